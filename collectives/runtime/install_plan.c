@@ -102,13 +102,13 @@ static int neighbours_of_pe(void *arg, uint32_t pe, struct lp_neighbours *out,
 }
 
 /* The lanes that the mapper chooses: PEs of a SIP, each with a shard of its own. None, where there
- * is one shard. */
+ * is one shard of each of the schedule's ranks. */
 static struct program_request lanes_of(const struct install_plans *plans)
 {
     const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
     const bool all = strcmp(plans->config->mapper, "all_pes") == 0;
     const bool first = strcmp(plans->config->mapper, "pe0_all_cubes") == 0;
-    const uint32_t lanes = all ? cubes * pes : first ? cubes : 1;
+    const uint32_t lanes = plans->schedule->members > 1 ? 1 : all ? cubes * pes : first ? cubes : 1;
     return (struct program_request){.schedule = plans->schedule,
                                     .hw = plans->hw,
                                     .ccl = plans->config,
@@ -349,6 +349,10 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     uint32_t count = 0, beyond_pe0 = 0;
+    if (plans->program != NULL && plans->program->schedule->members > 1)
+        return plans->program->pes_of_rank > 1
+                   ? rows
+                   : (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
     if (plans->program != NULL && plans->program->lanes == 0)
         return one;
     if (plans->algorithm->machine.lanes)

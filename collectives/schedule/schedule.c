@@ -43,12 +43,20 @@ struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
     return (struct schedule_span){.first = first, .count = rest < each ? rest : each};
 }
 
+/* A step sends to another rank of the process group. */
+static bool leaves_group_rank(const struct schedule *schedule, uint32_t rank,
+                              const struct schedule_step *step)
+{
+    return schedule_op_sends((enum schedule_op)step->op) &&
+           step->send_to / schedule->members != rank / schedule->members;
+}
+
 double schedule_moved(const struct schedule *schedule)
 {
     uint64_t sent = 0;
     for (uint32_t r = 0; r < schedule->rank_count; r++)
         for (uint32_t i = 0; i < schedule->rank[r].step_count; i++)
-            if (schedule_op_sends((enum schedule_op)schedule->rank[r].step[i].op))
+            if (leaves_group_rank(schedule, r, &schedule->rank[r].step[i]))
                 sent += schedule->rank[r].step[i].count;
-    return (double)sent / schedule->rank_count / schedule->loop_chunks;
+    return (double)sent / (schedule->rank_count / schedule->members) / schedule->loop_chunks;
 }

@@ -25,6 +25,10 @@
  * the PEs at one place of all SIPs), shard i goes by part i mod parts alone, and its blocks have
  * the chunks of that part only.
  *
+ * Members. Several ranks of a schedule may be one rank of the process group: rank r is then member
+ * r mod members of the group's rank r / members. Each member has a shard and PEs of its own, and
+ * the schedule is an all-reduce of all shards. Elsewhere members is 1.
+ *
  * Const once built; shared by all threads of the simulator.
  */
 #ifndef COLLECTIVES_SCHEDULE_H
@@ -115,6 +119,7 @@ struct schedule {
     char name[64];
     enum ccl_collective collective;
     uint32_t rank_count;
+    uint32_t members;     /* of each rank of the process group; 1: these are its ranks */
     uint32_t parts;       /* >= 1 */
     uint32_t loop_chunks; /* chunks of the larger of input and output (nchunksperloop) */
     uint32_t channels;
@@ -136,8 +141,8 @@ struct schedule_span {
 };
 struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk);
 
-/* Chunks that a rank sends, in the mean, as a multiple of the larger of input and output: "moved
- * per rank: 1.97 x the tensor". */
+/* Chunks that a rank of the process group sends to others, in the mean, as a multiple of the larger
+ * of input and output: "moved per rank: 1.97 x the tensor". */
 double schedule_moved(const struct schedule *schedule);
 
 #endif

@@ -62,6 +62,7 @@ struct schedule_builder *schedule_builder_create(const char *name, enum ccl_coll
     strncpy(b->schedule->name, name, sizeof b->schedule->name - 1);
     b->schedule->collective = collective;
     b->schedule->rank_count = ranks;
+    b->schedule->members = 1;
     b->schedule->parts = parts;
     b->schedule->channels = 1;
     return b;

@@ -5,10 +5,12 @@
  * home, or a link between SIPs. All other parts of the machine are idle when they are needed.
  *
  * Like ranks. Where all ranks have the same steps, but for their peers, and the ways to these take
- * equally long, only rank 0 is carried out.
- * A message that it receives comes when the message of its own that corresponds to it would arrive
- * at its peer. A link between SIPs is then that of an outlet of any SIP; a message keeps it busy as
- * often as the messages of all ranks together cross the busiest link of that outlet.
+ * equally long, only rank 0 is carried out. Members of a rank may differ: then those of rank 0 are
+ * carried out, each for all members of its number.
+ * A message that one of them receives from another SIP comes when the message that corresponds to
+ * it, sent by one of them, would arrive at its peer. A link between SIPs is then that of an outlet
+ * of any SIP; a message keeps it busy as often as the messages of all ranks together cross the
+ * busiest link of that outlet.
  *
  * Pieces after the first few take as long as the last of these.
  */
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #include "collectives/schedule/cost_times.h"
+#include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"
 
 enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
@@ -47,10 +50,10 @@ struct cost_thread {
     int64_t loaded_ps;         /* the value of the tile under way */
     int64_t ahead_ps;          /* that of the next one, if its load has begun; -1: it has not */
     uint32_t piece, step, chunk, tile;
-    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third; /* of the tile under way */
-    uint32_t *send_queue, *recv_queue;                 /* [step] */
-    bool *early;                                       /* [step] */
-    int64_t *step_ended_ps;                            /* [step], in this piece */
+    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the tile under way */
+    uint32_t *send_queue, *recv_queue;                          /* [step] */
+    enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
+    int64_t *step_ended_ps;                                     /* [step], in this piece */
     uint32_t waiter, next_waiter; /* threads that wait for this one, as a list; NONE: the end */
 };
 
@@ -71,6 +74,7 @@ struct cost {
     uint32_t queues, queue_room;
     Pvoid_t by_ends;             /* JudyL: (from, to, channel) -> queue + 1 */
     int64_t *link_free_ps;       /* [crossing] */
+    uint32_t **written;          /* [rank][place]: the last piece, + 1, in which it was written */
     int64_t *read_ps, *write_ps; /* [rank, or thread in lanes] the home's HBM is free */
     uint32_t *heap, heaped;      /* threads that can go on, the earliest first */
     int64_t ended_ps[PIECES_MAX];
@@ -270,6 +274,20 @@ static bool op_loads(const struct cost *c, const struct cost_thread *t, enum sch
     return schedule_op_reads(op) && (op != SCHEDULE_SEND || !is_home(c, t));
 }
 
+/* A step's sources may be loaded while the step before it is under way: asked then. */
+static bool loads_early(const struct cost *c, const struct cost_thread *t, uint32_t number)
+{
+    const struct schedule_step *const step = step_at(t, number);
+    const uint32_t *const written = c->written[t->rank_number];
+    if (t->early[number] != EARLY_ASK)
+        return t->early[number] == EARLY_YES;
+    for (uint32_t k = 0; k < step->count; k++)
+        if (written[schedule_location(c->s, t->rank_number, step->src.buffer, step->src.at + k)] >
+            t->piece)
+            return false;
+    return true;
+}
+
 /* The tile after this one may be loaded ahead: of this step, or the first of the next one. */
 static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
 {
@@ -284,7 +302,7 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
             return tile_bytes(c, &next);
         next.chunk = next.tile = 0;
         next.step++;
-        if (next.step == t->thread->step_count || !t->early[next.step] ||
+        if (next.step == t->thread->step_count || !loads_early(c, t, next.step) ||
             !op_loads(c, t, (enum schedule_op)step_at(t, next.step)->op))
             return 0;
     }
@@ -380,8 +398,12 @@ static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
 
 static void end_step(struct cost *c, struct cost_thread *t)
 {
-    if (step_at(t, t->step)->awaited)
+    const struct schedule_step *const step = step_at(t, t->step);
+    if (step->awaited)
         settle(c, t);
+    for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
+        c->written[t->rank_number][schedule_location(c->s, t->rank_number, step->dst.buffer,
+                                                     step->dst.at + k)] = t->piece + 1;
     t->step_ended_ps[t->step] = t->now_ps;
     while (t->waiter != NONE) {
         uint32_t waiter = t->waiter;
@@ -434,7 +456,7 @@ static bool go_on(struct cost *c, uint32_t number)
     if (t->chunk == 0 && t->tile == 0 && t->third == TILE_LOADS) {
         if (!has_waited(c, t, number))
             return false;
-        if (schedule_op_reads((enum schedule_op)step->op) && !t->early[t->step])
+        if (schedule_op_reads((enum schedule_op)step->op) && !loads_early(c, t, t->step))
             settle(c, t);
     }
     if (t->chunk == step->count) {
@@ -464,9 +486,18 @@ static void carry_out(struct cost *c)
 /* ---- preparations -----------------------------------------------------------------------------
  */
 
-/* A thread's step, but for its peers, is another rank's, too. */
-static bool is_alike(const struct schedule_rank *a, const struct schedule_rank *b)
+/* Both messages stay among the members of a rank and go between members of the same numbers, or
+ * both do not. */
+static bool like_peers(uint32_t members, uint32_t own_a, uint32_t a, uint32_t own_b, uint32_t b)
 {
+    const bool stays_a = a / members == own_a / members, stays_b = b / members == own_b / members;
+    return stays_a == stays_b && (!stays_a || a % members == b % members);
+}
+
+/* The steps of rank number_a, but for their peers, are those of rank number_b, too. */
+static bool is_alike(const struct schedule *s, uint32_t number_a, uint32_t number_b)
+{
+    const struct schedule_rank *const a = &s->rank[number_a], *const b = &s->rank[number_b];
     if (a->thread_count != b->thread_count || a->step_count != b->step_count ||
         a->wait_count != b->wait_count)
         return false;
@@ -478,6 +509,13 @@ static bool is_alike(const struct schedule_rank *a, const struct schedule_rank *
         if (x->op != y->op || x->channel != y->channel || x->count != y->count ||
             x->wait_count != y->wait_count)
             return false;
+        const enum schedule_op op = (enum schedule_op)x->op;
+        if (s->members > 1 &&
+            ((schedule_op_sends(op) &&
+              !like_peers(s->members, number_a, x->send_to, number_b, y->send_to)) ||
+             (schedule_op_receives(op) &&
+              !like_peers(s->members, number_a, x->recv_from, number_b, y->recv_from))))
+            return false;
     }
     return true;
 }
@@ -487,26 +525,30 @@ static bool are_alike(const struct cost *c)
     const struct schedule *const s = c->s;
     if (c->chunk_elems * (c->chunks - 1) >= c->block_elems) /* empty chunks */
         return false;
-    for (uint32_t r = 1; r < s->rank_count; r++)
-        if (!is_alike(&s->rank[0], &s->rank[r]))
+    for (uint32_t r = s->members; r < s->rank_count; r++)
+        if (!is_alike(s, r % s->members, r))
             return false;
     return true;
 }
 
-static uint32_t ranks_of(const struct cost *c) { return c->alike ? 1 : c->s->rank_count; }
+static uint32_t ranks_of(const struct cost *c)
+{
+    return c->alike ? c->s->members : c->s->rank_count;
+}
 
 /* The PE that carries out a thread; in lanes, one in the middle of those that do its part's. */
 static struct hw_place place_of(const struct cost *c, uint32_t rank, uint32_t thread)
 {
     const uint32_t pes = hw_pes(c->call->hw), cubes = hw_cubes(c->call->hw);
     const uint32_t lanes = c->share * c->s->parts, each = lanes <= cubes ? pes : 1;
-    uint32_t pe = thread;
+    const uint32_t members = c->s->members;
+    uint32_t pe = rank % members * (cubes * pes / members) + thread;
     if (c->lanes) {
         pe = c->share / 2 * c->s->parts + thread;
         pe = pe * each < pes * cubes ? pe * each : 0;
     }
     return (struct hw_place){
-        .sip = ccl_sip_of(&c->call->ccl->ranks, rank), .cube = pe / pes, .pe = pe % pes};
+        .sip = ccl_sip_of(&c->call->ccl->ranks, rank / members), .cube = pe / pes, .pe = pe % pes};
 }
 
 /* The thread of a rank and its first step that sends to a rank on a channel. */
@@ -546,15 +588,16 @@ static void route_between(const struct cost *c, uint32_t from, uint32_t to, stru
     cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver), route);
 }
 
-/* Of like ranks: all send at this step. Counts their messages on the links of each outlet, and
- * takes the mean latency. `count` has a number for each crossing of the machine. */
-static bool load_of_all(struct cost *c, struct cost_queue *q, struct sending sending)
+/* Of ranks that are like rank `from`: all send at this step. Counts their messages on the links of
+ * each outlet, and notes whether they take different times. */
+static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, struct sending sending)
 {
     const uint32_t of_sip = cost_crossings_of_sip(c->call->hw), ranks = c->s->rank_count;
     uint32_t *const count = calloc((size_t)c->call->hw->sip_count * of_sip, sizeof *count);
     uint32_t *const most = calloc(of_sip, sizeof *most);
     q->busy = calloc(COST_CROSSINGS_MAX, sizeof *q->busy);
-    for (uint32_t r = 0; r < ranks && count != NULL && most != NULL && q->busy != NULL; r++) {
+    for (uint32_t r = from % c->s->members;
+         r < ranks && count != NULL && most != NULL && q->busy != NULL; r += c->s->members) {
         const struct schedule_rank *const rank = &c->s->rank[r];
         const struct schedule_step *const step =
             &rank->step[rank->thread[sending.thread].step_first + sending.step];
@@ -605,26 +648,29 @@ static uint32_t queue_of_sending(struct cost *c, uint32_t from, uint32_t to, uin
     *at = (void *)(uintptr_t)++c->queues;
     const struct sending sending = find_sending(&c->s->rank[from], to, channel);
     route_between(c, from, to, sending, channel, &q->route);
-    c->failed |=
-        q->arrives_ps == NULL || q->free_ps == NULL || (c->alike && !load_of_all(c, q, sending));
+    c->failed |= q->arrives_ps == NULL || q->free_ps == NULL ||
+                 (c->alike && !load_of_all(c, q, from, sending));
     return c->queues - 1;
 }
 
-/* Of like ranks: the queue of rank 0's own messages that correspond to those that it receives. */
+/* Of like ranks: the queue of the messages that correspond to those that the rank receives, and
+ * that come from a rank which is carried out. */
 static uint32_t queue_of_receiving(struct cost *c, uint32_t rank, const struct schedule_step *step)
 {
     if (!c->alike)
         return queue_of_sending(c, step->recv_from, rank, step->channel);
     const struct sending theirs = find_sending(&c->s->rank[step->recv_from], rank, step->channel);
-    const struct schedule_rank *const own = &c->s->rank[0];
-    const struct schedule_step *const mine =
-        &own->step[own->thread[theirs.thread].step_first + theirs.step];
-    return queue_of_sending(c, 0, mine->send_to, mine->channel);
+    const uint32_t like = step->recv_from % c->s->members;
+    const struct schedule_rank *const sender = &c->s->rank[like];
+    const struct schedule_step *const sends =
+        &sender->step[sender->thread[theirs.thread].step_first + theirs.step];
+    return queue_of_sending(c, like, sends->send_to, sends->channel);
 }
 
-/* ---- early loads: schedule_program.c, loads_early() ---- */
+/* ---- early loads: schedule_lay.c, without the order of all steps ---- */
 
-/* Of a rank's chunks: the first step that writes one, and its thread; or that several do. */
+/* Of a rank's chunks: the first step that writes one, and its thread; or that several threads do.
+ */
 struct first_writer {
     uint32_t thread, step; /* NONE: no step */
 };
@@ -655,19 +701,28 @@ static void note_writers(const struct cost *c, const struct cost_thread *t,
     }
 }
 
-static bool may_be_early(const struct cost *c, const struct cost_thread *t, uint32_t number,
-                         struct first_writer *const writer[SCHEDULE_BUFFERS])
+/* What other threads write may be written later than it is read, as in an all-gather behind a
+ * reduce-scatter; so it is asked when the estimate comes to it. */
+static enum cost_early may_be_early(const struct cost *c, const struct cost_thread *t,
+                                    uint32_t number,
+                                    struct first_writer *const writer[SCHEDULE_BUFFERS])
 {
     const struct schedule_step *const step = step_at(t, number);
     if (!schedule_op_reads((enum schedule_op)step->op) || step->op == SCHEDULE_REDUCE ||
         step->wait_count > 0)
-        return false;
+        return EARLY_NO;
+    enum cost_early early = EARLY_YES;
     for (uint32_t k = 0; k < step->count; k++) {
         const struct first_writer *const w = writer_at(c, t->rank_number, writer, step->src, k);
-        if (w->thread != NONE && (w->thread != t->number || w->step < number))
-            return false;
+        if (w->thread == NONE)
+            continue;
+        if (w->thread == t->number && w->step < number)
+            return EARLY_NO;
+        if (w->thread != t->number && c->s->file != NULL)
+            return EARLY_NO;
+        early = w->thread != t->number ? EARLY_ASK : early;
     }
-    return true;
+    return early;
 }
 
 static bool find_early(const struct cost *c, uint32_t rank)
@@ -737,15 +792,18 @@ static bool make_all(struct cost *c)
     const size_t links = (size_t)c->call->hw->sip_count * cost_crossings_of_sip(c->call->hw);
     c->thread = calloc(c->threads + 1, sizeof *c->thread);
     c->heap = calloc(c->threads + 1, sizeof *c->heap);
+    c->written = calloc(ranks + 1, sizeof *c->written);
     c->link_free_ps = calloc(links + 1, sizeof *c->link_free_ps);
     c->read_ps = calloc(c->threads + ranks + 1, sizeof *c->read_ps);
     c->write_ps = calloc(c->threads + ranks + 1, sizeof *c->write_ps);
-    bool made = c->first != NULL && c->thread != NULL && c->heap != NULL &&
+    bool made = c->first != NULL && c->thread != NULL && c->heap != NULL && c->written != NULL &&
                 c->link_free_ps != NULL && c->read_ps != NULL && c->write_ps != NULL;
     for (uint32_t r = 0; made && r < ranks; r++) {
         for (uint32_t t = 0; made && t < c->s->rank[r].thread_count; t++)
             made = make_thread(c, r, t);
         made = made && find_early(c, r);
+        c->written[r] = calloc((size_t)schedule_locations(c->s, r) + 1, sizeof **c->written);
+        made = made && c->written[r] != NULL;
     }
     return made;
 }
@@ -763,6 +821,9 @@ static void free_all(struct cost *c)
         free(c->queue[i].arrives_ps);
         free(c->queue[i].free_ps);
     }
+    for (uint32_t r = 0; c->written != NULL && r < ranks_of(c); r++)
+        free(c->written[r]);
+    free(c->written);
     free(c->queue);
     free(c->thread);
     free(c->heap);
@@ -771,6 +832,12 @@ static void free_all(struct cost *c)
     free(c->read_ps);
     free(c->write_ps);
     (void)JudyLFreeArray(&c->by_ends, PJE0);
+}
+
+/* A step of rank 0 sends to another rank of the process group. */
+static bool leaves_rank(const struct schedule *s, const struct schedule_step *step)
+{
+    return schedule_op_sends((enum schedule_op)step->op) && step->send_to >= s->members;
 }
 
 /* Chunks, tiles and pieces of a call, as schedule_program.h has them. */
@@ -785,8 +852,9 @@ static void measure(struct cost *c)
     c->chunk_elems = (c->block_elems + c->chunks - 1) / c->chunks;
     c->slots = ccl->n_slots;
     c->tile_bytes = ccl_tile_bytes(ccl) / c->times.itemsize * c->times.itemsize;
-    for (uint32_t i = 0; i < s->rank[0].step_count; i++)
-        most = s->rank[0].step[i].count > most ? s->rank[0].step[i].count : most;
+    for (uint32_t i = 0; i < s->rank[0].step_count; i++) /* members' messages wait in no circle */
+        if (s->members == 1 || leaves_rank(s, &s->rank[0].step[i]))
+            most = s->rank[0].step[i].count > most ? s->rank[0].step[i].count : most;
     c->piece_tiles = c->slots;
     while (c->piece_tiles > 1 && c->piece_tiles * most > c->slots)
         c->piece_tiles /= 2;

@@ -36,7 +36,8 @@ static const struct schedule_program *program_of(const struct tl *tl) { return t
 
 static const struct program_rank *rank_of(const struct tl *tl)
 {
-    return &program_of(tl)->rank[tl_args(tl)->rank];
+    const struct schedule_program *const program = program_of(tl);
+    return &program->rank[schedule_program_rank(program, tl_args(tl)->rank, tl_program_id(tl))];
 }
 
 static const struct program_step *step_of(const struct tl *tl, const struct schedule_frame *f,

@@ -3,20 +3,12 @@
  * that can be carried out on the machine, the one with the least estimate (schedule_cost.h). It is
  * made once per process group, for the size that is expected. Host side and pure.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_cost.h"
 
-/* An algorithm, and its parameter `rings`, if it has it. */
-struct candidate {
-    const char *name;
-    int64_t rings; /* 0: it has not */
-};
-
-static const struct candidate candidates[] = {
+static const struct scheduled_candidate candidates[] = {
     {"ring_rs_ag", 1},
     {"ring_rs_ag", 4},
     {"torus_rs_ag", 0},
@@ -46,14 +38,10 @@ static bool has_places(const struct schedule *schedule, const struct ccl_call *c
 
 /* The schedule and its estimate. NULL: it cannot be carried out (CW_USAGE), or *error. */
 static struct schedule *make_estimated(const struct ccl_call *call,
-                                       const struct ccl_algorithm *algorithm, int64_t *ps,
+                                       const struct scheduled_candidate *candidate, int64_t *ps,
                                        struct cw_error *error)
 {
-    struct ccl_refusal refusal;
-    error->exit_code = CW_USAGE;
-    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK)
-        return NULL;
-    struct schedule *const schedule = algorithm->schedule(call, error);
+    struct schedule *const schedule = scheduled_make(call, candidate, error);
     if (schedule == NULL)
         return NULL;
     const struct schedule_cost_request request = {schedule, call, scheduled_lanes(call)};
@@ -64,55 +52,26 @@ static struct schedule *make_estimated(const struct ccl_call *call,
     return NULL;
 }
 
-/* ... of a candidate, as if the configuration named it. */
-static struct schedule *estimated(const struct ccl_call *call, const struct candidate *candidate,
-                                  int64_t *ps, struct cw_error *error)
-{
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
-    struct ccl_config ccl = *call->ccl;
-    struct ccl_call own = *call;
-    own.ccl = &ccl;
-    snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
-    for (uint32_t i = 0; i < algorithm->parameter_count; i++)
-        ccl.parameter[i] = algorithm->parameters[i].value;
-    if (candidate->rings > 0)
-        ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
-    struct schedule *const schedule = make_estimated(&own, algorithm, ps, error);
-    if (schedule != NULL && candidate->rings > 1)
-        snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", algorithm->name,
-                 (int)candidate->rings);
-    return schedule;
-}
-
-/* Adds to the reason. */
-__attribute__((format(printf, 2, 3))) static void say_why(char why[512], const char *format, ...)
-{
-    const size_t used = strlen(why);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why + used, 512 - used, format, args);
-    va_end(args);
-}
-
 static struct schedule *auto_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     struct schedule *best = NULL;
     char why[512] = "";
     int64_t best_ps = INT64_MAX;
     const unsigned long long bytes = call->n_elem * tl_itemsize(call->dtype);
-    say_why(why, "%llu bytes per shard; estimates:", bytes);
+    scheduled_say_why(why, "%llu bytes per shard; estimates:", bytes);
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         int64_t ps = 0;
         if (ccl_algorithm_find(candidates[i].name)->collective != call->collective)
             continue;
-        struct schedule *const schedule = estimated(call, &candidates[i], &ps, error);
+        struct schedule *const schedule = make_estimated(call, &candidates[i], &ps, error);
         if (schedule == NULL && error->exit_code == CW_USAGE)
             continue;
         if (schedule == NULL) {
             schedule_free(best);
             return NULL;
         }
-        say_why(why, "%s %s %.3f us", best == NULL ? "" : ",", schedule->name, (double)ps * 1e-6);
+        scheduled_say_why(why, "%s %s %.3f us", best == NULL ? "" : ",", schedule->name,
+                          (double)ps * 1e-6);
         struct schedule *const worse = ps < best_ps ? best : schedule;
         best = ps < best_ps ? schedule : best;
         best_ps = ps < best_ps ? ps : best_ps;

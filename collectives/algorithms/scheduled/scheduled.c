@@ -3,6 +3,8 @@
  */
 #include "collectives/algorithms/scheduled/scheduled.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
@@ -10,6 +12,41 @@ int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
 {
     return strcmp(call->ccl->module, algorithm) == 0 ? call->ccl->parameter[i]
                                                      : parameters[i].value;
+}
+
+struct schedule *scheduled_make(const struct ccl_call *call,
+                                const struct scheduled_candidate *candidate, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
+    struct ccl_config ccl = *call->ccl;
+    struct ccl_call own = *call;
+    struct ccl_refusal refusal;
+    own.ccl = &ccl;
+    snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
+    for (uint32_t i = 0; i < algorithm->parameter_count; i++)
+        ccl.parameter[i] = algorithm->parameters[i].value;
+    if (candidate->rings > 0)
+        ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
+    if (algorithm->check != NULL && algorithm->check(&own, &refusal) != CW_OK) {
+        char text[sizeof refusal];
+        ccl_refusal_text(&refusal, text, sizeof text);
+        (void)cw_error_set(error, CW_USAGE, "%s", text);
+        return NULL;
+    }
+    struct schedule *const schedule = algorithm->schedule(&own, error);
+    if (schedule != NULL && candidate->rings > 1)
+        snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", algorithm->name,
+                 (int)candidate->rings);
+    return schedule;
+}
+
+void scheduled_say_why(char why[512], const char *format, ...)
+{
+    const size_t used = strlen(why);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why + used, 512 - used, format, args);
+    va_end(args);
 }
 
 uint32_t scheduled_power(uint32_t n) { return n < 2 ? 1 : 1u << (31 - __builtin_clz(n)); }

@@ -1,0 +1,300 @@
+/*
+ * inside.c: the phases of a hierarchy that stay inside a SIP (hierarchy.h).
+ */
+#include "collectives/algorithms/scheduled/hierarchy.h"
+
+enum channel { CHANNEL_REDUCE, CHANNEL_SPREAD };
+
+/* ---- members and owners ---------------------------------------------------------------------- */
+
+uint32_t inside_threads(const struct inside *inside)
+{
+    return inside->way == INSIDE_LRAB ? 1 : INSIDE_THREADS;
+}
+
+uint32_t inside_owners(const struct inside *inside)
+{
+    return inside->way == INSIDE_LRAB ? 1 : inside->members;
+}
+
+/* Owners of a group of dimension d: those that share its place there, and in the dimensions before.
+ */
+static uint32_t owners_of_group(const struct inside *inside, uint32_t d)
+{
+    uint32_t owners = 1;
+    for (uint32_t k = d + 1; k < inside->dims && inside->way != INSIDE_LRAB; k++)
+        owners *= inside->dim[k].n;
+    return owners;
+}
+
+/* The first owner of the group of place `at` of dimension d. */
+static uint32_t first_of_group(const struct member *m, uint32_t d, uint32_t at)
+{
+    uint32_t owner = at * owners_of_group(m->inside, d);
+    for (uint32_t k = 0; k < d; k++)
+        owner += m->at[k] * owners_of_group(m->inside, k);
+    return m->inside->way == INSIDE_LRAB ? 0 : owner;
+}
+
+/* The member is at the root of all dimensions before d. */
+static bool at_root_before(const struct member *m, uint32_t d)
+{
+    for (uint32_t k = 0; k < d; k++)
+        if (m->at[k] != m->inside->dim[k].root)
+            return false;
+    return true;
+}
+
+uint32_t inside_owner(const struct member *member)
+{
+    const uint32_t dims = member->inside->dims;
+    if (member->inside->way == INSIDE_LRAB)
+        return at_root_before(member, dims) ? 0 : SCHEDULE_NO_RANK;
+    return dims == 0 ? 0 : first_of_group(member, dims - 1, member->at[dims - 1]);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+void member_add(struct member *member, uint32_t thread, struct schedule_step step)
+{
+    (void)schedule_add(member->b, member->rank, thread, step);
+    member->steps[thread]++;
+    for (uint32_t other = 0; other < MEMBER_THREADS_MAX; other++) {
+        const uint32_t steps = member->awaits[thread][other];
+        if (steps > 0)
+            schedule_wait_for(member->b, member->rank, thread,
+                              (struct schedule_wait){.thread = other, .step = steps - 1});
+        member->awaits[thread][other] = 0;
+    }
+}
+
+void member_await(struct member *member, uint32_t thread, uint32_t other, uint32_t steps)
+{
+    uint32_t *const awaits = &member->awaits[thread][other];
+    if (other != thread && steps > *awaits)
+        *awaits = steps;
+}
+
+/* The two threads wait for each other before their next steps. */
+static void meet(struct member *m, const uint32_t thread[INSIDE_THREADS])
+{
+    member_await(m, thread[0], thread[1], m->steps[thread[1]]);
+    member_await(m, thread[1], thread[0], m->steps[thread[0]]);
+}
+
+/* A step with the chunks of a group. */
+struct inside_step {
+    enum schedule_op op;
+    enum channel channel;
+    uint32_t d, group;    /* of the place with this number, of dimension d */
+    uint32_t to, from;    /* places of dimension d */
+    uint32_t turn, thread;
+    bool sums;            /* it reads sums, not the input */
+};
+
+static void add_inside(struct member *m, struct inside_step step)
+{
+    const struct inside *const inside = m->inside;
+    const struct inside_dim *const dim = &inside->dim[step.d];
+    const uint32_t line = m->rank - m->at[step.d] * dim->stride;
+    const uint32_t owner = step.turn * inside_owners(inside) + first_of_group(m, step.d, step.group);
+    const struct schedule_chunks chunks = {.at = owner * m->chunks, .buffer = SCHEDULE_OUTPUT};
+    struct schedule_chunks source = chunks;
+    source.buffer = step.sums ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
+    member_add(m, step.thread,
+               (struct schedule_step){.op = (uint8_t)step.op,
+                                      .channel = (uint8_t)step.channel,
+                                      .count = owners_of_group(inside, step.d) * m->chunks,
+                                      .src = source,
+                                      .dst = chunks,
+                                      .send_to = line + step.to * dim->stride,
+                                      .recv_from = line + step.from * dim->stride});
+}
+
+/* ---- along lines, in both directions --------------------------------------------------------- */
+
+/* Sums of the groups above go up, those below down; a place adds its own on the way. Its own group
+ * ends here: (own + from below) + from above. */
+static void reduce_line(struct member *m, struct inside_step step, const uint32_t thread[])
+{
+    const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
+    struct inside_step up = step, down = step;
+    up.thread = thread[0];
+    up.to = down.from = at + 1;
+    down.thread = thread[1];
+    down.to = up.from = at - 1;
+    up.op = at == 0 ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND;
+    for (up.group = n - 1; up.group > at; up.group--)
+        add_inside(m, up);
+    down.op = at == n - 1 ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND;
+    for (down.group = 0; down.group < at; down.group++)
+        add_inside(m, down);
+    up.op = down.op = SCHEDULE_RECV_REDUCE_COPY;
+    up.group = down.group = at;
+    if (at > 0)
+        add_inside(m, up);
+    if (at == n - 1)
+        return;
+    if (at > 0)
+        member_await(m, thread[1], thread[0], m->steps[thread[0]]);
+    down.sums |= at > 0;
+    add_inside(m, down);
+}
+
+/* The own group goes up and down; the groups from there come, and go on. */
+static void spread_line(struct member *m, struct inside_step step, const uint32_t thread[])
+{
+    const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
+    struct inside_step up = step, down = step;
+    up.thread = thread[0];
+    up.to = down.from = at + 1;
+    down.thread = thread[1];
+    down.to = up.from = at - 1;
+    up.op = down.op = SCHEDULE_SEND;
+    up.group = down.group = at;
+    if (at < n - 1)
+        add_inside(m, up);
+    if (at > 0)
+        add_inside(m, down);
+    up.op = at == n - 1 ? SCHEDULE_RECV : SCHEDULE_RECV_COPY_SEND;
+    while (up.group-- > 0)
+        add_inside(m, up);
+    down.op = at == 0 ? SCHEDULE_RECV : SCHEDULE_RECV_COPY_SEND;
+    while (++down.group < n)
+        add_inside(m, down);
+}
+
+/* ---- directly -------------------------------------------------------------------------------- */
+
+/* A place's own group ends here: ((own + from at - 1) + from at - 2) + ..., round the line. */
+static void reduce_directly(struct member *m, struct inside_step step, const uint32_t thread[])
+{
+    const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
+    struct inside_step send = step, take = step;
+    send.op = SCHEDULE_SEND;
+    send.thread = thread[0];
+    take.op = SCHEDULE_RECV_REDUCE_COPY;
+    take.thread = thread[1];
+    take.group = at;
+    for (uint32_t distance = 1; distance < n; distance++) {
+        send.to = send.group = (at + distance) % n;
+        take.from = (at + n - distance) % n;
+        add_inside(m, send);
+        add_inside(m, take);
+        take.sums = true;
+    }
+}
+
+static void spread_directly(struct member *m, struct inside_step step, const uint32_t thread[])
+{
+    const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
+    struct inside_step send = step, take = step;
+    send.op = SCHEDULE_SEND;
+    send.thread = thread[0];
+    send.group = at;
+    take.op = SCHEDULE_RECV;
+    take.thread = thread[1];
+    for (uint32_t distance = 1; distance < n; distance++) {
+        send.to = (at + distance) % n;
+        take.from = take.group = (at + n - distance) % n;
+        add_inside(m, send);
+        add_inside(m, take);
+    }
+}
+
+/* ---- by way of lrab -------------------------------------------------------------------------- */
+
+/* Towards the root of each line: from below is added first, then from above (ALGORITHMS.md, section
+ * 2). The last addition is sent on at once. */
+static void reduce_to_root(struct member *m, struct inside_step step)
+{
+    const struct inside *const inside = m->inside;
+    bool sent = false;
+    for (step.d = 0; step.d < inside->dims && !sent; step.d++) {
+        const struct inside_dim *const dim = &inside->dim[step.d];
+        const uint32_t at = m->at[step.d];
+        const bool below = at <= dim->root && at > 0, above = at >= dim->root && at < dim->n - 1;
+        sent = at != dim->root;
+        step.to = at < dim->root ? at + 1 : at - 1;
+        const enum schedule_op last =
+            sent ? SCHEDULE_RECV_REDUCE_SEND : SCHEDULE_RECV_REDUCE_COPY;
+        step.op = above ? SCHEDULE_RECV_REDUCE_COPY : last;
+        step.from = at - 1;
+        if (below)
+            add_inside(m, step);
+        step.sums |= below;
+        step.op = last;
+        step.from = at + 1;
+        if (above)
+            add_inside(m, step);
+        step.sums |= above;
+        step.op = SCHEDULE_SEND;
+        if (sent && !below && !above)
+            add_inside(m, step);
+    }
+}
+
+/* From the root of each line outwards: towards lower places first. */
+static void spread_from_root(struct member *m, struct inside_step step)
+{
+    const struct inside *const inside = m->inside;
+    for (step.d = inside->dims; step.d-- > 0;) {
+        const struct inside_dim *const dim = &inside->dim[step.d];
+        const uint32_t at = m->at[step.d];
+        if (!at_root_before(m, step.d))
+            continue;
+        const bool comes = at != dim->root;
+        const bool below = at <= dim->root && at > 0, above = at >= dim->root && at < dim->n - 1;
+        step.from = at < dim->root ? at + 1 : at - 1;
+        step.op = !comes           ? SCHEDULE_SEND
+                  : below || above ? SCHEDULE_RECV_COPY_SEND
+                                   : SCHEDULE_RECV;
+        step.to = at - 1;
+        if (below || (comes && !above))
+            add_inside(m, step);
+        step.to = at + 1;
+        step.op = below ? SCHEDULE_SEND : step.op;
+        if (above)
+            add_inside(m, step);
+    }
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+void inside_reduce(struct member *member, uint32_t turn, const uint32_t thread[INSIDE_THREADS])
+{
+    const struct inside *const inside = member->inside;
+    struct inside_step step = {.channel = CHANNEL_REDUCE, .turn = turn, .thread = thread[0]};
+    if (inside->way == INSIDE_LRAB) {
+        reduce_to_root(member, step);
+        return;
+    }
+    for (step.d = 0; step.d < inside->dims; step.d++) {
+        step.sums = step.d > 0;
+        if (inside->way == INSIDE_LINES)
+            reduce_line(member, step, thread);
+        else
+            reduce_directly(member, step, thread);
+        if (step.d + 1 < inside->dims)
+            meet(member, thread);
+    }
+}
+
+void inside_spread(struct member *member, uint32_t turn, const uint32_t thread[INSIDE_THREADS])
+{
+    const struct inside *const inside = member->inside;
+    struct inside_step step = {
+        .channel = CHANNEL_SPREAD, .turn = turn, .thread = thread[0], .sums = true};
+    if (inside->way == INSIDE_LRAB) {
+        spread_from_root(member, step);
+        return;
+    }
+    for (step.d = inside->dims; step.d-- > 0;) {
+        if (inside->way == INSIDE_LINES)
+            spread_line(member, step, thread);
+        else
+            spread_directly(member, step, thread);
+        if (step.d > 0)
+            meet(member, thread);
+    }
+}
