@@ -36,6 +36,11 @@ struct cost_queue {
     uint32_t sender, receiver; /* threads that wait; NONE */
 };
 
+/* One way of a home's HBM. */
+struct cost_memory {
+    int64_t free_ps, busy_ps;
+};
+
 /* A thread on its way. */
 struct cost_thread {
     const struct schedule_rank *rank;
@@ -64,7 +69,7 @@ struct cost {
     uint32_t slots, tile_bytes, piece_tiles, pieces;
     uint64_t block_elems, chunk_elems;
     uint32_t blocks, chunks; /* of the input */
-    uint32_t share;          /* lanes that share each link between SIPs */
+    uint32_t share;          /* lanes, or schedules beside each other, that share each link */
     bool lanes, alike;
     bool mixed;                 /* like ranks' messages take different times on their ways */
     struct cost_thread *thread; /* [threads] */
@@ -72,11 +77,11 @@ struct cost {
     uint32_t threads;
     struct cost_queue *queue;
     uint32_t queues, queue_room;
-    Pvoid_t by_ends;             /* JudyL: (from, to, channel) -> queue + 1 */
-    int64_t *link_free_ps;       /* [crossing] */
-    uint32_t **written;          /* [rank][place]: the last piece, + 1, in which it was written */
-    int64_t *read_ps, *write_ps; /* [rank, or thread in lanes] the home's HBM is free */
-    uint32_t *heap, heaped;      /* threads that can go on, the earliest first */
+    Pvoid_t by_ends;       /* JudyL: (from, to, channel) -> queue + 1 */
+    int64_t *link_free_ps; /* [crossing] */
+    uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
+    struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
+    uint32_t *heap, heaped;           /* threads that can go on, the earliest first */
     int64_t ended_ps[PIECES_MAX];
     bool failed;
 };
@@ -174,7 +179,8 @@ static uint64_t tile_bytes(const struct cost *c, const struct cost_thread *t)
     return bytes - before < c->tile_bytes ? bytes - before : c->tile_bytes;
 }
 
-static int64_t *memory_of(const struct cost *c, const struct cost_thread *t, int64_t *memory)
+static struct cost_memory *memory_of(const struct cost *c, const struct cost_thread *t,
+                                     struct cost_memory *memory)
 {
     return &memory[c->lanes ? (uint32_t)(t - c->thread) : t->rank_number];
 }
@@ -201,18 +207,20 @@ static int64_t take_engine(const struct cost *c, struct cost_thread *t, uint64_t
 }
 
 /* HBM's link is busy for so many bytes, from `ps` on at the earliest; returns when it is done. */
-static int64_t take_memory(const struct cost *c, int64_t *free_ps, int64_t ps, uint64_t bytes)
+static int64_t take_memory(const struct cost *c, struct cost_memory *memory, int64_t ps,
+                           uint64_t bytes)
 {
-    *free_ps = later(*free_ps, ps) + cost_memory_ps(&c->times, bytes);
-    return *free_ps;
+    const int64_t takes_ps = cost_memory_ps(&c->times, bytes);
+    memory->free_ps = later(memory->free_ps, ps) + takes_ps;
+    memory->busy_ps += takes_ps;
+    return memory->free_ps;
 }
 
 static int64_t begin_load(struct cost *c, struct cost_thread *t, uint64_t bytes)
 {
     wait_for_handle(c, t);
     const int64_t begins = take_engine(c, t, bytes);
-    const int64_t read =
-        take_memory(c, memory_of(c, t, c->read_ps), begins + t->load_ps / 2, bytes);
+    const int64_t read = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
     const int64_t ends = read + t->load_ps - t->load_ps / 2;
     take_handle(c, t, ends);
     return ends;
@@ -223,7 +231,7 @@ static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
     wait_for_handle(c, t);
     const int64_t begins = take_engine(c, t, bytes);
     const int64_t written =
-        take_memory(c, memory_of(c, t, c->write_ps), begins + t->store_ps / 2, bytes);
+        take_memory(c, memory_of(c, t, c->write), begins + t->store_ps / 2, bytes);
     take_handle(c, t, written + t->store_ps - t->store_ps / 2);
 }
 
@@ -362,7 +370,7 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
             t->now_ps = later(t->now_ps, q->free_ps[slot]);
         int64_t begins = take_engine(c, t, bytes);
         if (op == SCHEDULE_SEND && is_home(c, t))
-            begins = take_memory(c, memory_of(c, t, c->read_ps), begins + t->load_ps / 2, bytes) -
+            begins = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes) -
                      cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
         q->arrives_ps[slot] = travel(c, q, begins, bytes);
         q->sent++;
@@ -523,7 +531,7 @@ static bool is_alike(const struct schedule *s, uint32_t number_a, uint32_t numbe
 static bool are_alike(const struct cost *c)
 {
     const struct schedule *const s = c->s;
-    if (c->chunk_elems * (c->chunks - 1) >= c->block_elems) /* empty chunks */
+    if (c->chunk_elems * (c->chunks - 1) >= c->block_elems && s->members == 1) /* empty chunks */
         return false;
     for (uint32_t r = s->members; r < s->rank_count; r++)
         if (!is_alike(s, r % s->members, r))
@@ -747,6 +755,19 @@ static bool find_early(const struct cost *c, uint32_t rank)
     return made;
 }
 
+/* io_cpu launches the PEs of a SIP one after the other. */
+static void stagger_starts(struct cost *c)
+{
+    const struct hw_config *const hw = c->call->hw;
+    if (c->lanes || hw->launch_together)
+        return;
+    for (uint32_t i = 0; i < c->threads; i++) {
+        struct cost_thread *const t = &c->thread[i];
+        const uint32_t first = t->rank_number / c->s->members * c->s->members;
+        t->now_ps = (i - c->first[first]) * hw->overhead_ps[HW_NODE_IO_CPU];
+    }
+}
+
 static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
 {
     struct cost_thread *const t = &c->thread[c->first[rank] + number];
@@ -794,10 +815,10 @@ static bool make_all(struct cost *c)
     c->heap = calloc(c->threads + 1, sizeof *c->heap);
     c->written = calloc(ranks + 1, sizeof *c->written);
     c->link_free_ps = calloc(links + 1, sizeof *c->link_free_ps);
-    c->read_ps = calloc(c->threads + ranks + 1, sizeof *c->read_ps);
-    c->write_ps = calloc(c->threads + ranks + 1, sizeof *c->write_ps);
+    c->read = calloc(c->threads + ranks + 1, sizeof *c->read);
+    c->write = calloc(c->threads + ranks + 1, sizeof *c->write);
     bool made = c->first != NULL && c->thread != NULL && c->heap != NULL && c->written != NULL &&
-                c->link_free_ps != NULL && c->read_ps != NULL && c->write_ps != NULL;
+                c->link_free_ps != NULL && c->read != NULL && c->write != NULL;
     for (uint32_t r = 0; made && r < ranks; r++) {
         for (uint32_t t = 0; made && t < c->s->rank[r].thread_count; t++)
             made = make_thread(c, r, t);
@@ -829,8 +850,8 @@ static void free_all(struct cost *c)
     free(c->heap);
     free(c->first);
     free(c->link_free_ps);
-    free(c->read_ps);
-    free(c->write_ps);
+    free(c->read);
+    free(c->write);
     (void)JudyLFreeArray(&c->by_ends, PJE0);
 }
 
@@ -860,7 +881,26 @@ static void measure(struct cost *c)
         c->piece_tiles /= 2;
 }
 
-/* Carries out the first pieces. False: out of memory. */
+/* All threads have come to their ends: no ring was full for ever. */
+static bool all_ended(const struct cost *c)
+{
+    for (uint32_t i = 0; i < c->threads; i++)
+        if (c->thread[i].piece < c->pieces)
+            return false;
+    return true;
+}
+
+/* Where pieces overlap, the last of the first few may end early. None takes less than HBM does. */
+static int64_t busiest_memory_ps(const struct cost *c)
+{
+    int64_t most_ps = 0;
+    for (uint32_t i = 0; i < c->threads + ranks_of(c); i++)
+        most_ps = later(most_ps, later(c->read[i].busy_ps, c->write[i].busy_ps));
+    return most_ps;
+}
+
+/* Carries out the first pieces. False: out of memory. *ps is 0 where rings fill up for ever, and
+ * where like ranks' messages turn out to be *mixed. */
 static bool estimate(struct cost c, bool *mixed, int64_t *ps)
 {
     const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
@@ -869,11 +909,13 @@ static bool estimate(struct cost c, bool *mixed, int64_t *ps)
     const bool made = make_all(&c);
     *mixed = c.mixed;
     if (made && !c.mixed) {
+        stagger_starts(&c);
         carry_out(&c);
-        const int64_t last = c.ended_ps[c.pieces - 1];
+        const int64_t last = all_ended(&c) ? c.ended_ps[c.pieces - 1] : 0;
         *ps = last;
-        if (all > c.pieces)
-            *ps += (int64_t)(all - c.pieces) * (last - c.ended_ps[c.pieces - 2]);
+        if (last > 0 && all > c.pieces)
+            *ps += (int64_t)(all - c.pieces) *
+                   later(last - c.ended_ps[c.pieces - 2], busiest_memory_ps(&c) / c.pieces);
     }
     free_all(&c);
     return made;
@@ -886,7 +928,7 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
                      .call = request->call,
                      .times = cost_times_of(request->call),
                      .lanes = request->lanes > 1,
-                     .share = 1};
+                     .share = 1 + request->beside};
     if (c.lanes)
         c.share = (request->lanes + c.s->parts - 1) / c.s->parts;
     *ps = 0;
@@ -901,5 +943,12 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
         c.alike = false;
         made = estimate(c, &mixed, ps);
     }
+    while (made && *ps == 0 && c.piece_tiles > 1) {
+        c.piece_tiles /= 2;
+        made = estimate(c, &mixed, ps);
+    }
+    if (made && *ps == 0)
+        return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up for ever", c.s->name,
+                            c.slots);
     return made ? CW_OK : cw_error_memory(error, "an estimate");
 }

@@ -11,9 +11,11 @@
 struct schedule_cost_request {
     const struct schedule *schedule; /* without faults (schedule_check.h) */
     const struct ccl_call *call;     /* hw, ccl, n_elem, dtype count */
-    uint32_t lanes; /* PEs of each SIP that carry it out on shards of their own; 1: one shard */
+    uint32_t lanes;  /* PEs of each SIP that carry it out on shards of their own; 1: one shard */
+    uint32_t beside; /* lanes 1: so many more of its kind run beside it, on other PEs, and load the
+                        links between SIPs as much */
 };
-/* CW_NO_RESOURCE: out of memory. */
+/* CW_USAGE: its rings fill up for ever. CW_NO_RESOURCE: out of memory. */
 int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
                      struct cw_error *error);
 

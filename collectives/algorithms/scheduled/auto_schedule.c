@@ -44,7 +44,8 @@ static struct schedule *make_estimated(const struct ccl_call *call,
     struct schedule *const schedule = scheduled_make(call, candidate, error);
     if (schedule == NULL)
         return NULL;
-    const struct schedule_cost_request request = {schedule, call, scheduled_lanes(call)};
+    const struct schedule_cost_request request = {
+        .schedule = schedule, .call = call, .lanes = scheduled_lanes(call)};
     error->exit_code = CW_USAGE;
     if (has_places(schedule, call) && schedule_cost_ps(&request, ps, error) == CW_OK)
         return schedule;

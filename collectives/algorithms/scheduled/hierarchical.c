@@ -10,26 +10,35 @@
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_cost.h"
 
-enum { PARAMETER_BETWEEN, PARAMETER_INSIDE, PARAMETER_TURNS };
+enum { PARAMETER_BETWEEN, PARAMETER_INSIDE, PARAMETER_THREADS, PARAMETER_TURNS };
 enum { AUTO };
+enum { LITTLE = 10 }; /* one such part of the best estimate is little */
 
 static const struct scheduled_candidate between_schedules[] = {
-    {"ring_rs_ag", 1},         {"ring_rs_ag", 4},         {"torus_rs_ag", 0},
-    {"direct_rs_ag", 0},       {"halving_doubling", 0},   {"recursive_doubling", 0},
+    {"ring_rs_ag", 1},         {"ring_rs_ag", 4},       {"torus_rs_ag", 0},
+    {"direct_rs_ag", 0},       {"halving_doubling", 0}, {"recursive_doubling", 0},
     {"double_binary_tree", 0},
 };
 enum { BETWEEN_SCHEDULES = sizeof between_schedules / sizeof *between_schedules };
 
-static const char *const between_name[] = {
-    "auto",         "ring_rs_ag",       "ring_rs_ag_4",       "torus_rs_ag",
-    "direct_rs_ag", "halving_doubling", "recursive_doubling", "double_binary_tree",
-    NULL};
+static const char *const between_name[] = {"auto",
+                                           "ring_rs_ag",
+                                           "ring_rs_ag_4",
+                                           "torus_rs_ag",
+                                           "direct_rs_ag",
+                                           "halving_doubling",
+                                           "recursive_doubling",
+                                           "double_binary_tree",
+                                           NULL};
 static const char *const inside_name[] = {"auto", "lrab", "lines", "direct", NULL};
 enum { INSIDE_WAYS = 3 };
+enum { THREADS_AUTO, THREADS_APART, THREADS_TOGETHER };
+static const char *const threads_name[] = {"auto", "apart", "together", NULL};
 
 static const struct ccl_parameter parameters[] = {
     [PARAMETER_BETWEEN] = {.name = "between", .type = CCL_PARAMETER_CHOICE, .choice = between_name},
     [PARAMETER_INSIDE] = {.name = "inside", .type = CCL_PARAMETER_CHOICE, .choice = inside_name},
+    [PARAMETER_THREADS] = {.name = "threads", .type = CCL_PARAMETER_CHOICE, .choice = threads_name},
     [PARAMETER_TURNS] = {.name = "turns", .type = CCL_PARAMETER_COUNT, .min = 0, .max = TURNS_MAX}};
 
 /* ---- the machine ----------------------------------------------------------------------------- */
@@ -68,40 +77,67 @@ static struct inside inside_of(const struct ccl_call *call, enum inside_way way)
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
+/* Phases 1 and 3, and whether all phases share a thread. */
 struct shape {
-    uint32_t between; /* of between_schedules */
     enum inside_way inside;
+    bool together;
+};
+static const struct shape shapes[] = {{INSIDE_LINES, false}, {INSIDE_LINES, true},
+                                      {INSIDE_LRAB, true},   {INSIDE_LRAB, false},
+                                      {INSIDE_DIRECT, true}, {INSIDE_DIRECT, false}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* A hierarchy that may be chosen. */
+struct plan {
+    uint32_t between; /* of between_schedules */
+    uint32_t shape;   /* of shapes */
+    uint32_t turns;
 };
 
-/* Turns that make a turn's chunk about as long as a slot, so that phases run beside each other. */
-static uint32_t turns_of(const struct ccl_call *call, uint32_t parts)
+static uint32_t owners_of(const struct ccl_call *call, uint32_t shape)
 {
-    const uint32_t given = (uint32_t)call->ccl->parameter[PARAMETER_TURNS];
-    (void)parts;
-    return given > 0 ? given : 1;
+    const struct inside inside = inside_of(call, shapes[shape].inside);
+    return inside_owners(&inside);
+}
+
+/* The schedule between SIPs: of one share of an owner. NULL as below. */
+static struct schedule *make_between(const struct ccl_call *call, uint32_t candidate,
+                                     uint32_t shares, int64_t *ps, struct cw_error *error)
+{
+    struct ccl_config ccl = *call->ccl;
+    struct ccl_call between = *call;
+    snprintf(ccl.mapper, sizeof ccl.mapper, "leader_only"); /* an owner has one share */
+    between.ccl = &ccl;
+    between.n_elem = (call->n_elem + shares - 1) / shares;
+    struct schedule *const made = scheduled_make(&between, &between_schedules[candidate], error);
+    const struct schedule_cost_request request = {
+        .schedule = made, .call = &between, .lanes = 1, .beside = shares - 1};
+    if (made == NULL || ps == NULL || schedule_cost_ps(&request, ps, error) == CW_OK)
+        return made;
+    schedule_free(made);
+    return NULL;
 }
 
 /* NULL: there are not PEs enough, or the schedule between SIPs is refused (CW_USAGE); or
  * CW_NO_RESOURCE. */
-static struct schedule *make_shape(const struct ccl_call *call, struct shape shape,
-                                   struct cw_error *error)
+static struct schedule *make_plan(const struct ccl_call *call, struct plan plan,
+                                  struct cw_error *error)
 {
-    const struct scheduled_candidate *const candidate = &between_schedules[shape.between];
+    const struct shape shape = shapes[plan.shape];
     struct hierarchy h = {.inside = inside_of(call, shape.inside),
-                          .pes = is_per_pe(call) ? 1 : hw_pes(call->hw)};
-    struct ccl_config ccl = *call->ccl;
-    struct ccl_call between = *call;
-    const uint32_t owners = inside_owners(&h.inside);
-    h.turns = turns_of(call, owners);
-    snprintf(ccl.mapper, sizeof ccl.mapper, "leader_only"); /* an owner has one part */
-    between.ccl = &ccl;
-    between.n_elem = (call->n_elem + owners * h.turns - 1) / (owners * h.turns);
-    struct schedule *const made = scheduled_make(&between, candidate, error);
+                          .turns = plan.turns,
+                          .pes = is_per_pe(call) ? 1 : hw_pes(call->hw),
+                          .n_slots = call->ccl->n_slots,
+                          .together = shape.together};
+    struct schedule *const made =
+        make_between(call, plan.between, inside_owners(&h.inside) * plan.turns, NULL, error);
     if (made == NULL)
         return NULL;
-    char name[64];
-    snprintf(name, sizeof name, "hierarchical, %s, %.40s", inside_name[shape.inside + 1],
-             made->name);
+    char name[80], turns[24] = "";
+    if (plan.turns > 1)
+        snprintf(turns, sizeof turns, ", %u turns", plan.turns);
+    snprintf(name, sizeof name, "hierarchical (%s, %s%s)", inside_name[shape.inside + 1],
+             between_name[plan.between + 1], turns);
     h.between = made;
     struct schedule *const schedule = hierarchy_schedule(&h, name, error);
     schedule_free(made);
@@ -110,62 +146,161 @@ static struct schedule *make_shape(const struct ccl_call *call, struct shape sha
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* The best so far. */
 struct choice {
     const struct ccl_call *call;
     struct schedule *best;
-    struct shape shape;
+    struct plan plan; /* of the best */
     int64_t ps;
-    char why[512];
+    struct of_between {
+        int64_t ps; /* of the best with this schedule between SIPs; 0: none was considered */
+        uint32_t shape, turns;
+    } of[BETWEEN_SCHEDULES];
 };
 
-/* Makes and estimates one more. Not CW_OK: CW_NO_RESOURCE. */
-static int consider(struct choice *choice, struct shape shape, struct cw_error *error)
+/* The configuration leaves the shape open, or names it. */
+static bool is_asked_for(const struct ccl_call *call, uint32_t shape)
+{
+    const int64_t inside = call->ccl->parameter[PARAMETER_INSIDE],
+                  threads = call->ccl->parameter[PARAMETER_THREADS];
+    return (inside == AUTO || inside == (int64_t)shapes[shape].inside + 1) &&
+           (threads == AUTO || (threads == THREADS_TOGETHER) == shapes[shape].together);
+}
+
+/* Makes and estimates one more. Not CW_OK: CW_USAGE, it cannot be made; or CW_NO_RESOURCE. */
+static int consider(struct choice *choice, struct plan plan, struct cw_error *error)
 {
     int64_t ps = 0;
-    struct schedule *const schedule = make_shape(choice->call, shape, error);
+    struct schedule *const schedule = make_plan(choice->call, plan, error);
     if (schedule == NULL)
-        return error->exit_code == CW_USAGE ? CW_OK : error->exit_code;
-    const struct schedule_cost_request request = {schedule, choice->call, 1};
+        return error->exit_code;
+    const struct schedule_cost_request request = {
+        .schedule = schedule, .call = choice->call, .lanes = 1};
     const int code = schedule_cost_ps(&request, &ps, error);
-    scheduled_say_why(choice->why, "%s %s, %s %.3f us", choice->best == NULL ? "" : ",",
-                      inside_name[shape.inside + 1], between_name[shape.between + 1],
-                      (double)ps * 1e-6);
+    if (code == CW_OK && (choice->of[plan.between].ps == 0 || ps < choice->of[plan.between].ps)) {
+        choice->of[plan.between].ps = ps;
+        choice->of[plan.between].shape = plan.shape;
+        choice->of[plan.between].turns = plan.turns;
+    }
     if (code != CW_OK || (choice->best != NULL && ps >= choice->ps)) {
         schedule_free(schedule);
         return code;
     }
     schedule_free(choice->best);
     choice->best = schedule;
-    choice->shape = shape;
+    choice->plan = plan;
     choice->ps = ps;
     return CW_OK;
 }
 
+/* The schedules between SIPs alone, for so many owners in each SIP, the fastest first. */
+struct alone {
+    uint32_t owners, count;
+    struct {
+        uint32_t between;
+        int64_t ps;
+    } at[BETWEEN_SCHEDULES];
+};
+
+static int estimate_alone(const struct ccl_call *call, struct alone *alone, struct cw_error *error)
+{
+    const int64_t asked_for = call->ccl->parameter[PARAMETER_BETWEEN];
+    for (uint32_t i = 0; i < BETWEEN_SCHEDULES; i++) {
+        int64_t ps = 0;
+        if (asked_for != AUTO && asked_for != i + 1)
+            continue;
+        struct schedule *const made = make_between(call, i, alone->owners, &ps, error);
+        schedule_free(made);
+        if (made == NULL && error->exit_code != CW_USAGE)
+            return error->exit_code;
+        if (made == NULL)
+            continue;
+        uint32_t k = alone->count++;
+        for (; k > 0 && alone->at[k - 1].ps > ps; k--)
+            alone->at[k] = alone->at[k - 1];
+        alone->at[k].between = i;
+        alone->at[k].ps = ps;
+    }
+    return CW_OK;
+}
+
+/* A shape with the fastest schedule between SIPs that it can be made with, and with the next one
+ * where that takes little longer. */
+static int consider_shape(struct choice *choice, const struct alone *alone, struct plan plan,
+                          struct cw_error *error)
+{
+    uint32_t made = 0;
+    int64_t first_ps = 0;
+    for (uint32_t i = 0; i < alone->count && made < 2; i++) {
+        if (made > 0 && alone->at[i].ps - first_ps > choice->ps / LITTLE)
+            break;
+        plan.between = alone->at[i].between;
+        const int code = consider(choice, plan, error);
+        if (code == CW_NO_RESOURCE)
+            return code;
+        if (code == CW_OK && made++ == 0)
+            first_ps = alone->at[i].ps;
+    }
+    return CW_OK;
+}
+
+/* All shapes, and the best of them in more turns, while that is better. */
+static int consider_all(struct choice *choice, struct cw_error *error)
+{
+    const struct ccl_call *const call = choice->call;
+    const uint32_t turns = (uint32_t)call->ccl->parameter[PARAMETER_TURNS];
+    struct alone alone[2] = {{.owners = 0}}; /* of two numbers of owners: one, and all members */
+    struct plan plan = {.turns = turns > 0 ? turns : 1};
+    for (; plan.shape < SHAPES; plan.shape++) {
+        struct alone *const own = &alone[shapes[plan.shape].inside == INSIDE_LRAB];
+        if (!is_asked_for(call, plan.shape))
+            continue;
+        if (own->owners == 0) {
+            own->owners = owners_of(call, plan.shape);
+            if (estimate_alone(call, own, error) == CW_NO_RESOURCE)
+                return CW_NO_RESOURCE;
+        }
+        if (consider_shape(choice, own, plan, error) == CW_NO_RESOURCE)
+            return CW_NO_RESOURCE;
+    }
+    if (choice->best == NULL)
+        return error->exit_code; /* why the last one is not */
+    for (plan = choice->plan; turns == 0 && plan.turns < TURNS_MAX; plan = choice->plan) {
+        plan.turns *= 2;
+        if (consider(choice, plan, error) == CW_NO_RESOURCE)
+            return CW_NO_RESOURCE;
+        if (choice->plan.turns != plan.turns)
+            break;
+    }
+    return CW_OK;
+}
+
+static void say_choice(const struct choice *choice)
+{
+    char *const why = choice->best->why;
+    bool any = false;
+    scheduled_say_why(why, "%llu bytes per shard; estimates:",
+                      (unsigned long long)choice->call->n_elem * tl_itemsize(choice->call->dtype));
+    for (uint32_t i = 0; i < BETWEEN_SCHEDULES; i++)
+        if (choice->of[i].ps > 0) {
+            const struct shape shape = shapes[choice->of[i].shape];
+            scheduled_say_why(why, "%s %s (%s, %s) %.3f us", any ? "," : "", between_name[i + 1],
+                              inside_name[shape.inside + 1], threads_name[1 + shape.together],
+                              (double)choice->of[i].ps * 1e-6);
+            any = true;
+        }
+}
+
 static struct schedule *hierarchical_schedule(const struct ccl_call *call, struct cw_error *error)
 {
-    const int64_t between = call->ccl->parameter[PARAMETER_BETWEEN],
-                  inside = call->ccl->parameter[PARAMETER_INSIDE];
     struct choice choice = {.call = call};
-    if (between != AUTO && inside != AUTO)
-        return make_shape(call,
-                          (struct shape){.between = (uint32_t)between - 1,
-                                         .inside = (enum inside_way)(inside - 1)},
-                          error);
-    scheduled_say_why(choice.why, "%llu bytes per shard; estimates:",
-                      (unsigned long long)call->n_elem * tl_itemsize(call->dtype));
-    for (uint32_t way = 0; way < INSIDE_WAYS; way++)
-        for (uint32_t i = 0; i < BETWEEN_SCHEDULES; i++)
-            if ((inside == AUTO || inside - 1 == way) && (between == AUTO || between - 1 == i) &&
-                consider(&choice,
-                         (struct shape){.between = i, .inside = (enum inside_way)way},
-                         error) != CW_OK) {
-                schedule_free(choice.best);
-                return NULL;
-            }
-    if (choice.best == NULL) /* *error says why the last one is not */
+    const int code = consider_all(&choice, error);
+    if (code != CW_OK) {
+        schedule_free(choice.best);
         return NULL;
-    memcpy(choice.best->why, choice.why, sizeof choice.best->why);
+    }
+    const int64_t *const parameter = call->ccl->parameter;
+    if (parameter[PARAMETER_BETWEEN] == AUTO || parameter[PARAMETER_INSIDE] == AUTO)
+        say_choice(&choice);
     return choice.best;
 }
 

@@ -23,18 +23,34 @@ static uint32_t threads_between(const struct hierarchy *h)
     return most;
 }
 
+/* One thread can carry out the phases inside: along lines always; directly, while that which it
+ * sends before it receives fits in the slots. */
+static bool may_share(const struct hierarchy *h)
+{
+    uint32_t owners = 1;
+    for (uint32_t d = 1; d < h->inside.dims; d++)
+        owners *= h->inside.dim[d].n;
+    return h->inside.way != INSIDE_DIRECT ||
+           (uint64_t)owners * h->between->rank[0].chunks[SCHEDULE_OUTPUT] <= h->n_slots;
+}
+
 static bool find_roles(const struct hierarchy *h, struct roles *roles)
 {
     const uint32_t inside = h->inside.dims > 0 ? inside_threads(&h->inside) : 0;
     const uint32_t between = threads_between(h);
-    const bool apart = 2 * inside + between <= h->pes, beside = inside + between <= h->pes;
-    if (between > h->pes || (!beside && inside > 1))
+    *roles = (struct roles){.between = 0};
+    if (between > h->pes)
         return false;
-    for (uint32_t i = 0; i < INSIDE_THREADS; i++) {
-        roles->reduce[i] = i < inside ? i : 0;
-        roles->spread[i] = i < inside ? i + (apart ? inside : 0) : 0;
+    if (h->together)
+        return may_share(h);
+    if (inside + between > h->pes)
+        return false;
+    const bool apart = 2 * inside + between <= h->pes;
+    for (uint32_t i = 0; i < inside; i++) {
+        roles->reduce[i] = i;
+        roles->spread[i] = apart ? inside + i : i;
     }
-    roles->between = apart ? 2 * inside : beside ? inside : 0;
+    roles->between = apart ? 2 * inside : inside;
     return true;
 }
 
@@ -131,7 +147,8 @@ static void make_member(const struct making *making, struct member *m)
         memcpy(done, reduced[turn], sizeof done);
         if (owner) {
             add_between(making, m, turn, reduced[turn]);
-            for (uint32_t t = 0; t < h->between->rank[m->rank / h->inside.members].thread_count; t++)
+            for (uint32_t t = 0; t < h->between->rank[m->rank / h->inside.members].thread_count;
+                 t++)
                 done[making->roles.between + t] = m->steps[making->roles.between + t];
         }
         for (uint32_t i = 0; i < inside && owner; i++)
@@ -146,12 +163,13 @@ static void make_member(const struct making *making, struct member *m)
 
 static int refuse_threads(const struct hierarchy *h, struct cw_error *error)
 {
-    return cw_error_set(error, CW_USAGE,
-                        "%s between SIPs needs %u PEs of each cube, and the phases inside a SIP at "
-                        "least %u beside them; there are %u; legal are another schedule, or inside: "
-                        "lrab",
-                        h->between->name, threads_between(h),
-                        inside_threads(&h->inside), h->pes);
+    return cw_error_set(
+        error, CW_USAGE,
+        "%s between SIPs takes %u of each member's %u PEs, and the phases inside a "
+        "SIP %s; legal are another schedule there, `threads: together` with `inside: "
+        "lines` or `lrab`, and `threads: apart`",
+        h->between->name, threads_between(h), h->pes,
+        h->together ? "send more at once than the slots hold" : "find too few beside them");
 }
 
 struct schedule *hierarchy_schedule(const struct hierarchy *h, const char *name,

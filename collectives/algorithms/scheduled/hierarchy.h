@@ -1,12 +1,14 @@
 /*
- * hierarchy.h: an all-reduce over the cubes of all SIPs as one schedule (ALGORITHMS.md, "Hierarchy").
- * A member is a cube, or a PE where each PE has a shard; the members of a SIP are the places of a
- * grid. The steps of each member are those of three phases:
+ * hierarchy.h: an all-reduce over the cubes of all SIPs as one schedule (ALGORITHMS.md,
+ * "Hierarchy"). A member is a cube, or a PE where each PE has a shard; the members of a SIP are the
+ * places of a grid. The steps of each member are those of three phases:
  *
- * 1. reduce: along the dimensions of the grid, inside each SIP. Then each owner has the SIP's sums of
- *    its part of the tensor. By way of lrab the root alone is an owner, of all; else each member is.
+ * 1. reduce: along the dimensions of the grid, inside each SIP. Then each owner has the SIP's sums
+ * of its part of the tensor. By way of lrab the root alone is an owner, of all; else each member
+ * is.
  * 2. between: each owner carries out a schedule with the owners of the same part in all other SIPs.
- * 3. spread: the results go back to all members of the SIP, along the dimensions from last to first.
+ * 3. spread: the results go back to all members of the SIP, along the dimensions from last to
+ * first.
  *
  * Turns. A tensor may be cut into several turns, each with all three phases. Each phase has threads
  * of its own where there are PEs enough, so a phase of one turn runs beside another phase of the
@@ -19,7 +21,8 @@
  * No step waits for ever, however many chunks it has and however few slots: (1) In phase 1 and 3
  * each thread sends to higher places of a line alone, or to lower ones alone, or it only sends, or
  * it only receives; the one that adds last waits for the other, never the reverse. So threads of a
- * dimension wait in no circle. (2) A dimension waits for those before it alone, and phases likewise.
+ * dimension wait in no circle. Where one thread does both, all it sends first fits in the slots, or
+ * goes to higher places. (2) A dimension waits for those before it alone, and phases likewise.
  * (3) Phase 2 waits in no circle by itself.
  *
  * Pure functions; the builder's memory is the only state.
@@ -66,7 +69,7 @@ struct member {
 /* Owners of a SIP; which one a member is, SCHEDULE_NO_RANK: none. */
 uint32_t inside_owners(const struct inside *inside);
 uint32_t inside_owner(const struct member *member);
-/* Threads of phase 1, and of phase 3. */
+/* Threads of phase 1, and of phase 3, where there are PEs enough. */
 uint32_t inside_threads(const struct inside *inside);
 
 /* Adds a step to a thread of the member, behind the steps that it awaits. */
@@ -74,7 +77,8 @@ void member_add(struct member *member, uint32_t thread, struct schedule_step ste
 /* The next step of a thread comes behind the first `steps` ones of another. */
 void member_await(struct member *member, uint32_t thread, uint32_t other, uint32_t steps);
 
-/* Phase 1 and phase 3 of a turn, on thread[0] and, if inside_threads() is two, thread[1]. */
+/* Phase 1 and phase 3 of a turn, on thread[0] and, if inside_threads() is two, thread[1], which may
+ * be the same. */
 void inside_reduce(struct member *member, uint32_t turn, const uint32_t thread[INSIDE_THREADS]);
 void inside_spread(struct member *member, uint32_t turn, const uint32_t thread[INSIDE_THREADS]);
 
@@ -86,6 +90,8 @@ struct hierarchy {
                                        owner in one turn */
     uint32_t turns;                 /* at most TURNS_MAX */
     uint32_t pes;                   /* of each member */
+    uint32_t n_slots;
+    bool together; /* the phases share a thread, if they can */
 };
 /* NULL: CW_USAGE, there are not PEs enough; CW_NO_RESOURCE. */
 struct schedule *hierarchy_schedule(const struct hierarchy *hierarchy, const char *name,

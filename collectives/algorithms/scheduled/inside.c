@@ -3,8 +3,6 @@
  */
 #include "collectives/algorithms/scheduled/hierarchy.h"
 
-enum channel { CHANNEL_REDUCE, CHANNEL_SPREAD };
-
 /* ---- members and owners ---------------------------------------------------------------------- */
 
 uint32_t inside_threads(const struct inside *inside)
@@ -85,11 +83,11 @@ static void meet(struct member *m, const uint32_t thread[INSIDE_THREADS])
 /* A step with the chunks of a group. */
 struct inside_step {
     enum schedule_op op;
-    enum channel channel;
-    uint32_t d, group;    /* of the place with this number, of dimension d */
-    uint32_t to, from;    /* places of dimension d */
+    uint32_t channel;
+    uint32_t d, group; /* of the place with this number, of dimension d */
+    uint32_t to, from; /* places of dimension d */
     uint32_t turn, thread;
-    bool sums;            /* it reads sums, not the input */
+    bool sums; /* it reads sums, not the input */
 };
 
 static void add_inside(struct member *m, struct inside_step step)
@@ -97,7 +95,8 @@ static void add_inside(struct member *m, struct inside_step step)
     const struct inside *const inside = m->inside;
     const struct inside_dim *const dim = &inside->dim[step.d];
     const uint32_t line = m->rank - m->at[step.d] * dim->stride;
-    const uint32_t owner = step.turn * inside_owners(inside) + first_of_group(m, step.d, step.group);
+    const uint32_t owner =
+        step.turn * inside_owners(inside) + first_of_group(m, step.d, step.group);
     const struct schedule_chunks chunks = {.at = owner * m->chunks, .buffer = SCHEDULE_OUTPUT};
     struct schedule_chunks source = chunks;
     source.buffer = step.sums ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
@@ -114,7 +113,8 @@ static void add_inside(struct member *m, struct inside_step step)
 /* ---- along lines, in both directions --------------------------------------------------------- */
 
 /* Sums of the groups above go up, those below down; a place adds its own on the way. Its own group
- * ends here: (own + from below) + from above. */
+ * ends here: (own + from below) + from above. All steps upwards come first, so that one thread can
+ * carry out all. */
 static void reduce_line(struct member *m, struct inside_step step, const uint32_t thread[])
 {
     const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
@@ -126,17 +126,17 @@ static void reduce_line(struct member *m, struct inside_step step, const uint32_
     up.op = at == 0 ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND;
     for (up.group = n - 1; up.group > at; up.group--)
         add_inside(m, up);
+    up.op = SCHEDULE_RECV_REDUCE_COPY;
+    if (at > 0)
+        add_inside(m, up); /* up.group is at */
     down.op = at == n - 1 ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND;
     for (down.group = 0; down.group < at; down.group++)
         add_inside(m, down);
-    up.op = down.op = SCHEDULE_RECV_REDUCE_COPY;
-    up.group = down.group = at;
-    if (at > 0)
-        add_inside(m, up);
     if (at == n - 1)
         return;
     if (at > 0)
         member_await(m, thread[1], thread[0], m->steps[thread[0]]);
+    down.op = SCHEDULE_RECV_REDUCE_COPY;
     down.sums |= at > 0;
     add_inside(m, down);
 }
@@ -154,11 +154,11 @@ static void spread_line(struct member *m, struct inside_step step, const uint32_
     up.group = down.group = at;
     if (at < n - 1)
         add_inside(m, up);
-    if (at > 0)
-        add_inside(m, down);
     up.op = at == n - 1 ? SCHEDULE_RECV : SCHEDULE_RECV_COPY_SEND;
     while (up.group-- > 0)
         add_inside(m, up);
+    if (at > 0)
+        add_inside(m, down);
     down.op = at == 0 ? SCHEDULE_RECV : SCHEDULE_RECV_COPY_SEND;
     while (++down.group < n)
         add_inside(m, down);
@@ -166,7 +166,8 @@ static void spread_line(struct member *m, struct inside_step step, const uint32_
 
 /* ---- directly -------------------------------------------------------------------------------- */
 
-/* A place's own group ends here: ((own + from at - 1) + from at - 2) + ..., round the line. */
+/* A place's own group ends here: ((own + from at - 1) + from at - 2) + ..., round the line. All is
+ * sent first: one thread can carry out all while that fits in the slots. */
 static void reduce_directly(struct member *m, struct inside_step step, const uint32_t thread[])
 {
     const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
@@ -178,8 +179,10 @@ static void reduce_directly(struct member *m, struct inside_step step, const uin
     take.group = at;
     for (uint32_t distance = 1; distance < n; distance++) {
         send.to = send.group = (at + distance) % n;
-        take.from = (at + n - distance) % n;
         add_inside(m, send);
+    }
+    for (uint32_t distance = 1; distance < n; distance++) {
+        take.from = (at + n - distance) % n;
         add_inside(m, take);
         take.sums = true;
     }
@@ -196,8 +199,10 @@ static void spread_directly(struct member *m, struct inside_step step, const uin
     take.thread = thread[1];
     for (uint32_t distance = 1; distance < n; distance++) {
         send.to = (at + distance) % n;
-        take.from = take.group = (at + n - distance) % n;
         add_inside(m, send);
+    }
+    for (uint32_t distance = 1; distance < n; distance++) {
+        take.from = take.group = (at + n - distance) % n;
         add_inside(m, take);
     }
 }
@@ -216,8 +221,7 @@ static void reduce_to_root(struct member *m, struct inside_step step)
         const bool below = at <= dim->root && at > 0, above = at >= dim->root && at < dim->n - 1;
         sent = at != dim->root;
         step.to = at < dim->root ? at + 1 : at - 1;
-        const enum schedule_op last =
-            sent ? SCHEDULE_RECV_REDUCE_SEND : SCHEDULE_RECV_REDUCE_COPY;
+        const enum schedule_op last = sent ? SCHEDULE_RECV_REDUCE_SEND : SCHEDULE_RECV_REDUCE_COPY;
         step.op = above ? SCHEDULE_RECV_REDUCE_COPY : last;
         step.from = at - 1;
         if (below)
@@ -246,9 +250,7 @@ static void spread_from_root(struct member *m, struct inside_step step)
         const bool comes = at != dim->root;
         const bool below = at <= dim->root && at > 0, above = at >= dim->root && at < dim->n - 1;
         step.from = at < dim->root ? at + 1 : at - 1;
-        step.op = !comes           ? SCHEDULE_SEND
-                  : below || above ? SCHEDULE_RECV_COPY_SEND
-                                   : SCHEDULE_RECV;
+        step.op = !comes ? SCHEDULE_SEND : below || above ? SCHEDULE_RECV_COPY_SEND : SCHEDULE_RECV;
         step.to = at - 1;
         if (below || (comes && !above))
             add_inside(m, step);
@@ -264,7 +266,7 @@ static void spread_from_root(struct member *m, struct inside_step step)
 void inside_reduce(struct member *member, uint32_t turn, const uint32_t thread[INSIDE_THREADS])
 {
     const struct inside *const inside = member->inside;
-    struct inside_step step = {.channel = CHANNEL_REDUCE, .turn = turn, .thread = thread[0]};
+    struct inside_step step = {.channel = thread[0], .turn = turn, .thread = thread[0]};
     if (inside->way == INSIDE_LRAB) {
         reduce_to_root(member, step);
         return;
@@ -284,7 +286,7 @@ void inside_spread(struct member *member, uint32_t turn, const uint32_t thread[I
 {
     const struct inside *const inside = member->inside;
     struct inside_step step = {
-        .channel = CHANNEL_SPREAD, .turn = turn, .thread = thread[0], .sums = true};
+        .channel = thread[0], .turn = turn, .thread = thread[0], .sums = true};
     if (inside->way == INSIDE_LRAB) {
         spread_from_root(member, step);
         return;

@@ -241,7 +241,8 @@ static void estimates_are_near_simulated_times(void **state)
         struct cw_error error;
         struct schedule *const schedule = algorithm->schedule(&call, &error);
         assert_non_null(schedule);
-        const struct schedule_cost_request request = {schedule, &call, 1};
+        const struct schedule_cost_request request = {
+            .schedule = schedule, .call = &call, .lanes = 1};
         int64_t ps = 0;
         assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
         if (!((double)ps > 0.9e6 * runs[i].simulated_us &&
