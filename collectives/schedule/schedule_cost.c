@@ -25,6 +25,7 @@
 #include "hw/timing.h"
 
 enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+enum { NEVER = -1 };
 
 /* A queue between two threads. */
 struct cost_queue {
@@ -899,8 +900,8 @@ static int64_t busiest_memory_ps(const struct cost *c)
     return most_ps;
 }
 
-/* Carries out the first pieces. False: out of memory. *ps is 0 where rings fill up for ever, and
- * where like ranks' messages turn out to be *mixed. */
+/* Carries out the first pieces. False: out of memory. *ps is NEVER where rings fill up for ever,
+ * and where like ranks' messages turn out to be *mixed. */
 static bool estimate(struct cost c, bool *mixed, int64_t *ps)
 {
     const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
@@ -908,12 +909,14 @@ static bool estimate(struct cost c, bool *mixed, int64_t *ps)
     c.pieces = all < PIECES_MAX ? (uint32_t)all : PIECES_MAX;
     const bool made = make_all(&c);
     *mixed = c.mixed;
+    *ps = NEVER;
     if (made && !c.mixed) {
         stagger_starts(&c);
         carry_out(&c);
-        const int64_t last = all_ended(&c) ? c.ended_ps[c.pieces - 1] : 0;
-        *ps = last;
-        if (last > 0 && all > c.pieces)
+        const int64_t last = c.ended_ps[c.pieces - 1];
+        const bool ended = all_ended(&c);
+        *ps = ended ? last : NEVER;
+        if (ended && all > c.pieces)
             *ps += (int64_t)(all - c.pieces) *
                    later(last - c.ended_ps[c.pieces - 2], busiest_memory_ps(&c) / c.pieces);
     }
@@ -943,11 +946,11 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
         c.alike = false;
         made = estimate(c, &mixed, ps);
     }
-    while (made && *ps == 0 && c.piece_tiles > 1) {
+    while (made && *ps == NEVER && c.piece_tiles > 1) {
         c.piece_tiles /= 2;
         made = estimate(c, &mixed, ps);
     }
-    if (made && *ps == 0)
+    if (made && *ps == NEVER)
         return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up for ever", c.s->name,
                             c.slots);
     return made ? CW_OK : cw_error_memory(error, "an estimate");

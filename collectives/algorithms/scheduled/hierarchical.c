@@ -152,7 +152,8 @@ struct choice {
     struct plan plan; /* of the best */
     int64_t ps;
     struct of_between {
-        int64_t ps; /* of the best with this schedule between SIPs; 0: none was considered */
+        bool considered;
+        int64_t ps; /* of the best with this schedule between SIPs */
         uint32_t shape, turns;
     } of[BETWEEN_SCHEDULES];
 };
@@ -176,7 +177,9 @@ static int consider(struct choice *choice, struct plan plan, struct cw_error *er
     const struct schedule_cost_request request = {
         .schedule = schedule, .call = choice->call, .lanes = 1};
     const int code = schedule_cost_ps(&request, &ps, error);
-    if (code == CW_OK && (choice->of[plan.between].ps == 0 || ps < choice->of[plan.between].ps)) {
+    if (code == CW_OK &&
+        (!choice->of[plan.between].considered || ps < choice->of[plan.between].ps)) {
+        choice->of[plan.between].considered = true;
         choice->of[plan.between].ps = ps;
         choice->of[plan.between].shape = plan.shape;
         choice->of[plan.between].turns = plan.turns;
@@ -281,7 +284,7 @@ static void say_choice(const struct choice *choice)
     scheduled_say_why(why, "%llu bytes per shard; estimates:",
                       (unsigned long long)choice->call->n_elem * tl_itemsize(choice->call->dtype));
     for (uint32_t i = 0; i < BETWEEN_SCHEDULES; i++)
-        if (choice->of[i].ps > 0) {
+        if (choice->of[i].considered) {
             const struct shape shape = shapes[choice->of[i].shape];
             scheduled_say_why(why, "%s %s (%s, %s) %.3f us", any ? "," : "", between_name[i + 1],
                               inside_name[shape.inside + 1], threads_name[1 + shape.together],
