@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config node-d3
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -351,6 +351,21 @@ $(OUT)/obj/plugin_template.inc: $(PLUGIN_TEMPLATE) .ci/embed.sh
 	@.ci/embed.sh bench/cli/plugin_template $(PLUGIN_TEMPLATE) >$@.new && mv $@.new $@
 $(OUT)/obj/bench/cli/cmd_plugin.o: CFLAGS_COMMON += -I$(OUT)/obj
 $(OUT)/obj/bench/cli/cmd_plugin.o: $(OUT)/obj/plugin_template.inc
+
+# What `cubewarp report` puts into its pages: style, d3's modules in the order in which they need each
+# other, the script, and the script's hash, for the page's content security policy.
+D3_FOLDER ?= /usr/share/nodejs
+D3_MODULES := array collection color dispatch ease format interpolate path time time-format timer scale selection shape drag transition zoom
+PAGE := $(OUT)/obj/page_files
+PAGE_SCRIPT := bench/report/page/d3-licence.txt $(foreach m,$(D3_MODULES),$(D3_FOLDER)/d3-$m/dist/d3-$m.min.js) bench/report/page/page.js
+$(OUT)/obj/page_files.inc: bench/report/page/page.css $(PAGE_SCRIPT) .ci/embed.sh
+	@mkdir -p $(PAGE)
+	@cp bench/report/page/page.css $(PAGE)/page.css
+	@cat $(PAGE_SCRIPT) >$(PAGE)/script.js
+	@printf "$$(sha256sum <$(PAGE)/script.js | cut -c1-64 | sed 's/../\\x&/g')" | base64 | tr -d '\n' >$(PAGE)/script.sha256
+	@.ci/embed.sh $(PAGE) $(PAGE)/page.css $(PAGE)/script.js $(PAGE)/script.sha256 >$@.new && mv $@.new $@
+$(OUT)/obj/bench/report/page.o: CFLAGS_COMMON += -I$(OUT)/obj
+$(OUT)/obj/bench/report/page.o: $(OUT)/obj/page_files.inc
 
 # main.c runs before the processor is known to be new enough, so it is built for any.
 $(OUT)/obj/bench/main.o: ARCH :=

@@ -11,8 +11,28 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 bool plugin_is_path(const char *name) { return strchr(name, ':') != NULL; }
+
+uint64_t plugin_contents(const char *path_and_symbol)
+{
+    const char *const colon = strrchr(path_and_symbol, ':');
+    char path[256], part[16384];
+    snprintf(path, sizeof path, "%.*s", (int)(colon - path_and_symbol), path_and_symbol);
+    FILE *const file = fopen(path, "rb");
+    XXH3_state_t *const state = XXH3_createState();
+    uint64_t contents = 0;
+    if (file != NULL && state != NULL && XXH3_64bits_reset(state) == XXH_OK) {
+        for (size_t bytes; (bytes = fread(part, 1, sizeof part, file)) > 0;)
+            (void)XXH3_64bits_update(state, part, bytes);
+        contents = ferror(file) ? 0 : XXH3_64bits_digest(state);
+    }
+    XXH3_freeState(state);
+    if (file != NULL)
+        (void)fclose(file);
+    return contents;
+}
 
 __attribute__((format(printf, 2, 3))) static void *plugin_refuse(struct cw_error *error,
                                                                  const char *format, ...)

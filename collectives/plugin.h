@@ -26,6 +26,9 @@
 /* "./file.so:symbol", else a registry's name. */
 bool plugin_is_path(const char *name);
 
+/* XXH3 of the file's contents; 0: it cannot be read by that name. */
+uint64_t plugin_contents(const char *path_and_symbol);
+
 /* The symbol's address; NULL with CW_USAGE and the fault: no such file, no such symbol, built
  * for other headers, a symbol of another kind. */
 void *plugin_function(const char *path_and_symbol, struct cw_error *error);

@@ -11,7 +11,7 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
-#include "bench/programs/bench.h"
+#include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
 
@@ -64,7 +64,7 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (!cli_read(&options, argc, argv, &code))
         return code;
     struct config_errors errors = {0};
-    code = config_load(&run->config, config, &errors);
+    code = run_line_configure(run, options_given(&options, "bench"), config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
     if (*config != NULL)
@@ -72,17 +72,5 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);
-    if (*config != NULL && !options_given(&options, "bench") &&
-        (run->config.preset != NULL || ccl_is_xml((*config)->ccl.module)))
-        run->bench = bench_of_config(*config, run->bench);
-    const char *const algorithm = *config != NULL ? bench_algorithm_of(*config, run->bench) : NULL;
-    if (algorithm == NULL)
-        return code;
-    run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
-    config_free(*config);
-    *config = NULL;
-    code = config_load(&run->config, config, &errors);
-    config_errors_print(stderr, &errors);
-    config_errors_free(&errors);
     return code;
 }

@@ -16,6 +16,7 @@
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 #include "bench/output/report_csv.h"
+#include "bench/result/provenance.h"
 #include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 #include "core/host/clock.h"
@@ -75,11 +76,13 @@ static void write_failure(struct outputs *outputs, const struct result *result)
 }
 
 static int run_and_report(const struct run_options *options, const struct config *config,
-                          struct outputs *outputs, struct cw_error *error)
+                          json_t *provenance, struct outputs *outputs, struct cw_error *error)
 {
-    struct result result = {0};
+    struct result result = {.provenance = provenance};
     struct measured *measured = NULL;
-    int code = run_options_check(options, &config->hw, error);
+    int code = provenance != NULL && provenance_columns(options, &result)
+                   ? run_options_check(options, &config->hw, error)
+                   : cw_error_memory(error, "the result's provenance");
     if (code == CW_OK && options->measured != NULL)
         code = measured_read(options->measured, (enum measured_place)options->measured_place,
                              &measured, error);
@@ -112,7 +115,9 @@ int run_main(int argc, char **argv)
     options.begun_s = begun_s;
     code = open_outputs(&options, &outputs, &error);
     if (code == CW_OK)
-        code = run_and_report(&options, config, &outputs, &error);
+        code =
+            run_and_report(&options, config, provenance_of_run(argc, argv, &options, config, NULL),
+                           &outputs, &error);
     atomic_file_discard(&outputs.json);
     atomic_file_discard(&outputs.csv);
     config_free(config);

@@ -1,6 +1,6 @@
 /*
  * cmd_topo.c: `cubewarp topo`: shows the machine that a configuration builds: counts, a
- * drawing (topo_svg.c), the algorithm's schedule as a file (msccl_write.h), and with --path the
+ * drawing (bench/draw), the algorithm's schedule as a file (msccl_write.h), and with --path the
  * nodes and links between two PEs with their times.
  */
 #include "bench/cli/cmd_topo.h"
@@ -11,7 +11,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
-#include "bench/output/topo_svg.h"
+#include "bench/draw/picture_svg.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/distributed.h"
@@ -157,19 +157,27 @@ static uint32_t root_of(const struct config *config)
                                         : hw_cubes(hw) - 1;
 }
 
+static int write_svg(const struct picture *picture, const char *path, struct cw_error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return picture_svg(stdout, picture, "", error);
+    struct atomic_file file = {0};
+    int code = atomic_file_open(&file, path, error);
+    if (code == CW_OK)
+        code = picture_svg(file.stream, picture, "", error);
+    if (code == CW_OK)
+        code = atomic_file_commit(&file, error);
+    atomic_file_discard(&file);
+    return code;
+}
+
 static int draw(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
-    if (strcmp(options->svg, "-") == 0) {
-        topo_svg(stdout, &config->hw, root_of(config));
-        return CW_OK;
-    }
-    struct atomic_file file = {0};
-    int code = atomic_file_open(&file, options->svg, error);
-    if (code != CW_OK)
-        return code;
-    topo_svg(file.stream, &config->hw, root_of(config));
-    return atomic_file_commit(&file, error);
+    struct picture *const picture = picture_create(&config->hw, root_of(config), error);
+    const int code = picture == NULL ? error->exit_code : write_svg(picture, options->svg, error);
+    picture_free(picture);
+    return code;
 }
 
 /* The schedule of the configured algorithm. NULL: it is none, or cannot be made. */

@@ -19,6 +19,8 @@
 #include "bench/cli/cmd_verify.h"
 #include "bench/cli/generate.h"
 #include "bench/options/options_table.h"
+#include "bench/report/cmd_report.h"
+#include "bench/study/cmd_sweep.h"
 #include "collectives/config/input/text.h"
 
 static const struct {
@@ -28,13 +30,9 @@ static const struct {
     {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
     {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
     {COMMAND_BATCH, batch_main},   {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main},
-    {COMMAND_PERF, perf_main},
+    {COMMAND_SWEEP, sweep_main},   {COMMAND_REPORT, report_main}, {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
-
-/* Names that are kept for later versions. */
-static const char *const planned[] = {"sweep", "report"};
-#define PLANNED (sizeof planned / sizeof *planned)
 
 static void print_usage(FILE *file)
 {
@@ -71,13 +69,6 @@ static int refuse_command(const char *name)
 {
     struct text_nearest nearest = {0};
     char quoted[TEXT_QUOTE_BYTES];
-    for (size_t i = 0; i < PLANNED; i++) {
-        if (strcmp(name, planned[i]) == 0) {
-            fprintf(stderr, "cubewarp %s: not part of this version (%s)\n", name, CW_VERSION);
-            return CW_USAGE;
-        }
-        text_nearest_try(&nearest, name, planned[i]);
-    }
     for (size_t i = 0; i < COMMANDS; i++)
         text_nearest_try(&nearest, name, command_row_of(commands[i].command)->name);
     fprintf(stderr, "cubewarp: unknown command %s", text_quote(name, strlen(name), quoted));

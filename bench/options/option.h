@@ -25,10 +25,14 @@ enum command {
     COMMAND_PERF_PROJECT = 512,
     COMMAND_PLUGIN = 2048,
     COMMAND_BATCH = 4096,
+    COMMAND_SWEEP = 8192,
+    COMMAND_REPORT = 16384,
+    COMMAND_COMPARE = 32768,
+    COMMAND_PERF_TREND = 65536,
     COMMAND_PERF = 1024, /* which has parts instead of options */
 };
 
-enum { OPTION_ROWS_MAX = 128, OPTION_LEGAL_BYTES = 400 };
+enum { OPTION_ROWS_MAX = 256, OPTION_LEGAL_BYTES = 400 };
 
 struct option_row;
 
@@ -74,7 +78,7 @@ struct option_row {
     const char *name;
     char letter;            /* 0: none */
     uint8_t type;           /* enum option_type */
-    uint16_t commands;      /* enum command */
+    uint32_t commands;      /* enum command */
     const char *argument;   /* the value's name in help; NULL: the option takes none */
     const char *help;       /* '\n' where a line of help breaks; a list of choices may follow */
     uint16_t offset, bytes; /* of the field in the command's struct */

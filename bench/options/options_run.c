@@ -10,6 +10,7 @@
 
 #include "bench/options/options_size.h"
 #include "bench/options/options_value.h"
+#include "bench/output/report_csv.h"
 #include "bench/programs/bench.h"
 #include "collectives/config/input/text.h"
 
@@ -48,6 +49,40 @@ int run_options_read_set(struct options *options, const struct option_row *row, 
         return cw_error_set(error, CW_USAGE, "--%s: given more than %d times", row->name,
                             RUN_SETS_MAX);
     run->sets[run->config.set_count++] = text;
+    return CW_OK;
+}
+
+/* Whether a tag of that name, `bytes` long, is there already. */
+static bool has_tag(const struct run_options *run, const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < run->tag_count; i++)
+        if (strncmp(run->tags[i], name, bytes) == 0 && run->tags[i][bytes] == '=')
+            return true;
+    return false;
+}
+
+int run_options_read_tag(struct options *options, const struct option_row *row, const char *text,
+                         struct cw_error *error)
+{
+    static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    struct run_options *const run = options->values;
+    const size_t bytes = strspn(text, legal);
+    char name[64];
+    if (bytes == 0 || bytes >= sizeof name || text[bytes] != '=')
+        return options_refuse(error, row->name, text,
+                              "expected KEY=VALUE, KEY of up to 63 letters, digits, '_', '-', '.'");
+    snprintf(name, sizeof name, "%.*s", (int)bytes, text);
+    if (report_csv_has_column(name))
+        return cw_error_set(error, CW_USAGE,
+                            "--tag %s: every CSV has a column of that name; take "
+                            "another",
+                            name);
+    if (has_tag(run, name, bytes))
+        return cw_error_set(error, CW_USAGE, "--tag %s: given more than once", name);
+    if (run->tag_count == RUN_TAGS_MAX)
+        return cw_error_set(error, CW_USAGE, "--%s: given more than %d times", row->name,
+                            RUN_TAGS_MAX);
+    run->tags[run->tag_count++] = text;
     return CW_OK;
 }
 

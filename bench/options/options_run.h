@@ -23,6 +23,8 @@ int topo_options_argument(struct options *options, int count, char **rest, struc
 /* For the table: readers of single values. */
 int run_options_read_set(struct options *options, const struct option_row *row, const char *text,
                          struct cw_error *error);
+int run_options_read_tag(struct options *options, const struct option_row *row, const char *text,
+                         struct cw_error *error);
 int run_options_read_dtype(struct options *options, const struct option_row *row, const char *text,
                            struct cw_error *error);
 int run_options_read_place(struct options *options, const struct option_row *row, const char *text,

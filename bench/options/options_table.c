@@ -8,7 +8,9 @@
 #include "bench/options/options_phold.h"
 #include "bench/options/options_plugin.h"
 #include "bench/options/options_replay.h"
+#include "bench/options/options_report.h"
 #include "bench/options/options_run.h"
+#include "bench/options/options_sweep.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/measured.h"
 #include "partition/partition.h"
@@ -18,14 +20,16 @@
 #define CONFIGURED                                                                                 \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
 #define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
-#define ALL     (UINT16_MAX & ~COMMAND_PERF)
+#define ALL     (UINT32_MAX & ~COMMAND_PERF)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
     .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
-#define RUN(field)   AT(run_options, field)
-#define PHOLD(field) AT(phold_command, field)
-#define PERF(field)  AT(perf_options, field)
+#define RUN(field)    AT(run_options, field)
+#define PHOLD(field)  AT(phold_command, field)
+#define PERF(field)   AT(perf_options, field)
+#define SWEEP(field)  AT(sweep_options, field)
+#define REPORT(field) AT(report_options, field)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
@@ -213,6 +217,9 @@ const struct option_row option_rows[] = {
      .not_projected = of_output},
     {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
+    {"tag", 0, OPTION_OTHER, COMMAND_RUN, "KEY=VALUE",
+     "a column of the CSV and a member of the JSON's provenance; may be repeated", RUN(tags),
+     .repeats = true, .read = run_options_read_tag},
     {"ccl-trace", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write each committed send and receive; - for standard output (standard error beside JSON or "
      "CSV there), as does CUBEWARP_CCL_TRACE=1",
@@ -321,6 +328,39 @@ const struct option_row option_rows[] = {
     {"max-memory", 0, OPTION_BYTES, COMMAND_REPLAY, "SIZE",
      "limit on what tensors and tiles take (80 % of the machine's)", AT(replay_options, bytes_max)},
 
+    /* report */
+    {"output", 'o', OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "the page, one HTML file (report.html, unless another output is named); - for standard output",
+     REPORT(html)},
+    {"csv", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "write one row per size and point as CSV; - for standard output", REPORT(csv)},
+    {"markdown", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
+     "write the summary and tables as Markdown; - for standard output", REPORT(markdown)},
+    {"plots", 0, OPTION_TEXT, COMMAND_REPORT, "FOLDER",
+     "write the curves as SVG and PNG, with their data, through gnuplot", REPORT(plots)},
+    /* sweep */
+    {"db", 0, OPTION_TEXT, COMMAND_SWEEP, "FILE",
+     "the SQLite database of the results (STUDY.sqlite in this folder)", SWEEP(db)},
+    {"resume", 0, OPTION_SET, COMMAND_SWEEP, NULL,
+     "go on with a database that must be there (without: make it if it is not)", SWEEP(resume)},
+    {"retry", 0, OPTION_SET, COMMAND_SWEEP, NULL,
+     "run the points again that failed, were refused or took too long", SWEEP(retry)},
+    {"jobs", 'j', OPTION_COUNT, COMMAND_SWEEP, "N",
+     "points in flight (as many as cores and memory allow)", SWEEP(jobs), .min = 1,
+     .max = SWEEP_JOBS_MAX},
+    {"threads", 0, OPTION_COUNT, COMMAND_SWEEP, "N",
+     "threads of each point (1, or the cores that the points in flight leave)", SWEEP(threads),
+     .min = 1, .max = 1024},
+    {"point-timeout", 0, OPTION_OTHER, COMMAND_SWEEP, "TIME",
+     "end a point that takes longer: 90, 90s, 15min or 2h (none)", SWEEP(timeout_s),
+     .read = sweep_options_read_timeout},
+    {"max-memory", 0, OPTION_BYTES, COMMAND_SWEEP, "SIZE",
+     "limit on the memory of all points in flight, by estimate (80 % of the machine's)",
+     SWEEP(memory_bytes)},
+    {"dry-run", 0, OPTION_SET, COMMAND_SWEEP, NULL,
+     "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run)},
+    {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL, "say nothing while it runs", SWEEP(quiet)},
+
     /* perf */
     {"set", 0, OPTION_TEXT, COMMAND_PERF_RUN, "NAME", "", PERF(set), .listed = true,
      .choice = perf_set_name, .choice_help = perf_set_help},
@@ -391,11 +431,25 @@ static const struct command_row command_rows[] = {
      "Reduce-scatters the same rows in batches of several sizes, and compares the bits of the\n"
      "results. Exit code 1: they depend on the batch.\n",
      NULL, .name_width = RUN_NAMES, .finish = batch_options_finish},
+    {COMMAND_SWEEP, "sweep", "run all points of a study, and keep the results in a database",
+     "[OPTION]... STUDY.yaml | merge --db ALL PART...",
+     "Runs all points of a study, each once, and keeps the results in an SQLite database. What is\n"
+     "in the database already does not run again. bench/study/STUDY.md describes studies.\n"
+     "'merge' joins the databases of a study's parts.\n",
+     NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
+     .argument = sweep_options_argument, .finish = sweep_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = replay_options_argument,
      .finish = replay_options_finish},
+    {COMMAND_REPORT, "report", "show results and studies as one HTML page, as tables, as plots",
+     "[OPTION]... FILE...",
+     "Shows results as one HTML page that loads nothing. A FILE is the JSON of a run, the "
+     "database\n"
+     "of a sweep, the engine log of a run, or the history of perf.\n",
+     NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
+     .argument = report_options_argument, .finish = report_options_finish},
     {COMMAND_PLUGIN, "plugin", "write the beginnings of an algorithm of your own",
      "[OPTION]... new NAME",
      "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an\n"

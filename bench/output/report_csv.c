@@ -7,8 +7,17 @@
 #include "bench/output/report_csv.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "bench/output/report.h"
+
+#define MEASURED_COLUMNS ",measured_ns,error_percent"
+static const char measured_columns[] = MEASURED_COLUMNS;
+static const char columns[] =
+    "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
+    "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
+    "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
+    "last_pe,last_pe_credit_wait_ns,not_run" MEASURED_COLUMNS;
 
 static void print_csv_ns(FILE *file, int64_t ps)
 {
@@ -26,6 +35,16 @@ static void print_quoted(FILE *file, const char *text)
         fputc(*text, file);
     }
     fputc('"', file);
+}
+
+/* A value of --set or --tag: any text. */
+static void print_value(FILE *file, const char *text)
+{
+    fputc(',', file);
+    if (strpbrk(text, ",\"\r\n") != NULL)
+        print_quoted(file, text);
+    else
+        fputs(text, file);
 }
 
 static void print_csv_row(FILE *file, const struct result *result, const struct result_row *row)
@@ -66,17 +85,30 @@ static void print_csv_row(FILE *file, const struct result *result, const struct 
         fprintf(file, ",%.15g", report_error_percent(row));
     } else if (result->measured.path != NULL)
         fputs(",,", file);
+    for (size_t i = 0; i < result->column_count; i++)
+        print_value(file, result->columns[i].value);
     fputc('\n', file);
+}
+
+bool report_csv_has_column(const char *name)
+{
+    const size_t bytes = strlen(name);
+    for (const char *at = columns; *at != '\0'; at += strcspn(at, ",")) {
+        at += *at == ',';
+        if (strcspn(at, ",") == bytes && memcmp(at, name, bytes) == 0)
+            return true;
+    }
+    return false;
 }
 
 void report_csv(FILE *file, const struct result *result)
 {
-    fputs("bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
-          "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
-          "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
-          "last_pe,last_pe_credit_wait_ns,not_run",
-          file);
-    fputs(result->measured.path != NULL ? ",measured_ns,error_percent\n" : "\n", file);
+    const bool measured = result->measured.path != NULL;
+    fprintf(file, "%.*s", (int)(strlen(columns) - (measured ? 0 : sizeof measured_columns - 1)),
+            columns);
+    for (size_t i = 0; i < result->column_count; i++)
+        fprintf(file, ",%s", result->columns[i].name);
+    fputc('\n', file);
     for (size_t i = 0; i < result->row_count; i++)
         print_csv_row(file, result, &result->rows[i]);
 }

@@ -4,11 +4,14 @@
 #ifndef BENCH_REPORT_CSV_H
 #define BENCH_REPORT_CSV_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "bench/output/result.h"
 
 /* A failed write is known to the stream. */
 void report_csv(FILE *file, const struct result *result);
+/* Whether every CSV, or every one with measured times, has a column of that name. */
+bool report_csv_has_column(const char *name);
 
 #endif

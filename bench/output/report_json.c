@@ -384,7 +384,7 @@ static json_t *failure_json(const struct result *result)
     return object;
 }
 
-static json_t *result_json(const struct result *result)
+json_t *report_document(const struct result *result)
 {
     json_t *object = json_object();
     put_member(&object, "schema", json_string("cubewarp.run/1"));
@@ -393,6 +393,7 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "bench", text_or_null(result->bench));
     put_member(&object, "algorithm", text_or_null(result->algorithm));
     put_member(&object, "config_digest", json_string(result->config_digest));
+    put_member(&object, "seed", json_u64(result->seed));
     put_member(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
     put_member(&object, "topology", topology_json(result));
     put_member(&object, "engine", report_engine_json(&result->engine));
@@ -404,6 +405,8 @@ static json_t *result_json(const struct result *result)
     put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
+    if (result->provenance != NULL)
+        put_member(&object, "provenance", json_incref(result->provenance));
     return object;
 }
 
@@ -421,6 +424,18 @@ json_t *report_comparison_json(const struct result *result)
     return object;
 }
 
+int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error)
+{
+    const bool written =
+        object != NULL &&
+        json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) == 0 &&
+        fputc('\n', file) != EOF;
+    json_decref(object);
+    if (written || ferror(file))
+        return CW_OK;
+    return cw_error_memory(error, "the JSON result");
+}
+
 /* Whether every time has at most 15 digits; those of a row are all within the simulated time. */
 static bool times_are_short(const struct result *result)
 {
@@ -434,19 +449,9 @@ static bool times_are_short(const struct result *result)
     return are_short;
 }
 
-int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error)
-{
-    const bool written =
-        object != NULL &&
-        json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) == 0 &&
-        fputc('\n', file) != EOF;
-    json_decref(object);
-    if (written || ferror(file))
-        return CW_OK;
-    return cw_error_memory(error, "the JSON result");
-}
+int report_digits(const struct result *result) { return times_are_short(result) ? 15 : 17; }
 
 int report_json(FILE *file, const struct result *result, struct cw_error *error)
 {
-    return report_json_object(file, result_json(result), times_are_short(result) ? 15 : 17, error);
+    return report_json_object(file, report_document(result), (size_t)report_digits(result), error);
 }

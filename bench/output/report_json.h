@@ -16,6 +16,10 @@ int report_json(FILE *file, const struct result *result, struct cw_error *error)
  * `digits`: of numbers with decimals. */
 int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error);
 
+/* The whole object that report_json() writes. NULL: out of memory. */
+json_t *report_document(const struct result *result);
+/* Its digits, for numbers with decimals: as many as give all times back. */
+int report_digits(const struct result *result);
 /* The object `engine`. NULL: out of memory. */
 json_t *report_engine_json(const struct result_engine *engine);
 /* The part of a result that is the same in every mode, with members that cubewarp.run/1 leaves out

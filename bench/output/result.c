@@ -3,6 +3,7 @@
  */
 #include "bench/output/result.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -20,6 +21,15 @@ void result_free(struct result *result)
     for (size_t i = 0; i < result->waiting_count; i++)
         free(result->waiting[i].state);
     free(result->waiting);
+    for (size_t i = 0; i < result->column_count; i++) {
+        free(result->columns[i].name);
+        free(result->columns[i].value);
+    }
+    free(result->columns);
+    json_decref(result->provenance);
+    result->provenance = NULL;
+    result->columns = NULL;
+    result->column_count = 0;
     free(result->failure);
     free(result->pointers);
     result->waiting = NULL;

@@ -104,6 +104,13 @@ struct result_measured {
     const char *format, *place; /* "nccl-tests", "in place"; static */
 };
 
+/* A column of the CSV beside those that every run has: of a --set or a --tag. */
+struct result_column {
+    char *name, *value; /* the result's */
+};
+
+struct json_t; /* jansson's */
+
 struct result {
     char bench[32];
     char algorithm[64];
@@ -124,6 +131,10 @@ struct result {
     struct result_waiting *waiting; /* [waiting_count] then */
     size_t waiting_count;
     char *pointers; /* then: of all queues that are not idle, a line each; NULL: not known */
+    /* Filled before the run, by its caller: */
+    struct json_t *provenance;     /* the result's; NULL: none is told */
+    struct result_column *columns; /* [column_count], the result's */
+    size_t column_count;
 };
 
 /* NULL, aggressive or lazy. */

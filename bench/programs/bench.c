@@ -169,6 +169,10 @@ static void bench_show_progress(void *argument, struct dist *dist,
 static void bench_warn(void *argument, const char *text)
 {
     const struct bench_session *session = argument;
+    if (session->options->warn != NULL) {
+        session->options->warn(session->options->warn_arg, text);
+        return;
+    }
     flockfile(stderr); /* progress may be shown at the same time, by another thread */
     if (!session->options->quiet && isatty(STDERR_FILENO))
         progress_clear();
@@ -350,7 +354,6 @@ int bench_run(const struct run_options *options, const struct config *config, st
                                     .expected = &expected,
                                     .result = result,
                                     .program = bench_find(options->bench)};
-    *result = (struct result){0};
     process_phases_begin(&result->phases, options->begun_s);
     if (session.program == NULL) {
         return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);

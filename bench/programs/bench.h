@@ -13,8 +13,9 @@
 #include "core/cw.h"
 
 /*
- * Runs options->bench on the machine that `config` describes. On CW_OK *result is filled (one row
- * per size), and the caller releases it with result_free(); wrong data and times below the bound
+ * Runs options->bench on the machine that `config` describes. *result comes zeroed, but for the
+ * members that its caller fills. On CW_OK it is filled (one row per size), and the caller releases
+ * it with result_free(); wrong data and times below the bound
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
  * nothing; of a run that failed on the machine it holds the sizes that were done and the failure,
  * and is to be released, too. --trace, --ccl-trace and --op-log are written up to the failure.

@@ -17,7 +17,11 @@
 #include "core/cw.h"
 #include "hw/structure.h"
 
-enum { RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */ RUN_SETS_MAX = 256 };
+enum {
+    RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */
+    RUN_SETS_MAX = 256,
+    RUN_TAGS_MAX = 64
+};
 
 /* The numbers that tensors are filled with (COMMANDS.md, "Inputs"). */
 enum run_input { RUN_INPUT_UNIFORM, RUN_INPUT_INTEGERS };
@@ -32,6 +36,9 @@ struct run_sizes_asked {
 struct run_options {
     struct config_request config;
     const char *sets[RUN_SETS_MAX];
+
+    const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE each */
+    size_t tag_count;
 
     const char *bench; /* one of bench_name() */
     enum dtype dtype;
@@ -70,6 +77,11 @@ struct run_options {
     const char *engine_log, *engine_trace; /* NULL: none */
     bool dump_pointers;
     bool quiet; /* no progress line */
+
+    /* No option sets it: where warnings of the run go; NULL: to standard error. Called on any
+     * thread of the run, by one at a time. */
+    void (*warn)(void *arg, const char *text);
+    void *warn_arg;
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
     const char *svg, *xml;           /* of `topo --svg FILE`, `topo --xml FILE` */

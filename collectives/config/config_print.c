@@ -17,6 +17,7 @@
 #include "collectives/config/config_tree.h"
 #include "collectives/config/input/environment.h"
 #include "collectives/config/input/text.h"
+#include "collectives/plugin.h"
 #include "core/cw.h"
 
 #define COMMENT_COLUMN 44
@@ -211,6 +212,38 @@ static ssize_t hash_write(void *cookie, const char *text, size_t bytes)
     return XXH3_64bits_update(cookie, text, bytes) == XXH_OK ? (ssize_t)bytes : 0;
 }
 
+bool config_loaded_at(const struct config *config, uint32_t i, struct config_loaded *loaded)
+{
+    const char *const names[] = {config->ccl.module, config->ccl.mapper, config->ccl.validator};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *const name = names[k];
+        const bool is_xml = name == config->ccl.module && ccl_is_xml(name);
+        if ((!is_xml && !plugin_is_path(name)) || i-- > 0)
+            continue;
+        struct cw_error ignored;
+        const struct ccl_algorithm *const algorithm =
+            is_xml ? ccl_algorithm_load(name, &ignored) : NULL;
+        loaded->is_xml = is_xml;
+        snprintf(loaded->file, sizeof loaded->file, "%.*s",
+                 (int)(is_xml ? strlen(name) : (size_t)(strrchr(name, ':') - name)), name);
+        loaded->contents = !is_xml             ? plugin_contents(name)
+                           : algorithm != NULL ? ccl_algorithm_contents(algorithm)
+                                               : 0;
+        return true;
+    }
+    return false;
+}
+
+/* So that the digest is that of the shared objects, too. An MSCCL file's contents are among the
+ * entry's lines. */
+static void print_contents(FILE *file, const struct config *config)
+{
+    struct config_loaded loaded;
+    for (uint32_t i = 0; config_loaded_at(config, i, &loaded); i++)
+        if (!loaded.is_xml)
+            fprintf(file, "# contents of %s: %016" PRIx64 "\n", loaded.file, loaded.contents);
+}
+
 int config_digest(struct config *config)
 {
     XXH3_state_t *const state = XXH3_createState();
@@ -220,6 +253,7 @@ int config_digest(struct config *config)
     int result = CW_NO_RESOURCE;
     if (file != NULL) {
         result = print_all((struct printer){.file = file, .tree = config->tree, .digests = true});
+        print_contents(file, config);
         if (fclose(file) != 0)
             result = CW_NO_RESOURCE;
     }

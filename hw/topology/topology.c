@@ -97,17 +97,6 @@ enum hw_link_kind hw_switch_link(const struct hw_config *hw, uint32_t number)
     return port->link;
 }
 
-bool hw_sip_drawn(const struct hw_config *hw, uint32_t sip, enum hw_port port, uint32_t *to)
-{
-    struct hw_cable cable;
-    if (hw->sip_topology->neighbour(hw, sip, port, to))
-        return true;
-    if (!hw->sip_topology->cable(hw, sip, port, &cable) || cable.to_switch)
-        return false;
-    *to = cable.to;
-    return true;
-}
-
 void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OUTLET_NAME_BYTES])
 {
     if (hw->sip_dims.count > 0)

@@ -275,8 +275,4 @@ uint32_t hw_dim_diameter(const struct hw_sip_dim *dim);
 /* Links that leave a SIP, in all dimensions. */
 uint32_t hw_sip_degree(const struct hw_config *hw);
 
-/* The SIP to which a drawing joins `sip` by a line eastwards or southwards: its neighbour there,
- * else the SIP at the other end of a link. False: no line. */
-bool hw_sip_drawn(const struct hw_config *hw, uint32_t sip, enum hw_port port, uint32_t *to);
-
 #endif

@@ -117,45 +117,44 @@ static void a_drawing_shows_the_topology_as_it_is(void **state)
     (void)state;
     static const struct {
         const char *line;
-        unsigned switches, links, hccs, sio; /* the legend has one of each kind more */
+        unsigned switches, sips, links; /* links between SIPs and switches, one way */
         const char *directions;
-    } cases[] = {{"--set system.sips.count=6 --set system.sips.topology=ring_1d", 0, 6, 0, 0,
+    } cases[] = {{"--set system.sips.count=6 --set system.sips.topology=ring_1d", 0, 6, 12,
                   "global_E leads to the next number"},
-                 {"--set system.sips.count=6 --set system.sips.topology=switch", 1, 6, 0, 0,
+                 {"--set system.sips.count=6 --set system.sips.topology=switch", 1, 6, 12,
                   "through the switch"},
-                 {"--preset a3_16", 2, 0, 16, 8, "sio joins the dies of a package"},
-                 {"--set system.sips.count=6 --set system.sips.topology=fully_connected", 0, 15, 0,
-                  0, "global_E leads to the next number"},
-                 {"--preset six_3x2", 0, 0, 0, 0, "global_S down"}};
+                 {"--preset a3_16", 2, 16, 48, "sio joins the dies of a package"},
+                 {"--set system.sips.count=6 --set system.sips.topology=fully_connected", 0, 6, 30,
+                  "global_E leads to the next number"},
+                 {"--preset six_3x2", 0, 6, 18,
+                  /* two links between the SIPs of a column are one line */ "global_S down"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct run_output output = run_line(0, "topo %s --svg -", cases[i].line);
         const char *const svg = strstr(output.out, "<svg");
         assert_non_null(svg);
-        assert_int_equal(count_of(svg, "<rect class=\"switch\""), cases[i].switches);
-        if (i < 4)
-            assert_int_equal(count_of(svg, "<line class=\"link\""),
-                             cases[i].links + (cases[i].links > 0));
-        assert_int_equal(count_of(svg, "<line class=\"hccs\""),
-                         cases[i].hccs + (cases[i].hccs > 0));
-        assert_int_equal(count_of(svg, "<line class=\"sio\""), cases[i].sio + (cases[i].sio > 0));
+        assert_int_equal(count_of(svg, " data-switch="), cases[i].switches);
+        assert_int_equal(count_of(svg, " data-sip="), cases[i].sips);
+        assert_int_equal(count_of(svg, " data-link=") - count_of(svg, "ucie,"), cases[i].links);
         assert_non_null(strstr(svg, cases[i].directions));
-        assert_non_null(strstr(svg, "class=\"root\""));
+        assert_non_null(strstr(svg, "root\""));
         assert_non_null(strstr(svg, "class=\"pe\""));
         assert_non_null(strstr(svg, " GB/s each way"));
         run_output_free(&output);
     }
 }
 
-/* 16 nodes of 8 SIPs: a line with 8 drops joins the SIPs of each. 8 switches for 16 SIPs: each is a
- * line with 16 drops, and a box. */
+/* 16 nodes of 8 SIPs: a bar joins the SIPs of each, to which each SIP has a line for its seven
+ * links, and one for those back. 8 switches for 16 SIPs: each is a bar, with 16 links and as many
+ * back. */
 static void a_drawing_shows_levels_and_layers(void **state)
 {
     (void)state;
     struct run_output output = run_line(0, "topo --preset rail_128 --svg -");
-    assert_int_equal(count_of(output.out, "<line class=\"l1\""), 16 * 9 + 1);
-    assert_int_equal(count_of(output.out, "<line class=\"l2\""), 8 * 17 + 1);
-    assert_int_equal(count_of(output.out, "<rect class=\"switch\""), 8);
-    assert_non_null(strstr(output.out, "128 SIPs, levels, 8 x 16</text>"));
+    assert_int_equal(count_of(output.out, "\n7 links level_1,"), 2 * 128);
+    assert_int_equal(count_of(output.out, "\nlevel_2,"), 2 * 128);
+    assert_int_equal(count_of(output.out, " data-switch="), 8);
+    assert_int_equal(count_of(output.out, "a link between every two"), 16);
+    assert_non_null(strstr(output.out, "128 SIPs, levels 8 x 16</text>"));
     run_output_free(&output);
     output = run_line(0, "topo --set system.sips.count=12 --set system.sips.topology=torus_3d");
     assert_non_null(strstr(output.out, "SIPs         12, torus_3d of 3 x 2 x 2\n"

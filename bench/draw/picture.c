@@ -1,0 +1,263 @@
+/*
+ * picture.c: the links of a machine, in order (picture.h).
+ */
+#include "bench/draw/picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hw/timing.h"
+#include "hw/topology/topology.h"
+
+/* ---- making one ------------------------------------------------------------------------------ */
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct picture_link *const a = left, *const b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    if (a->side != b->side)
+        return a->side < b->side ? -1 : 1;
+    return a->outlet < b->outlet ? -1 : a->outlet > b->outlet;
+}
+
+/* The links so far, and how many have room. */
+struct gathering {
+    struct picture *picture;
+    const struct hw_config *hw;
+    size_t room;
+    bool failed;
+};
+
+static uint8_t kind_number(struct gathering *g, enum hw_link_kind kind)
+{
+    struct picture *const p = g->picture;
+    uint32_t at = 0;
+    while (at < p->kind_count && strcmp(p->kind[at].name, hw_link_name[kind]) != 0)
+        at++;
+    if (at < p->kind_count || at == PICTURE_KINDS)
+        return (uint8_t)(at < PICTURE_KINDS ? at : PICTURE_KINDS - 1);
+    const int64_t ps = hw_ser_ps(&g->hw->link[kind], 1000000);
+    snprintf(p->kind[at].name, sizeof p->kind[at].name, "%s", hw_link_name[kind]);
+    p->kind[at].gbs = 1e9 / (double)(ps > 0 ? ps : 1);
+    p->kind_count++;
+    return (uint8_t)at;
+}
+
+static void gather_link(struct gathering *g, enum hw_link_kind kind, struct picture_link link)
+{
+    struct picture *const p = g->picture;
+    if (p->link_count == g->room) {
+        g->room = g->room == 0 ? 256 : 2 * g->room;
+        struct picture_link *const more = realloc(p->links, g->room * sizeof *more);
+        g->failed = g->failed || more == NULL;
+        if (more == NULL)
+            return;
+        p->links = more;
+    }
+    link.count = 1;
+    link.kind = kind_number(g, kind);
+    p->links[p->link_count++] = link;
+}
+
+/* Both directions of each cable. */
+static void gather_cables(struct gathering *g)
+{
+    const struct hw_config *const hw = g->hw;
+    struct hw_cable cable;
+    for (uint32_t sip = 0; sip < hw->sip_count && !g->failed; sip++)
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+            if (outlet == HW_OUTLET_NONE || !hw->sip_topology->cable(hw, sip, outlet, &cable))
+                continue;
+            const uint32_t to = cable.to_switch ? picture_switch(cable.to) : picture_sip(cable.to);
+            const uint32_t back = cable.to_switch ? 0 : hw_outlet(hw, outlet).entry;
+            gather_link(g, cable.link,
+                        (struct picture_link){.from = picture_sip(sip),
+                                              .to = to,
+                                              .side = HW_PORT_NONE,
+                                              .outlet = (uint16_t)outlet});
+            gather_link(g, cable.link,
+                        (struct picture_link){.from = to,
+                                              .to = picture_sip(sip),
+                                              .side = HW_PORT_NONE,
+                                              .outlet = (uint16_t)back});
+        }
+}
+
+/* Between cubes, and between cubes at the edge and the IO die. */
+static void gather_inside(struct gathering *g, uint32_t sip)
+{
+    struct picture *const p = g->picture;
+    for (uint32_t cube = 0; cube < hw_cubes(g->hw); cube++)
+        for (enum hw_port side = 0; side < HW_PORTS && !g->failed; side++) {
+            uint32_t next;
+            const bool inside = hw_cube_neighbour(g->hw, cube, side, &next);
+            const uint32_t from = picture_cube(p, sip, cube);
+            const uint32_t to = inside ? picture_cube(p, sip, next) : picture_sip(sip);
+            gather_link(g, HW_LINK_UCIE,
+                        (struct picture_link){.from = from, .to = to, .side = (uint8_t)side});
+            if (!inside)
+                gather_link(g, HW_LINK_UCIE,
+                            (struct picture_link){.from = to, .to = from, .side = (uint8_t)side});
+        }
+}
+
+static const char *directions_of(const struct hw_config *hw)
+{
+    const struct hw_topology_ops *const topology = hw->sip_topology;
+    if (topology->lines == HW_SIP_LINES_NONE)
+        return "No global directions: sio joins the dies of a package, hccs those of one parity.";
+    if (hw->sip_dims.count > 1)
+        return "global_E and global_W go along the first dimension, global_S and global_N along "
+               "all others.";
+    if (topology->is_grid && hw->sip_dims.count == 0)
+        return "global_E leads right, global_W left, global_S down, global_N up.";
+    return topology->switches > 0
+               ? "global_E leads to the next number, global_W to the one "
+                 "before, through the switch."
+               : "global_E leads to the next number, global_W to the one before.";
+}
+
+static void describe_machine(struct picture *p, const struct hw_config *hw, uint32_t root)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    snprintf(p->topology, sizeof p->topology, "%s", hw->sip_topology->name);
+    snprintf(p->directions, sizeof p->directions, "%s", directions_of(hw));
+    p->sip_count = p->unfolded = hw->sip_count;
+    p->switch_count = hw_switches(hw);
+    p->dim_count = dims.count;
+    for (uint32_t k = 0; k < dims.count; k++)
+        p->dim[k] = (struct picture_dim){dims.at[k].joint, dims.at[k].size};
+    p->paired = hw->sip_topology->paired;
+    p->cube_w = hw->cube_w;
+    p->cube_h = hw->cube_h;
+    p->root = root;
+    p->pes = hw_pes(hw);
+}
+
+struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct cw_error *error)
+{
+    if (hw->sip_count > PICTURE_SIPS_MAX || hw_cubes(hw) > PICTURE_CUBES_MAX) {
+        (void)cw_error_set(error, CW_USAGE,
+                           "a drawing has room for %d SIPs of %d cubes; the machine has %u of %u",
+                           PICTURE_SIPS_MAX, PICTURE_CUBES_MAX, hw->sip_count, hw_cubes(hw));
+        return NULL;
+    }
+    struct picture *const picture = calloc(1, sizeof *picture);
+    struct gathering g = {.picture = picture, .hw = hw};
+    if (picture == NULL) {
+        (void)cw_error_memory(error, "the drawing");
+        return NULL;
+    }
+    describe_machine(picture, hw, root);
+    gather_cables(&g);
+    for (uint32_t sip = 0; hw->sip_count <= PICTURE_INSIDE_MAX && sip < hw->sip_count; sip++)
+        gather_inside(&g, sip);
+    if (g.failed) {
+        (void)cw_error_memory(error, "the drawing");
+        picture_free(picture);
+        return NULL;
+    }
+    if (picture->link_count > 0)
+        qsort(picture->links, picture->link_count, sizeof *picture->links, by_ends);
+    return picture;
+}
+
+void picture_free(struct picture *picture)
+{
+    if (picture == NULL)
+        return;
+    free(picture->links);
+    free(picture->cubes);
+    free(picture->first_sip);
+    free(picture);
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+int picture_use(struct picture *picture, int64_t time_ps, struct cw_error *error)
+{
+    const size_t cubes = (size_t)picture->sip_count * picture->cube_w * picture->cube_h;
+    picture->cubes = calloc(cubes, sizeof *picture->cubes);
+    if (picture->cubes == NULL)
+        return cw_error_memory(error, "the drawing");
+    picture->time_ps = time_ps;
+    return CW_OK;
+}
+
+/* The first link from this node. */
+static size_t first_from(const struct picture *picture, uint32_t from)
+{
+    size_t begin = 0, end = picture->link_count;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (picture->links[middle].from < from)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+struct picture_link *picture_outer(struct picture *picture, uint32_t sip, uint32_t outlet)
+{
+    const uint32_t from = picture_sip(sip);
+    for (size_t i = first_from(picture, from);
+         i < picture->link_count && picture->links[i].from == from; i++)
+        if (picture->links[i].outlet == outlet && picture->links[i].side == HW_PORT_NONE)
+            return &picture->links[i];
+    return NULL;
+}
+
+struct picture_link *picture_down(struct picture *picture, uint32_t number, uint32_t sip)
+{
+    const uint32_t from = picture_switch(number), to = picture_sip(sip);
+    for (size_t i = first_from(picture, from);
+         i < picture->link_count && picture->links[i].from == from; i++)
+        if (picture->links[i].to == to)
+            return &picture->links[i];
+    return NULL;
+}
+
+struct picture_link *picture_out_of_cube(struct picture *picture, uint32_t sip, uint32_t cube,
+                                         enum hw_port side)
+{
+    const uint32_t from = picture_cube(picture, sip, cube);
+    for (size_t i = first_from(picture, from);
+         i < picture->link_count && picture->links[i].from == from; i++)
+        if (picture->links[i].side == side)
+            return &picture->links[i];
+    return NULL;
+}
+
+struct picture_link *picture_into_cube(struct picture *picture, uint32_t sip, uint32_t cube,
+                                       enum hw_port side)
+{
+    const uint32_t from = picture_sip(sip), to = picture_cube(picture, sip, cube);
+    for (size_t i = first_from(picture, from);
+         i < picture->link_count && picture->links[i].from == from; i++)
+        if (picture->links[i].to == to && picture->links[i].side == side)
+            return &picture->links[i];
+    return NULL;
+}
+
+double picture_busy(const struct picture *picture, const struct picture_link *link)
+{
+    return picture->time_ps > 0 ? (double)link->busy_ps / (double)picture->time_ps : 0;
+}
+
+const char *picture_node_name(const struct picture *picture, uint32_t node,
+                              char text[PICTURE_NODE_BYTES])
+{
+    const uint32_t cubes = picture->cube_w * picture->cube_h;
+    if ((node & PICTURE_CUBE_BIT) != 0)
+        snprintf(text, PICTURE_NODE_BYTES, "%u.%u", (node & ~(uint32_t)PICTURE_CUBE_BIT) / cubes,
+                 (node & ~(uint32_t)PICTURE_CUBE_BIT) % cubes);
+    else
+        snprintf(text, PICTURE_NODE_BYTES, "%s%u", picture_is_sip(node) ? "" : "x",
+                 picture_number(node));
+    return text;
+}

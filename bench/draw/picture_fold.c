@@ -1,0 +1,167 @@
+/*
+ * picture_fold.c: see picture_fold.h. Dimensions are folded from the first on, each wholly before
+ * the next one: so a box is a run of SIPs without gaps, and neighbours stay neighbours.
+ */
+#include "bench/draw/picture_fold.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* SIPs along each dimension that one box stands for, and boxes along it. */
+struct folding {
+    const struct picture *picture;
+    uint32_t fold[HW_SIP_DIMS_MAX], size[HW_SIP_DIMS_MAX];
+    uint32_t boxes;
+};
+
+static uint32_t rounded_up(uint32_t count, uint32_t each) { return (count + each - 1) / each; }
+
+static void fold_dim(struct folding *f, uint32_t k, uint32_t fold)
+{
+    f->fold[k] = fold;
+    f->size[k] = rounded_up(f->picture->dim[k].size, fold);
+    f->boxes = 1;
+    for (uint32_t i = 0; i < f->picture->dim_count; i++)
+        f->boxes *= f->size[i];
+}
+
+static struct folding folding_of(const struct picture *picture, uint32_t boxes, uint32_t full)
+{
+    struct folding f = {.picture = picture};
+    for (uint32_t k = 0; k < picture->dim_count; k++)
+        f.fold[k] = f.size[k] = 1;
+    for (uint32_t k = 0; k < picture->dim_count; k++)
+        fold_dim(&f, k, 1);
+    if (picture->dim_count == 1 && picture->dim[0].joint == HW_SIP_FULL && f.boxes > full)
+        fold_dim(&f, 0, rounded_up(f.boxes, full));
+    for (uint32_t k = 0; k < picture->dim_count && f.boxes > boxes;)
+        if (f.size[k] > 1)
+            fold_dim(&f, k, 2 * f.fold[k]);
+        else
+            k++;
+    return f;
+}
+
+static uint32_t box_of(const struct folding *f, uint32_t sip)
+{
+    uint32_t box = 0, stride = 1;
+    for (uint32_t k = 0; k < f->picture->dim_count; k++) {
+        box += sip % f->picture->dim[k].size / f->fold[k] * stride;
+        sip /= f->picture->dim[k].size;
+        stride *= f->size[k];
+    }
+    return box;
+}
+
+static void fold_cubes(const struct folding *f, struct picture *folded)
+{
+    const uint32_t cubes = f->picture->cube_w * f->picture->cube_h;
+    const uint32_t kept = folded->cube_w * folded->cube_h;
+    for (uint32_t sip = 0; sip < f->picture->sip_count; sip++)
+        for (uint32_t cube = 0; cube < cubes; cube++) {
+            const struct picture_cube *const one = &f->picture->cubes[sip * cubes + cube];
+            struct picture_cube *const sum = &folded->cubes[box_of(f, sip) * kept + cube % kept];
+            sum->work_ps = one->work_ps > sum->work_ps ? one->work_ps : sum->work_ps;
+            sum->end_ps = one->end_ps > sum->end_ps ? one->end_ps : sum->end_ps;
+        }
+}
+
+static int by_boxes(const void *left, const void *right)
+{
+    const struct picture_link *const a = left, *const b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to < b->to ? -1 : 1;
+    if (a->side != b->side)
+        return a->side < b->side ? -1 : 1;
+    return a->kind < b->kind ? -1 : a->kind > b->kind;
+}
+
+/* Links in order: those that are alike become one. */
+static void merge_links(struct picture *folded)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < folded->link_count; i++) {
+        const struct picture_link more = folded->links[i];
+        if (kept == 0 || by_boxes(&folded->links[kept - 1], &more) != 0) {
+            folded->links[kept++] = more;
+            continue;
+        }
+        struct picture_link *const sum = &folded->links[kept - 1];
+        sum->count += more.count;
+        sum->bytes += more.bytes;
+        sum->busy_ps = more.busy_ps > sum->busy_ps ? more.busy_ps : sum->busy_ps;
+        sum->queue_ps = more.queue_ps > sum->queue_ps ? more.queue_ps : sum->queue_ps;
+    }
+    folded->link_count = kept;
+}
+
+static void fold_links(const struct folding *f, struct picture *folded)
+{
+    const bool apart = f->boxes == f->picture->sip_count;
+    for (size_t i = 0; i < f->picture->link_count; i++) {
+        struct picture_link link = f->picture->links[i];
+        if (link.side != HW_PORT_NONE && !apart)
+            continue;
+        if (picture_is_sip(link.from))
+            link.from = box_of(f, link.from);
+        if (picture_is_sip(link.to))
+            link.to = box_of(f, link.to);
+        link.outlet = 0;
+        folded->links[folded->link_count++] = link;
+    }
+    if (folded->link_count > 0)
+        qsort(folded->links, folded->link_count, sizeof *folded->links, by_boxes);
+    merge_links(folded);
+}
+
+struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint32_t full,
+                             struct cw_error *error)
+{
+    const struct folding f = folding_of(picture, boxes, full);
+    const bool apart = f.boxes == picture->sip_count;
+    struct picture *const folded = calloc(1, sizeof *folded);
+    if (folded == NULL) {
+        (void)cw_error_memory(error, "the drawing");
+        return NULL;
+    }
+    *folded = *picture;
+    folded->sip_count = f.boxes;
+    folded->link_count = 0;
+    for (uint32_t k = 0; k < picture->dim_count; k++)
+        folded->dim[k].size = f.size[k];
+    if (!apart)
+        folded->cube_w = folded->cube_h = 1;
+    folded->paired = picture->paired && f.fold[0] == 1;
+    const size_t cubes = (size_t)f.boxes * folded->cube_w * folded->cube_h;
+    folded->links = calloc(picture->link_count + 1, sizeof *folded->links);
+    folded->cubes = picture->cubes == NULL ? NULL : calloc(cubes, sizeof *folded->cubes);
+    folded->first_sip = apart ? NULL : calloc(f.boxes, sizeof *folded->first_sip);
+    if (folded->links == NULL || (picture->cubes != NULL && folded->cubes == NULL) ||
+        (!apart && folded->first_sip == NULL)) {
+        (void)cw_error_memory(error, "the drawing");
+        picture_free(folded);
+        return NULL;
+    }
+    for (uint32_t sip = picture->sip_count; !apart && sip-- > 0;)
+        folded->first_sip[box_of(&f, sip)] = sip;
+    if (picture->cubes != NULL)
+        fold_cubes(&f, folded);
+    fold_links(&f, folded);
+    return folded;
+}
+
+const char *picture_box_name(const struct picture *picture, uint32_t box,
+                             char text[PICTURE_NODE_BYTES])
+{
+    const uint32_t first = picture->first_sip == NULL ? box : picture->first_sip[box];
+    const uint32_t end = picture->first_sip == NULL     ? box + 1
+                         : box + 1 < picture->sip_count ? picture->first_sip[box + 1]
+                                                        : picture->unfolded;
+    if (first + 1 == end)
+        snprintf(text, PICTURE_NODE_BYTES, "%u", first);
+    else
+        snprintf(text, PICTURE_NODE_BYTES, "%u-%u", first, end - 1);
+    return text;
+}

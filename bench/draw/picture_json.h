@@ -1,0 +1,31 @@
+/*
+ * picture_json.h: a picture as JSON, member "picture" of a result, and back. Links with equal kind,
+ * count and use are one object, and so are cubes of SIPs with equal use:
+ *
+ *   {"topology": "torus_2d", "caption": "..", "directions": "..", "sips": 16, "switches": 0,
+ * "paired": false, "dims": [{"joint": "ring", "size": 4}, ..], "cube_grid": [4, 4], "root": 10,
+ * "pes": 8, "time_ns": 7450.669, "kinds": [{"kind": "sip_link", "gbs": 100}], "links": [{"kind":
+ * "sip_link", "count": 1, "bytes": 4096, "busy_ns": 40.96, "busy_share": 0.0055,
+ * "longest_queue_ns": 0, "at": "0>1 1>2"}], "cubes": [{"sips": "0-15", "work_ns": [..], "end_ns":
+ * [..]}]}
+ *
+ * "at": sender > receiver, nodes as picture_node_name() has them; behind a link of a cube, the side
+ * of the cube: "0.1>0.2E". "cubes" is there with use only.
+ *
+ * A picture that was written and read again is drawn alike, byte for byte.
+ */
+#ifndef BENCH_DRAW_PICTURE_JSON_H
+#define BENCH_DRAW_PICTURE_JSON_H
+
+#include <jansson.h>
+
+#include "bench/draw/picture.h"
+
+/* NULL: out of memory. */
+json_t *picture_json(const struct picture *picture);
+
+/* NULL, with *error filled: out of memory (CW_NO_RESOURCE), or the text is no picture (CW_USAGE,
+ * the message names the member and says what is legal). */
+struct picture *picture_from_json(const json_t *object, struct cw_error *error);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * picture_layout.h: where the boxes of a picture stand, in px. Dimensions are placed one after the
+ * other. The first two, if both are small, are the columns and rows of a plane: its blocks are
+ * single boxes. Each further dimension places blocks of all before it on a grid of its own, so that
+ * neighbours of a ring or a line are next to each other: as a snake, or as a closed loop.
+ */
+#ifndef BENCH_DRAW_PICTURE_LAYOUT_H
+#define BENCH_DRAW_PICTURE_LAYOUT_H
+
+#include "bench/draw/picture.h"
+
+/* What is shown of a SIP. */
+enum picture_detail { DETAIL_PES, DETAIL_CUBES, DETAIL_CELL };
+
+struct picture_rect {
+    double x, y, w, h;
+};
+
+/* How the coordinates of a dimension lie on its grid. */
+enum picture_order { ORDER_ROWS, ORDER_SNAKE, ORDER_LOOP, ORDER_CIRCLE };
+struct picture_grid {
+    enum picture_order order;
+    uint32_t columns, rows;
+    double pitch_x, pitch_y;
+    double frame;  /* round each block */
+    bool is_plane; /* its blocks are single boxes */
+};
+
+struct picture_layout {
+    enum picture_detail detail;
+    double cube, cube_gap, border; /* of SIPs with cubes */
+    double box_w, box_h;
+    double bar_away; /* from a box or a frame to a switch's bar */
+    uint32_t dims;
+    uint32_t size[HW_SIP_DIMS_MAX], stride[HW_SIP_DIMS_MAX];
+    enum hw_sip_joint joint[HW_SIP_DIMS_MAX]; /* a full dimension of two is a line */
+    struct picture_grid grid[HW_SIP_DIMS_MAX];
+    struct picture_rect block[HW_SIP_DIMS_MAX + 1]; /* of all dimensions before: w, h */
+    double left, top;                               /* of the first box */
+    double width, bottom;                           /* of the drawing; of all boxes */
+};
+
+struct picture_layout picture_layout_of(const struct picture *picture);
+
+static inline uint32_t picture_coordinate(const struct picture_layout *layout, uint32_t dim,
+                                          uint32_t box)
+{
+    return box / layout->stride[dim] % layout->size[dim];
+}
+/* The place of a coordinate on the grid of its dimension. */
+void picture_cell(const struct picture_grid *grid, uint32_t size, uint32_t at, uint32_t *column,
+                  uint32_t *row);
+struct picture_rect picture_box(const struct picture_layout *layout, uint32_t box);
+/* The block that a dimension places, with `box` in it: on a plane the box itself. */
+struct picture_rect picture_block(const struct picture_layout *layout, uint32_t dim, uint32_t box);
+/* Of DETAIL_PES and DETAIL_CUBES. */
+struct picture_rect picture_cube_rect(const struct picture_layout *layout, uint32_t cube_w,
+                                      struct picture_rect box, uint32_t cube);
+
+#endif

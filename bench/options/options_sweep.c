@@ -1,0 +1,69 @@
+/*
+ * options_sweep.c: see options_sweep.h.
+ */
+#include "bench/options/options_sweep.h"
+
+#include <string.h>
+
+#include "bench/options/options_value.h"
+#include "collectives/config/input/decimal.h"
+#include "collectives/config/input/text.h"
+
+int sweep_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+{
+    struct sweep_options *const sweep = options->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    if (!sweep->merge && sweep->study == NULL && strcmp(rest[0], "merge") == 0) {
+        sweep->merge = true;
+        return 1;
+    }
+    if (sweep->merge && sweep->input_count < SWEEP_INPUTS_MAX) {
+        sweep->inputs[sweep->input_count++] = rest[0];
+        return 1;
+    }
+    if (!sweep->merge && sweep->study == NULL) {
+        sweep->study = rest[0];
+        return 1;
+    }
+    cw_error_set(error, CW_USAGE, "unexpected argument %s; %s",
+                 text_quote(rest[0], strlen(rest[0]), quoted),
+                 sweep->merge ? "at most 1024 databases at a time" : "one study at a time");
+    return 0;
+}
+
+int sweep_options_finish(struct options *options, struct cw_error *error)
+{
+    const struct sweep_options *const sweep = options->values;
+    if (sweep->merge && sweep->input_count == 0)
+        return cw_error_set(error, CW_USAGE,
+                            "name the databases: cubewarp sweep merge --db ALL.sqlite PART...");
+    if (sweep->merge && sweep->db == NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "name the database to make: cubewarp sweep merge --db ALL.sqlite "
+                            "PART...");
+    if (!sweep->merge && sweep->study == NULL)
+        return cw_error_set(error, CW_USAGE, "name a study: cubewarp sweep STUDY.yaml");
+    return CW_OK;
+}
+
+/* A number of seconds, or one with a unit. */
+int sweep_options_read_timeout(struct options *options, const struct option_row *row,
+                               const char *text, struct cw_error *error)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}};
+    struct decimal number;
+    int64_t ms = 0;
+    const size_t bytes = decimal_prefix(text, strlen(text), &number);
+    for (size_t i = 0; i < sizeof units / sizeof *units && bytes > 0; i++)
+        if (strcmp(text + bytes, units[i].name) == 0 && !decimal_times(number, units[i].ms, &ms))
+            ms = 0;
+    if (ms <= 0)
+        return options_refuse(error, row->name, text,
+                              "expected a time above 0, such as 90, 90s, 15min or 2h");
+    *(double *)options_field(options, row) = (double)ms / 1000;
+    return CW_OK;
+}

@@ -1,0 +1,30 @@
+/*
+ * options_sweep.h: the values of `cubewarp sweep`, and its arguments.
+ */
+#ifndef BENCH_OPTIONS_SWEEP_H
+#define BENCH_OPTIONS_SWEEP_H
+
+#include "bench/options/option.h"
+
+enum { SWEEP_INPUTS_MAX = 1024, SWEEP_JOBS_MAX = 1024 };
+
+/* The command's values. */
+struct sweep_options {
+    const char *study; /* the file; NULL for `sweep merge` */
+    bool merge;
+    const char *inputs[SWEEP_INPUTS_MAX]; /* of `sweep merge` */
+    size_t input_count;
+    const char *db;         /* NULL: named after the study */
+    uint32_t jobs, threads; /* 0: as the sweep chooses */
+    double timeout_s;       /* of a point; 0: none */
+    uint64_t memory_bytes;  /* of all points in flight; 0: 80 % of the machine's */
+    bool resume, retry, dry_run, quiet;
+};
+
+/* For the table of options. */
+int sweep_options_argument(struct options *options, int count, char **rest, struct cw_error *error);
+int sweep_options_finish(struct options *options, struct cw_error *error);
+int sweep_options_read_timeout(struct options *options, const struct option_row *row,
+                               const char *text, struct cw_error *error);
+
+#endif

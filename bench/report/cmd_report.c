@@ -1,0 +1,68 @@
+/*
+ * cmd_report.c: `cubewarp report RESULT...`: reads all files into a survey, then writes each output
+ * that was asked for.
+ */
+#include "bench/report/cmd_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/cli/cli.h"
+#include "bench/options/options_report.h"
+#include "bench/output/atomic_file.h"
+#include "bench/report/page.h"
+#include "bench/report/plots.h"
+#include "bench/report/sheet.h"
+#include "bench/report/survey_read.h"
+
+typedef int (*report_writer)(FILE *out, struct survey *survey, struct cw_error *error);
+
+/* Writes one output; - is standard output, NULL is none. */
+static int report_put(const char *path, report_writer write, struct survey *survey,
+                      struct cw_error *error)
+{
+    struct atomic_file file = {0};
+    if (path == NULL)
+        return CW_OK;
+    if (strcmp(path, "-") == 0)
+        return write(stdout, survey, error);
+    int code = atomic_file_open(&file, path, error);
+    if (code != CW_OK)
+        return code;
+    code = write(file.stream, survey, error);
+    if (code == CW_OK)
+        return atomic_file_commit(&file, error);
+    atomic_file_discard(&file);
+    return code;
+}
+
+static int report(const struct report_options *options, struct survey *survey,
+                  struct cw_error *error)
+{
+    int code = survey_read(survey, options->paths, options->path_count, error);
+    if (code == CW_OK)
+        code = report_put(options->html, page_write, survey, error);
+    if (code == CW_OK)
+        code = report_put(options->csv, sheet_csv, survey, error);
+    if (code == CW_OK)
+        code = report_put(options->markdown, sheet_markdown, survey, error);
+    if (code == CW_OK && options->plots != NULL)
+        code = plots_write(options->plots, survey, error);
+    return code;
+}
+
+int report_main(int argc, char **argv)
+{
+    struct report_options values = {.path_count = 0};
+    struct options options = {.command = COMMAND_REPORT, .values = &values};
+    struct cw_error error = {.exit_code = CW_OK};
+    struct survey survey;
+    int code;
+    if (!cli_read(&options, argc, argv, &code))
+        return code;
+    survey_init(&survey);
+    (void)report(&values, &survey, &error);
+    survey_free(&survey);
+    code = cli_end("report", error.exit_code);
+    return error.exit_code != CW_OK ? cli_fail("report", &error) : code;
+}

@@ -1,0 +1,26 @@
+/*
+ * page.h: a survey as one HTML file that loads nothing: style, script, library and data are in it.
+ *
+ * Each section is complete without scripts (tables, and charts as SVG). The script (page/page.js)
+ * reads the data from the element "cw-data" and puts charts that answer in place of those that do
+ * not. The page's content security policy admits this script by its hash and nothing else, so that
+ * no text from a file can ever run.
+ */
+#ifndef BENCH_PAGE_H
+#define BENCH_PAGE_H
+
+#include <stdio.h>
+
+#include "bench/report/survey.h"
+
+/* A part of the page with a heading of its own; left out where it has nothing to show. */
+struct page_section {
+    const char *id, *title;
+    bool (*has)(const struct survey *survey);
+    void (*write)(FILE *out, struct survey *survey);
+};
+
+/* CW_OK, or out of memory with *error filled. A failed write is known to the stream. */
+int page_write(FILE *out, struct survey *survey, struct cw_error *error);
+
+#endif

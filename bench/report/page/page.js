@@ -1,0 +1,755 @@
+/*
+ * page.js: the part of a report that answers. It reads the data of the page (page_data.h has their
+ * form), and builds for each section a view in place of the static one. A view that fails leaves
+ * the static one where it is. Texts from files go into the page as text, never as markup.
+ */
+(function () {
+  "use strict";
+  const data = JSON.parse(document.getElementById("cw-data").textContent);
+  const R = data.rows, AXES = data.axes, FIGURES = data.figures;
+  const ROWS = R.point.length;
+  const COLOURS = 8;
+  const FORMS = ["m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "m-3.5 -3.5h7v7h-7z", "m0 -4.6l4.4 7.8h-8.8z", "m0 -5l4.4 5l-4.4 5l-4.4 -5z",
+    "m0 4.6l4.4 -7.8h-8.8z", "m-1.5 -4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z", "m-4.5 -2h9v4h-9z", "m-2 -4.5h4v9h-4z"];
+  const DASHES = [null, "7 3", "2 3", "9 3 2 3"];
+
+  /* ---- values and how people read them -------------------------------------------------------- */
+
+  const axisNamed = name => AXES.findIndex(a => a.name === name);
+  const figureNamed = key => FIGURES.findIndex(f => f.key === key);
+  const F_TIME = figureNamed("time_us"), F_BOUND = figureNamed("bound_us"), F_MEASURED = figureNamed("measured_us");
+  const valueOf = (row, a) => R.axis[a][row];
+  const numberOf = (row, a) => R.axis[a][row] < 0 ? NaN : +AXES[a].values[R.axis[a][row]];
+  const figureOf = (row, f) => { const v = f < 0 ? null : R.figure[f][row]; return v === null || R.not_run[row] !== null ? NaN : v; };
+  const ran = d3.range(ROWS).filter(i => R.not_run[i] === null);
+
+  function sayNumber(x) {
+    if (x === null || Number.isNaN(x)) return "–";
+    const size = Math.abs(x);
+    if (size !== 0 && (size < 1e-3 || size >= 1e12)) return x.toPrecision(3).replace("e+", "e");
+    const decimals = size >= 1000 || size === 0 ? 0 : Math.min(6, 3 - Math.floor(Math.log10(size)));
+    let text = x.toFixed(decimals);
+    if (text.includes(".")) text = text.replace(/\.?0+$/, "");
+    return text.replace(/^(-?\d+)/, whole => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+  }
+  const sayCount = x => Number.isNaN(x) ? "–" : Math.round(x).toLocaleString("en-GB");
+  function sayTime(us) {
+    if (Number.isNaN(us)) return "–";
+    for (const [from, unit, name] of [[1e6, 1e6, "s"], [1e3, 1e3, "ms"], [1, 1, "µs"], [0, 1e-3, "ns"]])
+      if (Math.abs(us) >= from) return sayNumber(us / unit) + " " + name;
+    return "–";
+  }
+  function saySize(bytes) {
+    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = 0;
+    while (unit < 4 && bytes >= 1024 && bytes * 4 % 1024 === 0) { bytes /= 1024; unit++; }
+    return (bytes < 1e5 ? String(+bytes.toPrecision(10)) : sayCount(bytes)) + " " + units[unit];
+  }
+  function sayFigure(f, x) {
+    const unit = FIGURES[f].unit;
+    if (Number.isNaN(x)) return "–";
+    if (unit === "µs") return sayTime(x);
+    if (FIGURES[f].key === "events") return sayCount(x);
+    return sayNumber(x) + (unit ? " " + unit : "");
+  }
+  const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
+  const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
+
+  /* ---- elements -------------------------------------------------------------------------------- */
+
+  function make(name, attributes, ...children) {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+      else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
+    }
+    element.append(...children.filter(child => child !== null && child !== undefined));
+    return element;
+  }
+  function choose(label, options, value, onchange) {
+    const select = make("select", { onchange: () => onchange(select.value) });
+    for (const [key, text] of options) select.append(make("option", { value: key, selected: String(key) === String(value) }, text));
+    return make("label", {}, capital(label), select);
+  }
+  function check(label, value, onchange) {
+    const box = make("input", { type: "checkbox", onchange: () => onchange(box.checked) });
+    box.checked = value;
+    return make("label", { class: "check" }, box, label);
+  }
+  function tabs(label, options, value, onchange) {
+    const group = make("div", { class: "tabs", role: "group", "aria-label": label });
+    for (const [key, text] of options)
+      group.append(make("button", { type: "button", "aria-pressed": String(key === value), "data-key": key, onclick: () => {
+        group.querySelectorAll("button").forEach(b => b.setAttribute("aria-pressed", String(b.dataset.key === String(key))));
+        onchange(key);
+      } }, text));
+    return group;
+  }
+
+  const tip = document.getElementById("tip");
+  function showTip(content, x, y) {
+    tip.replaceChildren(...content);
+    tip.classList.add("on");
+    const box = tip.getBoundingClientRect(), gap = 14;
+    tip.style.left = Math.max(4, x + gap + box.width > innerWidth ? x - gap - box.width : x + gap) + "px";
+    tip.style.top = Math.max(4, Math.min(y + gap, innerHeight - box.height - 4)) + "px";
+  }
+  const hideTip = () => tip.classList.remove("on");
+  addEventListener("scroll", hideTip, { passive: true });
+
+  /* ---- rows ------------------------------------------------------------------------------------ */
+
+  const seriesAxes = d3.range(AXES.length).filter(a => AXES[a].series);
+  const sizeAxes = d3.range(AXES.length).filter(a => AXES[a].bytes && AXES[a].varies);
+  const isSize = a => AXES[a] && AXES[a].bytes;
+  function nameOf(row, axes) {
+    return axes.filter(a => valueOf(row, a) >= 0 || AXES[a].kind === 3).map(a => {
+      const v = valueOf(row, a), text = sayAxisValue(a, v);
+      const alone = v >= 0 && !AXES[a].numeric && text.length > 3 && text !== "true" && text !== "false";
+      return alone ? text : AXES[a].label.split(".").pop() + " " + text;
+    }).join(" · ");
+  }
+  function factsOf(row) {
+    const rows = [];
+    for (let f = 0; f < FIGURES.length; f++) {
+      const value = figureOf(row, f);
+      if (!Number.isNaN(value)) rows.push([FIGURES[f].label, sayFigure(f, value)]);
+    }
+    if (R.bound_by[row]) rows.push(["bound by", R.bound_by[row]]);
+    return rows;
+  }
+  function tableOf(pairs) {
+    const body = make("tbody", {});
+    for (const [name, value] of pairs) body.append(make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)));
+    return make("table", {}, body);
+  }
+  function titleOf(row) {
+    const name = nameOf(row, seriesAxes), x = data.x >= 0 ? sayAxisValue(data.x, valueOf(row, data.x)) : "";
+    return (name || data.points[R.point[row]].label) + (x ? ", " + (AXES[data.x].bytes ? "" : AXES[data.x].label + " ") + x : "");
+  }
+  const listeners = [];
+  let chosen = -1;
+  function select(row) {
+    chosen = row;
+    for (const listener of listeners) listener(row);
+  }
+
+  /* ---- scales and ticks ------------------------------------------------------------------------ */
+
+  function ticksOf(least, most, log, bytes) {
+    const ticks = [];
+    if (log && bytes) {
+      const first = Math.ceil(Math.log2(least) - 1e-9), last = Math.floor(Math.log2(most) + 1e-9);
+      const step = last - first < 10 ? 1 : Math.ceil((last - first) / 9);
+      for (let power = first; power <= last; power += step) ticks.push(2 ** power);
+      return { ticks, least, most };
+    }
+    if (log) {
+      const decades = Math.log10(most / least);
+      const steps = decades < 3 ? [1, 2, 5] : [1];
+      for (let decade = Math.floor(Math.log10(least)); decade <= Math.ceil(Math.log10(most)) + 1; decade++)
+        for (const s of steps) ticks.push(s * 10 ** decade);
+      const from = Math.max(0, d3.bisectRight(ticks, least * (1 + 1e-9)) - 1), to = d3.bisectLeft(ticks, most * (1 - 1e-9));
+      const kept = ticks.slice(from, to + 1);
+      return { ticks: kept, least: Math.min(least, kept[0]), most: Math.max(most, kept[kept.length - 1]) };
+    }
+    const scale = d3.scaleLinear().domain([least, most === least ? least + 1 : most]).nice(6);
+    return { ticks: scale.ticks(6), least: scale.domain()[0], most: scale.domain()[1] };
+  }
+
+  /* ---- a chart --------------------------------------------------------------------------------- */
+
+  /*
+   * chart.lines: [{name, colour, dash, form, points: [{x, y, low, high, facts, row}], bound: [{x, y}],
+   * open: [{x, y}]}], in the order of the arrow keys. chart.x, chart.y: {label, log, bytes, say}.
+   * Hovering and the arrow keys show the nearest point; a click or Enter calls chart.onselect(point).
+   */
+  function drawChart(holder, chart) {
+    holder.replaceChildren();
+    const W = Math.max(340, holder.clientWidth || 760), H = chart.height || Math.min(460, Math.max(300, W * .52));
+    const M = { left: 70, right: 30, top: 10, bottom: 50 };
+    const points = [];
+    chart.lines.forEach((line, l) => line.points.forEach((p, i) => points.push({ ...p, l, i })));
+    if (points.length === 0) {
+      holder.append(make("p", { class: "empty" }, "No such points: choose other values above."));
+      return;
+    }
+    const ys = points.flatMap(p => [p.y, p.low, p.high].filter(v => v !== undefined && !Number.isNaN(v)));
+    for (const line of chart.lines) for (const p of [...(line.bound || []), ...(line.open || [])]) ys.push(p.y);
+    const [x0, x1] = d3.extent(points, p => p.x);
+    let [y0, y1] = d3.extent(ys);
+    const xlog = chart.x.log && x0 > 0 && x1 > x0, ylog = chart.y.log && y0 > 0;
+    if (!ylog && !chart.y.free) y0 = Math.min(0, y0);
+    const tx = ticksOf(x0, x1, xlog, chart.x.bytes && xlog), ty = ticksOf(y0, y1, ylog, false);
+    const x = (xlog ? d3.scaleLog() : d3.scaleLinear()).domain(xlog ? [x0, x1] : [x0, x1 === x0 ? x0 + 1 : x1]).range([M.left, W - M.right]);
+    const y = (ylog ? d3.scaleLog() : d3.scaleLinear()).domain([ty.least, ty.most]).range([H - M.bottom, M.top]);
+    const svg = d3.select(holder).append("svg").attr("viewBox", `0 0 ${W} ${H}`).attr("tabindex", 0).attr("role", "application")
+      .attr("aria-label", `${chart.y.label} over ${chart.x.label}. Arrow keys go from point to point, Enter chooses one.`);
+    const xticks = (xlog ? tx.ticks : x.ticks(Math.max(3, W / 110))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]);
+    for (const t of xticks) {
+      svg.append("path").attr("class", "grid").attr("d", `M${x(t)} ${M.top}V${H - M.bottom}`);
+      svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - M.bottom + 18).attr("text-anchor", "middle").text(chart.x.say(t));
+    }
+    for (const t of ty.ticks) {
+      svg.append("path").attr("class", "grid").attr("d", `M${M.left} ${y(t)}H${W - M.right}`);
+      svg.append("text").attr("class", "tick").attr("x", M.left - 8).attr("y", y(t) + 4).attr("text-anchor", "end").text(sayNumber(t));
+    }
+    svg.append("text").attr("class", "axis").attr("x", (M.left + W - M.right) / 2).attr("y", H - 10).attr("text-anchor", "middle").text(chart.x.label);
+    svg.append("text").attr("class", "axis").attr("transform", `translate(15 ${(M.top + H - M.bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(chart.y.label);
+    const shape = d3.line().x(p => x(p.x)).y(p => y(p.y)).defined(p => !Number.isNaN(p.y) && (!ylog || p.y > 0));
+    const groups = chart.lines.map(line => {
+      const g = svg.append("g").attr("class", line.colour);
+      if (line.points.some(p => p.low !== undefined))
+        g.append("path").attr("d", d3.area().x(p => x(p.x)).y0(p => y(p.low)).y1(p => y(p.high))(line.points)).attr("fill", "currentColor").attr("opacity", .16);
+      if (line.bound && line.bound.length > 1) g.append("path").attr("class", "bound").attr("d", shape(line.bound));
+      g.append("path").attr("class", "line").attr("d", shape(line.points)).attr("stroke-dasharray", line.dash);
+      if (!chart.plain)
+        for (const p of line.points)
+          if (!Number.isNaN(p.y)) g.append("path").attr("class", "dot").attr("data-row", p.row).attr("data-x", p.x).attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
+      for (const p of line.open || []) g.append("path").attr("class", "open").attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
+      return g;
+    });
+    const cursor = svg.append("path").attr("class", "cursor").attr("visibility", "hidden");
+    const halo = svg.append("circle").attr("class", "halo").attr("r", 8).attr("visibility", "hidden");
+    let at = null;
+    function show(p, clientX, clientY) {
+      at = p;
+      groups.forEach((g, l) => g.classed("dim", chart.lines.length > 1 && l !== p.l));
+      halo.attr("cx", x(p.x)).attr("cy", y(p.y)).attr("visibility", "visible");
+      cursor.attr("d", `M${x(p.x)} ${M.top}V${H - M.bottom}`).attr("visibility", "visible");
+      if (clientX === undefined) {
+        const box = svg.node().getBoundingClientRect();
+        clientX = box.left + x(p.x) * box.width / W;
+        clientY = box.top + y(p.y) * box.height / H;
+      }
+      showTip([make("strong", {}, chart.lines[p.l].name), tableOf([[chart.x.label, chart.x.say(p.x)], ...p.facts()])], clientX, clientY);
+    }
+    function leave() {
+      at = null;
+      groups.forEach(g => g.classed("dim", false));
+      halo.attr("visibility", "hidden");
+      cursor.attr("visibility", "hidden");
+      hideTip();
+    }
+    const live = points.filter(p => !Number.isNaN(p.y));
+    function nearest(event) {
+      const [mx, my] = d3.clientPoint(svg.node(), event);
+      let best = null, least = Infinity;
+      for (const p of live) {
+        const d = (x(p.x) - mx) ** 2 + (y(p.y) - my) ** 2;
+        if (d < least) { least = d; best = p; }
+      }
+      return least < 60 * 60 ? best : null;
+    }
+    svg.on("mousemove", () => { const p = nearest(d3.event); if (p) show(p, d3.event.clientX, d3.event.clientY); else leave(); });
+    svg.on("mouseleave", leave).on("blur", leave);
+    svg.on("click", () => { const p = nearest(d3.event); if (p && chart.onselect) chart.onselect(p); });
+    svg.on("keydown", () => {
+      const key = d3.event.key;
+      if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Enter", "Escape", "Home", "End"].includes(key)) return;
+      d3.event.preventDefault();
+      if (key === "Escape") return leave();
+      if (key === "Enter") { if (at && chart.onselect) chart.onselect(at); return; }
+      if (!at) return show(live[0]);
+      const own = live.filter(p => p.l === at.l), i = own.indexOf(at);
+      if (key === "ArrowRight") show(own[Math.min(i + 1, own.length - 1)]);
+      if (key === "ArrowLeft") show(own[Math.max(i - 1, 0)]);
+      if (key === "Home") show(own[0]);
+      if (key === "End") show(own[own.length - 1]);
+      if (key === "ArrowUp" || key === "ArrowDown") {
+        const rivals = live.filter(p => p.l !== at.l && p.x === at.x && (key === "ArrowUp" ? p.y >= at.y : p.y <= at.y));
+        if (rivals.length) show(rivals[d3.scan(rivals, (a, b) => Math.abs(a.y - at.y) - Math.abs(b.y - at.y))]);
+      }
+    });
+    svg.node().chartGroups = groups;
+  }
+  /* Draws again where the width changes. */
+  function onWidth(holder, draw) {
+    let width = 0;
+    new ResizeObserver(() => {
+      if (Math.abs(holder.clientWidth - width) > 24) { width = holder.clientWidth; draw(); }
+    }).observe(holder);
+    width = holder.clientWidth;
+    draw();
+  }
+
+  /* ---- curves ---------------------------------------------------------------------------------- */
+
+  function filtersOf(state, axes, changed) {
+    return axes.filter(a => AXES[a].values.length > 1 && AXES[a].values.length <= 200).map(a =>
+      choose(AXES[a].label, [[-1, "all"], ...AXES[a].values.map((_, v) => [v, sayAxisValue(a, v)])], state.filter[a] ?? -1,
+        v => { state.filter[a] = +v; changed(); }));
+  }
+  const passes = (state, row) => Object.entries(state.filter).every(([a, v]) => v < 0 || valueOf(row, a) === v);
+
+  function viewCurves(holder) {
+    const numeric = d3.range(AXES.length).filter(a => AXES[a].numeric && AXES[a].varies && (AXES[a].series || isSize(a) || a === data.x));
+    const state = { figure: F_TIME >= 0 ? F_TIME : 0, x: data.x, by: -1, filter: {}, logx: true, logy: null, bound: true, measured: true, hidden: new Set() };
+    const axesOf = () => seriesAxes.concat(isSize(data.x) && data.x !== state.x && AXES[data.x].varies ? [data.x] : [])
+      .filter(a => a !== state.x && !(isSize(a) && isSize(state.x)));
+    const controls = make("div", { class: "controls" }), plot = make("div", { class: "plot" });
+    const chartBox = make("div", { class: "chartbox" }), list = make("ul", { class: "series", "aria-label": "Series: show or hide" });
+    const panel = make("div", { class: "panel", hidden: true, id: "curves-chosen" });
+    plot.append(chartBox, list);
+    const usual = FIGURES.map((f, i) => [i, capital(f.label)]).filter(([i]) => ran.some(r => !Number.isNaN(figureOf(r, i))));
+    const first = ["time_us", "algbw_gbs", "busbw_gbs", "efficiency_percent"];
+    const show = f => { state.figure = +f; state.logy = null; build(); };
+    const rest = usual.filter(([i]) => !first.includes(FIGURES[i].key) && !["bound_us", "measured_us"].includes(FIGURES[i].key));
+    const group = tabs("Figure", usual.filter(([i]) => first.includes(FIGURES[i].key)), state.figure, f => { more.value = ""; show(f); });
+    const more = make("select", { "aria-label": "Other figures", onchange: () => {
+      if (more.value === "") return;
+      group.querySelectorAll("button").forEach(b => b.setAttribute("aria-pressed", "false"));
+      show(more.value);
+    } }, make("option", { value: "" }, "Other figures"), ...rest.map(([i, text]) => make("option", { value: i }, text)));
+    if (rest.length) group.append(more);
+    holder.append(group, controls, plot, panel);
+
+    function linesOf() {
+      const axes = axesOf(), byKey = new Map();
+      for (const row of ran) {
+        if (!passes(state, row) || Number.isNaN(numberOf(row, state.x)) || Number.isNaN(figureOf(row, state.figure))) continue;
+        const key = axes.map(a => valueOf(row, a)).join(",");
+        if (!byKey.has(key)) byKey.set(key, { key, name: nameOf(row, axes) || data.title, points: [], rows: [], value: state.by >= 0 ? valueOf(row, state.by) : -1 });
+        byKey.get(key).rows.push(row);
+      }
+      const lines = [...byKey.values()];
+      lines.forEach((line, i) => {
+        line.rows.sort((a, b) => numberOf(a, state.x) - numberOf(b, state.x));
+        line.group = state.by >= 0 ? line.value : i;
+        line.points = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, state.figure), row, facts: () => factsOf(row) }));
+        if (state.figure === F_TIME && state.bound && F_BOUND >= 0)
+          line.bound = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, F_BOUND) })).filter(p => p.y > 0);
+        if (state.figure === F_TIME && state.measured && F_MEASURED >= 0)
+          line.open = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, F_MEASURED) })).filter(p => p.y > 0);
+      });
+      const groups = [...new Set(lines.map(line => line.group))].sort((a, b) => a - b);
+      for (const line of lines) {
+        const place = groups.indexOf(line.group);
+        line.colour = "c" + place % COLOURS;
+        line.form = place % COLOURS;
+        line.dash = DASHES[Math.floor(place / COLOURS) % DASHES.length];
+      }
+      return { lines, groups };
+    }
+    function draw() {
+      const { lines, groups } = linesOf();
+      const shown = lines.filter(line => !state.hidden.has(line.group));
+      const values = shown.flatMap(line => line.points.map(p => p.y)).filter(v => v > 0);
+      const wide = values.length > 0 && d3.max(values) / d3.min(values) >= 30;
+      const logy = state.logy ?? wide;
+      const figure = FIGURES[state.figure];
+      /* one bound for all lines that share it */
+      const seen = new Set();
+      for (const line of shown) {
+        const key = JSON.stringify(line.bound || []);
+        if (seen.has(key)) line.bound = null;
+        seen.add(key);
+      }
+      drawChart(chartBox, {
+        lines: shown, x: { label: capital(AXES[state.x].label), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
+        y: { label: capital(figure.label) + (figure.unit ? " (" + figure.unit + ")" : ""), log: logy }, plain: lines.length > 60,
+        onselect: p => select(p.row)
+      });
+      list.replaceChildren();
+      for (const group of groups) {
+        const own = lines.filter(line => line.group === group), line = own[0];
+        const name = state.by >= 0 ? sayAxisValue(state.by, group) : line.name;
+        const swatch = d3.create("svg").attr("width", 30).attr("height", 14).attr("aria-hidden", "true").attr("class", line.colour);
+        swatch.append("path").attr("class", "line").attr("d", "M1 7H29").attr("stroke-dasharray", line.dash);
+        swatch.append("path").attr("class", "dot").attr("d", "M15 7" + FORMS[line.form]);
+        const toggle = event => {
+          if (event.shiftKey || event.altKey) {
+            const alone = groups.every(g => g === group || state.hidden.has(g)) && !state.hidden.has(group);
+            state.hidden = new Set(alone ? [] : groups.filter(g => g !== group));
+          } else if (state.hidden.has(group)) state.hidden.delete(group);
+          else state.hidden.add(group);
+          const place = groups.indexOf(group);
+          draw();
+          list.querySelectorAll("button")[place].focus();
+        };
+        const light = on => {
+          const svg = chartBox.querySelector("svg");
+          if (svg && svg.chartGroups) svg.chartGroups.forEach((g, l) => g.classed("dim", on && shown[l].group !== group));
+        };
+        list.append(make("li", {}, make("button", { type: "button", "aria-pressed": String(!state.hidden.has(group)), title: "Click: show or hide; with Shift: this one alone",
+          onclick: toggle, onmouseenter: () => light(true), onmouseleave: () => light(false) }, swatch.node(), make("span", {}, name))));
+      }
+    }
+    function build() {
+      const axes = axesOf();
+      if (!axes.includes(state.by)) state.by = -1;
+      const logy = state.logy ?? null;
+      controls.replaceChildren(...[
+        numeric.length > 1 ? choose("over", numeric.map(a => [a, AXES[a].label]), state.x, a => { state.x = +a; state.hidden.clear(); pick(); build(); }) : null,
+        axes.length > 1 ? choose("colour by", [[-1, "each line"], ...axes.map(a => [a, AXES[a].label])], state.by, a => { state.by = +a; state.hidden.clear(); draw(); }) : null,
+        ...(axes.length > 1 || (axes.length && AXES[axes[0]].values.length > 8) ? filtersOf(state, axes, () => { state.hidden.clear(); draw(); }) : []),
+        check("log x", state.logx, v => { state.logx = v; draw(); }),
+        check("log y", logy ?? FIGURES[state.figure].unit === "µs", v => { state.logy = v; draw(); }),
+        F_BOUND >= 0 && state.figure === F_TIME ? check("bounds", state.bound, v => { state.bound = v; draw(); }) : null,
+        F_MEASURED >= 0 && state.figure === F_TIME ? check("measured", state.measured, v => { state.measured = v; draw(); }) : null].filter(c => c));
+      draw();
+    }
+    /* Many lines take their colours from the axis of few values. */
+    function pick() {
+      const axes = axesOf();
+      state.by = -1;
+      state.filter = {};
+      const count = new Set(ran.map(row => axes.map(a => valueOf(row, a)).join(","))).size;
+      if (count > COLOURS && axes.length > 1) {
+        const few = axes.filter(a => AXES[a].values.length <= COLOURS && AXES[a].values.length > 1);
+        if (few.length) state.by = few[0];
+        /* of many axes, all but two are held at their first value */
+        const rest = axes.filter(a => a !== state.by);
+        rest.sort((a, b) => AXES[b].values.length - AXES[a].values.length);
+        for (const a of rest.slice(1)) state.filter[a] = isSize(a) ? AXES[a].values.length - 1 : 0;
+      }
+      if (data.x !== state.x && isSize(data.x) && axes.includes(data.x)) state.filter[data.x] = AXES[data.x].values.length - 1;
+    }
+    listeners.push(row => {
+      panel.hidden = row < 0;
+      if (row < 0) return;
+      const point = data.points[R.point[row]];
+      panel.replaceChildren(make("strong", {}, titleOf(row)), tableOf([...factsOf(row), ["point", point.label], ...(point.command ? [["command", point.command]] : [])]));
+    });
+    pick();
+    build();
+    onWidth(chartBox, draw);
+  }
+
+  /* ---- pivot table and heat map ---------------------------------------------------------------- */
+
+  const COMBINE = { median: v => d3.median(v), mean: v => d3.mean(v), least: v => d3.min(v), most: v => d3.max(v), count: v => v.length };
+  function viewCompare(holder) {
+    const usable = d3.range(AXES.length).filter(a => AXES[a].varies && (AXES[a].series || isSize(a) || AXES[a].kind < 6));
+    if (usable.length === 0 || FIGURES.length === 0) return false;
+    const size = data.x >= 0 && AXES[data.x].varies ? data.x : usable[0];
+    const other = seriesAxes.find(a => a !== size && AXES[a].values.length > 1) ?? -1;
+    const state = { down: other, across: size, figure: F_TIME >= 0 ? F_TIME : 0, combine: "median", filter: {} };
+    const controls = make("div", { class: "controls" }), box = make("div", { class: "scroll" }), panel = make("div", { class: "panel", hidden: true, id: "compare-chosen" });
+    holder.append(controls, box, panel);
+    function build() {
+      const names = usable.map(a => [a, AXES[a].label]);
+      controls.replaceChildren(
+        choose("rows", [[-1, "all together"], ...names], state.down, v => { state.down = +v; state.filter = {}; build(); }),
+        choose("columns", [[-1, "all together"], ...names], state.across, v => { state.across = +v; state.filter = {}; build(); }),
+        choose("figure", FIGURES.map((f, i) => [i, f.label]), state.figure, v => { state.figure = +v; draw(); }),
+        choose("of several", Object.keys(COMBINE).map(k => [k, k]), state.combine, v => { state.combine = v; draw(); }),
+        ...filtersOf(state, seriesAxes.concat(sizeAxes.slice(0, 1)).filter(a => a !== state.down && a !== state.across && !(isSize(a) && (isSize(state.down) || isSize(state.across)))), draw));
+      draw();
+    }
+    function draw() {
+      const cells = new Map(), figure = FIGURES[state.figure];
+      for (const row of ran) {
+        const value = figureOf(row, state.figure);
+        if (Number.isNaN(value) || !passes(state, row)) continue;
+        const key = (state.down < 0 ? 0 : valueOf(row, state.down)) + "," + (state.across < 0 ? 0 : valueOf(row, state.across));
+        if (!cells.has(key)) cells.set(key, []);
+        cells.get(key).push(row);
+      }
+      const amount = new Map([...cells].map(([key, rows]) => [key, COMBINE[state.combine](rows.map(r => figureOf(r, state.figure)))]));
+      const [least, most] = d3.extent([...amount.values()]);
+      const log = least > 0 && most > 10 * least;
+      const share = v => most > least ? (log ? Math.log(v / least) / Math.log(most / least) : (v - least) / (most - least)) : 0;
+      const list = a => a < 0 ? [0] : d3.range(AXES[a].values.length).filter(v => [...cells.keys()].some(k => +k.split(",")[a === state.down ? 0 : 1] === v));
+      const downs = list(state.down), acrosses = list(state.across);
+      const say = v => state.combine === "count" ? sayCount(v) : sayFigure(state.figure, v);
+      const table = make("table", { class: "heat" });
+      table.append(make("caption", {}, `${capital(state.combine)} of ${figure.label}${figure.unit ? ", " + figure.unit : ""}; arrow keys go from cell to cell, Enter lists a cell's rows`));
+      const head = make("tr", {}, make("th", {}, [state.down, state.across].filter(a => a >= 0).map(a => AXES[a].label).join(" \\ ")));
+      for (const c of acrosses) head.append(make("th", { scope: "col", class: "n" }, state.across < 0 ? figure.label : sayAxisValue(state.across, c)));
+      table.append(make("thead", {}, head));
+      const body = make("tbody", {});
+      downs.forEach((d, i) => {
+        const line = make("tr", {}, make("th", { scope: "row" }, state.down < 0 ? "all" : sayAxisValue(state.down, d)));
+        acrosses.forEach((c, j) => {
+          const key = d + "," + c, rows = cells.get(key);
+          if (!rows) { line.append(make("td", {})); return; }
+          const cell = make("td", { class: "n h" + Math.round(share(amount.get(key)) * 8), tabindex: "-1", "data-value": amount.get(key), "data-i": i, "data-j": j,
+            onclick: () => pick(cell, rows), onkeydown: event => {
+              if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(cell, rows); return; }
+              const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+              if (!step) return;
+              event.preventDefault();
+              for (let a = i + step[0], b = j + step[1]; a >= 0 && b >= 0 && a < downs.length && b < acrosses.length; a += step[0], b += step[1]) {
+                const next = table.querySelector(`td[data-i="${a}"][data-j="${b}"]`);
+                if (next) { cell.tabIndex = -1; next.tabIndex = 0; next.focus(); return; }
+              }
+            } }, say(amount.get(key)));
+          line.append(cell);
+        });
+        body.append(line);
+      });
+      table.append(body);
+      const first = table.querySelector("td[tabindex]");
+      if (first) first.tabIndex = 0;
+      const scale = make("div", { class: "scale" }, make("span", {}, say(least)), ...d3.range(9).map(h => make("i", { class: "h" + h })), make("span", {}, say(most) + (log ? ", logarithmic" : "")));
+      panel.hidden = true;
+      box.replaceChildren(table, cells.size ? scale : make("p", { class: "empty" }, "No rows with these values."));
+      function pick(cell, rows) {
+        table.querySelectorAll(".on").forEach(c => c.classList.remove("on"));
+        cell.classList.add("on");
+        const order = [...rows].sort((a, b) => figureOf(a, state.figure) - figureOf(b, state.figure));
+        const items = make("tbody", {});
+        for (const row of order.slice(0, 30))
+          items.append(make("tr", {}, make("td", {}, make("button", { type: "button", onclick: () => select(row) }, titleOf(row))), make("td", { class: "n" }, sayFigure(state.figure, figureOf(row, state.figure)))));
+        panel.replaceChildren(make("strong", {}, rows.length === 1 ? "1 row" : sayCount(rows.length) + " rows"), make("table", {}, items), rows.length > 30 ? "and more" : "");
+        panel.hidden = false;
+        if (rows.length === 1) select(rows[0]);
+      }
+    }
+    build();
+  }
+
+  /* ---- phases, waits, links -------------------------------------------------------------------- */
+
+  function listOf(block, row, width) { /* [[name, numbers..], ..] of a row */
+    const flat = block.rows[row], list = [];
+    for (let i = 0; flat && i < flat.length; i += width) list.push([block.names[flat[i]], ...flat.slice(i + 1, i + width)]);
+    return list;
+  }
+  function bars(title, names, items, say) {
+    /* items: [{label, parts: [[name, value], ..], row}] */
+    const most = d3.max(items, item => d3.sum(item.parts, p => p[1])) || 1;
+    const figure = make("div", { class: "barsbox" }, make("h3", {}, title));
+    const key = make("ul", { class: "legend" });
+    names.forEach((name, i) => {
+      const swatch = d3.create("svg").attr("width", 12).attr("height", 12).attr("aria-hidden", "true");
+      swatch.append("rect").attr("class", "p" + i % COLOURS).attr("width", 12).attr("height", 12).attr("fill-opacity", i < COLOURS ? null : .55);
+      key.append(make("li", {}, swatch.node(), make("span", {}, name)));
+    });
+    if (names.length > 1) figure.append(key);
+    const body = make("tbody", {});
+    for (const item of items) {
+      const total = d3.sum(item.parts, p => p[1]);
+      const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("role", "img")
+        .attr("aria-label", item.parts.map(p => p[0] + " " + say(p[1])).join(", "));
+      let at = 0;
+      for (const [name, value] of item.parts) {
+        const wide = 1000 * value / (item.share ? total : most), place = names.indexOf(name);
+        svg.append("rect").attr("class", "p" + place % COLOURS).attr("fill-opacity", place < COLOURS ? null : .55).attr("x", at).attr("width", wide).attr("height", 26).attr("data-name", name).attr("data-value", value)
+          .on("mousemove", () => showTip([make("strong", {}, name), tableOf([[item.label, say(value)], ["share", sayNumber(100 * value / total) + " %"]])], d3.event.clientX, d3.event.clientY))
+          .on("mouseleave", hideTip);
+        at += wide;
+      }
+      body.append(make("tr", {}, make("th", { scope: "row" }, item.label), make("td", {}, svg.node()), make("td", { class: "n" }, say(item.total ?? total))));
+    }
+    figure.append(make("table", { class: "bars" }, body));
+    return figure;
+  }
+  function namesIn(items) {
+    const names = [];
+    for (const item of items) for (const [name] of item.parts) if (!names.includes(name)) names.push(name);
+    return names;
+  }
+  function viewPhases(holder) {
+    const rows = ran.filter(row => data.phases.rows[row] || data.explain[row]);
+    if (rows.length === 0) return false;
+    const keyOf = row => seriesAxes.map(a => valueOf(row, a)).join(",");
+    const series = [...new Map(rows.map(row => [keyOf(row), nameOf(row, seriesAxes) || "this run"])).entries()];
+    const xs = data.x >= 0 ? [...new Set(rows.map(row => valueOf(row, data.x)))].sort((a, b) => a - b) : [];
+    const state = { mode: series.length > 1 ? "series" : "x", series: series[0][0], x: xs.length ? xs[xs.length - 1] : -1, share: true };
+    const controls = make("div", { class: "controls" }), box = make("div", {});
+    holder.append(controls, box);
+    const sayX = v => sayAxisValue(data.x, v);
+    function build() {
+      controls.replaceChildren(...[
+        series.length > 1 && xs.length > 1 ? choose("bars", [["x", "over " + AXES[data.x].label, ], ["series", "over series"]], state.mode, v => { state.mode = v; build(); }) : null,
+        state.mode === "x" && series.length > 1 ? choose("series", series, state.series, v => { state.series = v; draw(); }) : null,
+        state.mode === "series" && xs.length > 1 ? choose(AXES[data.x].label, xs.map(v => [v, sayX(v)]), state.x, v => { state.x = +v; draw(); }) : null,
+        check("as shares of each", state.share, v => { state.share = v; draw(); })].filter(c => c));
+      draw();
+    }
+    function draw() {
+      let own = state.mode === "x" ? rows.filter(row => keyOf(row) === state.series) : rows.filter(row => data.x < 0 || valueOf(row, data.x) === state.x);
+      const dropped = Math.max(0, own.length - 40);
+      own = own.slice(0, 40);
+      const label = row => state.mode === "x" && xs.length ? sayX(valueOf(row, data.x)) : nameOf(row, seriesAxes) || (xs.length ? sayX(valueOf(row, data.x)) : "this run");
+      const parts = [];
+      const phased = own.filter(row => data.phases.rows[row]).map(row => ({ label: label(row), row, share: state.share, parts: listOf(data.phases, row, 3).map(p => [p[0], p[1] || 0]) }));
+      if (phased.length) parts.push(bars("Phases, mean over the ranks", namesIn(phased), phased, sayTime));
+      for (const [title, pick] of EXPLAINED) {
+        const items = own.map(row => ({ label: label(row), row, share: state.share, parts: pick(data.explain[row]) })).filter(item => item.parts && item.parts.length);
+        if (items.length) parts.push(bars(title, namesIn(items), items, sayTime));
+      }
+      const limits = own.filter(row => limitOf(row));
+      if (limits.length) parts.push(make("div", {}, make("h3", {}, "Limited by"), tableOf(limits.map(row => [label(row), limitOf(row)]))));
+      const last = own[own.length - 1], kinds = last === undefined ? [] : listOf(data.kinds, last, 4);
+      if (kinds.length) {
+        const body = make("tbody", {});
+        for (const [name, links, bytes, busy] of kinds) {
+          const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
+          svg.append("rect").attr("class", "h2f").attr("width", 1000).attr("height", 26).attr("fill", "var(--panel)");
+          svg.append("rect").attr("class", "p0").attr("width", 1000 * busy).attr("height", 26).attr("data-name", name).attr("data-value", busy);
+          body.append(make("tr", {}, make("th", { scope: "row" }, name + " × " + sayCount(links)), make("td", {}, svg.node()), make("td", { class: "n" }, sayNumber(100 * busy) + " %"), make("td", { class: "n" }, saySize(bytes))));
+        }
+        parts.push(make("div", {}, make("h3", {}, "Links of " + label(last) + ": mean share of the time busy, bytes in all"), make("table", { class: "bars" }, body)));
+      }
+      if (dropped) parts.push(make("p", { class: "note" }, sayCount(dropped) + " more bars are left out."));
+      box.replaceChildren(...parts);
+    }
+    listeners.push(row => {
+      if (row < 0 || !rows.includes(row)) return;
+      state.series = keyOf(row);
+      if (data.x >= 0) state.x = valueOf(row, data.x);
+      build();
+    });
+    build();
+  }
+  const limitOf = row => { const e = data.explain[row]; return e ? e.limited_by || e.sentence || null : null; };
+  const EXPLAINED = [];
+
+  /* ---- the machine ------------------------------------------------------------------------------ */
+
+  function viewMachine(holder) {
+    const boxes = [...document.querySelectorAll(".machine")];
+    if (boxes.length === 0) return false;
+    boxes.forEach(box => {
+      const svg = box.querySelector("svg"), entry = data.pictures[+box.dataset.picture], picture = entry ? entry.picture : null;
+      if (!svg) return;
+      const panel = make("div", { class: "panel link-facts", "aria-live": "polite" }, "Click a link, or choose one of the list. The wheel zooms, dragging moves, a double click goes back.");
+      const layer = document.createElementNS("http://www.w3.org/2000/svg", "g");
+      for (const child of [...svg.childNodes])
+        if (!(child.nodeType === 1 && ["style", "defs", "title", "desc"].includes(child.tagName))) layer.append(child);
+      svg.append(layer);
+      const zoom = d3.zoom().scaleExtent([1, 40]).on("zoom", () => layer.setAttribute("transform", d3.event.transform));
+      d3.select(svg).call(zoom).on("dblclick.zoom", null).on("dblclick", () => d3.select(svg).call(zoom.transform, d3.zoomIdentity));
+      const buttons = make("div", { class: "controls" },
+        make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.scaleBy, 1.6) }, "Larger"),
+        make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.scaleBy, 1 / 1.6) }, "Smaller"),
+        make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.transform, d3.zoomIdentity) }, "Whole"));
+      const links = [...svg.querySelectorAll("[data-link]")];
+      const busiest = [...links].sort((a, b) => (+b.dataset.busy || 0) - (+a.dataset.busy || 0)).slice(0, 12);
+      if (busiest.length) buttons.append(choose("busiest links", [["", "choose"], ...busiest.map(l => [l.dataset.link, l.dataset.link + (l.dataset.busy ? ", " + sayNumber(+l.dataset.busy) + " %" : "")])], "", v => {
+        const link = links.find(l => l.dataset.link === v);
+        if (link) pick(link);
+      }));
+      box.before(buttons);
+      box.after(panel);
+      function pick(link) {
+        links.forEach(l => l.classList.toggle("chosen", l === link));
+        const title = link.querySelector("title");
+        const facts = factsOfLink(picture, link.dataset.link);
+        panel.replaceChildren(make("strong", {}, "Link " + link.dataset.link), facts ? tableOf(facts) : make("p", {}, title ? title.textContent : ""));
+        panel.dataset.link = link.dataset.link;
+      }
+      for (const link of links) {
+        link.setAttribute("tabindex", busiest.includes(link) ? "0" : "-1");
+        link.addEventListener("click", () => pick(link));
+        link.addEventListener("keydown", event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(link); } });
+      }
+    });
+    holder.closest("section").classList.add("js");
+  }
+  function factsOfLink(picture, name) {
+    if (!picture || !picture.links) return null;
+    for (const link of picture.links)
+      for (const at of String(link.at).split(" "))
+        if (at === name || at.replace(/[NSEW]$/, "") === name)
+          return [["from, to", at.replace(">", " → ")], ["kind", link.kind], ["links together", sayCount(link.count)], ["bytes", sayCount(link.bytes) + " B"],
+            ["busy", link.busy_share === undefined ? "–" : sayNumber(100 * link.busy_share) + " %"], ["busy for", link.busy_ns === undefined ? "–" : sayTime(link.busy_ns / 1000)],
+            ["longest queue", link.longest_queue_ns === undefined ? "–" : sayTime(link.longest_queue_ns / 1000)]];
+    return null;
+  }
+
+  /* ---- all rows --------------------------------------------------------------------------------- */
+
+  function viewRows(holder) {
+    const axes = d3.range(AXES.length).filter(a => AXES[a].series || a === data.x);
+    const columns = [...axes.map(a => ({ label: AXES[a].label, unit: "", numeric: AXES[a].numeric, key: row => valueOf(row, a), text: row => sayAxisValue(a, valueOf(row, a)) })),
+      ...FIGURES.map((f, i) => ({ label: f.label, unit: f.unit, numeric: true, key: row => figureOf(row, i), text: row => sayNumber(figureOf(row, i)) }))];
+    const state = { sort: -1, down: false, text: "", page: 0 }, SIZE = 50;
+    const search = make("input", { type: "search", placeholder: "ring, 64 KiB", oninput: () => { state.text = search.value.toLowerCase(); state.page = 0; draw(); } });
+    const box = make("div", { class: "scroll" }), pager = make("div", { class: "controls" });
+    holder.append(make("div", { class: "controls" }, make("label", {}, "Only rows with", search)), box, pager);
+    const all = d3.range(ROWS);
+    function draw() {
+      const words = state.text.split(/[\s,]+/).filter(w => w);
+      let rows = words.length ? all.filter(row => { const t = axes.map(a => sayAxisValue(a, valueOf(row, a))).join(" ").toLowerCase(); return words.every(w => t.includes(w)); }) : [...all];
+      if (state.sort >= 0) {
+        const key = columns[state.sort].key, sign = state.down ? -1 : 1;
+        rows.sort((a, b) => { const p = key(a), q = key(b); return Number.isNaN(p) ? 1 : Number.isNaN(q) ? -1 : sign * (p - q); });
+      }
+      const head = make("tr", {});
+      columns.forEach((column, c) => head.append(make("th", { scope: "col", class: column.numeric ? "n" : null, "aria-sort": state.sort === c ? (state.down ? "descending" : "ascending") : null },
+        make("button", { type: "button", onclick: () => { state.down = state.sort === c && !state.down; state.sort = c; draw(); box.querySelectorAll("th button")[c].focus(); } }, column.label), column.unit ? make("small", {}, column.unit) : null)));
+      const body = make("tbody", {});
+      for (const row of rows.slice(state.page * SIZE, (state.page + 1) * SIZE)) {
+        const line = make("tr", { "data-row": row });
+        if (R.not_run[row] !== null) {
+          for (const column of columns.slice(0, axes.length)) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
+          line.append(make("td", { colspan: FIGURES.length, class: "note" }, "not run: " + R.not_run[row]));
+        } else for (const column of columns) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
+        body.append(line);
+      }
+      box.replaceChildren(make("table", {}, make("thead", {}, head), body));
+      const pages = Math.ceil(rows.length / SIZE);
+      pager.replaceChildren(make("span", { class: "note" }, sayCount(rows.length) + (rows.length === 1 ? " row" : " rows")));
+      if (pages > 1) pager.append(
+        make("button", { type: "button", disabled: state.page === 0, onclick: () => { state.page--; draw(); } }, "Before"),
+        make("span", {}, `${state.page + 1} of ${pages}`),
+        make("button", { type: "button", disabled: state.page + 1 >= pages, onclick: () => { state.page++; draw(); } }, "Next"));
+    }
+    draw();
+  }
+
+  /* ---- the simulator, and its throughput over commits ------------------------------------------- */
+
+  function viewEngine(holder) {
+    if (data.logs.length === 0) return false;
+    const figures = [["rate", "Events per second", "1/s"], ["efficiency", "Committed / handled so far", "%"], ["gvt", "Simulated time", "µs"], ["memory", "Memory", "MiB"], ["idle", "Time idle", "%"]];
+    const state = { figure: "rate" }, box = make("div", { class: "chartbox" });
+    holder.append(tabs("Figure", figures.map(f => [f[0], f[1]]), state.figure, f => { state.figure = f; draw(); }), box);
+    function value(rows, i) {
+      const r = rows[i], before = i > 0 ? rows[i - 1] : [0, 0, 0, 0, 0, 0, 0];
+      switch (state.figure) {
+        case "rate": return r[0] > before[0] ? (r[2] - before[2]) / (r[0] - before[0]) : NaN;
+        case "efficiency": return r[3] > 0 ? 100 * r[2] / r[3] : NaN;
+        case "gvt": return r[1] / 1e6;
+        case "memory": return r[5] / 1048576;
+        default: return 100 * r[6];
+      }
+    }
+    function draw() {
+      const figure = figures.find(f => f[0] === state.figure);
+      drawChart(box, {
+        lines: data.logs.map((log, l) => ({ name: log.source, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
+          points: log.rows.map((r, i) => { const y = value(log.rows, i); return { x: r[0], y, facts: () => [[figure[1], sayNumber(y) + " " + figure[2]]] }; }).filter(p => !Number.isNaN(p.y)) })),
+        x: { label: "Wall time (s)", log: false, say: sayNumber }, y: { label: `${figure[1]} (${figure[2]})`, log: false }, plain: true, height: 320
+      });
+    }
+    onWidth(box, draw);
+  }
+  function viewHistory(holder) {
+    if (data.cases.length === 0) return false;
+    const state = { one: -1 }, box = make("div", { class: "chartbox" });
+    holder.append(make("div", { class: "controls" }, choose("case", [[-1, "all, relative to their first run"], ...data.cases.map((c, i) => [i, c.name + " (" + c.host + ")"])], state.one, v => { state.one = +v; draw(); })), box);
+    function draw() {
+      const shown = state.one < 0 ? data.cases : [data.cases[state.one]];
+      drawChart(box, {
+        lines: shown.map((c, l) => ({ name: c.name, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
+          points: c.measures.map((m, i) => {
+            const unit = state.one < 0 ? c.measures[0][2] : 1;
+            return { x: i + 1, y: m[2] / unit, ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
+              facts: () => [["date", m[0]], ["commit", m[1]], ["median", sayCount(m[2]) + " /s"], ["least to most", sayCount(m[3]) + " to " + sayCount(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : [])] };
+          }) })),
+        x: { label: "Run, oldest first", log: false, say: sayNumber }, y: { label: state.one < 0 ? "Events per second / those of the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
+      });
+    }
+    onWidth(box, draw);
+  }
+
+  /* ---- start ------------------------------------------------------------------------------------ */
+
+  for (const [id, view] of [["curves", viewCurves], ["compare", viewCompare], ["phases", viewPhases], ["machine", viewMachine], ["rows", viewRows], ["engine", viewEngine], ["history", viewHistory]]) {
+    const holder = document.getElementById(id + "-view");
+    if (!holder) continue;
+    try {
+      if (view(holder) === false) continue;
+      holder.closest("section").classList.add("live");
+    } catch (failure) {
+      holder.replaceChildren();
+      console.error(id, failure);
+    }
+  }
+  document.documentElement.dataset.ready = "true";
+})();

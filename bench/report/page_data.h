@@ -1,0 +1,26 @@
+/*
+ * page_data.h: a survey as JSON for the page's script. Rows are in columns, values of axes are
+ * indices, so that thousands of rows stay small:
+ *
+ *   {"title", "x": axis,
+ *    "axes": [{"name", "label", "kind", "numeric", "bytes", "varies", "series", "values": [..]}],
+ *    "figures": [{"key", "label", "unit", "better"}],
+ *    "points": [{"label", "source", "state", "message"}],
+ *    "rows": {"point": [..], "axis": [[value of axis 0 of each row, -1: none], ..],
+ *             "figure": [[..], ..], "not_run": [text or null, ..], "bound_by": [..]},
+ *    "phases": {"names": [..], "rows": [[name, mean µs, most µs, ..] or null, ..]},
+ *    "kinds": the same of link kinds: [name, links, bytes, busy share, ..],
+ *    "explain": [object or null, ..], "pictures": [{"point", "row", "prefix", "picture"}],
+ *    "logs": [{"source", "columns": [..], "rows": [[..], ..]}],
+ *    "cases": [{"name", "host", "measures": [[started, commit, median, least, most, disturbed]]}]}
+ */
+#ifndef BENCH_PAGE_DATA_H
+#define BENCH_PAGE_DATA_H
+
+#include <stdio.h>
+
+#include "bench/report/survey.h"
+
+void page_write_data(FILE *out, struct survey *survey, const char *title);
+
+#endif

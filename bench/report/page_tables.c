@@ -1,0 +1,428 @@
+/*
+ * page_tables.c: see page_tables.h.
+ */
+#include "bench/report/page_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bench/report/chart.h"
+#include "bench/report/say.h"
+#include "bench/report/words.h"
+
+enum { HEAT_STEPS = 9 };
+
+/* ---- tiles -------------------------------------------------------------------------------------
+ */
+
+static void put_tile(FILE *out, const char *value, const char *label)
+{
+    fputs("<div class=\"tile\"><b>", out);
+    say_html(out, value);
+    fprintf(out, "</b><span>%s</span></div>", label);
+}
+
+/* The largest or, with sign -1, the least of a figure; NAN: no row has it. */
+static double page_extreme(const struct survey *survey, enum survey_figure figure, int sign)
+{
+    double best = NAN;
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const double value = survey->rows[i].figure[figure];
+        if (survey->rows[i].not_run == NULL && !isnan(value) &&
+            (isnan(best) || sign * value > sign * best))
+            best = value;
+    }
+    return best;
+}
+
+void page_write_tiles(FILE *out, struct survey *survey)
+{
+    static const struct {
+        enum survey_figure figure;
+        int sign;
+        const char *label;
+    } tiles[] = {{FIGURE_BUSBW, 1, "best bus bandwidth"},
+                 {FIGURE_TIME, -1, "shortest time"},
+                 {FIGURE_TIME, 1, "longest time"},
+                 {FIGURE_EFFICIENCY, 1, "best efficiency"}};
+    char text[SAY_BYTES];
+    size_t failed = 0;
+    if (survey->point_count == 0)
+        return;
+    fputs("<div class=\"tiles\">", out);
+    if (survey->point_count > 1)
+        put_tile(out, say_count((double)survey->point_count, text), "points");
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        const double value = page_extreme(survey, tiles[i].figure, tiles[i].sign);
+        if (!isnan(value))
+            put_tile(out, say_figure(tiles[i].figure, value, text), tiles[i].label);
+    }
+    for (size_t i = 0; i < survey->point_count; i++)
+        failed += survey->points[i].state != STATE_DONE;
+    if (failed > 0 || survey->point_count > 1)
+        put_tile(out, say_count((double)failed, text), "points not done");
+    fputs("</div>\n", out);
+}
+
+/* ---- series by x -------------------------------------------------------------------------------
+ */
+
+bool page_has_matrix(const struct survey *survey)
+{
+    return survey->x >= 0 && survey->axes[survey->x].count > 0 && chart_has(survey, FIGURE_TIME) &&
+           survey->row_count > 1;
+}
+
+static void put_matrix_row(FILE *out, const struct survey *survey, size_t s, double least,
+                           double most)
+{
+    const struct survey_axis *const axis = &survey->axes[survey->x];
+    char text[SAY_BYTES];
+    fputs("<tr><th scope=\"row\">", out);
+    say_html(out, survey->series[s].name[0] != '\0' ? survey->series[s].name : "time");
+    fputs("</th>", out);
+    for (uint32_t v = 0; v < axis->count; v++) {
+        double time = NAN;
+        for (size_t i = 0; i < survey->series[s].count && isnan(time); i++) {
+            const struct survey_row *const row = &survey->rows[survey->series[s].rows[i]];
+            if (row->axis[survey->x] == v + 1)
+                time = row->figure[FIGURE_TIME];
+        }
+        if (isnan(time)) {
+            fputs("<td></td>", out);
+            continue;
+        }
+        const double share = most > least && time > 0 ? log(time / least) / log(most / least) : 0.0;
+        fprintf(out, "<td class=\"n h%d\">%s</td>", (int)(share * (HEAT_STEPS - 1) + 0.5),
+                say_time(time, text));
+    }
+    fputs("</tr>\n", out);
+}
+
+void page_write_matrix(FILE *out, struct survey *survey)
+{
+    const struct survey_axis *const axis = &survey->axes[survey->x];
+    const double least = page_extreme(survey, FIGURE_TIME, -1);
+    const double most = page_extreme(survey, FIGURE_TIME, 1);
+    const size_t count = survey->series_count < PAGE_MATRIX ? survey->series_count : PAGE_MATRIX;
+    char text[SAY_BYTES];
+    fputs("<div id=\"compare-view\"></div><div class=\"static scroll\"><table class=\"heat\">"
+          "<caption>Time of a call, by ",
+          out);
+    say_html(out, say_axis(axis));
+    fputs("; darker is longer</caption><thead><tr><th></th>", out);
+    for (uint32_t v = 0; v < axis->count; v++) {
+        fputs("<th scope=\"col\" class=\"n\">", out);
+        say_html(out, say_value(axis, &axis->values[v], text));
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead><tbody>\n", out);
+    for (size_t s = 0; s < count; s++)
+        put_matrix_row(out, survey, s, least, most);
+    fputs("</tbody></table>", out);
+    if (count < survey->series_count)
+        fprintf(out, "<p class=\"note\">%zu more series are in --csv.</p>",
+                survey->series_count - count);
+    fputs("</div>\n", out);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static const enum survey_figure row_figures[] = {FIGURE_TIME,  FIGURE_ALGBW,      FIGURE_BUSBW,
+                                                 FIGURE_BOUND, FIGURE_EFFICIENCY, FIGURE_MEASURED,
+                                                 FIGURE_ERROR};
+enum { ROW_FIGURES = sizeof row_figures / sizeof *row_figures };
+
+static bool page_shows_axis(const struct survey *survey, size_t index)
+{
+    const struct survey_axis *const axis = &survey->axes[index];
+    return (int)index == survey->x || axis->is_series;
+}
+
+static void put_rows_head(FILE *out, const struct survey *survey)
+{
+    fputs("<thead><tr>", out);
+    for (size_t a = 0; a < survey->axis_count; a++)
+        if (page_shows_axis(survey, a)) {
+            fprintf(out, "<th scope=\"col\"%s>", survey->axes[a].is_numeric ? " class=\"n\"" : "");
+            say_html(out, say_axis(&survey->axes[a]));
+            fputs("</th>", out);
+        }
+    for (size_t f = 0; f < ROW_FIGURES; f++)
+        if (chart_has(survey, row_figures[f]))
+            fprintf(out, "<th scope=\"col\" class=\"n\">%s<small>%s</small></th>",
+                    survey_figures[row_figures[f]].label, survey_figures[row_figures[f]].unit);
+    fputs("</tr></thead>", out);
+}
+
+static void put_row(FILE *out, const struct survey *survey, const struct survey_row *row)
+{
+    char text[SAY_BYTES];
+    size_t figures = 0;
+    fputs("<tr>", out);
+    for (size_t a = 0; a < survey->axis_count; a++)
+        if (page_shows_axis(survey, a)) {
+            fputs(survey->axes[a].is_numeric ? "<td class=\"n\">" : "<td>", out);
+            say_html(out, say_value(&survey->axes[a], survey_value_of(survey, row->axis, a), text));
+            fputs("</td>", out);
+        }
+    for (size_t f = 0; f < ROW_FIGURES; f++) {
+        if (!chart_has(survey, row_figures[f]))
+            continue;
+        figures++;
+        if (row->not_run == NULL)
+            fprintf(out, "<td class=\"n\">%s</td>", say_number(row->figure[row_figures[f]], text));
+    }
+    if (row->not_run != NULL && figures > 0) {
+        fprintf(out, "<td colspan=\"%zu\" class=\"note\">not run: ", figures);
+        say_html(out, row->not_run);
+        fputs("</td>", out);
+    }
+    fputs("</tr>\n", out);
+}
+
+bool page_has_rows(const struct survey *survey) { return survey->row_count > 0; }
+
+void page_write_rows(FILE *out, struct survey *survey)
+{
+    const size_t count = survey->row_count < PAGE_ROWS ? survey->row_count : PAGE_ROWS;
+    fputs("<div id=\"rows-view\"></div><div class=\"static scroll\"><table>", out);
+    put_rows_head(out, survey);
+    fputs("<tbody>\n", out);
+    for (size_t i = 0; i < count; i++)
+        put_row(out, survey, &survey->rows[i]);
+    fputs("</tbody></table>", out);
+    if (count < survey->row_count)
+        fprintf(out, "<p class=\"note\">%zu more rows are in --csv.</p>",
+                survey->row_count - count);
+    fputs("</div>\n", out);
+}
+
+bool page_has_slowest(const struct survey *survey)
+{
+    size_t rows[1];
+    return survey->row_count > 1 && words_slowest(survey, rows, 1) > 0;
+}
+
+void page_write_slowest(FILE *out, struct survey *survey)
+{
+    size_t rows[PAGE_SLOWEST];
+    const size_t count = words_slowest(survey, rows, PAGE_SLOWEST);
+    fprintf(out, "<p>%s</p><div class=\"scroll\"><table>",
+            chart_has(survey, FIGURE_EFFICIENCY)
+                ? "Lowest efficiency first: the furthest from their lower bounds."
+                : "Longest time first.");
+    put_rows_head(out, survey);
+    fputs("<tbody>\n", out);
+    for (size_t i = 0; i < count; i++)
+        put_row(out, survey, &survey->rows[rows[i]]);
+    fputs("</tbody></table></div>\n", out);
+}
+
+bool page_has_failures(const struct survey *survey)
+{
+    for (size_t i = 0; i < survey->point_count; i++)
+        if (survey->points[i].state != STATE_DONE)
+            return true;
+    for (size_t i = 0; i < survey->row_count; i++)
+        if (survey->rows[i].not_run != NULL || survey->rows[i].wrong > 0)
+            return true;
+    return false;
+}
+
+static void put_failure(FILE *out, const char *label, const char *state, const char *message,
+                        const char *command)
+{
+    fputs("<tr><th scope=\"row\">", out);
+    say_html(out, label);
+    fprintf(out, "</th><td><span class=\"state\">%s</span></td><td>", state);
+    say_html(out, message);
+    if (command != NULL && command[0] != '\0') {
+        fputs("<br><code>", out);
+        say_html(out, command);
+        fputs("</code>", out);
+    }
+    fputs("</td></tr>\n", out);
+}
+
+void page_write_failures(FILE *out, struct survey *survey)
+{
+    char text[SAY_BYTES];
+    fputs("<div class=\"scroll\"><table><thead><tr><th scope=\"col\">point</th><th "
+          "scope=\"col\">state</th><th scope=\"col\">message</th></tr></thead><tbody>\n",
+          out);
+    for (size_t i = 0; i < survey->point_count; i++) {
+        const struct survey_point *const point = &survey->points[i];
+        if (point->state != STATE_DONE)
+            put_failure(out, point->label, survey_state_names[point->state], point->message,
+                        point->command);
+    }
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        if (row->not_run == NULL && row->wrong <= 0)
+            continue;
+        const int bytes = survey_axis_find(survey, "bytes");
+        const struct survey_value *const value =
+            bytes < 0 ? NULL : survey_value_of(survey, row->axis, (size_t)bytes);
+        const char *const label =
+            survey_print(survey, "%s, %s", survey->points[row->point].label,
+                         value != NULL ? say_size(value->number, text) : "one size");
+        put_failure(out, label, row->not_run != NULL ? "not run" : "wrong data",
+                    row->not_run != NULL
+                        ? row->not_run
+                        : survey_print(survey, "%lld wrong elements", (long long)row->wrong),
+                    NULL);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- the simulator -----------------------------------------------------------------------------
+ */
+
+bool page_has_engine(const struct survey *survey) { return survey->log_count > 0; }
+
+void page_write_engine(FILE *out, struct survey *survey)
+{
+    char text[SAY_BYTES];
+    fputs("<div id=\"engine-view\"></div><table class=\"small\"><thead><tr><th "
+          "scope=\"col\">engine log</th><th class=\"n\">rounds</th><th class=\"n\">wall time</th>"
+          "<th class=\"n\">events</th><th class=\"n\">committed / handled</th>"
+          "<th class=\"n\">peak memory<small>MiB</small></th></tr></thead><tbody>\n",
+          out);
+    for (size_t i = 0; i < survey->log_count; i++) {
+        const struct survey_log *const log = &survey->logs[i];
+        const double *const last =
+            log->count == 0 ? NULL : &log->values[(log->count - 1) * LOG_COLUMNS];
+        double memory = 0;
+        for (size_t r = 0; r < log->count; r++)
+            memory = fmax(memory, log->values[r * LOG_COLUMNS + LOG_MEMORY]);
+        fputs("<tr><th scope=\"row\">", out);
+        say_html(out, log->source);
+        fprintf(out, "</th><td class=\"n\">%zu</td>", log->count);
+        fprintf(out, "<td class=\"n\">%s</td>", say_time(last ? last[LOG_WALL] * 1e6 : NAN, text));
+        fprintf(out, "<td class=\"n\">%s</td>", say_count(last ? last[LOG_COMMITTED] : NAN, text));
+        fprintf(out, "<td class=\"n\">%s %%</td>",
+                say_number(last ? 100 * last[LOG_COMMITTED] / last[LOG_PROCESSED] : NAN, text));
+        fprintf(out, "<td class=\"n\">%s</td></tr>\n", say_number(memory / 1048576, text));
+    }
+    fputs("</tbody></table>\n", out);
+}
+
+bool page_has_history(const struct survey *survey) { return survey->case_count > 0; }
+
+void page_write_history(FILE *out, struct survey *survey)
+{
+    char text[SAY_BYTES];
+    fputs(
+        "<div id=\"history-view\"></div><div class=\"scroll\"><table "
+        "class=\"small\"><caption>Events "
+        "per second, median of the rounds of a run</caption><thead><tr><th scope=\"col\">case</th>"
+        "<th scope=\"col\">host</th><th class=\"n\">runs</th><th class=\"n\">first</th><th "
+        "class=\"n\">last</th><th class=\"n\">last / first</th></tr></thead><tbody>\n",
+        out);
+    for (size_t i = 0; i < survey->case_count; i++) {
+        const struct survey_case *const one = &survey->cases[i];
+        const double first = one->count > 0 ? one->measures[0].median : NAN;
+        const double last = one->count > 0 ? one->measures[one->count - 1].median : NAN;
+        fputs("<tr><th scope=\"row\">", out);
+        say_html(out, one->name);
+        fputs("</th><td>", out);
+        say_html(out, one->host);
+        fprintf(out, "</td><td class=\"n\">%zu</td>", one->count);
+        fprintf(out, "<td class=\"n\">%s</td>", say_count(first, text));
+        fprintf(out, "<td class=\"n\">%s</td>", say_count(last, text));
+        fprintf(out, "<td class=\"n\">%.3f</td></tr>\n", last / first);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
+/* ---- provenance --------------------------------------------------------------------------------
+ */
+
+bool page_has_provenance(const struct survey *survey)
+{
+    return survey->point_count > 0 || survey->study_count > 0;
+}
+
+static void put_fact(FILE *out, const char *name, const char *text)
+{
+    if (text == NULL || text[0] == '\0')
+        return;
+    fprintf(out, "<dt>%s</dt><dd>", name);
+    say_html(out, text);
+    fputs("</dd>", out);
+}
+
+/* A member of a provenance as text: a list of words as a line, an object as "key value, ..". */
+static const char *page_member(struct survey *survey, const json_t *object, const char *name)
+{
+    const json_t *const value = json_object_get(object, name);
+    const char *text = "", *key;
+    json_t *item;
+    size_t i;
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, item) if (json_is_string(item)) text = survey_print(
+            survey, "%s%s%s", text != NULL ? text : "", i == 0 ? "" : " ", json_string_value(item));
+    } else if (json_is_object(value)) {
+        json_object_foreach((json_t *)(uintptr_t)value, key, item)
+        {
+            char *const dump = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
+            text = survey_print(survey, "%s%s%s = %s", text != NULL ? text : "",
+                                text != NULL && text[0] != '\0' ? "; " : "", key,
+                                dump != NULL ? dump : "");
+            free(dump);
+        }
+    }
+    return text;
+}
+
+static void put_point_provenance(FILE *out, struct survey *survey, const struct survey_point *point)
+{
+    static const struct {
+        const char *member, *name;
+    } facts[] = {{"command_line", "command line"},
+                 {"version", "version"},
+                 {"commit", "commit"},
+                 {"compiler", "compiler"},
+                 {"host", "host"},
+                 {"date", "date"},
+                 {"preset", "preset"},
+                 {"tags", "tags"},
+                 {"changed", "differs from the shipped configuration"}};
+    const json_t *const document = point->document;
+    fputs("<details><summary>", out);
+    say_html(out, point->label);
+    fputs("</summary><dl>", out);
+    put_fact(out, "file", point->source);
+    put_fact(out, "command", point->command);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        put_fact(out, facts[i].name, page_member(survey, point->provenance, facts[i].member));
+    if (point->provenance == NULL)
+        put_fact(out, "version", json_string_value(json_object_get(document, "version")));
+    put_fact(out, "configuration", json_string_value(json_object_get(document, "config_digest")));
+    put_fact(out, "trace hash",
+             json_string_value(json_object_get(json_object_get(document, "engine"), "trace_hash")));
+    fputs("</dl></details>\n", out);
+}
+
+void page_write_provenance(FILE *out, struct survey *survey)
+{
+    for (size_t i = 0; i < survey->study_count; i++) {
+        const struct survey_study *const study = &survey->studies[i];
+        fputs("<dl>", out);
+        put_fact(out, "study", study->name);
+        put_fact(out, "database", study->source);
+        put_fact(out, "created", study->created);
+        put_fact(out, "version", study->version);
+        put_fact(out, "commit", study->commit);
+        fputs("</dl>\n", out);
+    }
+    for (size_t i = 0; i < survey->point_count && i < PAGE_PROVENANCE; i++)
+        put_point_provenance(out, survey, &survey->points[i]);
+    if (survey->point_count > PAGE_PROVENANCE)
+        fprintf(out, "<p class=\"note\">%zu more points are in the database.</p>\n",
+                survey->point_count - PAGE_PROVENANCE);
+}

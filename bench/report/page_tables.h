@@ -1,0 +1,37 @@
+/*
+ * page_tables.h: the sections of a page that are tables, each complete without scripts. For each,
+ * whether it has something to show, and its writer (page.h, struct page_section).
+ */
+#ifndef BENCH_PAGE_TABLES_H
+#define BENCH_PAGE_TABLES_H
+
+#include <stdio.h>
+
+#include "bench/report/survey.h"
+
+enum {
+    PAGE_ROWS = 1000, /* of the table of results; the script has all */
+    PAGE_MATRIX = 60, /* series of the static table */
+    PAGE_SLOWEST = 10,
+    PAGE_PROVENANCE = 200, /* points whose provenance is listed */
+};
+
+/* The figures at the top: the best, the worst, how many. */
+void page_write_tiles(FILE *out, struct survey *survey);
+
+bool page_has_matrix(const struct survey *survey);
+void page_write_matrix(FILE *out, struct survey *survey);
+bool page_has_slowest(const struct survey *survey);
+void page_write_slowest(FILE *out, struct survey *survey);
+bool page_has_failures(const struct survey *survey);
+void page_write_failures(FILE *out, struct survey *survey);
+bool page_has_rows(const struct survey *survey);
+void page_write_rows(FILE *out, struct survey *survey);
+bool page_has_engine(const struct survey *survey);
+void page_write_engine(FILE *out, struct survey *survey);
+bool page_has_history(const struct survey *survey);
+void page_write_history(FILE *out, struct survey *survey);
+bool page_has_provenance(const struct survey *survey);
+void page_write_provenance(FILE *out, struct survey *survey);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * plots.c: see plots.h. gnuplot is started by posix_spawnp() for each script, in its folder, with
+ * nothing of a shell between.
+ */
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np() */
+#include "bench/report/plots.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "bench/report/chart.h"
+#include "bench/report/say.h"
+
+extern char **environ;
+
+enum { PLOT_SERIES = 24, NOT_FOUND = 127 };
+
+static const struct plot {
+    const char *name;
+    enum survey_figure figure;
+} plots[] = {{"time", FIGURE_TIME},
+             {"algbw", FIGURE_ALGBW},
+             {"busbw", FIGURE_BUSBW},
+             {"efficiency", FIGURE_EFFICIENCY}};
+
+/* A string of gnuplot's in single quotes, in which only the quote itself is doubled. */
+static void put_quoted(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputc('\'', out);
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
+    }
+    fputc('\'', out);
+}
+
+static void plot_data(FILE *out, const struct survey *survey, enum survey_figure figure)
+{
+    for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
+        fprintf(out, "%s# x\t%s\tbound_us\tmeasured_us\n", s == 0 ? "" : "\n\n",
+                survey_figures[figure].key);
+        for (size_t i = 0; i < survey->series[s].count; i++) {
+            const struct survey_row *const row = &survey->rows[survey->series[s].rows[i]];
+            const double values[] = {survey_x_of(survey, row), row->figure[figure],
+                                     row->figure[FIGURE_BOUND], row->figure[FIGURE_MEASURED]};
+            if (isnan(values[0]))
+                continue;
+            for (size_t v = 0; v < 4; v++)
+                fprintf(out, isnan(values[v]) ? "%sNaN" : "%s%.12g", v == 0 ? "" : "\t", values[v]);
+            fputc('\n', out);
+        }
+    }
+}
+
+/* Sizes as powers of 2, with their units. */
+static void plot_x(FILE *out, const struct survey *survey)
+{
+    const struct survey_axis *const axis = &survey->axes[survey->x];
+    const double least = axis->values[0].number, most = axis->values[axis->count - 1].number;
+    struct chart_scale scale = {
+        .least = least, .most = most, .is_log = least > 0 && most >= 8 * least};
+    double ticks[CHART_TICKS];
+    char text[SAY_BYTES];
+    fputs("set xlabel ", out);
+    put_quoted(out, say_axis(axis));
+    fputc('\n', out);
+    if (!scale.is_log)
+        return;
+    const size_t count = chart_ticks(&scale, axis->is_bytes, ticks);
+    fputs("set logscale x 2\nset xtics (", out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i == 0 ? "" : ", ", out);
+        put_quoted(out, axis->is_bytes ? say_size(ticks[i], text) : say_number(ticks[i], text));
+        fprintf(out, " %.12g", ticks[i]);
+    }
+    fputs(")\n", out);
+}
+
+static void plot_lines(FILE *out, const struct survey *survey, const struct plot *plot)
+{
+    const bool is_time = plot->figure == FIGURE_TIME;
+    const char *before = "plot ";
+    for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
+        fprintf(out,
+                "%s'%s.dat' index %zu using 1:2 with linespoints linewidth 2 pointsize 0.9 "
+                "title ",
+                before, plot->name, s);
+        put_quoted(out, survey->series[s].name[0] != '\0' ? survey->series[s].name : "simulated");
+        before = ", \\\n     ";
+    }
+    if (is_time && chart_has(survey, FIGURE_BOUND))
+        fprintf(out,
+                "%s'%s.dat' index 0 using 1:3 with lines dashtype 2 linecolor 'gray40' title "
+                "'lower bound'",
+                before, plot->name);
+    if (is_time && chart_has(survey, FIGURE_MEASURED))
+        fprintf(out,
+                "%s'%s.dat' using 1:4 with points pointtype 4 linecolor 'black' title "
+                "'measured'",
+                before, plot->name);
+    fputc('\n', out);
+}
+
+static void plot_script(FILE *out, const struct survey *survey, const struct plot *plot)
+{
+    const struct survey_figure_row *const figure = &survey_figures[plot->figure];
+    fprintf(out,
+            "set encoding utf8\nset colorsequence podo\nset grid linecolor 'gray80'\n"
+            "set key outside below noenhanced\nset border 3\nset tics nomirror\nset ylabel "
+            "'%s (%s)'\n",
+            figure->label, figure->unit);
+    if (plot->figure == FIGURE_TIME)
+        fputs("set logscale y\n", out);
+    else
+        fputs("set yrange [0:*]\n", out);
+    plot_x(out, survey);
+    fprintf(out,
+            "set terminal svg size 900,600 font 'Helvetica,15' background 'white'\n"
+            "set output '%s.svg'\n",
+            plot->name);
+    plot_lines(out, survey, plot);
+    fprintf(out,
+            "set terminal pngcairo size 1800,1200 font 'Helvetica,15' fontscale 2 linewidth 2 "
+            "pointscale 2\nset output '%s.png'\nreplot\n",
+            plot->name);
+}
+
+/* ---- files and gnuplot -------------------------------------------------------------------------
+ */
+
+static FILE *plot_open(const char *folder, const char *name, const char *suffix,
+                       struct cw_error *error)
+{
+    char path[PATH_MAX];
+    FILE *file = NULL;
+    if (snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix) < (int)sizeof path)
+        file = fopen(path, "we");
+    else
+        errno = ENAMETOOLONG;
+    if (file == NULL)
+        cw_error_set(error, CW_NO_RESOURCE, "cannot write %.300s/%s.%s: %s", folder, name, suffix,
+                     strerror(errno));
+    return file;
+}
+
+static int plot_close(FILE *file, const char *folder, const char *name, struct cw_error *error)
+{
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) == 0 && !failed)
+        return CW_OK;
+    return cw_error_set(error, CW_NO_RESOURCE, "cannot write %.300s/%s: %s", folder, name,
+                        strerror(errno != 0 ? errno : EIO));
+}
+
+static int plot_run(const char *folder, const char *name, struct cw_error *error)
+{
+    char script[64], program[] = "gnuplot";
+    char *const argv[] = {program, script, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 0;
+    snprintf(script, sizeof script, "%s.gp", name);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return cw_error_memory(error, "gnuplot");
+    int number = posix_spawn_file_actions_addchdir_np(&actions, folder);
+    if (number == 0)
+        number = posix_spawnp(&child, program, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (number != 0)
+        return cw_error_set(error, CW_NO_RESOURCE,
+                            "cannot start gnuplot: %s; its Debian package is gnuplot-nox",
+                            strerror(number));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return CW_OK;
+    return cw_error_set(error, CW_NO_RESOURCE, "gnuplot %.300s/%s failed%s", folder, script,
+                        WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND
+                            ? ": is it there? Its Debian package is gnuplot-nox"
+                            : "");
+}
+
+static int plot_one(const char *folder, const struct survey *survey, const struct plot *plot,
+                    struct cw_error *error)
+{
+    FILE *file = plot_open(folder, plot->name, "dat", error);
+    if (file == NULL)
+        return error->exit_code;
+    plot_data(file, survey, plot->figure);
+    int code = plot_close(file, folder, plot->name, error);
+    if (code != CW_OK || (file = plot_open(folder, plot->name, "gp", error)) == NULL)
+        return error->exit_code;
+    plot_script(file, survey, plot);
+    code = plot_close(file, folder, plot->name, error);
+    return code == CW_OK ? plot_run(folder, plot->name, error) : code;
+}
+
+int plots_write(const char *folder, const struct survey *survey, struct cw_error *error)
+{
+    int code = CW_OK;
+    size_t count = 0;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cw_error_set(error, CW_NO_RESOURCE, "cannot make the folder %.300s: %s", folder,
+                            strerror(errno));
+    for (size_t i = 0; i < sizeof plots / sizeof *plots && code == CW_OK; i++)
+        if (survey->x >= 0 && chart_has(survey, plots[i].figure)) {
+            code = plot_one(folder, survey, &plots[i], error);
+            count++;
+        }
+    if (code == CW_OK && count == 0)
+        return cw_error_set(error, CW_USAGE,
+                            "--plots: no curves to plot; name results of run or sweep");
+    return code;
+}

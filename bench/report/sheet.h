@@ -1,0 +1,18 @@
+/*
+ * sheet.h: a survey as tables of text: CSV for programs, Markdown for people.
+ */
+#ifndef BENCH_SHEET_H
+#define BENCH_SHEET_H
+
+#include <stdio.h>
+
+#include "bench/report/survey.h"
+
+/* One line per row: point, state, file, every axis, every figure that any row has, not_run. Cells
+ * with a comma, a quote or a line's end are in double quotes. CW_OK; a failed write is known to
+ * the stream. */
+int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error);
+/* The summary in sentences, the rows, the failures. CW_OK, or out of memory. */
+int sheet_markdown(FILE *out, struct survey *survey, struct cw_error *error);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * changed_values.h: in which values a configuration differs from another, such as the shipped one.
+ */
+#ifndef BENCH_CHANGED_VALUES_H
+#define BENCH_CHANGED_VALUES_H
+
+#include "collectives/config/config.h"
+
+/* path: as --set takes it; value: in canonical spelling, NULL: the other configuration alone has
+ * one. Both are valid
+ * during the call. */
+typedef void (*changed_value_fn)(void *arg, const char *path, const char *value);
+
+/*
+ * Calls `changed` for each value of `config` that is another in `shipped`, in the schema's order:
+ * the machine's, those under `defaults`, and, of the algorithm that runs, those of its entry and
+ * of the entries that it extends, each with the name of the algorithm that runs.
+ */
+void changed_values_visit(const struct config *config, const struct config *shipped,
+                          changed_value_fn changed, void *arg);
+
+#endif

@@ -1,0 +1,211 @@
+/*
+ * provenance.c: see provenance.h.
+ */
+#include "bench/result/provenance.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/output/result.h"
+#include "bench/result/changed_values.h"
+#include "collectives/config/config_print.h"
+#include "collectives/config/config_load.h"
+#include "core/cw.h"
+
+/* Of the build (bench/build_commit.c); absent where the tests link this file. */
+extern const char cw_build_commit[] __attribute__((weak));
+extern const char cw_build_compiler[] __attribute__((weak));
+
+/* A text of the system, which need not be UTF-8: then each other byte becomes '?'. */
+static json_t *any_text(const char *text)
+{
+    json_t *const exact = json_string(text);
+    if (exact != NULL)
+        return exact;
+    char *const copy = strdup(text);
+    for (char *at = copy; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at > 126)
+            *at = '?';
+    json_t *const repaired = copy != NULL ? json_string(copy) : NULL;
+    free(copy);
+    return repaired;
+}
+
+/* Takes the value; false: no memory. */
+static bool put(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static json_t *list_of_line(int argc, char *const *argv)
+{
+    json_t *const list = json_array();
+    for (int i = 0; i < argc && list != NULL; i++)
+        if (json_array_append_new(list, any_text(argv[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *date_now(void)
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+    char text[32] = "";
+    if (gmtime_r(&now, &utc) != NULL)
+        (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return json_string(text);
+}
+
+json_t *provenance_of_line(int argc, char *const *argv)
+{
+    const char *const volatile commit = cw_build_commit, *const volatile compiler =
+                                                             cw_build_compiler;
+    char host[256] = "", folder[PATH_MAX] = "";
+    (void)gethostname(host, sizeof host - 1);
+    if (getcwd(folder, sizeof folder) == NULL)
+        folder[0] = '\0';
+    json_t *const object = json_object();
+    if (object != NULL && put(object, "command_line", list_of_line(argc, argv)) &&
+        put(object, "folder", any_text(folder)) &&
+        put(object, "version", json_string(CW_VERSION)) &&
+        put(object, "commit", json_string(commit != NULL ? commit : "unknown")) &&
+        put(object, "compiler", json_string(compiler != NULL ? compiler : "unknown")) &&
+        put(object, "host", any_text(host)) && put(object, "date", date_now()))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* ---- of a run -------------------------------------------------------------------------------- */
+
+static json_t *tags_of(const struct run_options *options)
+{
+    json_t *const tags = json_object();
+    for (size_t i = 0; i < options->tag_count && tags != NULL; i++) {
+        char name[64];
+        const size_t bytes = strcspn(options->tags[i], "=");
+        snprintf(name, sizeof name, "%.*s", (int)bytes, options->tags[i]);
+        if (!put(tags, name, any_text(options->tags[i] + bytes + 1))) {
+            json_decref(tags);
+            return NULL;
+        }
+    }
+    return tags;
+}
+
+/* Values that are added to an object, until one fails. */
+struct adding {
+    json_t *object;
+    bool failed;
+};
+
+static void add_changed(void *arg, const char *path, const char *value)
+{
+    struct adding *const adding = arg;
+    adding->failed |= !put(adding->object, path, value != NULL ? any_text(value) : json_null());
+}
+
+/* The values that a line without options has others of; null: not known, since the shipped files
+ * are not found. */
+static json_t *changed_of(const struct config *config, struct config **shipped)
+{
+    const struct config_request nothing = {.configs_dir = NULL};
+    struct config_errors errors = {0};
+    struct adding adding = {.object = json_object()};
+    if (*shipped == NULL)
+        (void)config_load(&nothing, shipped, &errors);
+    config_errors_free(&errors);
+    if (*shipped != NULL && adding.object != NULL)
+        changed_values_visit(config, *shipped, add_changed, &adding);
+    if (!adding.failed && *shipped != NULL)
+        return adding.object;
+    json_decref(adding.object);
+    return adding.failed ? NULL : json_null();
+}
+
+static json_t *loaded_of(const struct config *config)
+{
+    json_t *const list = json_array();
+    struct config_loaded loaded;
+    for (uint32_t i = 0; list != NULL && config_loaded_at(config, i, &loaded); i++) {
+        char hash[17];
+        snprintf(hash, sizeof hash, "%016" PRIx64, loaded.contents);
+        json_t *const one = json_object();
+        if (one == NULL || !put(one, "file", any_text(loaded.file)) ||
+            !put(one, "xxh3", loaded.contents != 0 ? json_string(hash) : json_null()) ||
+            json_array_append(list, one) != 0) {
+            json_decref(one);
+            json_decref(list);
+            return NULL;
+        }
+        json_decref(one);
+    }
+    return list;
+}
+
+json_t *provenance_of_run(int argc, char *const *argv, const struct run_options *options,
+                          const struct config *config, struct config **shipped)
+{
+    const char *const preset = options->config.preset;
+    struct config *own = NULL;
+    json_t *const object = provenance_of_line(argc, argv);
+    const bool done =
+        object != NULL && put(object, "preset", preset != NULL ? any_text(preset) : json_null()) &&
+        put(object, "tags", tags_of(options)) &&
+        put(object, "changed", changed_of(config, shipped != NULL ? shipped : &own)) &&
+        put(object, "loaded", loaded_of(config));
+    config_free(own);
+    if (done)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* Adds KEY=VALUE; of two with one key the later counts, as it does in the configuration. */
+static bool add_column(struct result *result, const char *text)
+{
+    const size_t bytes = strcspn(text, "=");
+    char *const name = strndup(text, bytes);
+    char *const value = strdup(text[bytes] == '=' ? text + bytes + 1 : "");
+    size_t at = 0;
+    while (name != NULL && at < result->column_count && strcmp(result->columns[at].name, name) != 0)
+        at++;
+    if (name == NULL || value == NULL) {
+        free(name);
+        free(value);
+        return false;
+    }
+    if (at == result->column_count)
+        result->column_count++;
+    else {
+        free(result->columns[at].name);
+        free(result->columns[at].value);
+    }
+    result->columns[at] = (struct result_column){.name = name, .value = value};
+    return true;
+}
+
+bool provenance_columns(const struct run_options *options, struct result *result)
+{
+    const size_t count = options->config.set_count + options->tag_count;
+    bool done = count == 0;
+    if (!done)
+        result->columns = calloc(count, sizeof *result->columns);
+    if (result->columns != NULL) {
+        done = true;
+        for (size_t i = 0; i < options->config.set_count && done; i++)
+            done = add_column(result, options->sets[i]);
+        for (size_t i = 0; i < options->tag_count && done; i++)
+            done = add_column(result, options->tags[i]);
+    }
+    return done;
+}

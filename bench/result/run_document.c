@@ -1,0 +1,184 @@
+/*
+ * run_document.c: see run_document.h. The steps of `cubewarp run` without its outputs: options,
+ * configuration, bench, judgement, document.
+ */
+#define _GNU_SOURCE /* open_memstream() */
+#include "bench/result/run_document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/options.h"
+#include "bench/options/options_run.h"
+#include "bench/options/options_value.h"
+#include "bench/output/report_json.h"
+#include "bench/programs/bench.h"
+#include "bench/programs/measured.h"
+#include "bench/result/provenance.h"
+#include "bench/result/run_line.h"
+#include "collectives/config/config_place.h"
+#include "collectives/plugin.h"
+#include "core/host/clock.h"
+
+struct run_kept {
+    struct config *shipped; /* the configuration of a line without options; NULL: not loaded yet */
+};
+
+/* One call under way. */
+struct call {
+    struct run_options options;
+    struct config *config;
+    struct run_kept *kept;
+    FILE *notes; /* outcome->warnings */
+    struct cw_error error;
+};
+
+struct run_kept *run_kept_create(void) { return calloc(1, sizeof(struct run_kept)); }
+
+void run_kept_free(struct run_kept *kept)
+{
+    if (kept != NULL)
+        config_free(kept->shipped);
+    free(kept);
+}
+
+static void note_warning(void *arg, const char *text)
+{
+    const struct call *const call = arg;
+    if (call->notes != NULL)
+        fprintf(call->notes, "cubewarp: warning: %s\n", text);
+}
+
+/* ---- a line ---------------------------------------------------------------------------------- */
+
+/* The errors of a configuration as one text. */
+static int tell_errors(const struct config_errors *errors, int code, struct cw_error *error)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *const file = code == CW_USAGE ? open_memstream(&text, &bytes) : NULL;
+    if (file == NULL)
+        return cw_error_memory(error, "the configuration");
+    config_errors_print(file, errors);
+    if (fclose(file) == 0 && bytes > 0)
+        text[bytes - 1] = '\0'; /* the last line's end */
+    cw_error_set(error, CW_USAGE, "%s", text);
+    free(text);
+    return CW_USAGE;
+}
+
+static int configure(struct call *call, bool bench_given)
+{
+    struct config_errors errors = {0};
+    const int code = run_line_configure(&call->options, bench_given, &call->config, &errors);
+    if (code != CW_OK)
+        tell_errors(&errors, code, &call->error);
+    else if (call->notes != NULL)
+        config_print_unread(call->notes, call->config);
+    config_errors_free(&errors);
+    return code;
+}
+
+static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
+/* Refuses the options of results that the caller takes as an object. */
+static int check_outputs_of(const struct run_options *options, struct cw_error *error)
+{
+    const char *const refused = options->json != NULL           ? "--json"
+                                : options->csv != NULL          ? "--csv"
+                                : options->dump_pointers        ? "--dump-pointers"
+                                : is_stdout(options->ccl_trace) ? "--ccl-trace -"
+                                                                : NULL;
+    if (refused == NULL)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "%s: the result of this run goes to the program that asked for it; drop it",
+                        refused);
+}
+
+static int read_line(struct call *call, int argc, char **argv)
+{
+    struct options line = {.command = COMMAND_RUN, .values = &call->options};
+    run_options_defaults(&call->options);
+    int code = options_read(&line, argc, argv, &call->error);
+    if (code == CW_OK && line.help)
+        code = cw_error_set(&call->error, CW_USAGE, "--help is no run; drop it");
+    if (code == CW_OK)
+        code = check_outputs_of(&call->options, &call->error);
+    if (code != CW_OK)
+        return code;
+    call->options.quiet = true;
+    call->options.warn = note_warning;
+    call->options.warn_arg = call;
+    return configure(call, options_given(&line, "bench"));
+}
+
+/* Runs, judges, and makes the document, also of a run that failed on the machine. */
+static int run_configured(struct call *call, int argc, char **argv, struct run_outcome *outcome)
+{
+    struct cw_error *const error = &call->error;
+    struct result result = {0};
+    struct config **const shipped = call->kept != NULL ? &call->kept->shipped : NULL;
+    result.provenance = provenance_of_run(argc, argv, &call->options, call->config, shipped);
+    if (result.provenance == NULL || !provenance_columns(&call->options, &result)) {
+        result_free(&result);
+        return cw_error_memory(error, "the result's provenance");
+    }
+    struct measured *measured = NULL;
+    int code = run_options_check(&call->options, &call->config->hw, error);
+    if (code == CW_OK && call->options.measured != NULL)
+        code = measured_read(call->options.measured,
+                             (enum measured_place)call->options.measured_place, &measured, error);
+    if (code == CW_OK)
+        code = bench_run(&call->options, call->config, &result, error);
+    if (measured != NULL)
+        measured_attach(measured, &result);
+    if (code == CW_OK || result.failure != NULL) {
+        outcome->document = report_document(&result);
+        outcome->digits = report_digits(&result);
+    }
+    measured_free(measured);
+    if (code == CW_OK && outcome->document == NULL)
+        code = cw_error_memory(error, "the JSON result");
+    if (code == CW_OK)
+        code = result_judge(&result, call->config->hw.contention != HW_CONTENTION_NONE,
+                            plugin_is_path(call->config->ccl.module), error);
+    result_free(&result);
+    return code;
+}
+
+int run_document(int argc, char **argv, struct run_kept *kept, struct run_outcome *outcome)
+{
+    const double begun_s = clock_s();
+    struct call *const call = calloc(1, sizeof *call); /* options are large, and not to be copied */
+    size_t bytes;
+    *outcome = (struct run_outcome){.exit_code = CW_NO_RESOURCE, .digits = 15};
+    if (call == NULL)
+        return CW_NO_RESOURCE;
+    call->kept = kept;
+    call->notes = open_memstream(&outcome->warnings, &bytes);
+    outcome->exit_code = read_line(call, argc, argv);
+    if (outcome->exit_code == CW_OK) {
+        call->options.begun_s = begun_s;
+        outcome->exit_code = run_configured(call, argc, argv, outcome);
+    }
+    if (outcome->exit_code != CW_OK)
+        outcome->message = strdup(cw_error_text(&call->error));
+    if (call->notes != NULL && fclose(call->notes) == 0 && bytes == 0) {
+        free(outcome->warnings);
+        outcome->warnings = NULL;
+    }
+    config_free(call->config);
+    free(call);
+    outcome->wall_s = clock_s() - begun_s;
+    return outcome->exit_code;
+}
+
+void run_outcome_free(struct run_outcome *outcome)
+{
+    json_decref(outcome->document);
+    free(outcome->message);
+    free(outcome->warnings);
+    *outcome = (struct run_outcome){.exit_code = CW_OK};
+}

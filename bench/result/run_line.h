@@ -1,0 +1,21 @@
+/*
+ * run_line.h: a line of a command that has a configuration, between the reading of its options and
+ * its run: the configuration, and the bench and the algorithm that follow from it. Prints nothing.
+ */
+#ifndef BENCH_RUN_LINE_H
+#define BENCH_RUN_LINE_H
+
+#include <stdbool.h>
+
+#include "bench/programs/run_options.h"
+#include "collectives/config/config_load.h"
+
+/*
+ * Loads the configuration that *run asks for into *config, the caller's, and completes *run: the
+ * bench where no option names one (bench_given), the algorithm where the bench needs another.
+ * CW_OK, or an exit code with *errors filled and *config NULL; CW_NO_RESOURCE has no error there.
+ */
+int run_line_configure(struct run_options *run, bool bench_given, struct config **config,
+                       struct config_errors *errors);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * study.c: settings in force, labels and command lines of points (study.h).
+ */
+#include "bench/study/study.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A later setting of the same name takes the earlier one's place in force, at its own position. */
+static void settings_put(struct study_settings *settings, const struct study_setting *setting)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < settings->count; i++)
+        if (strcmp(settings->list[i].name, setting->name) != 0)
+            settings->list[kept++] = settings->list[i];
+    settings->list[kept] = *setting;
+    settings->count = kept + 1;
+}
+
+struct study_settings study_settings_at(const struct study *study, const uint32_t *at)
+{
+    struct study_settings all = {0};
+    size_t room = study->base.count + 1;
+    for (uint32_t a = 0; a < study->axis_count; a++)
+        room += study->axes[a].values[at[a]].settings.count;
+    all.list = calloc(room, sizeof *all.list);
+    if (all.list == NULL)
+        return all;
+    for (uint32_t i = 0; i < study->base.count; i++)
+        settings_put(&all, &study->base.list[i]);
+    for (uint32_t a = 0; a < study->axis_count; a++) {
+        const struct study_settings *const more = &study->axes[a].values[at[a]].settings;
+        for (uint32_t i = 0; i < more->count; i++)
+            settings_put(&all, &more->list[i]);
+    }
+    return all;
+}
+
+char *study_label(const struct study *study, uint32_t point)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *const stream = open_memstream(&text, &bytes);
+    if (stream == NULL)
+        return NULL;
+    for (uint32_t a = 0; a < study->axis_count; a++)
+        fprintf(stream, "%s%s=%s", a == 0 ? "" : ", ", study->axes[a].name,
+                study->axes[a].values[study->points[point].at[a]].text);
+    if (study->axis_count == 0)
+        fputs("base", stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+char **study_arguments(const struct study *study, const uint32_t *at, size_t *count)
+{
+    struct study_settings settings = study_settings_at(study, at);
+    char **const arguments =
+        settings.list == NULL ? NULL : calloc(2 * (size_t)settings.count + 2, sizeof *arguments);
+    *count = 0;
+    if (arguments != NULL)
+        arguments[(*count)++] = "run";
+    for (uint32_t i = 0; arguments != NULL && i < settings.count; i++) {
+        const struct study_setting *const setting = &settings.list[i];
+        if (setting->is_off)
+            continue;
+        arguments[(*count)++] = setting->option;
+        if (setting->argument != NULL)
+            arguments[(*count)++] = setting->argument;
+    }
+    free(settings.list);
+    return arguments;
+}
+
+/* Quoted if a shell would not take it as it stands. */
+static void put_word(FILE *stream, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=.,:/+@%";
+    if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
+        fputs(word, stream);
+        return;
+    }
+    fputc('\'', stream);
+    for (; *word != '\0'; word++)
+        if (*word == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*word, stream);
+    fputc('\'', stream);
+}
+
+char *study_command(const struct study *study, uint32_t point)
+{
+    char *text = NULL;
+    size_t bytes, count;
+    char **const arguments = study_arguments(study, study->points[point].at, &count);
+    FILE *const stream = arguments == NULL ? NULL : open_memstream(&text, &bytes);
+    if (stream != NULL) {
+        fputs("cubewarp", stream);
+        for (size_t i = 0; i < count; i++) {
+            fputc(' ', stream);
+            put_word(stream, arguments[i]);
+        }
+        if (fclose(stream) != 0)
+            text = NULL;
+    }
+    free(arguments);
+    return text;
+}
+
+void study_free(struct study *study)
+{
+    if (study == NULL)
+        return;
+    config_arena_free(&study->arena);
+    free(study);
+}

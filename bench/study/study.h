@@ -1,0 +1,77 @@
+/*
+ * study.h: a study as it was read: settings, axes, points (STUDY.md). Const once it is read; its
+ * memory is its own arena's. Any thread or process may read it.
+ */
+#ifndef BENCH_STUDY_H
+#define BENCH_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/config/input/config_source.h"
+
+enum { STUDY_POINTS_MAX = 100000, STUDY_DIGEST_BYTES = 33 };
+
+/* A name with a value: an option of `run`, or a key of the configuration. */
+struct study_setting {
+    const char *name; /* "algorithm", "system.sips.count" */
+    char *option;     /* "--algorithm", "--set" */
+    char *argument;   /* of the option: "ring_allreduce", "system.sips.count=4"; NULL: none */
+    bool is_off;      /* an option without a value that is not to be given */
+    struct config_place place;
+};
+
+struct study_settings {
+    struct study_setting *list;
+    uint32_t count;
+};
+
+/* One value of an axis: one setting, or those of a named case. */
+struct study_value {
+    const char *text; /* as labels and exclusions have it */
+    struct study_settings settings;
+    struct config_place place;
+};
+
+struct study_axis {
+    const char *name;
+    struct study_value *values;
+    uint32_t count;
+    uint32_t leader; /* the axis that it advances with: itself, or the first of its zip */
+    bool is_zipped;
+    struct config_place place;
+};
+
+/* A point: the value that it has on each axis, and its command line. */
+struct study_point {
+    const uint32_t *at; /* [axis_count] */
+    char digest[STUDY_DIGEST_BYTES];
+};
+
+struct study {
+    struct config_arena arena;
+    struct config_source *sources;
+    const char *path, *name, *about, *text; /* text: the whole file */
+    struct study_settings base;
+    struct study_axis *axes;
+    uint32_t axis_count;
+    struct study_point *points;
+    uint32_t point_count;
+    char digest[STUDY_DIGEST_BYTES];
+};
+
+/* The settings in force at a point, each name once, in the order of base and axes. The caller
+ * frees the list, not its texts. NULL list: no memory. */
+struct study_settings study_settings_at(const struct study *study, const uint32_t *at);
+/* "algorithm=ring_allreduce, system.sips.count=4"; "base" without axes. The caller frees it. */
+char *study_label(const struct study *study, uint32_t point);
+/* The arguments of `cubewarp` that run a point alone: "run", options, NULL. The caller frees the
+ * array, not its texts. NULL: no memory. */
+char **study_arguments(const struct study *study, const uint32_t *at, size_t *count);
+/* The same as a line for a shell, with `cubewarp` before it. The caller frees it. */
+char *study_command(const struct study *study, uint32_t point);
+
+void study_free(struct study *study); /* accepts NULL */
+
+#endif

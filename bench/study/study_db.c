@@ -1,0 +1,377 @@
+/*
+ * study_db.c: the file, its schema and its statements (study_db.h). The rows of a result are in
+ * study_rows.c.
+ */
+#define _GNU_SOURCE /* locks of open files */
+#include "bench/study/study_db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/study/study_rows.h"
+
+enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, BUSY_MS = 10000, CREATOR_BYTES = 96 };
+/* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
+#define WRITER_BYTE ((off_t)1 << 60)
+
+/* Of the build (bench/build_commit.c); absent where the tests link this file. */
+extern const char cw_build_commit[] __attribute__((weak));
+
+struct study_db {
+    const struct study *study;
+    char *path;
+    sqlite3 *sqlite;
+    int lock; /* descriptor of the file, whose WRITER_BYTE is locked; -1: none */
+    sqlite3_stmt *begin, *point, *axis, *forget;
+    struct study_rows *rows;
+    bool is_open; /* a transaction */
+    char creator[CREATOR_BYTES];
+};
+
+const char *const study_state_name[STUDY_STATES] = {
+    [STUDY_OPEN] = "open",     [STUDY_DONE] = "done",       [STUDY_REFUSED] = "refused",
+    [STUDY_FAILED] = "failed", [STUDY_TIMEOUT] = "timeout",
+};
+
+static const char schema[] =
+    "PRAGMA application_id = 1129796436;"
+    "CREATE TABLE study (name TEXT NOT NULL, about TEXT NOT NULL, text TEXT NOT NULL,"
+    " digest TEXT NOT NULL, points INTEGER NOT NULL, shard INTEGER NOT NULL,"
+    " shards INTEGER NOT NULL, created TEXT NOT NULL, version TEXT NOT NULL,"
+    " commit_id TEXT NOT NULL, host TEXT NOT NULL, file TEXT NOT NULL);"
+    "CREATE TABLE point (id INTEGER PRIMARY KEY, ordinal INTEGER NOT NULL UNIQUE,"
+    " digest TEXT NOT NULL UNIQUE, label TEXT NOT NULL, command TEXT NOT NULL,"
+    " state TEXT NOT NULL CHECK (state IN ('done', 'failed', 'timeout', 'refused')),"
+    " tries INTEGER NOT NULL, seconds REAL NOT NULL, exit_code INTEGER NOT NULL,"
+    " message TEXT NOT NULL, result TEXT);"
+    "CREATE TABLE axis (point INTEGER NOT NULL REFERENCES point(id), position INTEGER NOT NULL,"
+    " name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (point, position)) WITHOUT ROWID;"
+    "CREATE TABLE row (" STUDY_ROW_COLUMNS ", PRIMARY KEY (point, ordinal)) WITHOUT ROWID;"
+    "CREATE TABLE link (point INTEGER NOT NULL REFERENCES point(id), row INTEGER NOT NULL,"
+    " kind TEXT NOT NULL, links INTEGER, bytes INTEGER, busy REAL,"
+    " PRIMARY KEY (point, row, kind)) WITHOUT ROWID;"
+    "CREATE VIEW failure AS SELECT ordinal, label, state, exit_code, message, seconds, command"
+    " FROM point WHERE state <> 'done' ORDER BY ordinal;"
+    "PRAGMA user_version = 1;";
+
+static int fail_study_db(const struct study_db *db, struct cw_error *error)
+{
+    return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %.300s", db->path,
+                        db->sqlite != NULL ? sqlite3_errmsg(db->sqlite) : "out of memory");
+}
+
+static int execute(struct study_db *db, const char *statement, struct cw_error *error)
+{
+    return sqlite3_exec(db->sqlite, statement, NULL, NULL, NULL) == SQLITE_OK
+               ? CW_OK
+               : fail_study_db(db, error);
+}
+
+static sqlite3_stmt *prepare(struct study_db *db, const char *text)
+{
+    sqlite3_stmt *statement = NULL;
+    (void)sqlite3_prepare_v3(db->sqlite, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    return statement;
+}
+
+static bool run_once(sqlite3_stmt *statement)
+{
+    const int result = sqlite3_step(statement);
+    return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
+}
+
+/* A whole number that a statement gives, -1 if it gives none. */
+static int64_t number_of(struct study_db *db, const char *text)
+{
+    sqlite3_stmt *const statement = prepare(db, text);
+    const int64_t number = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
+                               ? sqlite3_column_int64(statement, 0)
+                               : -1;
+    sqlite3_finalize(statement);
+    return number;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/*
+ * Only one sweep writes. The lock belongs to the open file, not to the process, so that SQLite's
+ * own locks of the same file are not lost with it; it is gone when the process is, however it ends.
+ */
+static int lock_file(struct study_db *db, bool must_exist, struct cw_error *error)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1};
+    db->lock = open(db->path, O_RDWR | O_CLOEXEC | (must_exist ? 0 : O_CREAT), 0666);
+    if (db->lock < 0 && errno == ENOENT && must_exist)
+        return cw_error_set(error, CW_USAGE,
+                            "%.500s: there is no such database; --resume goes on with one that is "
+                            "there",
+                            db->path);
+    if (db->lock < 0)
+        return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %s", db->path, strerror(errno));
+    if (fcntl(db->lock, F_OFD_SETLK, &lock) == 0)
+        return CW_OK;
+    if (errno == EAGAIN || errno == EACCES)
+        return cw_error_set(error, CW_USAGE,
+                            "%.500s: another sweep writes to it; wait for its end, or give each "
+                            "its own --db",
+                            db->path);
+    return CW_OK; /* a file system without such locks */
+}
+
+static void study_now(char text[24])
+{
+    const time_t now = time(NULL);
+    struct tm parts;
+    text[0] = '\0';
+    if (gmtime_r(&now, &parts) != NULL)
+        (void)strftime(text, 24, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+static const char *study_commit_id(void)
+{
+    const char *const volatile commit = cw_build_commit; /* may be absent, whatever its type says */
+    return commit != NULL ? commit : "unknown";
+}
+
+static int insert_study(struct study_db *db, struct study_shard shard, struct cw_error *error)
+{
+    const struct study *const study = db->study;
+    char host[256] = "", now[24];
+    (void)gethostname(host, sizeof host - 1);
+    study_now(now);
+    sqlite3_stmt *const statement =
+        prepare(db, "INSERT INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+    const char *const texts[] = {study->name, study->about, study->text, study->digest};
+    const char *const more[] = {now, CW_VERSION, study_commit_id(), host, study->path};
+    const int64_t wholes[] = {study->point_count, shard.index, shard.count};
+    int at = 0;
+    for (size_t i = 0; i < 4 && statement != NULL; i++)
+        sqlite3_bind_text(statement, ++at, texts[i], -1, SQLITE_STATIC);
+    for (size_t i = 0; i < 3 && statement != NULL; i++)
+        sqlite3_bind_int64(statement, ++at, wholes[i]);
+    for (size_t i = 0; i < 5 && statement != NULL; i++)
+        sqlite3_bind_text(statement, ++at, more[i], -1, SQLITE_STATIC);
+    const int code = statement != NULL && run_once(statement) ? CW_OK : fail_study_db(db, error);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* A new file: its schema and the study, whole or not at all. */
+static int create(struct study_db *db, struct study_shard shard, struct cw_error *error)
+{
+    int code = execute(db, "BEGIN IMMEDIATE", error);
+    if (code == CW_OK)
+        code = execute(db, schema, error);
+    if (code == CW_OK)
+        code = insert_study(db, shard, error);
+    if (code == CW_OK)
+        code = execute(db, "COMMIT", error);
+    return code;
+}
+
+/* A database that is there is this study's, and for the same part of it. */
+static int check_study(struct study_db *db, struct study_shard shard, struct cw_error *error)
+{
+    sqlite3_stmt *const statement =
+        prepare(db, "SELECT digest, points, shard, shards, name, version, commit_id FROM study");
+    int code = CW_OK;
+    if (statement == NULL || sqlite3_step(statement) != SQLITE_ROW) {
+        code = fail_study_db(db, error);
+    } else if (strcmp((const char *)sqlite3_column_text(statement, 0), db->study->digest) != 0) {
+        code = cw_error_set(error, CW_USAGE,
+                            "%.400s has the results of another study: '%.64s' with %lld points, "
+                            "digest %.32s; %.200s is '%.64s' with %u points, digest %s. Give the "
+                            "new one its own --db",
+                            db->path, sqlite3_column_text(statement, 4),
+                            (long long)sqlite3_column_int64(statement, 1),
+                            sqlite3_column_text(statement, 0), db->study->path, db->study->name,
+                            db->study->point_count, db->study->digest);
+    } else if (sqlite3_column_int64(statement, 2) != shard.index ||
+               sqlite3_column_int64(statement, 3) != shard.count) {
+        code = cw_error_set(
+            error, CW_USAGE, "%.500s is for part %lld of %lld of the study, not for part %u of %u",
+            db->path, (long long)sqlite3_column_int64(statement, 2),
+            (long long)sqlite3_column_int64(statement, 3), shard.index, shard.count);
+    } else {
+        snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
+                 sqlite3_column_text(statement, 5), sqlite3_column_text(statement, 6));
+    }
+    sqlite3_finalize(statement);
+    return code;
+}
+
+/* Readers may look while a sweep writes. In this mode a killed process loses the
+ * transaction that was open, and nothing else. */
+static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_error *error)
+{
+    if (sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+        return fail_study_db(db, error);
+    sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+    const int64_t application = number_of(db, "PRAGMA application_id");
+    const int64_t version = number_of(db, "PRAGMA user_version");
+    const int64_t tables = number_of(db, "SELECT count(*) FROM sqlite_master");
+    const bool is_new = tables == 0 && application == 0; /* or its sweep was killed at once */
+    if (!is_new && (application != APPLICATION || version != SCHEMA_VERSION))
+        return cw_error_set(error, CW_USAGE,
+                            "%.500s is no database of a study that this version can write",
+                            db->path);
+    int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
+    if (code == CW_OK && is_new)
+        code = create(db, shard, error);
+    return code == CW_OK ? check_study(db, shard, error) : code;
+}
+
+static int prepare_all(struct study_db *db, struct cw_error *error)
+{
+    db->point = prepare(
+        db, "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10) ON CONFLICT (id)"
+            " DO UPDATE SET state = ?6, tries = tries + 1, seconds = ?7, exit_code = ?8,"
+            " message = ?9, result = ?10");
+    db->axis = prepare(db, "INSERT OR REPLACE INTO axis VALUES (?1, ?2, ?3, ?4)");
+    db->rows = study_rows_create(db->sqlite);
+    return db->point != NULL && db->axis != NULL && db->rows != NULL ? CW_OK
+                                                                     : fail_study_db(db, error);
+}
+
+int study_db_open(const char *path, const struct study *study, struct study_shard shard,
+                  bool must_exist, struct study_db **db, struct cw_error *error)
+{
+    *db = calloc(1, sizeof **db);
+    char *const own = strdup(path);
+    if (*db == NULL || own == NULL) {
+        free(*db);
+        free(own);
+        *db = NULL;
+        return cw_error_memory(error, "the database of the study");
+    }
+    (*db)->study = study;
+    (*db)->path = own;
+    (*db)->lock = -1;
+    int code = lock_file(*db, must_exist, error);
+    if (code == CW_OK)
+        code = open_sqlite(*db, shard, error);
+    if (code == CW_OK)
+        code = prepare_all(*db, error);
+    if (code != CW_OK) {
+        struct cw_error ignored;
+        (void)study_db_close(*db, &ignored);
+        *db = NULL;
+    }
+    return code;
+}
+
+void study_db_forked(struct study_db *db)
+{
+    if (db->lock >= 0)
+        close(db->lock);
+}
+
+int study_db_close(struct study_db *db, struct cw_error *error)
+{
+    if (db == NULL)
+        return CW_OK;
+    int code = db->sqlite != NULL ? study_db_commit(db, error) : CW_OK;
+    study_rows_free(db->rows);
+    sqlite3_finalize(db->point);
+    sqlite3_finalize(db->axis);
+    if (db->sqlite != NULL) /* a reader may hinder it: then the next writer tidies up */
+        (void)sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    if (sqlite3_close(db->sqlite) != SQLITE_OK && code == CW_OK)
+        code = fail_study_db(db, error);
+    if (db->lock >= 0)
+        close(db->lock);
+    free(db->path);
+    free(db);
+    return code;
+}
+
+const char *study_db_creator(const struct study_db *db) { return db->creator; }
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+int study_db_states(struct study_db *db, enum study_state *states, struct cw_error *error)
+{
+    sqlite3_stmt *const statement = prepare(db, "SELECT ordinal, state FROM point");
+    if (statement == NULL)
+        return fail_study_db(db, error);
+    for (uint32_t i = 0; i < db->study->point_count; i++)
+        states[i] = STUDY_OPEN;
+    int result;
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+        const int64_t point = sqlite3_column_int64(statement, 0);
+        const char *const name = (const char *)sqlite3_column_text(statement, 1);
+        for (int s = STUDY_DONE; s < STUDY_STATES && point < db->study->point_count; s++)
+            if (strcmp(name, study_state_name[s]) == 0)
+                states[point] = (enum study_state)s;
+    }
+    sqlite3_finalize(statement);
+    return result == SQLITE_DONE ? CW_OK : fail_study_db(db, error);
+}
+
+static bool insert_point(struct study_db *db, uint32_t point, const struct study_outcome *outcome)
+{
+    char *const label = study_label(db->study, point);
+    char *const command = study_command(db->study, point);
+    sqlite3_stmt *const at = db->point;
+    sqlite3_bind_int64(at, 1, (int64_t)point + 1);
+    sqlite3_bind_int64(at, 2, point);
+    sqlite3_bind_text(at, 3, db->study->points[point].digest, -1, SQLITE_STATIC);
+    sqlite3_bind_text(at, 4, label, -1, SQLITE_STATIC);
+    sqlite3_bind_text(at, 5, command, -1, SQLITE_STATIC);
+    sqlite3_bind_text(at, 6, study_state_name[outcome->state], -1, SQLITE_STATIC);
+    sqlite3_bind_double(at, 7, outcome->seconds);
+    sqlite3_bind_int(at, 8, outcome->exit_code);
+    sqlite3_bind_text(at, 9, outcome->message, -1, SQLITE_STATIC);
+    sqlite3_bind_text(at, 10, outcome->result, (int)outcome->result_bytes, SQLITE_STATIC);
+    const bool is_done = label != NULL && command != NULL && run_once(at);
+    (void)sqlite3_clear_bindings(at);
+    free(label);
+    free(command);
+    return is_done;
+}
+
+static bool insert_axes(struct study_db *db, uint32_t point)
+{
+    const struct study *const study = db->study;
+    bool is_done = true;
+    for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
+        const struct study_axis *const axis = &study->axes[a];
+        sqlite3_bind_int64(db->axis, 1, (int64_t)point + 1);
+        sqlite3_bind_int64(db->axis, 2, a);
+        sqlite3_bind_text(db->axis, 3, axis->name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(db->axis, 4, axis->values[study->points[point].at[a]].text, -1,
+                          SQLITE_STATIC);
+        is_done = run_once(db->axis);
+    }
+    return is_done;
+}
+
+int study_db_record(struct study_db *db, uint32_t point, const struct study_outcome *outcome,
+                    struct cw_error *error)
+{
+    if (!db->is_open && execute(db, "BEGIN IMMEDIATE", error) != CW_OK)
+        return error->exit_code;
+    db->is_open = true;
+    if (!insert_point(db, point, outcome) || !insert_axes(db, point))
+        return fail_study_db(db, error);
+    if (!study_rows_insert(db->rows, (int64_t)point + 1,
+                           outcome->state == STUDY_DONE ? outcome->result : NULL,
+                           outcome->result_bytes))
+        return fail_study_db(db, error);
+    return CW_OK;
+}
+
+int study_db_commit(struct study_db *db, struct cw_error *error)
+{
+    if (!db->is_open)
+        return CW_OK;
+    db->is_open = false;
+    return execute(db, "COMMIT", error);
+}

@@ -1,0 +1,67 @@
+/*
+ * study_db.h: the database of a study (STUDY.md, "The database"). One process writes; each result
+ * is in the file, whole, when study_db_commit() has returned. One thread.
+ *
+ * A point has a row if and only if it has ended, and a row is never half a point: all tables change
+ * in one transaction.
+ */
+#ifndef BENCH_STUDY_DB_H
+#define BENCH_STUDY_DB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/study/study.h"
+#include "core/cw.h"
+
+struct study_db;
+
+enum study_state {
+    STUDY_OPEN,
+    STUDY_DONE,
+    STUDY_REFUSED,
+    STUDY_FAILED,
+    STUDY_TIMEOUT,
+    STUDY_STATES
+};
+extern const char *const study_state_name[STUDY_STATES];
+
+/* Which part of a study a database is made for: point P belongs to part P mod count + 1. */
+struct study_shard {
+    uint32_t index, count; /* from 1 */
+};
+
+/* How a point has ended. Texts are the caller's. */
+struct study_outcome {
+    enum study_state state;
+    int exit_code;
+    double seconds;
+    const char *message; /* "" where there is none */
+    const char *result;  /* JSON; NULL: none */
+    size_t result_bytes;
+};
+
+/*
+ * Opens the database of a study for writing, and creates it where there is none and `must_exist`
+ * does not ask for one. CW_USAGE if the file is another study's, or no such database, or if another
+ * sweep writes to it. Processes that are forked after this call study_db_forked().
+ */
+int study_db_open(const char *path, const struct study *study, struct study_shard shard,
+                  bool must_exist, struct study_db **db, struct cw_error *error);
+/* In a forked process: gives the lock on the file back to the parent alone. The database is not to
+ * be used there. */
+void study_db_forked(struct study_db *db);
+/* Ends the transaction, if one is open, and leaves one file. Accepts NULL. */
+int study_db_close(struct study_db *db, struct cw_error *error);
+/* The program that created the database: "0.1.0 (ca63a90)". */
+const char *study_db_creator(const struct study_db *db);
+
+/* The state of each point, STUDY_OPEN where it has not ended: states[point_count]. */
+int study_db_states(struct study_db *db, enum study_state *states, struct cw_error *error);
+/* Records a point's end, in the transaction that is open; opens one. */
+int study_db_record(struct study_db *db, uint32_t point, const struct study_outcome *outcome,
+                    struct cw_error *error);
+/* Ends the transaction, if one is open. */
+int study_db_commit(struct study_db *db, struct cw_error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * study_points.h: the points of a study: the combinations of its axes' values, without those that
+ * are excluded, each checked as a command line.
+ */
+#ifndef BENCH_STUDY_POINTS_H
+#define BENCH_STUDY_POINTS_H
+
+#include "bench/study/study.h"
+#include "collectives/config/input/config_parse.h"
+
+/* Fills the points and digests of a study whose settings and axes are right. `exclude`: the list of
+ * the file; NULL: none. What is wrong is reported. */
+void study_points_make(struct config_loader *loader, struct study *study,
+                       const struct config_node *exclude);
+
+/* The axis that a node names; -1, with an error reported, if there is none. */
+int study_axis_find(struct config_loader *loader, const struct study *study,
+                    const struct config_node *name);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * study_rows.h: the rows and links of a result JSON in the tables `row` and `link` (STUDY.md).
+ */
+#ifndef BENCH_STUDY_ROWS_H
+#define BENCH_STUDY_ROWS_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The columns of `row`, in the order of `columns` in study_rows.c. */
+#define STUDY_ROW_COLUMNS                                                                          \
+    "point INTEGER NOT NULL REFERENCES point(id), ordinal INTEGER NOT NULL, bench TEXT,"           \
+    " collective TEXT, algorithm TEXT, config_digest TEXT, sips INTEGER, cubes INTEGER,"           \
+    " pes INTEGER, seed INTEGER, dtype TEXT, redop TEXT, bytes INTEGER, count INTEGER,"            \
+    " time_ns REAL, host_time_ns REAL, start_skew_ns REAL, algbw_gbs REAL, busbw_gbs REAL,"        \
+    " bound_ns REAL, wrong INTEGER, data_hash TEXT, input TEXT, proof TEXT,"                       \
+    " shards_per_rank INTEGER, bytes_per_rank INTEGER, credit_wait_ns REAL, last_pe TEXT,"         \
+    " last_pe_credit_wait_ns REAL, not_run TEXT"
+
+struct study_rows;
+
+/* NULL: SQLite's own message says why. */
+struct study_rows *study_rows_create(sqlite3 *sqlite);
+void study_rows_free(struct study_rows *rows); /* accepts NULL */
+
+/* Replaces the rows and links of a point by those of a result; none where it is NULL. False:
+ * SQLite's own message says why, or the result is no result JSON. */
+bool study_rows_insert(struct study_rows *rows, int64_t point, const char *result, size_t bytes);
+
+#endif

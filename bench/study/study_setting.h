@@ -1,0 +1,24 @@
+/*
+ * study_setting.h: one setting of a study file, checked by itself: an option of `run` by its row in
+ * the table of options, a key of the configuration by its row in the schema.
+ */
+#ifndef BENCH_STUDY_SETTING_H
+#define BENCH_STUDY_SETTING_H
+
+#include "bench/study/study.h"
+#include "collectives/config/input/config_parse.h"
+
+/*
+ * Fills *setting from a name and a value. False, with an error reported at their place, if there is
+ * no such name, if a study may not have it, or if the value is not legal by itself. Texts are in
+ * the loader's arena.
+ */
+bool study_setting_read(struct config_loader *loader, const struct config_node *name,
+                        const struct config_node *value, struct study_setting *setting);
+/* Whether an option or a key has this name; nothing is reported. */
+bool study_setting_is_known(const char *name);
+
+/* A node as YAML in one line, in the arena; a scalar as it stands. NULL: no memory. */
+const char *study_node_text(struct config_arena *arena, const struct config_node *node);
+
+#endif

@@ -1,0 +1,326 @@
+/*
+ * test_sweep.c: `cubewarp sweep` as a user runs it: results as `run` has them, nothing twice,
+ * nothing lost but the points in flight when the sweep is killed, and nobody stopped by a point
+ * that fails, crashes or does not end.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "core/host/clock.h"
+#include "test/support/run_cubewarp.h"
+
+enum { PATH_BYTES = 128, KILLS = 20 };
+
+static char folder[] = "/tmp/test_sweep.XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[PATH_BYTES];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static const char *file_of(const char *name, const char *ending)
+{
+    static char paths[4][PATH_BYTES];
+    static int next;
+    char *const path = paths[next++ % 4];
+    snprintf(path, PATH_BYTES, "%s/%s.%s", folder, name, ending);
+    return path;
+}
+
+static void write_study(const char *name, const char *text)
+{
+    FILE *const file = fopen(file_of(name, "yaml"), "w");
+    assert_non_null(file);
+    fprintf(file, "study: %s\n%s", name, text);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Runs `sweep NAME.yaml` into NAME.sqlite; its standard output. */
+static char *sweep(int exit_code, const char *study, const char *db, const char *more)
+{
+    struct run_output output = run_line(exit_code, "sweep %s --db %s --quiet %s",
+                                        file_of(study, "yaml"), file_of(db, "sqlite"), more);
+    free(output.err);
+    return output.out;
+}
+
+/* All rows that a query gives, columns by '|', rows by newlines. */
+static char *query(const char *db, const char *text)
+{
+    sqlite3 *sqlite;
+    sqlite3_stmt *statement;
+    char *rows = NULL;
+    size_t bytes;
+    FILE *const stream = open_memstream(&rows, &bytes);
+    assert_int_equal(sqlite3_open_v2(file_of(db, "sqlite"), &sqlite, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    sqlite3_busy_timeout(sqlite, 10000);
+    assert_int_equal(sqlite3_prepare_v2(sqlite, text, -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(statement); i++)
+            fprintf(stream, "%s%s", i > 0 ? "|" : "",
+                    (const char *)sqlite3_column_text(statement, i));
+        fputc('\n', stream);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
+    fclose(stream);
+    return rows;
+}
+
+static void query_is(const char *db, const char *text, const char *rows)
+{
+    char *const found = query(db, text);
+    assert_string_equal(found, rows);
+    free(found);
+}
+
+/* All that two databases of a study have in common, whatever has happened to the sweeps: not wall
+ * times, and not `result`, where they stand, too. */
+static const char *const compared[] = {
+    "SELECT name, digest, points, shard, shards, text FROM study",
+    "SELECT id, ordinal, digest, label, command, state, tries, exit_code, message FROM point "
+    "ORDER BY id",
+    "SELECT * FROM axis ORDER BY point, position",
+    "SELECT * FROM row ORDER BY point, ordinal",
+    "SELECT * FROM link ORDER BY point, row, kind",
+};
+
+static void databases_are_equal(const char *a, const char *b)
+{
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        char *const left = query(a, compared[i]), *const right = query(b, compared[i]);
+        assert_string_equal(left, right);
+        free(left);
+        free(right);
+    }
+}
+
+static void results_are_those_of_run(void **state)
+{
+    (void)state;
+    write_study("small", "base: {preset: tiny, n-elem: '64:128', verify-data: true}\n"
+                         "axes:\n"
+                         "  system.sips.count: [1, 2]\n"
+                         "  defaults.n_slots: [2, 4]\n");
+    free(sweep(0, "small", "small", ""));
+    query_is("small", "SELECT count(*), min(state), max(exit_code), max(tries) FROM point",
+             "4|done|0|1\n");
+    json_t *const root =
+        run_json("run --preset tiny --n-elem 64:128 --verify-data --set system.sips.count=2 --set "
+                 "defaults.n_slots=2");
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 1);
+    char expected[200];
+    snprintf(expected, sizeof expected, "1|128|%.15g|0|%s|%s|2|1\n",
+             json_real_value(json_object_get(row, "time_ns")),
+             json_string_value(json_object_get(row, "data_hash")),
+             json_string_value(json_object_get(root, "config_digest")));
+    query_is("small",
+             "SELECT ordinal, count, time_ns, wrong, data_hash, config_digest, sips, seed FROM row "
+             "WHERE point = 3 AND count = 128",
+             expected);
+    json_decref(root);
+    char *const text = query("small", "SELECT result FROM point WHERE id = 3");
+    json_t *const kept = json_loads(text, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(kept, "results")), 2);
+    json_decref(kept);
+    free(text);
+}
+
+static void the_same_study_twice_does_nothing(void **state)
+{
+    (void)state;
+    write_study("twice", "base: {preset: tiny, no-data: true}\naxes: {seed: '1:4:+1'}\n");
+    free(sweep(0, "twice", "twice", ""));
+    char *const before = query("twice", "SELECT * FROM point ORDER BY id");
+    char *const out = sweep(0, "twice", "twice", "--resume");
+    assert_non_null(strstr(out, "twice: nothing to run"));
+    free(out);
+    query_is("twice", "SELECT * FROM point ORDER BY id", before);
+    free(before);
+}
+
+static void a_database_of_another_study_is_refused(void **state)
+{
+    (void)state;
+    write_study("one", "base: {preset: tiny, no-data: true}\n");
+    write_study("other", "base: {preset: tiny, no-data: true, seed: 2}\n");
+    free(sweep(0, "one", "one", ""));
+    free(sweep(2, "other", "one", ""));
+    free(sweep(2, "other", "absent", "--resume"));
+    assert_int_not_equal(access(file_of("absent", "sqlite"), F_OK), 0);
+}
+
+static void failures_stop_no_other_point(void **state)
+{
+    (void)state;
+    write_study("failing", "base: {preset: tiny, no-data: true}\n"
+                           "axes:\n"
+                           "  case:\n"
+                           "    too many events: {max-events: 10}\n"
+                           "    refused: {system.sips.count: 12, system.sips.topology: torus_2d, "
+                           "system.sips.w: 5, system.sips.h: 5}\n"
+                           "    endless: {preset: pod64, bytes: 64KiB, iters: 100000}\n"
+                           "    good: {seed: 2}\n");
+    free(sweep(3, "failing", "failing", "--point-timeout 0.4"));
+    query_is("failing",
+             "SELECT label, state, exit_code, message <> '', result IS NULL FROM point ORDER BY id",
+             "case=too many events|failed|3|1|0\n"
+             "case=refused|refused|2|1|1\n"
+             "case=endless|timeout|124|1|1\n"
+             "case=good|done|0|0|0\n");
+    query_is("failing", "SELECT count(*) FROM failure", "3\n");
+    free(sweep(3, "failing", "failing", "--retry --point-timeout 0.4s"));
+    query_is("failing", "SELECT group_concat(tries) FROM (SELECT tries FROM point ORDER BY id)",
+             "2,2,2,1\n");
+}
+
+/* Starts a sweep without waiting for it. */
+static pid_t begin_sweep(const char *study, const char *db, const char *more)
+{
+    const char *const program = getenv("CUBEWARP");
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)!freopen("/dev/null", "w", stdout);
+        execl(program != NULL ? program : "build/cubewarp", "cubewarp", "sweep",
+              file_of(study, "yaml"), "--db", file_of(db, "sqlite"), "--quiet", more, (char *)NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+/* The process that a sweep has forked; it may have to be waited for. */
+static pid_t worker_of(pid_t sweeping)
+{
+    char path[64];
+    int worker = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)sweeping, (int)sweeping);
+    for (int i = 0; i < 1000 && worker == 0; i++) {
+        FILE *const file = fopen(path, "r");
+        if (file == NULL || fscanf(file, "%d", &worker) != 1)
+            usleep(5000);
+        if (file != NULL)
+            fclose(file);
+    }
+    assert_true(worker > 0);
+    return worker;
+}
+
+static void a_crash_costs_one_point(void **state)
+{
+    (void)state;
+    int status;
+    write_study("crash", "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true}\n"
+                         "axes: {case: {long: {seed: 1}, short: {bytes: 1KiB, preset: tiny}}}\n");
+    const pid_t sweeping = begin_sweep("crash", "crash", "-j1");
+    usleep(300000);
+    assert_int_equal(kill(worker_of(sweeping), SIGKILL), 0);
+    assert_int_equal(waitpid(sweeping, &status, 0), sweeping);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+    query_is("crash",
+             "SELECT label, state, exit_code, substr(message, 1, 36) FROM point ORDER BY id",
+             "case=long|failed|137|its process was ended by signal 9 (K\n"
+             "case=short|done|0|\n");
+}
+
+static void one_database_has_one_writer(void **state)
+{
+    (void)state;
+    int status;
+    write_study("busy", "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true}\n");
+    const pid_t sweeping = begin_sweep("busy", "busy", "-j1");
+    (void)worker_of(sweeping);
+    free(sweep(2, "busy", "busy", ""));
+    assert_int_equal(kill(sweeping, SIGTERM), 0);
+    assert_int_equal(waitpid(sweeping, &status, 0), sweeping);
+    assert_int_equal(WEXITSTATUS(status), 128 + SIGTERM);
+    query_is("busy", "SELECT count(*) FROM point", "0\n");
+}
+
+/* How many points a database has; 0 before it is one. */
+static int count_points(const char *db)
+{
+    sqlite3 *sqlite = NULL;
+    sqlite3_stmt *statement = NULL;
+    int count = 0;
+    if (sqlite3_open_v2(file_of(db, "sqlite"), &sqlite, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(sqlite, "SELECT count(*) FROM point", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
+    return count;
+}
+
+/* Killed at 20 random moments: a point with a row keeps it, and in the end the database is that of
+ * an undisturbed sweep. */
+static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
+{
+    (void)state;
+    int status, killed = 0, middle = 0, points = 0;
+    unsigned seed = 17;
+    write_study("killed", "base: {preset: tiny, no-data: true}\n"
+                          "axes:\n"
+                          "  algorithm: [ring_allreduce, tree_allreduce, "
+                          "lrab_hierarchical_allreduce]\n"
+                          "  system.sips.count: [2, 4]\n"
+                          "  n-elem: [64, 128, 256, 512, 1024]\n"
+                          "  links.sip_link.bw_gbs: 10:100:+10\n");
+    const double begun_s = clock_s();
+    free(sweep(0, "killed", "undisturbed", "-j2"));
+    const unsigned within_us = (unsigned)(1e6 * (clock_s() - begun_s) / 5);
+    assert_int_equal(count_points("undisturbed"), 300);
+    for (int i = 0; i < KILLS; i++) {
+        const pid_t sweeping = begin_sweep("killed", "killed", "-j2");
+        usleep(1000 + (unsigned)rand_r(&seed) % within_us);
+        kill(sweeping, SIGKILL);
+        assert_int_equal(waitpid(sweeping, &status, 0), sweeping);
+        killed += WIFSIGNALED(status);
+        const int now = count_points("killed");
+        assert_true(now >= points);
+        middle += now > points && now < 300;
+        points = now;
+    }
+    printf("%d times killed, %d of them between two points, %d points left\n", killed, middle,
+           300 - points);
+    assert_true(killed > KILLS / 2 && middle > KILLS / 4);
+    free(sweep(0, "killed", "killed", ""));
+    databases_are_equal("killed", "undisturbed");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_those_of_run),
+        cmocka_unit_test(the_same_study_twice_does_nothing),
+        cmocka_unit_test(a_database_of_another_study_is_refused),
+        cmocka_unit_test(failures_stop_no_other_point),
+        cmocka_unit_test(a_crash_costs_one_point),
+        cmocka_unit_test(one_database_has_one_writer),
+        cmocka_unit_test(a_killed_sweep_loses_the_points_in_flight_alone),
+    };
+    return cmocka_run_group_tests_name("sweep", tests, make_folder, remove_folder);
+}

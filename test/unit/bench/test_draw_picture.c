@@ -1,0 +1,305 @@
+/*
+ * test_draw_picture.c: pictures have every link of the machine once in each direction, are drawn as
+ * well-formed XML with ids that stand once, come back from JSON as they were, and fold without
+ * losing a link.
+ */
+#include "test/support/test_config_support.h"
+
+#include <expat.h>
+#include <jansson.h>
+
+#include "bench/draw/picture_fold.h"
+#include "bench/draw/picture_json.h"
+#include "bench/draw/picture_svg.h"
+#include "hw/topology/topology.h"
+
+struct machine {
+    const char *preset;
+    const char *set[2];
+    size_t links; /* between SIPs and switches, one way */
+};
+
+/* Links counted by hand: rings of n have 2 n, of 2 SIPs 4; lines 2 (n - 1); a switch 2 n. */
+static const struct machine machines[] = {
+    {NULL, {"system.sips.count=4", "system.sips.topology=torus_2d"}, 16},
+    {NULL, {"system.sips.count=1", "system.sips.topology=ring_1d"}, 0},
+    {NULL, {"system.sips.count=2", "system.sips.topology=ring_1d"}, 4},
+    {NULL, {"system.sips.count=16", "system.sips.topology=ring_1d"}, 32},
+    {NULL, {"system.sips.count=41", "system.sips.topology=ring_1d"}, 82},
+    {NULL, {"system.sips.count=1024", "system.sips.topology=ring_1d"}, 2048},
+    {NULL, {"system.sips.count=16", "system.sips.topology=torus_2d"}, 64},
+    {NULL, {"system.sips.count=16", "system.sips.topology=mesh_2d_no_wrap"}, 48},
+    {NULL, {"system.sips.count=16", "system.sips.topology=switch"}, 32},
+    {NULL, {"system.sips.count=300", "system.sips.topology=switch"}, 600},
+    {NULL, {"system.sips.count=8", "system.sips.topology=fully_connected"}, 56},
+    {NULL, {"system.sips.count=37", "system.sips.topology=fully_connected"}, 1332},
+    {"torus_4x4x4", {NULL}, 384},
+    {"a3_16", {NULL}, 48},               /* 16 x 2 hccs, 8 x 2 sio */
+    {"rail_128", {NULL}, 16 * 56 + 256}, /* 16 nodes of 8, 8 rails */
+    {"pod1024", {NULL}, 4096},
+    {NULL,
+     {"system.sips.topology=[{ring_1d: 50}, {switch: 4}, {mesh_2d_no_wrap: [2, 3]}]",
+      "system.sips.count=1200"},
+     24 * 100 + 300 * 8 + 200 * 14},
+};
+
+static struct config *machine_of(const struct machine *m)
+{
+    const size_t sets = (size_t)(m->set[0] != NULL) + (m->set[1] != NULL);
+    return load_with(m->preset, (const char *const *)m->set, sets);
+}
+
+/* A use that differs from link to link. */
+static void use_all(struct picture *picture)
+{
+    struct cw_error error;
+    assert_int_equal(picture_use(picture, 1000000, &error), CW_OK);
+    snprintf(picture->caption, sizeof picture->caption, "a < b & \"c\"");
+    for (size_t i = 0; i < picture->link_count; i++) {
+        picture->links[i].bytes = i * 64 % 4099;
+        picture->links[i].busy_ps = (int64_t)(i * 7919 % 1000001);
+        picture->links[i].queue_ps = (int64_t)(i % 3);
+    }
+    for (size_t i = 0; i < (size_t)picture->sip_count * picture->cube_w * picture->cube_h; i++)
+        picture->cubes[i] = (struct picture_cube){(int64_t)(i / 20 * 101 % 1000001), 1000000};
+}
+
+static char *svg_of(const struct picture *picture)
+{
+    struct cw_error error;
+    char *text = NULL;
+    size_t bytes;
+    FILE *const out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    assert_int_equal(picture_svg(out, picture, "p-", &error), CW_OK);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* ---- reading a drawing ----------------------------------------------------------------------- */
+
+struct seen {
+    json_t *ids; /* an object: each id once */
+    size_t sips, links, switches, titles;
+};
+
+static void on_element(void *arg, const char *name, const char **attributes)
+{
+    struct seen *const seen = arg;
+    seen->titles += strcmp(name, "title") == 0;
+    for (; *attributes != NULL; attributes += 2) {
+        seen->sips += strcmp(attributes[0], "data-sip") == 0;
+        seen->links += strcmp(attributes[0], "data-link") == 0;
+        seen->switches += strcmp(attributes[0], "data-switch") == 0;
+        if (strcmp(attributes[0], "d") == 0 || attributes[0][1] == '\0')
+            assert_null(strstr(attributes[1], "nan"));
+        if (strcmp(attributes[0], "id") != 0)
+            continue;
+        if (json_object_get(seen->ids, attributes[1]) != NULL)
+            fail_msg("id %s stands twice", attributes[1]);
+        json_object_set_new(seen->ids, attributes[1], json_true());
+    }
+}
+
+static struct seen read_svg(const char *svg)
+{
+    struct seen seen = {.ids = json_object()};
+    const XML_Parser parser = XML_ParserCreate("UTF-8");
+    XML_SetUserData(parser, &seen);
+    XML_SetElementHandler(parser, on_element, NULL);
+    if (XML_Parse(parser, svg, (int)strlen(svg), 1) != XML_STATUS_OK)
+        fail_msg("line %lu: %s", XML_GetCurrentLineNumber(parser),
+                 XML_ErrorString(XML_GetErrorCode(parser)));
+    XML_ParserFree(parser);
+    json_decref(seen.ids);
+    return seen;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void each_link_is_there_once(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct config *const config = machine_of(&machines[i]);
+        struct picture *const picture = picture_create(&config->hw, 0, &error);
+        assert_non_null(picture);
+        size_t outer = 0;
+        for (size_t k = 0; k < picture->link_count; k++)
+            outer += picture->links[k].side == HW_PORT_NONE;
+        if (outer != machines[i].links)
+            fail_msg("machine %zu: %zu links, not %zu", i, outer, machines[i].links);
+        picture_free(picture);
+        config_free(config);
+    }
+}
+
+/* Every outlet with a link finds it, and it leads where the topology says. */
+static void outlets_and_switches_find_their_links(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct config *const config = machine_of(&machines[i]);
+        const struct hw_config *const hw = &config->hw;
+        struct picture *const picture = picture_create(hw, 0, &error);
+        struct hw_cable cable;
+        for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+            for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+                if (outlet == HW_OUTLET_NONE || !hw->sip_topology->cable(hw, sip, outlet, &cable))
+                    continue;
+                const struct picture_link *const there = picture_outer(picture, sip, outlet);
+                assert_non_null(there);
+                assert_int_equal(there->to, cable.to_switch ? picture_switch(cable.to) : cable.to);
+                const struct picture_link *const back =
+                    cable.to_switch ? picture_down(picture, cable.to, sip)
+                                    : picture_outer(picture, cable.to, hw_outlet(hw, outlet).entry);
+                assert_non_null(back);
+                assert_int_equal(back->to, sip);
+            }
+        picture_free(picture);
+        config_free(config);
+    }
+}
+
+static void drawings_are_whole(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        for (int used = 0; used < 2; used++) {
+            struct config *const config = machine_of(&machines[i]);
+            struct picture *const picture = picture_create(&config->hw, 0, &error);
+            if (used)
+                use_all(picture);
+            char *const svg = svg_of(picture);
+            const struct seen seen = read_svg(svg);
+            assert_true(seen.sips > 0 && seen.sips <= 1024);
+            assert_true(picture->sip_count > 36 || seen.sips == picture->sip_count);
+            assert_true(picture->sip_count == 1 || seen.links > 0);
+            assert_true(picture->switch_count == 0 || seen.switches > 0);
+            assert_int_equal(strstr(svg, "data-busy") != NULL, used && picture->link_count > 0);
+            free(svg);
+            picture_free(picture);
+            config_free(config);
+        }
+}
+
+static void json_gives_the_same_drawing(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct config *const config = machine_of(&machines[i]);
+        struct picture *const picture = picture_create(&config->hw, 0, &error);
+        use_all(picture);
+        json_t *const object = picture_json(picture);
+        assert_non_null(object);
+        char *const text = json_dumps(object, JSON_REAL_PRECISION(15));
+        json_t *const read = json_loads(text, 0, NULL);
+        struct picture *const again = picture_from_json(read, &error);
+        if (again == NULL)
+            fail_msg("machine %zu: %s", i, cw_error_text(&error));
+        char *const before = svg_of(picture), *const after = svg_of(again);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+        free(text);
+        json_decref(object);
+        json_decref(read);
+        picture_free(again);
+        picture_free(picture);
+        config_free(config);
+    }
+}
+
+/* Links and bytes add up, whatever is folded. */
+static void folding_loses_nothing(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct config *const config = machine_of(&machines[i]);
+        struct picture *const picture = picture_create(&config->hw, 0, &error);
+        use_all(picture);
+        for (uint32_t boxes = 1; boxes <= 64; boxes *= 4) {
+            struct picture *const folded = picture_fold(picture, boxes, 4, &error);
+            uint64_t links = 0, bytes = 0, all_links = 0, all_bytes = 0;
+            for (size_t k = 0; k < folded->link_count; k++) {
+                links += folded->links[k].count;
+                bytes += folded->links[k].bytes;
+            }
+            for (size_t k = 0; k < picture->link_count; k++)
+                if (folded->sip_count == picture->sip_count ||
+                    picture->links[k].side == HW_PORT_NONE) {
+                    all_links += picture->links[k].count;
+                    all_bytes += picture->links[k].bytes;
+                }
+            assert_true(folded->sip_count <= boxes);
+            assert_int_equal(links, all_links);
+            assert_int_equal(bytes, all_bytes);
+            picture_free(folded);
+        }
+        picture_free(picture);
+        config_free(config);
+    }
+}
+
+static void expect_refusal(json_t *object, const char *member, json_t *value, const char *words)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    json_t *const copy = json_deep_copy(object);
+    json_object_set_new(copy, member, value);
+    assert_null(picture_from_json(copy, &error));
+    assert_int_equal(error.exit_code, CW_USAGE);
+    if (strstr(cw_error_text(&error), words) == NULL)
+        fail_msg("%s: '%s' is not in '%s'", member, words, cw_error_text(&error));
+    json_decref(copy);
+}
+
+static void other_json_is_refused(void **state)
+{
+    (void)state;
+    struct cw_error error;
+    struct config *const config = machine_of(&machines[0]);
+    struct picture *const picture = picture_create(&config->hw, 10, &error);
+    use_all(picture);
+    json_t *const object = picture_json(picture);
+    expect_refusal(object, "sips", json_integer(5), "dims");
+    expect_refusal(object, "sips", json_string("4"), "sips: expected a whole number");
+    expect_refusal(object, "root", json_integer(16), "root");
+    expect_refusal(object, "time_ns", json_integer(-1), "time_ns");
+    expect_refusal(object, "cube_grid", json_array(), "cube_grid");
+    expect_refusal(object, "kinds", json_null(), "kinds");
+    expect_refusal(object, "topology", json_integer(1), "topology");
+    static const char *const places[] = {
+        "0>4",  "0>",       "0>1x", "0.16>0E",  "0>0.3",
+        "x0>1", "0>1  1>0", "-1>0", "0.1.1>0E", "99999999999999>0"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        expect_refusal(object, "links",
+                       json_pack("[{s:s,s:i,s:i,s:f,s:f,s:s}]", "kind", "sip_link", "count", 1,
+                                 "bytes", 1, "busy_ns", 1.0, "longest_queue_ns", 0.0, "at",
+                                 places[i]),
+                       "links: at");
+    expect_refusal(object, "links", json_pack("[{s:s}]", "kind", "hbm"), "links: kind");
+    expect_refusal(object, "cubes",
+                   json_pack("[{s:s,s:[],s:[]}]", "sips", "0", "work_ns", "end_ns"), "cubes");
+    assert_null(picture_from_json(NULL, &error));
+    json_decref(object);
+    picture_free(picture);
+    config_free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_link_is_there_once),
+        cmocka_unit_test(outlets_and_switches_find_their_links),
+        cmocka_unit_test(drawings_are_whole),
+        cmocka_unit_test(json_gives_the_same_drawing),
+        cmocka_unit_test(folding_loses_nothing),
+        cmocka_unit_test(other_json_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/*
+ * test_result_document.c: a line run inside this process gives the document that `run --json`
+ * writes, again and again in one process; failures and refusals come back as texts; a document is
+ * read back with its rows, and a text that is none is refused with its place.
+ */
+#include "test/support/test_config_support.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/result/result_document.h"
+#include "bench/result/run_document.h"
+
+enum { WORDS_MAX = 24 };
+
+/* Runs "run" with these words behind it. */
+static int run_words(struct run_kept *kept, struct run_outcome *outcome, const char *words)
+{
+    char text[512], *argv[WORDS_MAX] = {"run"};
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *word = strtok(text, " "); word != NULL && argc < WORDS_MAX; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    return run_document(argc, argv, kept, outcome);
+}
+
+static const json_t *provenance_member(const struct run_outcome *outcome, const char *key)
+{
+    return json_object_get(json_object_get(outcome->document, "provenance"), key);
+}
+
+static void test_same_line_same_rows(void **state)
+{
+    (void)state;
+    struct run_kept *const kept = run_kept_create();
+    json_t *first = NULL;
+    assert_non_null(kept);
+    for (int i = 0; i < 3; i++) {
+        struct run_outcome outcome;
+        assert_int_equal(run_words(kept, &outcome, "--preset tiny --bytes 1KiB:4KiB"), CW_OK);
+        assert_null(outcome.message);
+        assert_null(outcome.warnings);
+        json_t *const rows = json_object_get(outcome.document, "results");
+        assert_int_equal(json_array_size(rows), 3);
+        if (first == NULL)
+            first = json_incref(rows);
+        assert_true(json_equal(first, rows));
+        run_outcome_free(&outcome);
+    }
+    json_decref(first);
+    run_kept_free(kept);
+}
+
+static void test_provenance_says_what_was_simulated(void **state)
+{
+    (void)state;
+    struct run_outcome outcome;
+    assert_int_equal(run_words(NULL, &outcome,
+                               "--preset tiny --set links.ucie.bw_gbs=64 --algorithm "
+                               "ring_allreduce --tag night=7 --no-data --n-elem 64"),
+                     CW_OK);
+    const json_t *const changed = provenance_member(&outcome, "changed");
+    assert_string_equal(json_string_value(json_object_get(changed, "links.ucie.bw_gbs")), "64");
+    assert_string_equal(json_string_value(json_object_get(changed, "system.sips.count")), "1");
+    assert_string_equal(json_string_value(json_object_get(changed, "defaults.algorithm")),
+                        "ring_allreduce");
+    assert_null(json_object_get(changed, "links.ucie.latency_ns"));
+    assert_string_equal(json_string_value(provenance_member(&outcome, "preset")), "tiny");
+    assert_string_equal(
+        json_string_value(json_object_get(provenance_member(&outcome, "tags"), "night")), "7");
+    assert_int_equal(json_array_size(provenance_member(&outcome, "command_line")), 12);
+    assert_int_equal(json_array_size(provenance_member(&outcome, "loaded")), 0);
+    run_outcome_free(&outcome);
+}
+
+/* Nothing differs: no member. */
+static void test_a_line_without_options_changes_nothing(void **state)
+{
+    (void)state;
+    struct run_outcome outcome;
+    assert_int_equal(run_words(NULL, &outcome, "--n-elem 16 --no-data"), CW_OK);
+    assert_int_equal(json_object_size(provenance_member(&outcome, "changed")), 0);
+    run_outcome_free(&outcome);
+}
+
+static void test_refusals_are_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *text;
+        int code;
+    } refused[] = {
+        {"--bytess 4", "unknown option '--bytess'; did you mean '--bytes'?", CW_USAGE},
+        {"--set links.ucie.bw_gbs=fast", "links.ucie.bw_gbs", CW_USAGE},
+        {"--preset nowhere", "nowhere", CW_USAGE},
+        {"--json -", "--json: the result of this run goes to the program that asked", CW_USAGE},
+        {"--csv x.csv", "--csv: ", CW_USAGE},
+        {"--help", "--help is no run", CW_USAGE},
+        {"--tag bytes=4", "--tag bytes: every CSV has a column of that name", CW_USAGE},
+        {"--tag a=1 --tag a=2", "--tag a: given more than once", CW_USAGE},
+        {"--tag =1", "expected KEY=VALUE", CW_USAGE},
+        {"--preset tiny --bench gemm --bytes 4", "--bytes", CW_USAGE},
+        {"--preset tiny --max-events 100", "100", CW_PROGRAM_FAILED},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct run_outcome outcome;
+        assert_int_equal(run_words(NULL, &outcome, refused[i].words), refused[i].code);
+        assert_non_null(outcome.message);
+        assert_non_null(strstr(outcome.message, refused[i].text));
+        assert_int_equal(outcome.document != NULL, refused[i].code == CW_PROGRAM_FAILED);
+        run_outcome_free(&outcome);
+    }
+}
+
+static void test_a_document_is_read_back(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-document-XXXXXX";
+    struct run_outcome outcome;
+    struct result_document document;
+    struct cw_error error;
+    close(mkstemp(path));
+    assert_int_equal(run_words(NULL, &outcome, "--preset tiny --bytes 4096:8192 --verify-data"),
+                     CW_OK);
+    assert_int_equal(json_dump_file(outcome.document, path, JSON_REAL_PRECISION(15)), 0);
+    run_outcome_free(&outcome);
+    assert_int_equal(result_document_read(path, &document, &error), CW_OK);
+    assert_int_equal(document.row_count, 2);
+    assert_string_equal(document.bench, "ccl_allreduce");
+    assert_int_equal(strlen(document.config_digest), 16);
+    assert_int_equal(strlen(document.trace_hash), 16);
+    assert_int_equal(document.sips, 1);
+    assert_false(document.interrupted);
+    assert_null(document.failure);
+    assert_string_equal(result_document_provenance(&document, "preset"), "tiny");
+    const struct document_row *const row = result_document_row(&document, "all_reduce", 8192, 0);
+    assert_ptr_equal(row, &document.rows[1]);
+    assert_true(row->time_ps > row->bound_ps && row->bound_ps > 0);
+    assert_int_equal(row->wrong, 0);
+    assert_int_equal(row->count, 4096);
+    assert_string_equal(row->not_run, "");
+    assert_null(result_document_row(&document, "all_reduce", 8192, 1));
+    assert_null(result_document_row(&document, "all_gather", 8192, 0));
+    result_document_free(&document);
+    unlink(path);
+}
+
+static void test_other_texts_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *contents, *text;
+    } wrong[] = {{"{ \"schema\": ", ":1:"},
+                 {"[]", "no object with a schema"},
+                 {"{\"schema\": \"cubewarp.phold/1\"}", "the schema is cubewarp.phold/1"},
+                 {"{\"schema\": \"cubewarp.run/1\"}", "no list of results"},
+                 {"{\"schema\": \"cubewarp.run/1\", \"results\": [{\"bytes\": 4}]}",
+                  "results[0] has no bytes or no time_ns"}};
+    struct result_document document;
+    struct cw_error error;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char path[] = "/tmp/cubewarp-document-XXXXXX";
+        FILE *const file = fdopen(mkstemp(path), "w");
+        assert_non_null(file);
+        fputs(wrong[i].contents, file);
+        fclose(file);
+        assert_int_equal(result_document_read(path, &document, &error), CW_USAGE);
+        assert_non_null(strstr(error.text, wrong[i].text));
+        assert_non_null(strstr(error.text, path));
+        unlink(path);
+    }
+    assert_int_equal(result_document_read("/nowhere/a.json", &document, &error), CW_USAGE);
+    assert_non_null(strstr(error.text, "/nowhere/a.json"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_line_same_rows),
+        cmocka_unit_test(test_provenance_says_what_was_simulated),
+        cmocka_unit_test(test_a_line_without_options_changes_nothing),
+        cmocka_unit_test(test_refusals_are_texts),
+        cmocka_unit_test(test_a_document_is_read_back),
+        cmocka_unit_test(test_other_texts_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

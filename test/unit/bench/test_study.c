@@ -1,0 +1,252 @@
+/*
+ * test_study.c: study files: which points they have, under which labels and lines, and which errors
+ * they are told, with place and remedy (bench/study/STUDY.md).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/study/study_range.h"
+#include "bench/study/study_read.h"
+#include "core/cw.h"
+
+static char path[] = "/tmp/test_study.XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    const int file = mkstemp(path);
+    return file < 0 ? -1 : close(file);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static int read_text(const char *text, struct study **study, struct config_errors *errors)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    return study_read(path, study, errors);
+}
+
+static struct study *good(const char *text)
+{
+    struct config_errors errors = {0};
+    struct study *study;
+    const int code = read_text(text, &study, &errors);
+    config_errors_print(stderr, &errors);
+    assert_int_equal(code, CW_OK);
+    assert_int_equal(errors.count, 0);
+    return study;
+}
+
+/* A text with one error, which stands at LINE:COLUMN and says this. */
+static void bad(const char *text, const char *error)
+{
+    struct config_errors errors = {0};
+    struct study *study;
+    assert_int_equal(read_text(text, &study, &errors), CW_USAGE);
+    assert_null(study);
+    assert_true(errors.count >= 1);
+    assert_memory_equal(errors.list[0].text, path, strlen(path));
+    assert_string_equal(errors.list[0].text + strlen(path) + 1, error);
+    assert_int_equal(errors.count, 1);
+    config_errors_free(&errors);
+}
+
+static void point_is(const struct study *study, uint32_t point, const char *label,
+                     const char *command)
+{
+    char *const own_label = study_label(study, point);
+    char *const own_command = study_command(study, point);
+    assert_string_equal(own_label, label);
+    assert_string_equal(own_command, command);
+    free(own_label);
+    free(own_command);
+}
+
+static void axes_combine_and_the_last_changes_fastest(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\n"
+                                     "base: {preset: tiny, no-data: true, seed: 3}\n"
+                                     "axes:\n"
+                                     "  algorithm: [ring_allreduce, tree_allreduce]\n"
+                                     "  links.sip_link.bw_gbs: 12.5:50:x2\n");
+    assert_int_equal(study->point_count, 6);
+    point_is(study, 0, "algorithm=ring_allreduce, links.sip_link.bw_gbs=12.5",
+             "cubewarp run --preset tiny --no-data --seed 3 --algorithm ring_allreduce --set "
+             "links.sip_link.bw_gbs=12.5");
+    point_is(study, 4, "algorithm=tree_allreduce, links.sip_link.bw_gbs=25",
+             "cubewarp run --preset tiny --no-data --seed 3 --algorithm tree_allreduce --set "
+             "links.sip_link.bw_gbs=25");
+    study_free(study);
+}
+
+static void a_study_without_axes_is_one_point(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\nbase: {bytes: '1KiB:4KiB:x2'}\n");
+    assert_int_equal(study->point_count, 1);
+    point_is(study, 0, "base", "cubewarp run --bytes 1KiB:4KiB:x2");
+    study_free(study);
+}
+
+static void named_cases_set_several_names_and_an_axis_overrides_base(void **state)
+{
+    (void)state;
+    struct study *const study = good(
+        "study: s\n"
+        "base: {seed: 3, verify-data: true}\n"
+        "axes:\n"
+        "  machine:\n"
+        "    two rings: {system.sips.count: 2, seed: 4}\n"
+        "    flags: {verify-data: false, 'system.sips.topology': [{ring_1d: 4}, {switch: 2}]}\n");
+    assert_int_equal(study->point_count, 2);
+    point_is(study, 0, "machine=two rings",
+             "cubewarp run --verify-data --set system.sips.count=2 --seed 4");
+    point_is(study, 1, "machine=flags",
+             "cubewarp run --seed 3 --set 'system.sips.topology=[{ring_1d: 4}, {switch: 2}]'");
+    study_free(study);
+}
+
+static void zipped_axes_advance_together(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\n"
+                                     "axes:\n"
+                                     "  defaults.n_slots: [2, 4]\n"
+                                     "  seed: [1, 2]\n"
+                                     "  defaults.slot_size: [8192, 4096]\n"
+                                     "zip: [[defaults.slot_size, defaults.n_slots]]\n");
+    assert_int_equal(study->point_count, 4);
+    point_is(study, 1, "defaults.n_slots=2, seed=2, defaults.slot_size=8192",
+             "cubewarp run --set defaults.n_slots=2 --seed 2 --set defaults.slot_size=8192");
+    point_is(study, 2, "defaults.n_slots=4, seed=1, defaults.slot_size=4096",
+             "cubewarp run --set defaults.n_slots=4 --seed 1 --set defaults.slot_size=4096");
+    study_free(study);
+}
+
+static void exclusions_leave_points_out(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\n"
+                                     "axes:\n"
+                                     "  seed: 1:4:+1\n"
+                                     "  dtype: [f16, f32]\n"
+                                     "exclude:\n"
+                                     "  - {dtype: f32, seed: [2, 3]}\n"
+                                     "  - {seed: 4}\n");
+    assert_int_equal(study->point_count, 4);
+    point_is(study, 2, "seed=2, dtype=f16", "cubewarp run --seed 2 --dtype f16");
+    point_is(study, 3, "seed=3, dtype=f16", "cubewarp run --seed 3 --dtype f16");
+    study_free(study);
+}
+
+static void digests_are_of_settings_and_not_of_their_place(void **state)
+{
+    (void)state;
+    struct study *const a = good("study: a\nbase: {seed: 3}\naxes: {dtype: [f16, f32]}\n");
+    struct study *const b = good("study: b\nbase: {dtype: f32}\naxes: {seed: [3, 4]}\n");
+    assert_string_equal(a->points[1].digest, b->points[0].digest);
+    assert_string_not_equal(a->points[0].digest, b->points[0].digest);
+    assert_string_not_equal(a->digest, b->digest);
+    study_free(a);
+    study_free(b);
+}
+
+static void errors_have_place_and_remedy(void **state)
+{
+    (void)state;
+    bad("studi: s\nstudy: s\n", "1:1: unknown key 'studi' of a study; did you mean 'study'? legal "
+                                "are study, about, base, axes, zip, exclude");
+    bad("axes: {seed: [1]}\n", "1:1: the study has no name; expected study: NAME");
+    bad("study: s\nbase:\n  bytess: 3\n",
+        "3:3: unknown option or key 'bytess'; did you mean 'bytes'?");
+    bad("study: s\nbase: {systen.sips.count: 3}\n",
+        "2:8: unknown option or key 'systen.sips.count'; did you mean 'system.sips.count'?");
+    bad("study: s\nbase: {defaults.n_slot: 3}\n",
+        "2:8: unknown option or key 'defaults.n_slot'; did you mean 'defaults.n_slots'?");
+    bad("study: s\nbase: {json: f.json}\n",
+        "2:8: option 'json' writes a file; the results of a study go to its database");
+    bad("study: s\nbase: {no-data: 1}\n", "2:17: no-data: expected true or false; found '1'");
+    bad("study: s\naxes: {dtype: [f16, f13]}\n", "2:21: --dtype 'f13': expected f16, bf16 or f32");
+    bad("study: s\naxes: {seed: 4:2}\n",
+        "2:14: seed '4:2': a range goes from the smaller value to the larger one");
+    bad("study: s\naxes: {seed: 4:8:y2}\n",
+        "2:14: seed '4:8:y2': the third part is xFACTOR, above 1, or +STEP, above 0");
+    bad("study: s\naxes: {seed: [4, 4]}\n", "2:18: seed: the value 4 stands twice in this axis");
+    bad("study: s\naxes: {seed: {a: {dtype: f16}}}\n",
+        "2:8: seed is a setting, and a mapping is of named cases: give the axis a name of its own, "
+        "or a list of values");
+    bad("study: s\naxes: {seed: [1, 2], case: {a: {seed: 3}}}\n",
+        "2:39: seed is set by the axis seed, too; one name belongs to one axis");
+    bad("study: s\naxes: {seed: [1, 2], dtype: [f16]}\nzip: [[seed, dtype]]\n",
+        "3:14: dtype has 1 values and seed has 2; axes that advance together have equally many");
+    bad("study: s\naxes: {seed: [1, 2]}\nexclude: [{sead: 1}]\n",
+        "3:12: no axis of this study is called 'sead'; did you mean 'seed'?");
+    bad("study: s\naxes: {seed: [1, 2]}\nexclude: [{seed: 3}]\n",
+        "3:18: the axis seed has no value '3'; its 2 values are as '1' is");
+    bad("study: s\naxes: {seed: [1, 2]}\nexclude: [{seed: [1, 2]}]\n",
+        "1:1: every point is excluded; a study has one at least");
+    bad("study: s\nbase: {bytes: 3}\n",
+        "2:15: --bytes: 3 bytes are no whole number of f16 elements "
+        "of 2 bytes (point base)");
+    bad("study: s\nbase: {verify-data: true}\naxes: {no-data: [false, true]}\n",
+        "3:25: --no-data leaves nothing to verify: drop it or --verify-data (point no-data=true)");
+    bad("study: s\naxes: {case: {a: {seed: 3}, b: {seed: 3}}}\n",
+        "2:8: two points have the same settings: case=a; and case=b");
+}
+
+static void range_is(const char *text, const char *values)
+{
+    struct config_arena arena = {0};
+    const char *const *texts;
+    char joined[256] = "";
+    size_t count;
+    assert_null(study_range(&arena, text, &texts, &count));
+    for (size_t i = 0; i < count; i++)
+        snprintf(joined + strlen(joined), sizeof joined - strlen(joined), "%s%s", i > 0 ? " " : "",
+                 texts[i]);
+    assert_string_equal(joined, values);
+    config_arena_free(&arena);
+}
+
+static void ranges_are_exact(void **state)
+{
+    (void)state;
+    range_is("1:8", "1 2 4 8");
+    range_is("1:9:x2", "1 2 4 8");
+    range_is("0.1:0.5:+0.1", "0.1 0.2 0.3 0.4 0.5");
+    range_is("-1:1:+1", "-1 0 1");
+    range_is("12.5:100:x2", "12.5 25 50 100");
+    range_is("1KiB:4KiB:x2", "1024 2048 4096");
+    range_is("7:7", "7");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(axes_combine_and_the_last_changes_fastest),
+        cmocka_unit_test(a_study_without_axes_is_one_point),
+        cmocka_unit_test(named_cases_set_several_names_and_an_axis_overrides_base),
+        cmocka_unit_test(zipped_axes_advance_together),
+        cmocka_unit_test(exclusions_leave_points_out),
+        cmocka_unit_test(digests_are_of_settings_and_not_of_their_place),
+        cmocka_unit_test(errors_have_place_and_remedy),
+        cmocka_unit_test(ranges_are_exact),
+    };
+    return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
+}

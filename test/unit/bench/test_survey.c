@@ -1,0 +1,378 @@
+/*
+ * test_survey.c: results become rows, axes and series; they are said in words; whatever a file
+ * holds stays text in a page, in JSON and in CSV; ticks of charts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/report/chart.h"
+#include "bench/report/page.h"
+#include "bench/report/say.h"
+#include "bench/report/sheet.h"
+#include "bench/report/survey_log.h"
+#include "bench/report/survey_result.h"
+#include "bench/report/survey_study.h"
+#include "bench/report/words.h"
+
+enum { TEXT_BYTES = 4096 };
+
+/* A result with two sizes, the second's time twice the first's. */
+static void add_result(struct survey *survey, const char *label, const char *algorithm,
+                       double time_ns, int shards, const char *more)
+{
+    char text[TEXT_BYTES];
+    struct cw_error error = {.exit_code = CW_OK};
+    const char *const row = "{\"collective\": \"all_reduce\", \"algorithm\": \"%s\", \"bytes\": %d,"
+                            " \"bytes_per_rank\": %d, \"shards_per_rank\": %d, \"time_ns\": %.3f,"
+                            " \"bound_ns\": 100.0, \"algbw_gbs\": 1.5, \"wrong\": 0,"
+                            " \"not_run\": null, \"phases\": [{\"name\": \"reduce\", \"min_ns\": 1,"
+                            " \"mean_ns\": 2, \"max_ns\": 3}]}";
+    char first[TEXT_BYTES / 4], second[TEXT_BYTES / 4];
+    snprintf(first, sizeof first, row, algorithm, 1024, 1024 * shards, shards, time_ns);
+    snprintf(second, sizeof second, row, algorithm, 2048, 2048 * shards, shards, 2 * time_ns);
+    snprintf(text, sizeof text,
+             "{\"schema\": \"cubewarp.run/1\", \"bench\": \"ccl_allreduce\", \"algorithm\": "
+             "\"%s\", \"topology\": {\"sips\":"
+             " 4}, \"engine\": {\"events_committed\": 7, \"setup_s\": 0.5, \"run_s\": 1.5},"
+             " \"results\": [%s, %s]%s}",
+             algorithm, first, second, more);
+    json_t *const document = survey_keep(survey, json_loads(text, 0, NULL));
+    assert_non_null(document);
+    struct survey_point *const point = survey_point_add(survey, label, label);
+    assert_int_equal(survey_result_fill(survey, point, document, &error), CW_OK);
+}
+
+static void finish(struct survey *survey)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    assert_int_equal(survey_finish(survey, &error), CW_OK);
+}
+
+/* The text that a writer makes; the caller's. */
+static char *written(int (*write)(FILE *, struct survey *, struct cw_error *),
+                     struct survey *survey)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    char *text = NULL;
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    assert_int_equal(write(file, survey, &error), CW_OK);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+/* ---- axes and series ---------------------------------------------------------------------------
+ */
+
+static void sizes_are_the_axis_of_curves_and_algorithms_name_the_series(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_result(&survey, "a", "ring", 1000, 1, "");
+    add_result(&survey, "b", "tree", 3000, 1, "");
+    finish(&survey);
+    assert_string_equal(survey.axes[survey.x].name, "bytes");
+    assert_int_equal(survey.series_count, 2);
+    assert_string_equal(survey.series[0].name, "ring");
+    assert_string_equal(survey.series[1].name, "tree");
+    assert_int_equal(survey.series[1].count, 2);
+    const struct survey_row *const row = &survey.rows[survey.series[1].rows[1]];
+    assert_true(survey_x_of(&survey, row) == 2048);
+    assert_true(row->figure[FIGURE_TIME] == 6.0);
+    assert_true(fabs(row->figure[FIGURE_EFFICIENCY] - 100.0 * 100 / 6000) < 1e-9);
+    assert_true(row->figure[FIGURE_WALL] == 2.0);
+    survey_free(&survey);
+}
+
+static void sizes_per_rank_are_the_axis_where_shards_differ(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_result(&survey, "a", "ring", 1000, 1, "");
+    add_result(&survey, "b", "tree", 3000, 16, "");
+    finish(&survey);
+    assert_string_equal(survey.axes[survey.x].name, "bytes_per_rank");
+    /* the size in its other unit is no series of its own */
+    assert_int_equal(survey.series_count, 2);
+    survey_free(&survey);
+}
+
+static void a_changed_key_names_the_series_and_its_absence_is_the_shipped_value(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_result(&survey, "a", "ring", 1000, 1,
+               ", \"provenance\": {\"changed\": {\"links.sip_link.bw_gbs\": \"200\"}}");
+    add_result(&survey, "b", "ring", 3000, 1, ", \"provenance\": {\"changed\": {}}");
+    finish(&survey);
+    assert_int_equal(survey.series_count, 2);
+    assert_string_equal(survey.series[0].name, "bw_gbs 200");
+    assert_string_equal(survey.series[1].name, "bw_gbs as shipped");
+    survey_free(&survey);
+}
+
+static void results_that_nothing_tells_apart_go_by_their_names(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_result(&survey, "monday", "ring", 1000, 1, "");
+    add_result(&survey, "tuesday", "ring", 1100, 1, "");
+    finish(&survey);
+    assert_int_equal(survey.series_count, 2);
+    assert_string_equal(survey.series[0].name, "monday");
+    survey_free(&survey);
+}
+
+static void a_result_of_another_schema_is_refused(void **state)
+{
+    (void)state;
+    struct survey survey;
+    struct cw_error error = {.exit_code = CW_OK};
+    survey_init(&survey);
+    json_t *const document = survey_keep(&survey, json_pack("{s:s}", "schema", "other/1"));
+    struct survey_point *const point = survey_point_add(&survey, "x", "x.json");
+    assert_int_equal(survey_result_fill(&survey, point, document, &error), CW_USAGE);
+    assert_non_null(strstr(cw_error_text(&error), "cubewarp.run/1"));
+    survey_free(&survey);
+}
+
+/* ---- studies, logs, histories ------------------------------------------------------------------
+ */
+
+static void fill_database(const char *path, const char *statements)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void a_study_has_its_axes_its_failures_and_what_is_still_to_run(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-survey-XXXXXX";
+    struct survey survey;
+    struct cw_error error = {.exit_code = CW_OK};
+    close(mkstemp(path));
+    fill_database(
+        path,
+        "CREATE TABLE study (name, about, created, version, commit_id, points);"
+        "INSERT INTO study VALUES ('links', 'why?', '2026', '0.1.0', 'abc', 3);"
+        "CREATE TABLE point (id, ordinal, digest, label, command, state, tries, seconds, exit_code,"
+        " message, result);"
+        "CREATE TABLE axis (point, position, name, value);"
+        "INSERT INTO point VALUES (1, 0, 'd', 'speed=25', 'cubewarp run', 'done', 1, 0.5, 0, '',"
+        " '{\"schema\": \"cubewarp.run/1\", \"results\": [{\"bytes\": 4096, \"time_ns\": 500}]}');"
+        "INSERT INTO point VALUES (2, 1, 'e', 'speed=50', 'cubewarp run', 'timeout', 1, 9.0, 124,"
+        " 'too long', NULL);"
+        "INSERT INTO axis VALUES (1, 0, 'speed', '25'), (2, 0, 'speed', '50');");
+    survey_init(&survey);
+    assert_int_equal(survey_study_read(&survey, path, &error), CW_OK);
+    finish(&survey);
+    assert_int_equal(survey.point_count, 2);
+    assert_int_equal(survey.points[0].state, STATE_DONE);
+    assert_int_equal(survey.points[1].state, STATE_TIMEOUT);
+    assert_string_equal(survey.points[1].message, "too long");
+    const int speed = survey_axis_find(&survey, "speed");
+    assert_true(speed >= 0 && survey.axes[speed].is_numeric);
+    assert_true(survey_value_of(&survey, survey.rows[0].axis, (size_t)speed)->number == 25);
+    const char *sentences[WORDS_MAX];
+    const size_t count = words_of_survey(&survey, sentences);
+    bool told = false;
+    for (size_t i = 0; i < count; i++)
+        told = told || strcmp(sentences[i], "Of 3 planned points 1 have not run yet.") == 0;
+    assert_true(told);
+    survey_free(&survey);
+    unlink(path);
+}
+
+static void a_history_has_the_median_of_each_run(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-survey-XXXXXX";
+    struct survey survey;
+    struct cw_error error = {.exit_code = CW_OK};
+    close(mkstemp(path));
+    fill_database(
+        path, "CREATE TABLE run (id, started, commit_id, host);"
+              "CREATE TABLE measurement (run, name, threads, round, events_per_s, disturbed);"
+              "INSERT INTO run VALUES (1, '2026-01-01', 'aa', 'h'), (2, '2026-01-02', 'bb', 'h');"
+              "INSERT INTO measurement VALUES (1, 'pod64', 1, 0, 30, 0), (1, 'pod64', 1, 1, 10, 0),"
+              " (1, 'pod64', 1, 2, 20, 0), (2, 'pod64', 1, 0, 40, 1), (2, 'pod64', 1, 1, 50, 1);");
+    survey_init(&survey);
+    assert_int_equal(survey_history_read(&survey, path, &error), CW_OK);
+    assert_int_equal(survey.case_count, 1);
+    assert_int_equal(survey.cases[0].count, 2);
+    assert_true(survey.cases[0].measures[0].median == 20);
+    assert_true(survey.cases[0].measures[0].least == 10);
+    assert_true(survey.cases[0].measures[1].median == 45);
+    assert_true(survey.cases[0].measures[1].disturbed);
+    assert_false(survey.cases[0].measures[0].disturbed);
+    survey_free(&survey);
+    unlink(path);
+}
+
+/* ---- words and numbers -------------------------------------------------------------------------
+ */
+
+static void numbers_are_short_and_grouped(void **state)
+{
+    (void)state;
+    char text[SAY_BYTES];
+    assert_string_equal(say_number(1.5863, text), "1.586");
+    assert_string_equal(say_number(0.25, text), "0.25");
+    assert_string_equal(say_number(105.55, text), "105.5");
+    assert_string_equal(say_number(1234567, text), "1,234,567");
+    assert_string_equal(say_number(-1234.5, text), "-1,234");
+    assert_string_equal(say_number(NAN, text), "–");
+    assert_string_equal(say_time(0.0125, text), "12.5 ns");
+    assert_string_equal(say_time(1730, text), "1.73 ms");
+    assert_string_equal(say_size(262144, text), "256 KiB");
+    assert_string_equal(say_size(1536, text), "1.5 KiB");
+    assert_string_equal(say_size(1000, text), "1000 B");
+    assert_string_equal(say_size(79691776, text), "76 MiB");
+}
+
+static void the_summary_names_the_fastest_and_by_how_much(void **state)
+{
+    (void)state;
+    struct survey survey;
+    const char *sentences[WORDS_MAX];
+    bool told = false;
+    survey_init(&survey);
+    add_result(&survey, "a", "ring", 1000, 1, "");
+    add_result(&survey, "b", "tree", 3000, 1, "");
+    finish(&survey);
+    const size_t count = words_of_survey(&survey, sentences);
+    for (size_t i = 0; i < count; i++)
+        told = told || strcmp(sentences[i], "At 2 KiB, ring is the fastest: it takes 2 µs. The "
+                                            "slowest, tree, takes 3 times as long.") == 0;
+    assert_true(told);
+    size_t rows[2];
+    assert_int_equal(words_slowest(&survey, rows, 2), 2);
+    assert_int_equal(rows[0], 3); /* tree at 2 KiB: 100 / 6000 */
+    assert_int_equal(rows[1], 2);
+    survey_free(&survey);
+}
+
+static void ticks_cover_the_data(void **state)
+{
+    (void)state;
+    double ticks[CHART_TICKS];
+    struct chart_scale bytes = {.least = 1024, .most = 8192, .is_log = true};
+    assert_int_equal(chart_ticks(&bytes, true, ticks), 4);
+    assert_true(ticks[0] == 1024 && ticks[3] == 8192);
+    struct chart_scale time = {.least = 1.5, .most = 105, .is_log = true};
+    const size_t count = chart_ticks(&time, false, ticks);
+    assert_true(ticks[0] <= 1.5 && ticks[count - 1] >= 105);
+    struct chart_scale linear = {.least = 0, .most = 4.9};
+    assert_int_equal(chart_ticks(&linear, false, ticks), 6); /* 0, 1, .. 5 */
+    assert_true(linear.most == 5);
+}
+
+/* ---- texts from files --------------------------------------------------------------------------
+ */
+
+static const char hostile[] = "</script><script>alert(1)</script>\"'`&\x01\xff";
+
+static void texts_from_files_are_never_markup(void **state)
+{
+    (void)state;
+    char more[TEXT_BYTES / 2];
+    struct survey survey;
+    survey_init(&survey);
+    snprintf(
+        more, sizeof more, "%s",
+        ", \"provenance\": {\"tags\": {\"</script><b>\": \"</script><script>alert(1)//\"},"
+        " \"host\": \"<img src=x onerror=alert(1)>\"}, \"error\": \"</td><script>x</script>\"");
+    add_result(&survey, hostile, "<script>alert(2)</script>", 1000, 1, more);
+    add_result(&survey, "plain", "ring", 1000, 1, "");
+    finish(&survey);
+    char *const page = written(page_write, &survey);
+    /* two scripts: the data, and the page's own */
+    size_t scripts = 0, ends = 0;
+    for (const char *at = page; (at = strstr(at, "<script")) != NULL; at++)
+        scripts++;
+    for (const char *at = page; (at = strstr(at, "</script")) != NULL; at++)
+        ends++;
+    assert_int_equal(scripts, 2);
+    assert_int_equal(ends, 2);
+    assert_null(strstr(page, "<img"));
+    assert_null(strstr(page, "<b>al"));
+    assert_null(strchr(page, '\x01'));
+    assert_null(strchr(page, '\xff'));
+    free(page);
+    survey_free(&survey);
+}
+
+static void the_data_of_a_page_are_json(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_result(&survey, hostile, "ring", 1234.567, 1, "");
+    finish(&survey);
+    char *const page = written(page_write, &survey);
+    const char *const begin = strstr(page, "id=\"cw-data\">") + strlen("id=\"cw-data\">");
+    json_t *const data = json_loadb(begin, (size_t)(strstr(begin, "</script>") - begin), 0, NULL);
+    assert_non_null(data);
+    const json_t *const figure = json_object_get(json_object_get(data, "rows"), "figure");
+    /* figure 0 is the time, in µs */
+    assert_true(json_real_value(json_array_get(json_array_get(figure, 0), 1)) == 2.469134);
+    assert_non_null(strstr(json_string_value(json_object_get(
+                               json_array_get(json_object_get(data, "points"), 0), "label")),
+                           "</script>"));
+    json_decref(data);
+    free(page);
+    survey_free(&survey);
+}
+
+static void cells_of_csv_are_quoted_where_they_must(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_result(&survey, "a \"b\", c", "ring", 1000, 1, "");
+    finish(&survey);
+    char *const text = written(sheet_csv, &survey);
+    assert_non_null(strstr(text, "\n\"a \"\"b\"\", c\",done,"));
+    char *const markdown = written(sheet_markdown, &survey);
+    assert_non_null(strstr(markdown, "| 2 KiB | 2 |"));
+    free(text);
+    free(markdown);
+    survey_free(&survey);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_the_axis_of_curves_and_algorithms_name_the_series),
+        cmocka_unit_test(sizes_per_rank_are_the_axis_where_shards_differ),
+        cmocka_unit_test(a_changed_key_names_the_series_and_its_absence_is_the_shipped_value),
+        cmocka_unit_test(results_that_nothing_tells_apart_go_by_their_names),
+        cmocka_unit_test(a_result_of_another_schema_is_refused),
+        cmocka_unit_test(a_study_has_its_axes_its_failures_and_what_is_still_to_run),
+        cmocka_unit_test(a_history_has_the_median_of_each_run),
+        cmocka_unit_test(numbers_are_short_and_grouped),
+        cmocka_unit_test(the_summary_names_the_fastest_and_by_how_much),
+        cmocka_unit_test(ticks_cover_the_data),
+        cmocka_unit_test(texts_from_files_are_never_markup),
+        cmocka_unit_test(the_data_of_a_page_are_json),
+        cmocka_unit_test(cells_of_csv_are_quoted_where_they_must),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
