@@ -260,6 +260,11 @@ schedule-sweep: ## auto_all_reduce beside all schedules that it could have taken
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
 
+.PHONY: hierarchical-sweep
+hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/results/hierarchical.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/hierarchical_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
+
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table
 .PHONY: $(PRESET_TABLES)

@@ -1,8 +1,8 @@
 /*
- * test_hierarchy.c: all-reduces over the cubes of all SIPs (ALGORITHMS.md, "Hierarchy"): every shape
- * with every schedule between SIPs is carried out on numbers, in queues of one slot where it claims
- * to need no more; checked as a schedule from a file would be; and its estimate is near the time of
- * a run.
+ * test_hierarchy.c: all-reduces over the cubes of all SIPs (ALGORITHMS.md, "Hierarchy"): every
+ * shape with every schedule between SIPs is carried out on numbers, in queues of one slot where it
+ * claims to need no more; checked as a schedule from a file would be; and its estimate is near the
+ * time of a run.
  */
 #include "test/support/test_config_support.h"
 
@@ -70,9 +70,10 @@ static void all_shapes_are_right_for_any_number_of_ranks(void **state)
             for (int64_t inside = LRAB; inside <= DIRECT; inside++)
                 for (int64_t threads = APART; threads <= TOGETHER; threads++, turn++) {
                     const int64_t parameter[] = {between, inside, threads, turn % 3 + 1};
-                    struct config *const config = machine(
-                        topologies[turn % 4], n, cubes[turn % 6][0], cubes[turn % 6][1]);
-                    struct schedule *const s = made_for(config, "pe0_all_cubes", 4096, 1 + turn % 2, parameter);
+                    struct config *const config =
+                        machine(topologies[turn % 4], n, cubes[turn % 6][0], cubes[turn % 6][1]);
+                    struct schedule *const s =
+                        made_for(config, "pe0_all_cubes", 4096, 1 + turn % 2, parameter);
                     refused += s == NULL;
                     assert_true(s != NULL || (inside == DIRECT && threads == TOGETHER));
                     if (s != NULL)
@@ -190,8 +191,7 @@ static void estimates_are_near_simulated_times(void **state)
     struct config *const config = load_with(NULL, sets, 1);
     for (size_t i = 0; i < COUNT_OF(runs); i++) {
         struct cw_error error;
-        struct schedule *const s =
-            made(config, "pe0_all_cubes", runs[i].n_elem, runs[i].parameter);
+        struct schedule *const s = made(config, "pe0_all_cubes", runs[i].n_elem, runs[i].parameter);
         assert_non_null(s);
         const struct ccl_call call = {.hw = &config->hw,
                                       .ccl = &config->ccl,
