@@ -35,6 +35,16 @@ uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
     return many ? s->rank_count : 1;
 }
 
+uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step)
+{
+    const struct schedule_thread *const t = &rank->thread[thread];
+    uint32_t count = 1;
+    while (step + count < t->step_count && count < UINT8_MAX &&
+           rank->step[t->step_first + step + count].joined)
+        count++;
+    return count;
+}
+
 struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
 {
     const uint64_t each = (n + chunks - 1) / chunks;

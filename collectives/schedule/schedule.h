@@ -88,8 +88,9 @@ struct schedule_step {
     uint8_t op;      /* enum schedule_op */
     uint8_t channel; /* of its queues */
     uint8_t awaited; /* 1: some step of another thread waits for this one */
-    uint8_t reserved;
-    uint32_t count;                  /* chunks; 0: none (nop) */
+    uint8_t joined;  /* 1: it goes on with the value of the step before it in its thread: both are
+                        carried out as one, tile by tile, and the value stays in TCM */
+    uint32_t count;  /* chunks; 0: none (nop) */
     struct schedule_chunks src, dst; /* as the operation says */
     uint32_t send_to, recv_from;     /* ranks; SCHEDULE_NO_RANK: the operation does not */
     uint32_t wait_first, wait_count; /* steps that it waits for: rank->wait[...] */
@@ -134,6 +135,10 @@ void schedule_free(struct schedule *schedule); /* accepts NULL */
 
 /* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);
+
+/* Steps of a thread that are carried out as one, from its step `step` on: that one, and those
+ * behind it that are joined. */
+uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step);
 
 /* Elements of chunk `chunk` of a buffer of n elements in `chunks`, and where they begin. */
 struct schedule_span {

@@ -12,7 +12,8 @@
  * of any SIP; a message keeps it busy as often as the messages of all ranks together cross the
  * busiest link of that outlet.
  *
- * Pieces after the first few take as long as the last of these.
+ * Pieces after the first few take as long as the last of these; of members, whose phases overlap,
+ * as long as the later half of these in the mean.
  */
 #include "collectives/schedule/schedule_cost.h"
 
@@ -24,7 +25,7 @@
 #include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"
 
-enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+enum { PIECES_FEW = 3, PIECES_MAX = 8, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 enum { NEVER = -1 };
 
 /* A queue between two threads. */
@@ -56,10 +57,12 @@ struct cost_thread {
     int64_t loaded_ps;         /* the value of the tile under way */
     int64_t ahead_ps;          /* that of the next one, if its load has begun; -1: it has not */
     uint32_t piece, step, chunk, tile;
+    uint32_t link; /* of the steps that are carried out as one (chain): the one under way */
     enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the tile under way */
     uint32_t *send_queue, *recv_queue;                          /* [step] */
     enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
-    int64_t *step_ended_ps;                                     /* [step], in this piece */
+    uint8_t *chain;               /* [step]: so many, from this one on, are carried out as one */
+    int64_t *step_ended_ps;       /* [step], in this piece */
     uint32_t waiter, next_waiter; /* threads that wait for this one, as a list; NONE: the end */
 };
 
@@ -278,9 +281,11 @@ static bool is_home(const struct cost *c, const struct cost_thread *t)
     return c->lanes || t->number == 0;
 }
 
-static bool op_loads(const struct cost *c, const struct cost_thread *t, enum schedule_op op)
+/* A step's own value goes through TCM: schedule_kernel.c, loads(). */
+static bool step_loads(const struct cost *c, const struct cost_thread *t, uint32_t step)
 {
-    return schedule_op_reads(op) && (op != SCHEDULE_SEND || !is_home(c, t));
+    const enum schedule_op op = (enum schedule_op)step_at(t, step)->op;
+    return schedule_op_reads(op) && (op != SCHEDULE_SEND || t->chain[step] > 1 || !is_home(c, t));
 }
 
 /* A step's sources may be loaded while the step before it is under way: asked then. */
@@ -310,9 +315,9 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
         if (next.chunk == 0)
             return tile_bytes(c, &next);
         next.chunk = next.tile = 0;
-        next.step++;
+        next.step += t->chain[t->step];
         if (next.step == t->thread->step_count || !loads_early(c, t, next.step) ||
-            !op_loads(c, t, (enum schedule_op)step_at(t, next.step)->op))
+            !step_loads(c, t, next.step))
             return 0;
     }
     return tile_bytes(c, &next);
@@ -321,7 +326,7 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
 /* The first third of a tile: the loads of its value, and of the one after it, have begun. */
 static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
 {
-    if (!op_loads(c, t, (enum schedule_op)step_at(t, t->step)->op))
+    if (!step_loads(c, t, t->step))
         return;
     t->loaded_ps = t->ahead_ps >= 0 ? t->ahead_ps : begin_load(c, t, bytes);
     t->ahead_ps = -1;
@@ -333,9 +338,9 @@ static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
 /* The second: the message has come, and is added. False: it has not come. */
 static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)step_at(t, t->step)->op;
+    const enum schedule_op op = (enum schedule_op)step_at(t, t->step + t->link)->op;
     if (schedule_op_receives(op)) {
-        struct cost_queue *const q = &c->queue[t->recv_queue[t->step]];
+        struct cost_queue *const q = &c->queue[t->recv_queue[t->step + t->link]];
         if (q->sent == q->received) {
             q->receiver = number;
             return false;
@@ -346,7 +351,7 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         t->now_ps = here + (c->call->ccl->recv_blocks_on_credit ? q->route.credit_ps : 0);
         wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
     }
-    if (op_loads(c, t, op))
+    if (t->link == 0 && step_loads(c, t, t->step))
         t->now_ps = later(t->now_ps, t->loaded_ps) + c->times.wait_ps;
     if (op == SCHEDULE_REDUCE)
         t->now_ps = begin_load(c, t, bytes) + c->times.wait_ps;
@@ -355,12 +360,21 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     return true;
 }
 
-/* The third: it is sent, and stored. False: the queue is full. */
+/* The value is kept: schedule_kernel.c, keeps_value(). */
+static bool keeps_value(const struct cost_thread *t)
+{
+    uint32_t last = t->step + t->chain[t->step] - 1;
+    while (last > t->step && step_at(t, last)->op == SCHEDULE_SEND)
+        last--;
+    return schedule_op_writes((enum schedule_op)step_at(t, last)->op);
+}
+
+/* The third: it is sent, and stored with the last link. False: the queue is full. */
 static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)step_at(t, t->step)->op;
+    const enum schedule_op op = (enum schedule_op)step_at(t, t->step + t->link)->op;
     if (schedule_op_sends(op)) {
-        struct cost_queue *const q = &c->queue[t->send_queue[t->step]];
+        struct cost_queue *const q = &c->queue[t->send_queue[t->step + t->link]];
         const uint32_t slot = q->sent % c->slots;
         if (q->sent - q->received == c->slots) {
             q->sender = number;
@@ -370,14 +384,14 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         if (q->sent >= c->slots)
             t->now_ps = later(t->now_ps, q->free_ps[slot]);
         int64_t begins = take_engine(c, t, bytes);
-        if (op == SCHEDULE_SEND && is_home(c, t))
+        if (op == SCHEDULE_SEND && t->chain[t->step] == 1 && is_home(c, t))
             begins = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes) -
                      cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
         q->arrives_ps[slot] = travel(c, q, begins, bytes);
         q->sent++;
         wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }
-    if (schedule_op_writes(op))
+    if (t->link + 1 == t->chain[t->step] && keeps_value(t))
         begin_store(c, t, bytes);
     return true;
 }
@@ -407,20 +421,22 @@ static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
 
 static void end_step(struct cost *c, struct cost_thread *t)
 {
-    const struct schedule_step *const step = step_at(t, t->step);
-    if (step->awaited)
+    const uint32_t chain = t->chain[t->step];
+    if (step_at(t, t->step + chain - 1)->awaited)
         settle(c, t);
-    for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
-        c->written[t->rank_number][schedule_location(c->s, t->rank_number, step->dst.buffer,
-                                                     step->dst.at + k)] = t->piece + 1;
-    t->step_ended_ps[t->step] = t->now_ps;
+    for (uint32_t i = 0; i < chain; i++, t->step++) {
+        const struct schedule_step *const step = step_at(t, t->step);
+        for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
+            c->written[t->rank_number][schedule_location(c->s, t->rank_number, step->dst.buffer,
+                                                         step->dst.at + k)] = t->piece + 1;
+        t->step_ended_ps[t->step] = t->now_ps;
+    }
     while (t->waiter != NONE) {
         uint32_t waiter = t->waiter;
         t->waiter = c->thread[waiter].next_waiter;
         wake(c, &waiter, 0);
     }
     t->chunk = t->tile = 0;
-    t->step++;
 }
 
 static void end_piece(struct cost *c, struct cost_thread *t)
@@ -447,8 +463,9 @@ static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     default:
         if (!give_tile(c, t, number, bytes))
             return false;
-        t->third = TILE_LOADS;
-        t->tile++;
+        t->link = t->link + 1 < t->chain[t->step] ? t->link + 1 : 0;
+        t->third = t->link > 0 ? TILE_TAKES : TILE_LOADS;
+        t->tile += t->link == 0;
         return true;
     }
 }
@@ -788,10 +805,13 @@ static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
     t->send_queue = calloc(steps, sizeof *t->send_queue);
     t->recv_queue = calloc(steps, sizeof *t->recv_queue);
     t->early = calloc(steps, sizeof *t->early);
+    t->chain = calloc(steps, sizeof *t->chain);
     t->step_ended_ps = calloc(steps, sizeof *t->step_ended_ps);
-    if (t->send_queue == NULL || t->recv_queue == NULL || t->early == NULL ||
+    if (t->send_queue == NULL || t->recv_queue == NULL || t->early == NULL || t->chain == NULL ||
         t->step_ended_ps == NULL)
         return false;
+    for (uint32_t i = 0; i + 1 < steps; i++)
+        t->chain[i] = (uint8_t)schedule_chain(r, number, i);
     for (uint32_t i = 0; i + 1 < steps && !c->failed; i++) {
         const struct schedule_step *const step = step_at(t, i);
         const enum schedule_op op = (enum schedule_op)step->op;
@@ -836,6 +856,7 @@ static void free_all(struct cost *c)
         free(c->thread[i].send_queue);
         free(c->thread[i].recv_queue);
         free(c->thread[i].early);
+        free(c->thread[i].chain);
         free(c->thread[i].step_ended_ps);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
@@ -906,7 +927,8 @@ static bool estimate(struct cost c, bool *mixed, int64_t *ps)
 {
     const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
     const uint64_t all = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
-    c.pieces = all < PIECES_MAX ? (uint32_t)all : PIECES_MAX;
+    const uint32_t most = c.s->members > 1 ? PIECES_MAX : PIECES_FEW; /* members' phases overlap */
+    c.pieces = all < most ? (uint32_t)all : most;
     const bool made = make_all(&c);
     *mixed = c.mixed;
     *ps = NEVER;
@@ -916,9 +938,11 @@ static bool estimate(struct cost c, bool *mixed, int64_t *ps)
         const int64_t last = c.ended_ps[c.pieces - 1];
         const bool ended = all_ended(&c);
         *ps = ended ? last : NEVER;
+        const uint32_t back = c.s->members > 1 ? c.pieces / 2 : 1;
         if (ended && all > c.pieces)
-            *ps += (int64_t)(all - c.pieces) *
-                   later(last - c.ended_ps[c.pieces - 2], busiest_memory_ps(&c) / c.pieces);
+            *ps +=
+                (int64_t)(all - c.pieces) * later((last - c.ended_ps[c.pieces - 1 - back]) / back,
+                                                  busiest_memory_ps(&c) / c.pieces);
     }
     free_all(&c);
     return made;

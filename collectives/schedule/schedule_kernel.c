@@ -26,7 +26,7 @@ struct schedule_frame {
     uint32_t begun, ended;        /* loads and stores: begun, and known to have ended */
     uint32_t move_of_load[AHEAD]; /* [load % AHEAD]: its number among loads and stores */
     uint16_t notice, times;       /* notifications of a step: which, and how often */
-    uint32_t fused;               /* step of a fused reduction */
+    uint32_t fused;               /* of steps that are carried out as one: which */
 };
 _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a frame");
 
@@ -167,10 +167,12 @@ uint64_t schedule_tcm_bytes(const struct ccl_call *call)
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
-/* The step's own value goes through TCM. The home sends from its HBM without that. */
-static bool loads(const struct tl *tl, enum schedule_op op)
+/* The step's own value goes through TCM. The home sends from its HBM without that, unless it sends
+ * the value several times. */
+static bool loads(const struct tl *tl, const struct program_step *step)
 {
-    return schedule_op_reads(op) && (op != SCHEDULE_SEND || !is_home(tl));
+    const enum schedule_op op = (enum schedule_op)step->op;
+    return schedule_op_reads(op) && (op != SCHEDULE_SEND || step->fused > 1 || !is_home(tl));
 }
 
 static void go_ahead(const struct tl *tl, struct schedule_frame *f)
@@ -194,7 +196,7 @@ static void look_at_step(const struct tl *tl, struct schedule_frame *f, uint32_t
 {
     const struct program_step *const laid = step_of(tl, f, step);
     f->ahead = (struct cursor){.step = step};
-    if (!loads(tl, (enum schedule_op)laid->op))
+    if (!loads(tl, laid))
         f->ahead.chunk = laid->count;
     else if (is_tile(tl, f, &f->ahead) && elems_at(tl, f, &f->ahead) == 0)
         go_ahead(tl, f);
@@ -211,7 +213,7 @@ static bool may_load_ahead(const struct tl *tl, struct schedule_frame *f)
     if (f->ahead.step >= next || next >= steps_of(tl, f))
         return false;
     const struct program_step *const step = step_of(tl, f, next);
-    if ((step->flags & PROGRAM_EARLY) == 0 || !loads(tl, (enum schedule_op)step->op))
+    if ((step->flags & PROGRAM_EARLY) == 0 || !loads(tl, step))
         return false;
     look_at_step(tl, f, next);
     return is_tile(tl, f, &f->ahead);
@@ -299,7 +301,7 @@ static struct lp_operand value_at(const struct tl *tl, const struct schedule_fra
         return tl_tcm(sum_tcm(tl));
     if (schedule_op_receives(op))
         return tl_received(tl);
-    if (loads(tl, op))
+    if (loads(tl, step))
         return tl_tcm(operand_tcm(tl, f->used));
     const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
     return tl_hbm((uint32_t)(base_of(tl, buffer).pa + offset_at(tl, f, &f->at, buffer, step->src)));
@@ -319,9 +321,11 @@ static void load_other(struct tl *tl, const struct schedule_frame *f)
                      bytes_at(tl, f, &f->at));
 }
 
+/* The own value, or the sum so far, and the tile that has been received. */
 static void add(struct tl *tl, const struct schedule_frame *f)
 {
-    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl), tl_tcm(operand_tcm(tl, f->used)),
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl),
+            tl_tcm(f->fused == 0 ? operand_tcm(tl, f->used) : sum_tcm(tl)),
             tl_last(tl_received(tl)), elems_at(tl, f, &f->at));
 }
 
@@ -363,28 +367,47 @@ static enum tl_status reduce_tile(struct tl *tl, struct schedule_frame *f)
     TL_END(&f->tile_line);
 }
 
-/* Carries out a step for one tile. One TL_RUN. */
+/* The step under way, of those that are carried out as one. */
+static const struct program_step *step_under_way(const struct tl *tl,
+                                                 const struct schedule_frame *f)
+{
+    return step_of(tl, f, f->at.step + f->fused);
+}
+
+/* The value is kept: the last step that does not only send it on says so. */
+static bool keeps_value(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const first = step_of(tl, f, f->at.step);
+    const struct program_step *last = first + first->fused - 1;
+    while (last > first && last->op == SCHEDULE_SEND)
+        last--;
+    return schedule_op_writes((enum schedule_op)last->op);
+}
+
+/* Carries out a step, or several with one value, for one tile. One TL_RUN. */
 static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
-    const enum schedule_op op = (enum schedule_op)step->op;
     TL_BEGIN(&f->tile_line);
-    if (loads(tl, op) && f->loads == f->used)
+    if (loads(tl, step) && f->loads == f->used)
         TL_RUN(&f->tile_line, begin_load(tl, f));
     if (may_load_ahead(tl, f))
         TL_RUN(&f->tile_line, begin_load(tl, f));
-    if (schedule_op_receives(op))
-        TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step->recv_dir, bytes_at(tl, f, &f->at)));
-    if (loads(tl, op))
-        TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
-    if (adds(op))
-        TL_CALL(&f->tile_line, add(tl, f));
-    if (schedule_op_sends(op))
-        TL_CALL(&f->tile_line,
-                tl_send(tl, (enum hw_dir)step->send_dir, value_at(tl, f), bytes_at(tl, f, &f->at)));
-    if (schedule_op_writes(op))
+    for (f->fused = 0; f->fused < step->fused; f->fused++) {
+        if (schedule_op_receives((enum schedule_op)step_under_way(tl, f)->op))
+            TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step_under_way(tl, f)->recv_dir,
+                                           bytes_at(tl, f, &f->at)));
+        if (f->fused == 0 && loads(tl, step))
+            TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
+        if (adds((enum schedule_op)step_under_way(tl, f)->op))
+            TL_CALL(&f->tile_line, add(tl, f));
+        if (schedule_op_sends((enum schedule_op)step_under_way(tl, f)->op))
+            TL_CALL(&f->tile_line, tl_send(tl, (enum hw_dir)step_under_way(tl, f)->send_dir,
+                                           value_at(tl, f), bytes_at(tl, f, &f->at)));
+    }
+    if (keeps_value(tl, f))
         TL_RUN(&f->tile_line, begin_store(tl, f, tl_last(value_at(tl, f))));
-    f->used += loads(tl, op);
+    f->used += loads(tl, step);
     TL_END(&f->tile_line);
 }
 

@@ -5,7 +5,7 @@
  *    the step at the other end of each message (schedule_graph.h).
  * 2. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
  *    that it came from, wherever it is kept. Going through all steps in their order tells which.
- * 3. Notifications, early loads, fused reductions, and the tiles of a step (schedule_rings.h).
+ * 3. Notifications, early loads, fused steps, and the tiles of a step (schedule_rings.h).
  */
 #include "collectives/schedule/schedule_lay.h"
 
@@ -438,7 +438,7 @@ static int find_early_loads(struct laying *l)
     return code;
 }
 
-/* ---- fused reductions ------------------------------------------------------------------------ */
+/* ---- fused steps ------------------------------------------------------------------------ */
 
 /* A step goes on with the sum that the step before it has in TCM: both add to the same place, and
  * no other thread comes between. */
@@ -455,7 +455,7 @@ static bool goes_on_with_sum(const struct laying *l, uint32_t r, const struct sc
     return src + step->count <= dst || dst + step->count <= src;
 }
 
-static void fuse_reductions(struct laying *l, uint32_t r)
+static void fuse_steps(struct laying *l, uint32_t r)
 {
     const struct schedule_rank *const rank = &l->schedule->rank[r];
     for (uint32_t t = 0; t < rank->thread_count; t++) {
@@ -463,7 +463,7 @@ static void fuse_reductions(struct laying *l, uint32_t r)
         struct program_step *const laid = &l->program->rank[r].step[rank->thread[t].step_first];
         for (uint32_t first = 0, k = 0; k < rank->thread[t].step_count; k++) {
             if (k == 0 || laid[first].fused == UINT8_MAX ||
-                !goes_on_with_sum(l, r, &step[k], &laid[k]))
+                !(goes_on_with_sum(l, r, &step[k], &laid[k]) || step[k].joined))
                 first = k;
             laid[first].fused++;
         }
@@ -490,7 +490,7 @@ static int lay_program(struct laying *l, uint32_t n_slots)
     if (code != CW_OK)
         return code;
     for (uint32_t r = 0; r < s->rank_count; r++)
-        fuse_reductions(l, r);
+        fuse_steps(l, r);
     l->program->piece_tiles = schedule_rings_tiles(l->graph, n_slots);
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,

@@ -37,8 +37,9 @@ struct program_step {
     uint8_t send_dir, recv_dir;     /* enum hw_dir */
     uint8_t flags;                  /* enum program_flag */
     uint8_t src_buffer, dst_buffer; /* enum schedule_buffer */
-    uint8_t fused; /* of reductions of several sources into one place: so many steps, this one being
-                      the first, are carried out as one, tile by tile */
+    uint8_t fused; /* so many steps, this one being the first, are carried out as one, tile by tile:
+                      reductions of several sources into one place, or steps that go on with a value
+                      (schedule.h, `joined`) */
     uint8_t reserved;
     uint16_t count; /* chunks */
     uint16_t wait_count, notify_count;

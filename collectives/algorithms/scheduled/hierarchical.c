@@ -127,7 +127,7 @@ static struct schedule *make_plan(const struct ccl_call *call, struct plan plan,
     struct hierarchy h = {.inside = inside_of(call, shape.inside),
                           .turns = plan.turns,
                           .pes = is_per_pe(call) ? 1 : hw_pes(call->hw),
-                          .n_slots = call->ccl->n_slots,
+                          .call = call,
                           .together = shape.together};
     struct schedule *const made =
         make_between(call, plan.between, inside_owners(&h.inside) * plan.turns, NULL, error);

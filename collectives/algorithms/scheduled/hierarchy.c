@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectives/algorithms/scheduled/hierarchy.h"
+#include "collectives/algorithms/scheduled/rs_ag.h"
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
@@ -31,7 +32,7 @@ static bool may_share(const struct hierarchy *h)
     for (uint32_t d = 1; d < h->inside.dims; d++)
         owners *= h->inside.dim[d].n;
     return h->inside.way != INSIDE_DIRECT ||
-           (uint64_t)owners * h->between->rank[0].chunks[SCHEDULE_OUTPUT] <= h->n_slots;
+           (uint64_t)owners * h->between->rank[0].chunks[SCHEDULE_OUTPUT] <= h->call->ccl->n_slots;
 }
 
 static bool find_roles(const struct hierarchy *h, struct roles *roles)
@@ -116,6 +117,7 @@ static void add_between(const struct making *making, struct member *m, uint32_t 
             step.send_to = step.send_to * members + number;
             step.recv_from = step.recv_from * members + number;
             member_add(m, first + t, step);
+            schedule_join(m->b, m->rank, first + t);
         }
     }
 }
@@ -201,7 +203,10 @@ struct schedule *hierarchy_schedule(const struct hierarchy *h, const char *name,
                              .b = making.b,
                              .rank = rank,
                              .first_rank = rank / members * members,
-                             .chunks = making.chunks};
+                             .chunks = making.chunks,
+                             .window = rs_ag_window(h->call, chunks)};
+        m->small = (uint64_t)m->window * h->call->n_elem * tl_itemsize(h->call->dtype) <
+                   (uint64_t)chunks * h->call->ccl->slot_bytes;
         for (uint32_t d = 0; d < h->inside.dims; d++)
             m->at[d] = rank % members / h->inside.dim[d].stride % h->inside.dim[d].n;
         schedule_chunks_of(making.b, rank, chunks, chunks, h->turns * making.scratch);

@@ -21,7 +21,8 @@
  * No step waits for ever, however many chunks it has and however few slots: (1) In phase 1 and 3
  * each thread sends to higher places of a line alone, or to lower ones alone, or it only sends, or
  * it only receives; the one that adds last waits for the other, never the reverse. So threads of a
- * dimension wait in no circle. Where one thread does both, all it sends first fits in the slots, or
+ * dimension wait in no circle. (A thread that goes on with one value for several peers goes window
+ * by window: inside.c.) Where one thread does both, all it sends first fits in the slots, or
  * goes to higher places. (2) A dimension waits for those before it alone, and phases likewise.
  * (3) Phase 2 waits in no circle by itself.
  *
@@ -61,6 +62,8 @@ struct member {
     uint32_t first_rank;                /* of its SIP's member 0 */
     uint32_t at[INSIDE_DIMS_MAX];       /* its place */
     uint32_t chunks;                    /* of an owner, in a turn */
+    uint32_t window;                    /* chunks that fill the slots of a queue */
+    bool small;                         /* ... and no tile */
     uint32_t steps[MEMBER_THREADS_MAX]; /* of each thread so far */
     /* Of each thread and each other one: so many steps of that one come before the next step. */
     uint32_t awaits[MEMBER_THREADS_MAX][MEMBER_THREADS_MAX];
@@ -90,7 +93,7 @@ struct hierarchy {
                                        owner in one turn */
     uint32_t turns;                 /* at most TURNS_MAX */
     uint32_t pes;                   /* of each member */
-    uint32_t n_slots;
+    const struct ccl_call *call;
     bool together; /* the phases share a thread, if they can */
 };
 /* NULL: CW_USAGE, there are not PEs enough; CW_NO_RESOURCE. */

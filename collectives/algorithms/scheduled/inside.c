@@ -25,6 +25,11 @@ static uint32_t owners_of_group(const struct inside *inside, uint32_t d)
     return owners;
 }
 
+static uint32_t chunks_of_group(const struct member *m, uint32_t d)
+{
+    return owners_of_group(m->inside, d) * m->chunks;
+}
+
 /* The first owner of the group of place `at` of dimension d. */
 static uint32_t first_of_group(const struct member *m, uint32_t d, uint32_t at)
 {
@@ -87,7 +92,9 @@ struct inside_step {
     uint32_t d, group; /* of the place with this number, of dimension d */
     uint32_t to, from; /* places of dimension d */
     uint32_t turn, thread;
-    bool sums; /* it reads sums, not the input */
+    uint32_t first, count; /* chunks of the group; count 0: all */
+    bool sums;             /* it reads sums, not the input */
+    bool alone;            /* it is not joined with the step before it */
 };
 
 static void add_inside(struct member *m, struct inside_step step)
@@ -97,17 +104,21 @@ static void add_inside(struct member *m, struct inside_step step)
     const uint32_t line = m->rank - m->at[step.d] * dim->stride;
     const uint32_t owner =
         step.turn * inside_owners(inside) + first_of_group(m, step.d, step.group);
-    const struct schedule_chunks chunks = {.at = owner * m->chunks, .buffer = SCHEDULE_OUTPUT};
+    const struct schedule_chunks chunks = {.at = owner * m->chunks + step.first,
+                                           .buffer = SCHEDULE_OUTPUT};
     struct schedule_chunks source = chunks;
     source.buffer = step.sums ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
-    member_add(m, step.thread,
-               (struct schedule_step){.op = (uint8_t)step.op,
-                                      .channel = (uint8_t)step.channel,
-                                      .count = owners_of_group(inside, step.d) * m->chunks,
-                                      .src = source,
-                                      .dst = chunks,
-                                      .send_to = line + step.to * dim->stride,
-                                      .recv_from = line + step.from * dim->stride});
+    member_add(
+        m, step.thread,
+        (struct schedule_step){.op = (uint8_t)step.op,
+                               .channel = (uint8_t)step.channel,
+                               .count = step.count > 0 ? step.count : chunks_of_group(m, step.d),
+                               .src = source,
+                               .dst = chunks,
+                               .send_to = line + step.to * dim->stride,
+                               .recv_from = line + step.from * dim->stride});
+    if (!step.alone)
+        schedule_join(m->b, m->rank, step.thread);
 }
 
 /* ---- along lines, in both directions --------------------------------------------------------- */
@@ -166,6 +177,29 @@ static void spread_line(struct member *m, struct inside_step step, const uint32_
 
 /* ---- directly -------------------------------------------------------------------------------- */
 
+/*
+ * A place exchanges with several others at once: their tiles are added one after the other without
+ * leaving TCM, and its own go to all from there. So no ring may be full for a peer that comes
+ * later: all go on window by window, with as many chunks as fill the slots. Windows of less than a
+ * tile would be a waste: then each peer's chunks are one step, alone.
+ */
+static void begin_windows(const struct member *m, struct inside_step *step)
+{
+    const uint32_t all = chunks_of_group(m, step->d);
+    step->alone = all > m->window && m->small;
+    step->count = step->alone || all < m->window ? all : m->window;
+    step->first = 0;
+}
+
+/* The next window; false: there is none. */
+static bool next_window(const struct member *m, struct inside_step *step)
+{
+    const uint32_t all = chunks_of_group(m, step->d);
+    step->first += step->count;
+    step->count = all - step->first < step->count ? all - step->first : step->count;
+    return step->first < all;
+}
+
 /* A place's own group ends here: ((own + from at - 1) + from at - 2) + ..., round the line. All is
  * sent first: one thread can carry out all while that fits in the slots. */
 static void reduce_directly(struct member *m, struct inside_step step, const uint32_t thread[])
@@ -177,15 +211,22 @@ static void reduce_directly(struct member *m, struct inside_step step, const uin
     take.op = SCHEDULE_RECV_REDUCE_COPY;
     take.thread = thread[1];
     take.group = at;
-    for (uint32_t distance = 1; distance < n; distance++) {
-        send.to = send.group = (at + distance) % n;
-        add_inside(m, send);
-    }
-    for (uint32_t distance = 1; distance < n; distance++) {
-        take.from = (at + n - distance) % n;
-        add_inside(m, take);
-        take.sums = true;
-    }
+    begin_windows(m, &send);
+    do {
+        for (uint32_t distance = 1; distance < n; distance++) {
+            send.to = send.group = (at + distance) % n;
+            add_inside(m, send);
+        }
+    } while (next_window(m, &send));
+    begin_windows(m, &take);
+    do {
+        take.sums = step.sums;
+        for (uint32_t distance = 1; distance < n; distance++) {
+            take.from = (at + n - distance) % n;
+            add_inside(m, take);
+            take.sums = true;
+        }
+    } while (next_window(m, &take));
 }
 
 static void spread_directly(struct member *m, struct inside_step step, const uint32_t thread[])
@@ -197,14 +238,20 @@ static void spread_directly(struct member *m, struct inside_step step, const uin
     send.group = at;
     take.op = SCHEDULE_RECV;
     take.thread = thread[1];
-    for (uint32_t distance = 1; distance < n; distance++) {
-        send.to = (at + distance) % n;
-        add_inside(m, send);
-    }
-    for (uint32_t distance = 1; distance < n; distance++) {
-        take.from = take.group = (at + n - distance) % n;
-        add_inside(m, take);
-    }
+    begin_windows(m, &send);
+    do {
+        for (uint32_t distance = 1; distance < n; distance++) {
+            send.to = (at + distance) % n;
+            add_inside(m, send);
+        }
+    } while (next_window(m, &send));
+    begin_windows(m, &take);
+    do {
+        for (uint32_t distance = 1; distance < n; distance++) {
+            take.from = take.group = (at + n - distance) % n;
+            add_inside(m, take);
+        }
+    } while (next_window(m, &take));
 }
 
 /* ---- by way of lrab -------------------------------------------------------------------------- */

@@ -14,26 +14,32 @@ int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                                                      : parameters[i].value;
 }
 
+/* The schedule of an algorithm that the call's configuration names. */
+static struct schedule *make_checked(const struct ccl_call *call,
+                                     const struct ccl_algorithm *algorithm, struct cw_error *error)
+{
+    struct ccl_refusal refusal;
+    if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
+        return algorithm->schedule(call, error);
+    char text[sizeof refusal];
+    ccl_refusal_text(&refusal, text, sizeof text);
+    (void)cw_error_set(error, CW_USAGE, "%s", text);
+    return NULL;
+}
+
 struct schedule *scheduled_make(const struct ccl_call *call,
                                 const struct scheduled_candidate *candidate, struct cw_error *error)
 {
     const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
     struct ccl_config ccl = *call->ccl;
     struct ccl_call own = *call;
-    struct ccl_refusal refusal;
     own.ccl = &ccl;
     snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
     for (uint32_t i = 0; i < algorithm->parameter_count; i++)
         ccl.parameter[i] = algorithm->parameters[i].value;
     if (candidate->rings > 0)
         ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
-    if (algorithm->check != NULL && algorithm->check(&own, &refusal) != CW_OK) {
-        char text[sizeof refusal];
-        ccl_refusal_text(&refusal, text, sizeof text);
-        (void)cw_error_set(error, CW_USAGE, "%s", text);
-        return NULL;
-    }
-    struct schedule *const schedule = algorithm->schedule(&own, error);
+    struct schedule *const schedule = make_checked(&own, algorithm, error);
     if (schedule != NULL && candidate->rings > 1)
         snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", algorithm->name,
                  (int)candidate->rings);
