@@ -151,6 +151,16 @@ test: setup ## set up, build, run every test
 	@$(SUBMAKE) VARIANT=check test-binaries
 	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
 	    test/install/test_install.sh $(TEST_SOURCES:%.c=$(BUILD)/check/%)
+	@echo "skipped, for make test-all: $(TEST_ALL)"
+
+# Tests that need programs which nothing else needs. `make test` passes without them.
+TEST_ALL := test/browser/test_report.py
+TEST_ALL_PACKAGES := chromium gnuplot-nox python3
+
+.PHONY: test-all
+test-all: test ## every test, also those of pages in a browser
+	@.ci/setup.sh $(TEST_ALL_PACKAGES)
+	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh $(TEST_ALL)
 
 # One folder's unit tests: the shortest way from a change to an answer.
 FOLDER ?= core
@@ -256,9 +266,9 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
 
 .PHONY: schedule-sweep
-schedule-sweep: ## auto_all_reduce beside all schedules that it could have taken: perf/results/schedule_choice.md
+schedule-sweep: ## the automatic choice beside all that it could have taken: perf/results/schedule_choice.md (QUICK=1: compares some rows)
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
-	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
+	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) $(if $(QUICK),--quick)
 
 .PHONY: hierarchical-sweep
 hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/results/hierarchical.md

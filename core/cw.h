@@ -83,6 +83,7 @@ enum cw_exit {
     CW_PROGRAM_FAILED = 3, /* the simulated program failed: deadlock, fault, overflow of time */
     CW_NO_RESOURCE = 4,    /* memory, disk, threads */
     CW_BUG = 5,            /* an internal check of cubewarp itself */
+    CW_INTERRUPTED = 6,    /* the host asked for it: cw_config.stop */
 };
 
 /* An error. Filled by the function that returns a non-zero enum cw_exit. */
@@ -442,6 +443,11 @@ struct cw_config {
     uint64_t events_max;       /* most events of all drains together, 0: no limit. A run with more
                                   ends with CW_PROGRAM_FAILED: CW_SEQUENTIAL right behind the
                                   last that is allowed, others within a round of GVT */
+    bool (*stop)(void *arg);   /* whether the run is to end. Asked at the beginning of a drain
+                                  and then by each worker, on its thread, every few thousand
+                                  events at most; several may ask at the same time. Once true,
+                                  the drain ends with CW_INTERRUPTED, at no event. NULL: never */
+    void *stop_arg;
     uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
     int64_t window_ps;            /* CW_OPTIMISTIC, CW_ADAPTIVE: events this far beyond GVT wait;
                                      0: no limit. CW_STRESS: not 0 runs half of the safe events

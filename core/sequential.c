@@ -94,6 +94,7 @@ static void check_limit(struct cw_sim *sim, struct worker *worker)
 __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
 {
     const uint64_t before = worker->committed;
+    worker_check_stop(worker);
     if (before % EVENTS_PER_PROGRESS == 0)
         stats_tell_sequential(sim);
     worker_begin_timed(worker, CW_QUEUE, 0);
@@ -107,6 +108,7 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
 static void sequential_run(struct cw_sim *sim, struct worker *worker)
 {
     uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+    worker_check_stop(worker);
     check_limit(sim, worker);
     next = limited(sim, next);
     while (sequential_step(sim, worker, false))
@@ -140,8 +142,10 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
         commit(sim, worker, block, event);
         cause_trace_end(trace, &told, index, cause);
-        if (worker->committed % EVENTS_PER_PROGRESS == 0)
+        if (worker->committed % EVENTS_PER_PROGRESS == 0) {
             stats_tell_sequential(sim);
+            worker_check_stop(worker);
+        }
     }
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);

@@ -50,6 +50,18 @@ void worker_too_many_events(struct worker *worker)
     longjmp(worker->failed, 1);
 }
 
+void worker_check_stop(struct worker *worker)
+{
+    const struct cw_config *const config = &worker->sim->config;
+    if (config->stop == NULL || !config->stop(config->stop_arg))
+        return;
+    (void)cw_error_set(&worker->failure, CW_INTERRUPTED, "interrupted");
+    worker->ctx.event = NULL; /* no event has failed */
+    if (worker->timewarp != NULL)
+        worker->timewarp->current.handling = NULL;
+    longjmp(worker->failed, 1);
+}
+
 void worker_bug(struct worker *worker, const char *format, ...)
 {
     va_list arguments;

@@ -77,6 +77,8 @@ _Noreturn void worker_fail_for_memory(struct worker *worker);
 _Noreturn void worker_out_of_memory(struct worker *worker);
 /* The run ends: it has handled cw_config.events_max events, and others are left. */
 _Noreturn void worker_too_many_events(struct worker *worker);
+/* Ends the run if the host asks for it (cw_config.stop). Outside of handler calls. */
+void worker_check_stop(struct worker *worker);
 /* The run ends: an internal check failed outside of a handler. */
 _Noreturn void worker_bug(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
+#include "bench/result/interrupt.h"
 #include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
@@ -33,6 +35,22 @@ int cli_end(const char *command, int result)
     fprintf(stderr, "cubewarp %s: cannot write to standard output: %s\n", command,
             strerror(errno != 0 ? errno : EIO));
     return result == CW_OK ? CW_NO_RESOURCE : result;
+}
+
+static void say_late(void *command, bool second)
+{
+    (void)second;
+    fprintf(stderr, "cubewarp %s: interrupted by %s\n", (const char *)command, interrupt_name());
+}
+
+void cli_watch(const char *command) { interrupt_watch(say_late, (void *)(uintptr_t)command); }
+
+void cli_end_interrupted(const char *command)
+{
+    const char *const name = interrupt_name();
+    (void)fflush(stdout);
+    fprintf(stderr, "cubewarp %s: interrupted by %s\n", command, name != NULL ? name : "its host");
+    _exit(interrupt_exit_code()); /* large machines take a while to be freed */
 }
 
 void cli_hint(const char *command) { fprintf(stderr, "Try 'cubewarp %s --help'.\n", command); }
@@ -64,7 +82,11 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (!cli_read(&options, argc, argv, &code))
         return code;
     struct config_errors errors = {0};
-    code = run_line_configure(run, options_given(&options, "bench"), config, &errors);
+    const enum run_line_bench bench = (command & (COMMAND_RUN | COMMAND_VERIFY)) == 0
+                                          ? RUN_LINE_NO_BENCH
+                                      : options_given(&options, "bench") ? RUN_LINE_BENCH
+                                                                         : RUN_LINE_ANY_BENCH;
+    code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
     if (*config != NULL)

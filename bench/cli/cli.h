@@ -27,6 +27,11 @@ void cli_hint(const char *command);
 /* Prints "cubewarp COMMAND: TEXT" on standard error, and asks to report a bug; returns the exit
  * code. */
 int cli_fail(const char *command, const struct cw_error *error);
+/* Watches for signals (interrupt.h), for a command that keeps nothing when it is in a long stretch
+ * without a drain. `command`: a constant. */
+void cli_watch(const char *command);
+/* Ends the process after a signal, with that signal's exit code, when all files are written. */
+_Noreturn void cli_end_interrupted(const char *command);
 /* Flushes standard output: `result`, or CW_NO_RESOURCE if the output could not be written. */
 int cli_end(const char *command, int result);
 

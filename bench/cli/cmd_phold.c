@@ -19,10 +19,15 @@
 #include "bench/output/report.h"
 #include "bench/output/result.h"
 #include "bench/output/report_json.h"
+#include "bench/result/interrupt.h"
+#include "bench/result/provenance.h"
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
 struct outcome {
+    int code;                     /* of the run: enum cw_exit */
+    const struct cw_error *error; /* of a run that has failed */
+    json_t *provenance;
     struct cw_stats stats;
     struct cw_stats *workers; /* [threads]; NULL: unknown */
     double setup_s;
@@ -94,9 +99,16 @@ static int write_phold_json(FILE *file, const struct phold_command *command,
                             const struct outcome *outcome, struct cw_error *error)
 {
     const struct result_engine engine = engine_of(command, outcome);
-    json_t *const object = json_pack(
-        "{s:s, s:s, s:s, s:o, s:o}", "schema", "cubewarp.phold/1", "version", CW_VERSION, "command",
-        "phold", "phold", options_json(&command->options), "engine", report_engine_json(&engine));
+    json_t *const object =
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:O}", "schema", "cubewarp.phold/1", "version",
+                  CW_VERSION, "command", "phold", "phold", options_json(&command->options),
+                  "engine", report_engine_json(&engine), "provenance", outcome->provenance);
+    if (object != NULL && outcome->code == CW_INTERRUPTED)
+        (void)json_object_set_new(object, "interrupted", json_true());
+    else if (object != NULL && outcome->code != CW_OK)
+        (void)json_object_set_new(object, "error",
+                                  json_pack("{s:i, s:s}", "exit_code", outcome->code, "message",
+                                            cw_error_text(outcome->error)));
     return report_json_object(file, object, 15, error);
 }
 
@@ -107,8 +119,12 @@ static int report_phold(const struct phold_command *command, const struct outcom
     if (command->json != NULL && json->stream == NULL)
         return write_phold_json(stdout, command, outcome, error);
     const struct result_engine engine = engine_of(command, outcome);
-    print_phold_table(command, outcome);
-    report_threads(stdout, &engine);
+    if (outcome->code == CW_OK || outcome->code == CW_INTERRUPTED) {
+        print_phold_table(command, outcome);
+        report_threads(stdout, &engine);
+    }
+    if (outcome->code == CW_INTERRUPTED)
+        printf("# interrupted by %s\n", interrupt_name());
     if (command->json == NULL)
         return CW_OK;
     const int result = write_phold_json(json->stream, command, outcome, error);
@@ -196,32 +212,49 @@ static int verify_phold(const struct phold_command *command, const struct outcom
                         got->trace_hash, expected.events_committed, expected.trace_hash);
 }
 
+/* Runs, and writes the files: of a run that has failed or was interrupted, too. */
+static int run_and_write(const struct phold_command *command, struct session *session,
+                         struct outcome *outcome, struct cw_error *error)
+{
+    struct cw_error second;
+    outcome->code = run_session(command, session, outcome, error);
+    outcome->error = error;
+    int code =
+        outcome->code == CW_USAGE ? CW_OK : report_phold(command, outcome, &session->json, &second);
+    if (code == CW_OK && outcome->code != CW_USAGE && session->engine_log.stream != NULL)
+        code = atomic_file_commit(&session->engine_log, &second);
+    if (outcome->code != CW_OK) /* the run's own error counts */
+        return outcome->code;
+    if (code != CW_OK)
+        *error = second;
+    return code;
+}
+
 /* Files are opened before the run, so that a path that cannot be written is known at once. */
-static int run_phold(const struct phold_command *command, struct cw_error *error)
+static int run_phold(const struct phold_command *command, json_t *provenance,
+                     struct cw_error *error)
 {
     struct session session = {.options = &command->options};
     struct outcome outcome = {
+        .provenance = provenance,
         .workers = calloc(command->options.engine.worker_count, sizeof *outcome.workers)};
-    int result = CW_OK;
+    int result = provenance != NULL ? CW_OK : cw_error_memory(error, "the result's provenance");
     process_phases_begin(&outcome.phases, 0);
-    if (command->json != NULL && strcmp(command->json, "-") != 0)
+    if (result == CW_OK && command->json != NULL && strcmp(command->json, "-") != 0)
         result = atomic_file_open(&session.json, command->json, error);
     if (result == CW_OK && command->engine_log != NULL)
         result = engine_log_open(&session.engine_log, command->engine_log, error);
     if (result == CW_OK && command->engine_trace != NULL)
         result = atomic_file_open(&session.engine_trace, command->engine_trace, error);
     if (result == CW_OK)
-        result = run_session(command, &session, &outcome, error);
-    if (result == CW_OK)
-        result = report_phold(command, &outcome, &session.json, error);
-    if (result == CW_OK && session.engine_log.stream != NULL)
-        result = atomic_file_commit(&session.engine_log, error);
+        result = run_and_write(command, &session, &outcome, error);
     if (result == CW_OK && command->verify)
         result = verify_phold(command, &outcome, error);
     atomic_file_discard(&session.json);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);
     free(outcome.workers);
+    json_decref(provenance);
     return result;
 }
 
@@ -233,7 +266,12 @@ int phold_main(int argc, char **argv)
     int result;
     if (!cli_read(&options, argc, argv, &result))
         return result;
-    result = run_phold(&command, &error);
+    command.options.engine.stop = interrupt_asked;
+    cli_watch("phold");
+    result = run_phold(&command, provenance_of_line(argc, argv), &error);
+    if (result == CW_INTERRUPTED)
+        cli_end_interrupted("phold");
+    interrupt_end();
     if (result != CW_OK)
         cli_fail("phold", &error);
     if (result == CW_USAGE)

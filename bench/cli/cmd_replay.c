@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
+#include "bench/result/interrupt.h"
 #include "bench/options/options_replay.h"
 #include "collectives/config/input/config_source.h"
 #include "collectives/config/input/text.h"
@@ -68,6 +69,9 @@ int replay_main(int argc, char **argv)
     int code;
     if (!cli_read(&options, argc, argv, &code))
         return code;
-    code = cli_end("replay", replay_file(&replay, &error));
+    cli_watch("replay");
+    code = replay_file(&replay, &error);
+    interrupt_end();
+    code = cli_end("replay", code);
     return error.exit_code != CW_OK ? cli_fail("replay", &error) : code;
 }

@@ -17,6 +17,7 @@
 #include "bench/options/options_run.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
+#include "bench/result/interrupt.h"
 #include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
 
@@ -171,7 +172,12 @@ int verify_main(int argc, char **argv)
     int code = cli_begin(&options, COMMAND_VERIFY, argc, argv, &config);
     if (config == NULL)
         return code;
+    options.engine.stop = interrupt_asked;
+    cli_watch("verify");
     code = verify_run(&options, config, &error);
+    if (code == CW_INTERRUPTED)
+        cli_end_interrupted("verify");
+    interrupt_end();
     config_free(config);
     code = cli_end("verify", code);
     return error.exit_code != CW_OK ? cli_fail("verify", &error) : code;
@@ -185,7 +191,12 @@ int batch_main(int argc, char **argv)
     int code = cli_begin(&options, COMMAND_BATCH, argc, argv, &config);
     if (config == NULL)
         return code;
+    options.engine.stop = interrupt_asked;
+    cli_watch("batch");
     code = batch_run_all(&options, config, &error);
+    if (code == CW_INTERRUPTED)
+        cli_end_interrupted("batch");
+    interrupt_end();
     config_free(config);
     code = cli_end("batch", code);
     return error.exit_code != CW_OK ? cli_fail("batch", &error) : code;

@@ -423,25 +423,18 @@ void report_threads(FILE *file, const struct result_engine *engine)
                 stats->moves, stats->parts_moved, 1e6 * stats->move_s / (double)stats->moves);
 }
 
-/* Rows may differ in collective, algorithm or operation: then each names its own. */
-static bool rows_differ(const struct result *result)
+void report_table_row(FILE *file, const struct result *result, size_t row)
 {
-    for (size_t i = 1; i < result->row_count; i++)
-        if (result->rows[i].collective[0] != '\0' &&
-            strcmp(result->rows[i].collective, result->rows[0].collective) != 0)
-            return true;
-    return false;
+    if (row == 0)
+        print_head(file, result);
+    if (result->rows_named)
+        fprintf(file, "# %s\n", result->rows[row].collective);
+    report_print_row(file, &result->rows[row], result->measured.path != NULL);
 }
 
-void report_table(FILE *file, const struct result *result)
+void report_table_rest(FILE *file, const struct result *result)
 {
-    const bool named = rows_differ(result);
-    print_head(file, result);
-    for (size_t i = 0; i < result->row_count; i++) {
-        if (named)
-            fprintf(file, "# %s\n", result->rows[i].collective);
-        report_print_row(file, &result->rows[i], result->measured.path != NULL);
-    }
+    const bool named = result->rows_named;
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
@@ -460,4 +453,11 @@ void report_table(FILE *file, const struct result *result)
     if (result->engine.has_cut)
         print_cut(file, &result->engine);
     report_threads(file, &result->engine);
+}
+
+void report_table(FILE *file, const struct result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++)
+        report_table_row(file, result, i);
+    report_table_rest(file, result);
 }

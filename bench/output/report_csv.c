@@ -47,7 +47,7 @@ static void print_value(FILE *file, const char *text)
         fputs(text, file);
 }
 
-static void print_csv_row(FILE *file, const struct result *result, const struct result_row *row)
+void report_csv_row(FILE *file, const struct result *result, const struct result_row *row)
 {
     fprintf(
         file,
@@ -101,7 +101,7 @@ bool report_csv_has_column(const char *name)
     return false;
 }
 
-void report_csv(FILE *file, const struct result *result)
+void report_csv_head(FILE *file, const struct result *result)
 {
     const bool measured = result->measured.path != NULL;
     fprintf(file, "%.*s", (int)(strlen(columns) - (measured ? 0 : sizeof measured_columns - 1)),
@@ -109,6 +109,11 @@ void report_csv(FILE *file, const struct result *result)
     for (size_t i = 0; i < result->column_count; i++)
         fprintf(file, ",%s", result->columns[i].name);
     fputc('\n', file);
+}
+
+void report_csv(FILE *file, const struct result *result)
+{
+    report_csv_head(file, result);
     for (size_t i = 0; i < result->row_count; i++)
-        print_csv_row(file, result, &result->rows[i]);
+        report_csv_row(file, result, &result->rows[i]);
 }

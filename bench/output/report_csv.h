@@ -11,6 +11,9 @@
 
 /* A failed write is known to the stream. */
 void report_csv(FILE *file, const struct result *result);
+/* Its parts: the line of names, and a row, also one that is not among the result's. */
+void report_csv_head(FILE *file, const struct result *result);
+void report_csv_row(FILE *file, const struct result *result, const struct result_row *row);
 /* Whether every CSV, or every one with measured times, has a column of that name. */
 bool report_csv_has_column(const char *name);
 

@@ -384,7 +384,7 @@ static json_t *failure_json(const struct result *result)
     return object;
 }
 
-json_t *report_document(const struct result *result)
+json_t *report_document_with(const struct result *result, json_t *rows)
 {
     json_t *object = json_object();
     put_member(&object, "schema", json_string("cubewarp.run/1"));
@@ -399,15 +399,29 @@ json_t *report_document(const struct result *result)
     put_member(&object, "engine", report_engine_json(&result->engine));
     if (result->measured.path != NULL)
         put_member(&object, "measured", measured_json(result));
-    put_member(&object, "results", rows_json(result, false));
+    put_member(&object, "results", rows);
     put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
     put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
     put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
+    if (result->interrupted)
+        put_member(&object, "interrupted", json_true());
+    if (result->unfinished.bytes > 0)
+        put_member(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
     if (result->provenance != NULL)
         put_member(&object, "provenance", json_incref(result->provenance));
     return object;
+}
+
+json_t *report_document(const struct result *result)
+{
+    return report_document_with(result, rows_json(result, false));
+}
+
+json_t *report_row_json(const struct result *result, size_t row)
+{
+    return row_json(result, &result->rows[row], false);
 }
 
 json_t *report_comparison_json(const struct result *result)

@@ -18,6 +18,9 @@ int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_erro
 
 /* The whole object that report_json() writes. NULL: out of memory. */
 json_t *report_document(const struct result *result);
+/* One row of it; and the object with other rows, which it takes. NULL: out of memory. */
+json_t *report_row_json(const struct result *result, size_t row);
+json_t *report_document_with(const struct result *result, json_t *rows);
 /* Its digits, for numbers with decimals: as many as give all times back. */
 int report_digits(const struct result *result);
 /* The object `engine`. NULL: out of memory. */

@@ -26,6 +26,8 @@ void result_free(struct result *result)
         free(result->columns[i].value);
     }
     free(result->columns);
+    free(result->unfinished.not_run);
+    result->unfinished.not_run = NULL;
     json_decref(result->provenance);
     result->provenance = NULL;
     result->columns = NULL;

@@ -130,8 +130,19 @@ struct result {
     int failure_code;
     struct result_waiting *waiting; /* [waiting_count] then */
     size_t waiting_count;
-    char *pointers; /* then: of all queues that are not idle, a line each; NULL: not known */
+    char *pointers;   /* then: of all queues that are not idle, a line each; NULL: not known */
+    bool interrupted; /* the run was ended before all sizes were done; then `unfinished` */
+    /* The size at which a run that failed or was interrupted ended: its row without figures, whose
+     * not_run says so. bytes 0: between sizes, or before the first. */
+    struct result_row unfinished;
+    bool rows_named; /* a size has several rows, of several collectives */
+    size_t sizes;    /* that were asked for */
+    size_t told;     /* rows that row_done was called for */
     /* Filled before the run, by its caller: */
+    void (*row_done)(void *arg, struct result *result,
+                     size_t row); /* each row, once it is known
+with all figures of the run so far; in order, on the host's thread; or NULL */
+    void *row_arg;
     struct json_t *provenance;     /* the result's; NULL: none is told */
     struct result_column *columns; /* [column_count], the result's */
     size_t column_count;

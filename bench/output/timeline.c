@@ -224,6 +224,16 @@ void timeline_waiting(struct timeline *timeline, const struct lp_waiting *waitin
     fprintf(out, ",\"args\":{\"kernel\":\"%s\"}}", waiting->kernel);
 }
 
+void timeline_interrupted(struct timeline *timeline, int64_t now_ps)
+{
+    write_op(timeline);
+    timeline->op.kind = 0;
+    begin_event(timeline, 0, 0, 'i');
+    fputs(",\"s\":\"g\",\"name\":\"interrupted\"", timeline->out);
+    us(timeline->out, "ts", now_ps);
+    fputc('}', timeline->out);
+}
+
 void timeline_finish(struct timeline *timeline)
 {
     write_op(timeline);

@@ -23,6 +23,8 @@ void timeline_op(struct timeline *timeline, const struct lp_op *op);
 void timeline_kernel(struct timeline *timeline, const struct lp_kernel_record *record);
 /* A kernel that has not ended when the run fails: an instant event, behind all others. */
 void timeline_waiting(struct timeline *timeline, const struct lp_waiting *waiting);
+/* The run was interrupted at that time, say: an instant event of the whole trace. */
+void timeline_interrupted(struct timeline *timeline, int64_t now_ps);
 void timeline_finish(struct timeline *timeline);
 
 #endif

@@ -132,6 +132,7 @@ static void print_batch(const struct batch_run *run, const struct difference *di
     printf(" %12" PRIu32 " %12" PRIu32 " %12" PRIu64 "  %-12s %016" PRIx64 " %12" PRIu64 "\n",
            run->batch, run->rows / run->batch, call_elems(run) * item_bytes(run), run->algorithm,
            (uint64_t)XXH3_64bits(run->results, bytes), difference->count);
+    (void)fflush(stdout); /* a failure is known at the end */
 }
 
 static void print_difference(const struct batch_run *first, const struct batch_run *other,

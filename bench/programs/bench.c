@@ -80,26 +80,46 @@ const char *bench_algorithm_of(const struct config *config, const char *bench)
     return other != NULL && other->schedule != NULL ? other->name : NULL;
 }
 
+const char *bench_automatic(const struct config *config, const char *bench)
+{
+    static const char *const entry[CCL_COLLECTIVES] = {
+        [CCL_ALL_REDUCE] = "auto_all_reduce",
+        [CCL_REDUCE_SCATTER] = "auto_reduce_scatter",
+        [CCL_ALL_GATHER] = "auto_all_gather",
+        [CCL_ALL_TO_ALL] = "auto_all_to_all",
+    };
+    const struct bench_program *const program = bench_find(bench);
+    const bool paired = config->hw.sip_topology->paired; /* birs, rhd, mesh */
+    if (program == NULL || !program->collective || program->no_algorithm ||
+        (program->does == CCL_REDUCE_SCATTER && paired))
+        return NULL;
+    return entry[program->does];
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Copies the counts of each worker; of none if there is no memory. */
 static void fill_workers(struct result_engine *engine, const struct cw_sim *sim)
 {
     const uint32_t count = cw_sim_worker_count(sim);
+    free(engine->workers);
     engine->workers = calloc(count, sizeof *engine->workers);
     engine->worker_count = engine->workers == NULL ? 0 : count;
     for (uint32_t i = 0; i < engine->worker_count; i++)
         cw_sim_worker_stats(sim, i, &engine->workers[i]);
 }
 
-static void fill_result(struct bench_session *session)
+void bench_fill_result(struct bench_session *session)
 {
     struct result *result = session->result;
+    struct cw_stats *const workers = result->engine.workers;
     const struct config *config = session->config;
     struct lp_system *system = dist_system(session->dist);
     const struct lp_model *m = lp_system_model(system);
     snprintf(result->bench, sizeof result->bench, "%s", session->program->name);
     bench_algorithm_name(session, result->algorithm, sizeof result->algorithm);
+    result->rows_named = session->program->rows_named;
+    result->sizes = bench_size_count(session);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = session->options->seed;
     result->input = session->options->data != NULL                  ? "file"
@@ -127,7 +147,8 @@ static void fill_result(struct bench_session *session)
         .threads = session->options->engine.worker_count,
         .peak_rss_bytes = peak_rss_bytes(),
         .setup_s = dist_setup_s(session->dist),
-        .phases = &result->phases};
+        .phases = &result->phases,
+        .workers = workers};
     const struct lp_cut *const cut = lp_system_cut(system);
     result->engine.has_cut = cut != NULL;
     if (cut != NULL)
@@ -146,6 +167,8 @@ static void fill_result(struct bench_session *session)
 static int run_program(struct bench_session *session, struct cw_error *error)
 {
     int code = session->program->run(session, error);
+    if (code == CW_OK)
+        bench_size_end(session);
     if (code == CW_OK && session->options->dump_pointers) {
         struct lp_system *system = dist_system(session->dist);
         lp_pointer_list(lp_system_model(system), lp_system_sim(system),
@@ -154,16 +177,12 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
-/* The share of the submitted messages that have been answered: installations, then kernels of this
- * batch. */
 static void bench_show_progress(void *argument, struct dist *dist,
                                 const struct cw_progress *progress)
 {
-    struct bench_session *session = argument;
-    const struct lp_times *times = dist_times(dist);
-    const uint32_t done = times->ended > times->returned ? times->ended : times->returned;
-    progress_show(&session->progress, progress,
-                  times->submitted > 0 ? 100.0 * done / times->submitted : 0, "this step's PEs");
+    struct bench_session *const session = argument;
+    (void)dist;
+    progress_show_size(&session->progress, progress);
 }
 
 static void bench_warn(void *argument, const char *text)
@@ -192,6 +211,10 @@ static void bench_phase_end(void *argument, const char *name)
     const struct cw_sim *const sim =
         session->dist == NULL ? NULL : lp_system_sim(dist_system(session->dist));
     process_phase_end(&session->result->phases, name, sim);
+    if (session->shows_progress && strcmp(name, "wiring") == 0)
+        bench_progress_wired(session);
+    else if (session->shows_progress && strcmp(name, "collectives") == 0)
+        bench_progress_called(session);
 }
 
 /* Writes the engine's trace, if one is asked for. A run that has failed keeps its own failure. */
@@ -227,17 +250,43 @@ static void note_waiting(void *arg, const struct lp_waiting *waiting)
     result->waiting_count += at->state != NULL;
 }
 
+/* Forgets the rows of the size under way, but for the first of them: without its figures it says at
+ * which size the run has ended. */
+static void drop_unfinished(struct bench_session *session, const char *why)
+{
+    struct result *const result = session->result;
+    const size_t known = result->row_done != NULL ? result->told : 0;
+    while (result->row_count > known && !result->rows[result->row_count - 1].done &&
+           result->rows[result->row_count - 1].not_run == NULL) {
+        struct result_row *const row = &result->rows[--result->row_count];
+        free(row->phases);
+        free(result->unfinished.not_run);
+        result->unfinished = (struct result_row){.bytes = row->bytes,
+                                                 .count = row->count,
+                                                 .ranks = row->ranks,
+                                                 .shards = row->shards,
+                                                 .parts = row->parts,
+                                                 .wrong = -1,
+                                                 .not_run = strdup(why)};
+        memcpy(result->unfinished.collective, row->collective, sizeof row->collective);
+        memcpy(result->unfinished.algorithm, row->algorithm, sizeof row->algorithm);
+        memcpy(result->unfinished.dtype, row->dtype, sizeof row->dtype);
+        memcpy(result->unfinished.redop, row->redop, sizeof row->redop);
+    }
+}
+
 /* The result of a run that has failed: the sizes that are done, the message, the kernels that have
- * not ended, and all queues that are not idle. */
+ * not ended, and all queues that are not idle. Of one that was interrupted, the sizes alone. */
 static void fill_failure(struct bench_session *session, const struct cw_error *error)
 {
     struct result *const result = session->result;
     struct lp_system *const system = dist_system(session->dist);
     size_t bytes = 0;
-    while (result->row_count > 0 && !result->rows[result->row_count - 1].done &&
-           result->rows[result->row_count - 1].not_run == NULL)
-        free(result->rows[--result->row_count].phases);
-    fill_result(session);
+    result->interrupted = error->exit_code == CW_INTERRUPTED;
+    drop_unfinished(session, result->interrupted ? "interrupted" : cw_error_text(error));
+    bench_fill_result(session);
+    if (result->interrupted)
+        return;
     result->failure = strdup(cw_error_text(error));
     result->failure_code = error->exit_code;
     if (!lp_system_has_committed_states(system))
@@ -278,18 +327,19 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_phase_end(session, "ends of ranks");
     const bool failed = begun && code != CW_OK && code != CW_USAGE; /* a refusal leaves nothing */
     if (failed)
-        run_logs_fail(logs, session->dist);
+        run_logs_fail(logs, session->dist, code == CW_INTERRUPTED);
     else if (code == CW_OK)
         code = run_logs_end(logs, session->dist, error);
     if (dist->progress != NULL)
         progress_clear();
     code = write_engine_trace(session, code, error);
     if (code == CW_OK)
-        fill_result(session);
+        bench_fill_result(session);
     else if (failed)
         fill_failure(session, error);
     bench_phase_end(session, "figures");
-    dist_free(session->dist);
+    if (code != CW_INTERRUPTED) /* then the process ends, as soon as its files are written */
+        dist_free(session->dist);
     session->dist = NULL;
     bench_phase_end(session, "freeing of the machine");
     return code;
@@ -300,7 +350,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
 static uint32_t shards_of_session(const struct bench_session *session)
 {
     const struct config *const config = session->config;
-    struct install_plans *plans;
+    struct dp_policy policy;
     struct cw_error ignored;
     const char *key;
     if (!session->program->collective || session->program->no_algorithm ||
@@ -308,11 +358,9 @@ static uint32_t shards_of_session(const struct bench_session *session)
         return 0;
     if (session->program->does == CCL_REDUCE_SCATTER)
         return hw_cubes(&config->hw);
-    if (build_install_plans(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
-                            &config->hw, &plans, &key, &ignored) != CW_OK)
+    if (install_policy_for(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
+                           &config->hw, &policy, &key, &ignored) != CW_OK)
         return 1;
-    const struct dp_policy policy = install_plan_policy(plans);
-    install_plans_free(plans);
     return bench_parts(&config->hw, &policy);
 }
 
@@ -337,8 +385,6 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         bench_expect(session, i);
         free(session->credit_wait_ps);
         session->credit_wait_ps = NULL;
-        free(session->result->engine.workers);
-        session->result->engine.workers = NULL;
         process_phases_forget_sim(&session->result->phases);
         code = run_on_machine(session, dist, logs, error);
     }
@@ -373,7 +419,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (options->engine_trace != NULL)
         dist.engine.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
-    dist.progress = isatty(STDERR_FILENO) && !options->quiet ? bench_show_progress : NULL;
+    session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
+    dist.progress = session.shows_progress ? bench_show_progress : NULL;
     bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
     int code = bench_algorithm_check(&session, error);
@@ -391,10 +438,12 @@ int bench_run(const struct run_options *options, const struct config *config, st
         code = run_all(&session, &dist, &logs, error);
     if (code == CW_OK)
         code = run_logs_commit(&logs, error);
-    else if (result->failure != NULL)
+    else if (result->failure != NULL || result->interrupted)
         (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
+    else if (session.engine_log.stream != NULL && (result->failure != NULL || result->interrupted))
+        (void)atomic_file_commit(&session.engine_log, &(struct cw_error){0});
     if (session.program->finish != NULL)
         session.program->finish(&session);
     run_logs_discard(&logs);
@@ -403,7 +452,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session.refused[i]);
     free(session.credit_wait_ps);
-    if (code != CW_OK && result->failure == NULL)
+    if (code != CW_OK && result->failure == NULL && !result->interrupted)
         result_free(result);
     return code;
 }

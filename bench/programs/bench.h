@@ -39,5 +39,8 @@ const char *bench_of_config(const struct config *config, const char *otherwise);
 /* The algorithm that a bench must be configured with, since it goes by queues of its own, and the
  * configuration's does another collective; NULL: none, or an option names the algorithm. */
 const char *bench_algorithm_of(const struct config *config, const char *bench);
+/* The entry that `--algorithm auto` stands for: the automatic choice of the bench's collective, on
+ * this machine. NULL: the entry `auto` itself. */
+const char *bench_automatic(const struct config *config, const char *bench);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/runtime/dist_check.h"
+#include "core/host/clock.h"
 
 size_t bench_size_count(const struct bench_session *session)
 {
@@ -99,10 +100,93 @@ int bench_run_sizes(struct bench_session *session,
                     struct cw_error *error)
 {
     int code = CW_OK;
-    for (size_t i = session->first_size; i < session->end_size && code == CW_OK; i++)
+    for (size_t i = session->first_size; i < session->end_size && code == CW_OK; i++) {
+        bench_size_begin(session, i);
         code = session->refused[i] != NULL ? add_refused(session, i, error)
                                            : run(session, bench_size(session, i), error);
+        if (code == CW_OK)
+            bench_size_end(session);
+    }
     return code;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+static uint64_t events_so_far(const struct bench_session *session)
+{
+    struct cw_stats stats;
+    cw_sim_stats(lp_system_sim(dist_system(session->dist)), &stats);
+    return stats.events_committed;
+}
+
+static double tiles_of_size(const struct bench_session *session, size_t i)
+{
+    const uint64_t bytes = bench_size(session, i) * dtype_bytes(session->options->dtype);
+    const uint64_t tile = ccl_tile_bytes(&session->config->ccl);
+    return (double)((bytes + tile - 1) / tile);
+}
+
+/* The events of all sizes behind the one under way. */
+static double expect_rest(const struct bench_session *session,
+                          const struct event_estimate *estimate)
+{
+    double events = 0;
+    for (size_t i = session->size + 1; i < bench_size_count(session); i++)
+        if (session->refused[i] == NULL)
+            events += event_estimate_of(estimate, tiles_of_size(session, i));
+    return events;
+}
+
+void bench_progress_wired(struct bench_session *session)
+{
+    session->progress.begun = events_so_far(session);
+    session->progress.begun_s = clock_s();
+}
+
+/* All calls of a size have as many events as each other. */
+void bench_progress_called(struct bench_session *session)
+{
+    struct progress_line *const line = &session->progress;
+    const uint32_t calls = session->options->warmup + session->options->iterations;
+    session->calls++;
+    if (session->program->rows_named || session->calls >= calls)
+        return;
+    struct event_estimate known = session->estimate;
+    line->expected =
+        (double)(events_so_far(session) - line->begun) / session->calls * (double)calls;
+    event_estimate_note(&known, tiles_of_size(session, session->size), line->expected);
+    line->expected_rest = expect_rest(session, &known);
+}
+
+void bench_size_begin(struct bench_session *session, size_t i)
+{
+    session->size = i;
+    session->calls = 0;
+    if (!session->shows_progress)
+        return;
+    const double tiles = tiles_of_size(session, i);
+    bench_progress_wired(session);
+    session->progress.size = i + 1;
+    session->progress.sizes = bench_size_count(session);
+    session->progress.expected = event_estimate_of(&session->estimate, tiles);
+    session->progress.expected_rest = expect_rest(session, &session->estimate);
+}
+
+void bench_size_end(struct bench_session *session)
+{
+    struct result *const result = session->result;
+    const uint64_t events =
+        session->shows_progress ? events_so_far(session) - session->progress.begun : 0;
+    if (events > 0) /* a refused size has none */
+        event_estimate_note(&session->estimate, tiles_of_size(session, session->size),
+                            (double)events);
+    if (result->row_done == NULL)
+        return;
+    bench_fill_result(session);
+    while (result->told < result->row_count) {
+        result->row_done(result->row_arg, result, result->told);
+        result->told++;
+    }
 }
 
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
@@ -363,9 +447,13 @@ int bench_run_tiles(struct bench_session *session,
     int code = bench_check_sizes(session, bench_check_tile, error);
     if (code == CW_OK)
         code = dist_install(session->dist, error);
-    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++)
+    for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
+        bench_size_begin(session, i);
         code = session->refused[i] != NULL
                    ? add_refused(session, i, error)
                    : run_tile_size(session, bench_size(session, i), once, bound_ps, error);
+        if (code == CW_OK)
+            bench_size_end(session);
+    }
     return code;
 }

@@ -22,11 +22,15 @@ struct bench_session {
     const struct bench_program *program;
     struct config *expected;      /* config, which the size under way may change: bench_expect() */
     size_t first_size, end_size;  /* of the sizes, those that the machine under way is for */
+    size_t size;                  /* the one under way */
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
     int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
     void *own;                    /* the program's, from prepare() on */
+    bool shows_progress;
     struct progress_line progress;
+    struct event_estimate estimate; /* of the events of a size */
+    uint32_t calls;                 /* that are done at this size */
     struct atomic_file engine_log, engine_trace;
 };
 
@@ -34,6 +38,7 @@ struct bench_program {
     const char *name;
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
+    bool rows_named;          /* a size has several rows, of several collectives */
     enum ccl_collective does; /* of one with an algorithm */
     /* Of the options that only some programs take (bench/options/options_table.c), those of this
      * one; then NULL. */
@@ -67,6 +72,12 @@ int bench_run_sizes(struct bench_session *session,
                     int (*run)(struct bench_session *session, uint64_t n_elem,
                                struct cw_error *error),
                     struct cw_error *error);
+/* For the progress line: the queues are installed; a call is done. */
+void bench_progress_wired(struct bench_session *session);
+void bench_progress_called(struct bench_session *session);
+
+/* The figures of the run so far, into the session's result. */
+void bench_fill_result(struct bench_session *session);
 /* Refuses tensors of so many bytes per shard together that a PE's HBM has no room for. */
 int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error);
 uint64_t bench_size(const struct bench_session *session, size_t i);
@@ -86,6 +97,10 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
 void bench_row_sample(struct result_row *row, const struct lp_times *times);
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error);
+
+/* The i-th size begins, and ends: all its rows are known. */
+void bench_size_begin(struct bench_session *session, size_t i);
+void bench_size_end(struct bench_session *session);
 
 /* Refuses a tile that does not fit in a slot. */
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error);

@@ -89,11 +89,11 @@ static int find_layout(struct gradient *g, uint64_t bytes, struct cw_error *erro
 {
     const struct config *const config = g->session->config;
     const enum dtype dtype = g->session->options->dtype;
-    struct install_plans *plans;
-    if (dist_make_plans(config, dist_world_size_for(config), &plans, error) != CW_OK)
-        return error->exit_code;
-    g->policy = install_plan_policy(plans);
-    install_plans_free(plans);
+    const char *key = "defaults.topology";
+    const int code = install_policy_for(dist_world_size_for(config), config->ccl.algorithm,
+                                        &config->ccl, &config->hw, &g->policy, &key, error);
+    if (code != CW_OK)
+        return code == CW_USAGE ? dist_refuse(config, key, error) : code;
     const uint32_t ranks = dist_world_size_for(config),
                    parts = bench_parts(&config->hw, &g->policy);
     const uint64_t unit = (uint64_t)ranks * parts * dtype_bytes(dtype);

@@ -370,6 +370,7 @@ const struct bench_program bench_gemm = {.name = "gemm",
                                          .run = run_gemm};
 const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",
                                                    .collective = true,
+                                                   .rows_named = true,
                                                    .does = CCL_ALL_REDUCE,
                                                    .takes = {"gemm", "gemm-tile"},
                                                    .prepare = prepare_both,

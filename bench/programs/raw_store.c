@@ -155,14 +155,20 @@ static int raw_store_run(struct bench_session *session, struct cw_error *error)
     int code = dist_install(session->dist, error);
     for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
         const uint64_t n_elem = bench_size(session, i);
+        bench_size_begin(session, i);
         code = bench_check_tile(session, n_elem, error);
         if (code == CW_OK)
             code = raw_store_measure(session, "ipcq", n_elem, round_trip, error);
         if (code == CW_OK)
             code = raw_store_measure(session, "raw_store", n_elem, stores, error);
+        if (code == CW_OK)
+            bench_size_end(session);
     }
     return code;
 }
 
-const struct bench_program bench_raw_store = {
-    .name = "raw_store", .takes = {"from", "to"}, .prepare = pair_prepare, .run = raw_store_run};
+const struct bench_program bench_raw_store = {.name = "raw_store",
+                                              .rows_named = true,
+                                              .takes = {"from", "to"},
+                                              .prepare = pair_prepare,
+                                              .run = raw_store_run};

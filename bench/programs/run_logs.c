@@ -148,11 +148,24 @@ static void log_waiting(void *arg, const struct lp_waiting *waiting)
         timeline_waiting(logs->timeline, waiting);
 }
 
-void run_logs_fail(struct run_logs *logs, struct dist *dist)
+/* Behind all records that came. */
+static void log_interruption(const struct run_logs *logs)
+{
+    const int64_t now_ps = cw_sim_now(lp_system_sim(logs->system));
+    if (logs->ccl_trace != NULL)
+        fprintf(logs->ccl_trace, "interrupted, t %lld.%03lld ns\n", (long long)(now_ps / 1000),
+                (long long)(now_ps % 1000));
+    if (logs->timeline != NULL)
+        timeline_interrupted(logs->timeline, now_ps);
+}
+
+void run_logs_fail(struct run_logs *logs, struct dist *dist, bool interrupted)
 {
     const struct lp_system *const system = dist_system(dist);
     struct cw_error ignored; /* the run has an error of its own */
-    if (lp_system_has_committed_states(system))
+    if (interrupted)
+        log_interruption(logs);
+    else if (lp_system_has_committed_states(system))
         lp_waiting_visit(lp_system_model(system), lp_system_sim(dist_system(dist)), log_waiting,
                          logs);
     (void)run_logs_end(logs, dist, &ignored);

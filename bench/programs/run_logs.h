@@ -35,8 +35,9 @@ const struct dist_listener *run_logs_listener(const struct run_logs *logs);
 int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
                    struct cw_error *error);
 int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error);
-/* The run has failed: the logs end with the kernels that had not ended. */
-void run_logs_fail(struct run_logs *logs, struct dist *dist);
+/* The run has failed: the logs end with the kernels that had not ended. Or it was interrupted: they
+ * end with a line, or an instant event, that says so. */
+void run_logs_fail(struct run_logs *logs, struct dist *dist, bool interrupted);
 /* Makes the files appear. */
 int run_logs_commit(struct run_logs *logs, struct cw_error *error);
 void run_logs_discard(struct run_logs *logs); /* after a commit, too */

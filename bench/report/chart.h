@@ -29,7 +29,11 @@ bool chart_has(const struct survey *survey, enum survey_figure figure);
 void chart_curves(FILE *out, const struct survey *survey, enum survey_figure figure);
 /* Names of the series with their colours and markers, as a list. */
 void chart_legend(FILE *out, const struct survey *survey);
+/* A bar for each series of its only time, the shortest first: where all rows have one size. */
+void chart_ranking(FILE *out, const struct survey *survey, enum survey_figure figure);
 /* A bar for each series at its largest x, of its phases in order; nothing if none has phases. */
 void chart_phases(FILE *out, const struct survey *survey);
+/* The same of an explained row: the time of the slowest kernel, and the critical path. */
+void chart_explained(FILE *out, const struct survey *survey);
 
 #endif

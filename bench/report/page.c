@@ -34,18 +34,20 @@ static void put_file(FILE *out, const char *name)
 
 static bool has_curves(const struct survey *survey)
 {
-    return survey->x >= 0 && chart_has(survey, FIGURE_TIME);
+    return survey->x >= 0 && survey->row_count > 1 && chart_has(survey, FIGURE_TIME);
 }
 
 static void write_curves(FILE *out, struct survey *survey)
 {
     static const enum survey_figure figures[] = {FIGURE_TIME, FIGURE_ALGBW, FIGURE_BUSBW};
     fputs("<div id=\"curves-view\"></div><div class=\"static\">", out);
-    chart_legend(out, survey);
-    fputs("<div class=\"charts\">", out);
+    const bool is_curve = survey->axes[survey->x].varies;
+    if (is_curve)
+        chart_legend(out, survey);
+    fputs(is_curve ? "<div class=\"charts\">" : "<div>", out);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (chart_has(survey, figures[i]))
-            chart_curves(out, survey, figures[i]);
+            (is_curve ? chart_curves : chart_ranking)(out, survey, figures[i]);
     fputs("</div></div>\n", out);
 }
 
@@ -60,6 +62,7 @@ static bool has_phases(const struct survey *survey)
 static void write_phases(FILE *out, struct survey *survey)
 {
     fputs("<div id=\"phases-view\"></div><div class=\"static\">", out);
+    chart_explained(out, survey);
     chart_phases(out, survey);
     fputs("</div>\n", out);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bench/report/chart.h"
-#include "bench/report/page_machine.h"
 #include "bench/report/say.h"
 
 enum { LOG_ROWS = 2000 }; /* rounds that a page shows; of more, every so many-th */
@@ -295,6 +294,5 @@ void page_write_data(FILE *out, struct survey *survey, const char *title)
     data_explain(out, survey);
     data_logs(out, survey);
     data_cases(out, survey);
-    page_machine_data(out, survey);
     fputs("\"end\":true}", out);
 }

@@ -10,7 +10,7 @@
  *             "figure": [[..], ..], "not_run": [text or null, ..], "bound_by": [..]},
  *    "phases": {"names": [..], "rows": [[name, mean µs, most µs, ..] or null, ..]},
  *    "kinds": the same of link kinds: [name, links, bytes, busy share, ..],
- *    "explain": [object or null, ..], "pictures": [{"point", "row", "prefix", "picture"}],
+ *    "explain": [object or null, ..],
  *    "logs": [{"source", "columns": [..], "rows": [[..], ..]}],
  *    "cases": [{"name", "host", "measures": [[started, commit, median, least, most, disturbed]]}]}
  */

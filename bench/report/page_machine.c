@@ -37,54 +37,55 @@ static void put_picture(FILE *out, const struct survey_point *point, size_t numb
         fputs("</p>\n", out);
         return;
     }
-    fprintf(out, "<div class=\"machine\" data-picture=\"%zu\">", number);
+    fputs("<div class=\"machine\">", out);
     if (picture_svg(out, picture, picture_prefix(number, prefix), &error) != CW_OK)
         fputs("<p class=\"note\">No picture: out of memory</p>", out);
     fputs("</div>\n", out);
     picture_free(picture);
 }
 
+/* Whether two pictures are of one kind of machine. */
+static bool picture_alike(const json_t *a, const json_t *b)
+{
+    return json_equal(json_object_get(a, "topology"), json_object_get(b, "topology")) &&
+           json_equal(json_object_get(a, "sips"), json_object_get(b, "sips"));
+}
+
+/* The points whose pictures are shown, at most PAGE_PICTURES: first one of each kind of machine,
+ * then the others in order. Returns how many. */
+static size_t page_pictures(const struct survey *survey, size_t points[PAGE_PICTURES])
+{
+    size_t count = 0;
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < survey->point_count && count < PAGE_PICTURES; i++) {
+            const json_t *const picture = survey->points[i].picture;
+            bool is_new = picture != NULL;
+            for (size_t k = 0; k < count && is_new; k++)
+                is_new = points[k] != i &&
+                         (round == 1 || !picture_alike(picture, survey->points[points[k]].picture));
+            if (is_new)
+                points[count++] = i;
+        }
+    return count;
+}
+
 void page_write_machine(FILE *out, struct survey *survey)
 {
-    size_t number = 0, left_out = 0;
+    size_t points[PAGE_PICTURES], pictures = 0;
+    const size_t count = page_pictures(survey, points);
     fputs("<div id=\"machine-view\"></div>\n", out);
-    for (size_t i = 0; i < survey->point_count; i++) {
-        const struct survey_point *const point = &survey->points[i];
-        if (point->picture == NULL)
-            continue;
-        if (number == PAGE_PICTURES) {
-            left_out++;
-            continue;
-        }
+    for (size_t i = 0; i < count; i++) {
+        const struct survey_point *const point = &survey->points[points[i]];
         if (survey->point_count > 1) {
             fputs("<h3>", out);
             say_html(out, point->label);
             fputs("</h3>\n", out);
         }
-        put_picture(out, point, number++);
+        put_picture(out, point, i);
     }
-    if (left_out > 0)
+    for (size_t i = 0; i < survey->point_count; i++)
+        pictures += survey->points[i].picture != NULL;
+    if (pictures > count)
         fprintf(out, "<p class=\"note\">%zu more points have pictures: report them alone.</p>\n",
-                left_out);
-}
-
-void page_machine_data(FILE *out, const struct survey *survey)
-{
-    size_t number = 0;
-    char prefix[PREFIX_BYTES];
-    fputs("\"pictures\":[", out);
-    for (size_t i = 0; i < survey->point_count && number < PAGE_PICTURES; i++) {
-        const json_t *const picture = survey->points[i].picture;
-        if (picture == NULL)
-            continue;
-        fprintf(out, "%s{\"prefix\":\"%s\",\"point\":%zu,\"picture\":", number == 0 ? "" : ",",
-                picture_prefix(number, prefix), i);
-        number++;
-        if (json_dumpb(picture, NULL, 0, JSON_COMPACT) <= PAGE_PICTURE_BYTES)
-            say_json_value(out, picture);
-        else
-            fputs("null", out);
-        fputc('}', out);
-    }
-    fputs("],\n", out);
+                pictures - count);
 }

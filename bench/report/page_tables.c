@@ -211,7 +211,7 @@ void page_write_slowest(FILE *out, struct survey *survey)
     const size_t count = words_slowest(survey, rows, PAGE_SLOWEST);
     fprintf(out, "<p>%s</p><div class=\"scroll\"><table>",
             chart_has(survey, FIGURE_EFFICIENCY)
-                ? "Lowest efficiency first: the furthest from their lower bounds."
+                ? "Lowest efficiency (lower bound / time) first: the furthest from their bounds."
                 : "Longest time first.");
     put_rows_head(out, survey);
     fputs("<tbody>\n", out);
@@ -420,8 +420,13 @@ void page_write_provenance(FILE *out, struct survey *survey)
         put_fact(out, "commit", study->commit);
         fputs("</dl>\n", out);
     }
+    const bool are_many = survey->point_count > PAGE_POINTS_OPEN;
+    if (are_many)
+        fputs("<details><summary>The points, one by one</summary>\n", out);
     for (size_t i = 0; i < survey->point_count && i < PAGE_PROVENANCE; i++)
         put_point_provenance(out, survey, &survey->points[i]);
+    if (are_many)
+        fputs("</details>\n", out);
     if (survey->point_count > PAGE_PROVENANCE)
         fprintf(out, "<p class=\"note\">%zu more points are in the database.</p>\n",
                 survey->point_count - PAGE_PROVENANCE);

@@ -14,6 +14,7 @@ enum {
     PAGE_MATRIX = 60, /* series of the static table */
     PAGE_SLOWEST = 10,
     PAGE_PROVENANCE = 200, /* points whose provenance is listed */
+    PAGE_POINTS_OPEN = 12, /* more points are folded */
 };
 
 /* The figures at the top: the best, the worst, how many. */

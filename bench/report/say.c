@@ -121,6 +121,20 @@ const char *say_value(const struct survey_axis *axis, const struct survey_value 
     return axis->is_bytes ? say_size(value->number, text) : value->text;
 }
 
+/* "system.sips.count" is sips.count, "defaults.n_slots" is n_slots. */
+static const char *say_key(const char *key)
+{
+    static const char defaults[] = "defaults.";
+    const char *last = strrchr(key, '.');
+    if (last == NULL || strchr(key, ' ') != NULL)
+        return key;
+    if (strncmp(key, defaults, sizeof defaults - 1) == 0)
+        return key + sizeof defaults - 1;
+    while (last > key && last[-1] != '.')
+        last--;
+    return last;
+}
+
 const char *say_axis(const struct survey_axis *axis)
 {
     static const struct {
@@ -136,7 +150,7 @@ const char *say_axis(const struct survey_axis *axis)
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
         if (strcmp(axis->name, labels[i].name) == 0)
             return labels[i].label;
-    return axis->name;
+    return say_key(axis->name);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ const char *say_figure(enum survey_figure figure, double number, char text[SAY_B
 /* A value of an axis: a size, or the text itself. */
 const char *say_value(const struct survey_axis *axis, const struct survey_value *value,
                       char text[SAY_BYTES]);
-/* "bytes per shard" for "bytes"; else the name. */
+/* "bytes per shard" for "bytes"; of a key the last two parts, "sips.count"; else the name. */
 const char *say_axis(const struct survey_axis *axis);
 
 /* As text or as an attribute's value in double quotes. Bytes that are no UTF-8, and control

@@ -69,7 +69,7 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
 /* ---- Markdown ----------------------------------------------------------------------------------
  */
 
-/* What Markdown would take for marks is escaped; lines become blanks. */
+/* Characters that Markdown takes for marks are escaped; lines become blanks. */
 static void put_markdown(FILE *out, const char *text)
 {
     for (; text != NULL && *text != '\0'; text++) {

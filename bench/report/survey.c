@@ -1,5 +1,5 @@
 /*
- * survey.c: the model's storage, and what it derives (survey.h).
+ * survey.c: the model's storage, and all that is derived in it (survey.h).
  *
  * Series. Two rows are of one series if they agree in all axes that name series. Those are found
  * greedily: in the order of survey_rank(), an axis is taken if it tells apart rows that the axes
@@ -15,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/report/say.h"
+
 enum { ROOM_FIRST = 16 };
 
 const struct survey_figure_row survey_figures[SURVEY_FIGURES] = {
     [FIGURE_TIME] = {"time_us", "time", "µs", -1},
     [FIGURE_ALGBW] = {"algbw_gbs", "algorithm bandwidth", "GB/s", 1},
     [FIGURE_BUSBW] = {"busbw_gbs", "bus bandwidth", "GB/s", 1},
-    [FIGURE_EFFICIENCY] = {"efficiency_percent", "efficiency (bound / time)", "%", 1},
+    [FIGURE_EFFICIENCY] = {"efficiency_percent", "efficiency", "%", 1},
     [FIGURE_BOUND] = {"bound_us", "lower bound", "µs", 0},
     [FIGURE_MEASURED] = {"measured_us", "measured time", "µs", 0},
     [FIGURE_ERROR] = {"error_percent", "simulated / measured − 1", "%", 0},
@@ -269,7 +271,7 @@ double survey_x_of(const struct survey *survey, const struct survey_row *row)
     return value != NULL ? value->number : NAN;
 }
 
-/* ---- what survey_finish() derives --------------------------------------------------------------
+/* ---- derived by survey_finish() -----------------------------------------------------------------
  */
 
 /* A value and its index before sorting. */
@@ -474,16 +476,16 @@ static const char *survey_series_name(struct survey *survey, const struct survey
         const struct survey_value *const value = survey_value_of(survey, row->axis, i);
         if (!axis->is_series || (value == NULL && axis->kind != AXIS_CHANGED))
             continue;
-        const char *const last = strrchr(axis->name, '.');
         const bool alone = value != NULL && isnan(value->number) && strlen(value->text) > 3 &&
                            strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0;
         name = survey_print(survey, "%s%s%s%s%s", name, name[0] == '\0' ? "" : " · ",
-                            alone          ? ""
-                            : last != NULL ? last + 1
-                                           : axis->name,
-                            alone ? "" : " ", value != NULL ? value->text : "as shipped");
+                            alone ? "" : say_axis(axis), alone ? "" : " ",
+                            value != NULL ? value->text : "as shipped");
     }
-    return name != NULL && name[0] == '\0' && survey->series_count > 0 ? "others" : name;
+    for (size_t i = 0; i < survey->axis_count && name != NULL && name[0] == '\0'; i++)
+        if (survey->axes[i].is_series)
+            name = "others";
+    return name;
 }
 
 static const struct survey *sorting; /* of the sort below; one thread */

@@ -1,7 +1,7 @@
 /*
  * survey.h: all that one report shows, as a plain model between readers and writers: points (one
- * result document each: a run, or a point of a study), rows (one size of one point), axes (what
- * rows differ in), engine logs and histories of throughput.
+ * result document each: a run, or a point of a study), rows (one size of one point), axes (in
+ * which rows differ), engine logs and histories of throughput.
  *
  *   readers  survey_result.c, survey_study.c, survey_log.c, survey_history.c fill it;
  *   survey_finish() sorts the axes' values, chooses the axis of sizes and makes the series;
@@ -57,7 +57,7 @@ enum survey_axis_kind {
     AXIS_CHANGED, /* a key that differs from the shipped configuration */
     AXIS_MACHINE, /* counts that follow from the configuration */
     AXIS_SIZE,    /* bytes, bytes per rank: only one of them is the size */
-    AXIS_SOURCE,  /* the point's name: tells apart what nothing else does */
+    AXIS_SOURCE,  /* the point's name: tells apart points that are alike else */
 };
 
 struct survey_value {

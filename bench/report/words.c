@@ -79,10 +79,13 @@ static void words_counts(struct words *words)
         words_add(words, survey_print(survey, "Of %s planned points %s have not run yet.",
                                       say_count((double)planned, a),
                                       say_count((double)planned - (double)survey->point_count, b)));
-    for (int i = STATE_FAILED; i <= STATE_PENDING; i++)
+    const char *list = "";
+    for (int i = STATE_FAILED; i <= STATE_PENDING && list != NULL; i++)
         if (state[i] > 0)
-            words_add(words, survey_print(survey, "%s point%s: %s.", say_count((double)state[i], a),
-                                          plural(state[i]), survey_state_names[i]));
+            list = survey_print(survey, "%s%s%s %s", list, list[0] == '\0' ? "" : ", ",
+                                say_count((double)state[i], a), survey_state_names[i]);
+    if (list != NULL && list[0] != '\0')
+        words_add(words, survey_print(survey, "Points that are not done: %s.", list));
 }
 
 static const char *words_values(struct survey *survey, const struct survey_axis *axis)
@@ -101,7 +104,7 @@ static const char *words_values(struct survey *survey, const struct survey_axis 
     return list;
 }
 
-/* What rows differ in, and what all have. */
+/* The axes in which rows differ, and those in which they agree. */
 static void words_axes(struct words *words)
 {
     struct survey *const survey = words->survey;
@@ -114,7 +117,8 @@ static void words_axes(struct words *words)
                                   say_axis(axis), words_values(survey, axis));
         else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
                  strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
-                 strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0)
+                 strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
+                 strcmp(axis->name, "schedule") != 0)
             same = survey_print(survey, "%s%s%s %s", same, same[0] == '\0' ? "" : ", ",
                                 say_axis(axis), words_values(survey, axis));
     }
@@ -127,19 +131,34 @@ static void words_axes(struct words *words)
 /* ---- how fast ----------------------------------------------------------------------------------
  */
 
-/* The fastest and the slowest series at the largest x that at least two have. */
+/* The largest x that at least two series have; else the largest. NAN: there is none. */
+static double words_largest_x(const struct survey *survey)
+{
+    const struct survey_axis *const axis = survey->x < 0 ? NULL : &survey->axes[survey->x];
+    for (uint32_t v = axis == NULL || !axis->is_numeric ? 0 : axis->count; v-- > 0;) {
+        uint32_t series = UINT32_MAX;
+        for (size_t i = 0; i < survey->row_count; i++) {
+            const struct survey_row *const row = &survey->rows[i];
+            if (row->series == UINT32_MAX || row->axis[survey->x] != v + 1)
+                continue;
+            if ((series != UINT32_MAX && row->series != series) || survey->series_count == 1)
+                return axis->values[v].number;
+            series = row->series;
+        }
+    }
+    return axis != NULL && axis->is_numeric && axis->count > 0
+               ? axis->values[axis->count - 1].number
+               : NAN;
+}
+
+/* The fastest and the slowest series there. */
 static void words_fastest(struct words *words)
 {
     struct survey *const survey = words->survey;
     const struct survey_row *best = NULL, *worst = NULL;
-    double most = -INFINITY;
+    const double most = words_largest_x(survey);
     size_t rivals = 0;
     char x[SAY_BYTES], a[SAY_BYTES], b[SAY_BYTES], c[SAY_BYTES];
-    for (size_t s = 0; s < survey->series_count; s++) {
-        const struct survey_series *const series = &survey->series[s];
-        const double at = survey_x_of(survey, &survey->rows[series->rows[series->count - 1]]);
-        most = at > most ? at : most;
-    }
     for (size_t i = 0; i < survey->row_count; i++) {
         const struct survey_row *const row = &survey->rows[i];
         if (row->series == UINT32_MAX || survey_x_of(survey, row) != most ||

@@ -71,7 +71,8 @@ static int tell_errors(const struct config_errors *errors, int code, struct cw_e
 static int configure(struct call *call, bool bench_given)
 {
     struct config_errors errors = {0};
-    const int code = run_line_configure(&call->options, bench_given, &call->config, &errors);
+    const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
+    const int code = run_line_configure(&call->options, bench, &call->config, &errors);
     if (code != CW_OK)
         tell_errors(&errors, code, &call->error);
     else if (call->notes != NULL)

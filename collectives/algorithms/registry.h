@@ -6,6 +6,7 @@
  */
 ALGORITHM(auto_all_gather)
 ALGORITHM(auto_all_reduce)
+ALGORITHM(auto_all_to_all)
 ALGORITHM(auto_reduce_scatter)
 ALGORITHM(auto_scatter)
 ALGORITHM(birs)

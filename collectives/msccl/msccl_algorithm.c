@@ -23,6 +23,9 @@ struct loaded {
     enum ccl_protocol protocol;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     bool told;                 /* its hazards */
+    struct schedule *schedule;
+    uint32_t sound_for; /* the slots for which the schedule was last found to be without faults */
+    bool sound_strictly;
     char *path, *name;
     struct loaded *next;
 };
@@ -57,12 +60,15 @@ static void tell_hazards(const struct schedule_faults *hazards)
 
 /* Hazards are told once, and refused under strict validation only: results may be right with them.
  */
-static int check_file(struct loaded *loaded, const struct schedule *schedule,
-                      const struct ccl_config *ccl, struct cw_error *error)
+static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struct cw_error *error)
 {
     struct schedule_faults hazards = {0};
-    const int code = schedule_check(schedule, ccl->n_slots, NULL,
+    if (loaded->sound_for == ccl->n_slots && loaded->sound_strictly == ccl->strict_validation)
+        return CW_OK;
+    const int code = schedule_check(loaded->schedule, ccl->n_slots, NULL,
                                     ccl->strict_validation ? NULL : &hazards, error);
+    loaded->sound_for = code == CW_OK ? ccl->n_slots : 0;
+    loaded->sound_strictly = ccl->strict_validation;
     if (code == CW_OK && hazards.count > 0 && !loaded->told) {
         tell_hazards(&hazards);
         loaded->told = true;
@@ -75,21 +81,17 @@ static int check_file(struct loaded *loaded, const struct schedule *schedule,
 static struct schedule *msccl_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     const struct ccl_algorithm *const algorithm = msccl_algorithm(call->ccl->module, error);
-    struct msccl_file file;
     if (algorithm == NULL)
         return NULL;
     struct loaded *const loaded = find_loaded(algorithm);
-    if (msccl_read(loaded->path, &file, error) != CW_OK)
-        return NULL;
-    if (file.schedule->rank_count != call->world_size)
+    if (loaded->schedule->rank_count != call->world_size)
         (void)cw_error_set(error, CW_USAGE,
                            "%.300s is for %u gpus, and there are %u ranks; legal is world_size %u, "
                            "or as many SIPs",
-                           loaded->path, file.schedule->rank_count, call->world_size,
-                           file.schedule->rank_count);
-    else if (check_file(loaded, file.schedule, call->ccl, error) == CW_OK)
-        return file.schedule;
-    schedule_free(file.schedule);
+                           loaded->path, loaded->schedule->rank_count, call->world_size,
+                           loaded->schedule->rank_count);
+    else if (check_file(loaded, call->ccl, error) == CW_OK)
+        return schedule_share(loaded->schedule);
     return NULL;
 }
 
@@ -111,22 +113,20 @@ static char *name_of(const char *path)
 static const struct ccl_algorithm *load_file(const char *path, const struct stat *stat,
                                              struct cw_error *error)
 {
-    struct msccl_file file;
-    if (msccl_read(path, &file, error) != CW_OK)
-        return NULL;
+    struct msccl_file file = {0};
     struct loaded *const loaded = calloc(1, sizeof *loaded);
     char *const kept = strdup(path), *const name = name_of(path);
-    const enum ccl_collective collective = file.schedule->collective;
-    schedule_free(file.schedule);
-    if (loaded == NULL || kept == NULL || name == NULL) {
+    const bool made = loaded != NULL && kept != NULL && name != NULL;
+    if (!made)
+        (void)cw_error_memory(error, "an MSCCL XML file");
+    if (!made || msccl_read(kept, &file, error) != CW_OK) {
         free(loaded);
         free(kept);
         free(name);
-        (void)cw_error_memory(error, "an MSCCL XML file");
         return NULL;
     }
     *loaded = (struct loaded){.algorithm = {.name = name,
-                                            .collective = collective,
+                                            .collective = file.schedule->collective,
                                             .kernel = &schedule_kernel,
                                             .machine = {.tcm_bytes = schedule_tcm_bytes},
                                             .schedule = msccl_schedule},
@@ -134,6 +134,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
                               .contents = file.contents,
                               .protocol = strcmp(file.protocol, "LL") == 0 ? CCL_PROTOCOL_LL
                                                                            : CCL_PROTOCOL_SIMPLE,
+                              .schedule = file.schedule,
                               .path = kept,
                               .name = name,
                               .next = all_loaded};
@@ -172,22 +173,18 @@ static uint32_t slots_of(const struct schedule *schedule, uint32_t n_slots)
 
 static uint32_t msccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)
 {
-    for (struct loaded *at = all_loaded; at != NULL; at = at->next) {
-        struct msccl_file file;
+    struct loaded *const at = find_loaded(algorithm);
+    if (at == NULL)
+        return n_slots;
+    if (at->slots_for != n_slots) {
+        struct schedule_faults hazards = {0};
         struct cw_error ignored;
-        if (&at->algorithm != algorithm)
-            continue;
-        if (at->slots_for != n_slots && msccl_read(at->path, &file, &ignored) == CW_OK) {
-            struct schedule_faults hazards = {0};
-            const bool sound = schedule_check(file.schedule, 0, NULL, &hazards, &ignored) == CW_OK;
-            schedule_faults_free(&hazards);
-            at->slots = sound ? slots_of(file.schedule, n_slots) : n_slots;
-            at->slots_for = n_slots;
-            schedule_free(file.schedule);
-        }
-        return at->slots_for == n_slots ? at->slots : n_slots;
+        const bool sound = schedule_check(at->schedule, 0, NULL, &hazards, &ignored) == CW_OK;
+        schedule_faults_free(&hazards);
+        at->slots = sound ? slots_of(at->schedule, n_slots) : n_slots;
+        at->slots_for = n_slots;
     }
-    return n_slots;
+    return at->slots;
 }
 
 static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)

@@ -108,7 +108,10 @@ static struct program_request lanes_of(const struct install_plans *plans)
     const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
     const bool all = strcmp(plans->config->mapper, "all_pes") == 0;
     const bool first = strcmp(plans->config->mapper, "pe0_all_cubes") == 0;
-    const uint32_t lanes = plans->schedule->members > 1 ? 1 : all ? cubes * pes : first ? cubes : 1;
+    const uint32_t lanes = plans->algorithm->machine.members ? 1
+                           : all                             ? cubes * pes
+                           : first                           ? cubes
+                                                             : 1;
     return (struct program_request){.schedule = plans->schedule,
                                     .hw = plans->hw,
                                     .ccl = plans->config,
@@ -180,9 +183,10 @@ static int resolve_names(struct install_plans *plans, const char **key, struct c
     return CW_OK;
 }
 
-int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
-                        const struct hw_config *spec, struct install_plans **out, const char **key,
-                        struct cw_error *error)
+/* Plans with the names resolved, without queues. */
+static int begin_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
+                       const struct hw_config *spec, struct install_plans **out, const char **key,
+                       struct cw_error *error)
 {
     *out = NULL;
     *key = "defaults.world_size";
@@ -198,7 +202,16 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     plans->world_size = world_size;
     plans->config = config;
     plans->hw = spec;
-    int code = resolve_names(plans, key, error);
+    *out = plans;
+    return resolve_names(plans, key, error);
+}
+
+int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
+                        const struct hw_config *spec, struct install_plans **out, const char **key,
+                        struct cw_error *error)
+{
+    int code = begin_plans(world_size, algorithm, config, spec, out, key, error);
+    struct install_plans *const plans = *out;
     if (code == CW_OK)
         code = plans->algorithm->schedule != NULL ? wire_schedule(plans, key, error)
                                                   : wire(plans, key, error);
@@ -208,10 +221,25 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
     }
     if (code != CW_OK) {
         install_plans_free(plans);
-        return code;
+        *out = NULL;
     }
-    *out = plans;
-    return CW_OK;
+    return code;
+}
+
+int install_policy_for(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
+                       const struct hw_config *spec, struct dp_policy *policy, const char **key,
+                       struct cw_error *error)
+{
+    struct install_plans *plans;
+    int code = begin_plans(world_size, algorithm, config, spec, &plans, key, error);
+    if (code == CW_OK && plans->algorithm->schedule == NULL) {
+        install_plans_free(plans);
+        code = build_install_plans(world_size, algorithm, config, spec, &plans, key, error);
+    }
+    if (code == CW_OK)
+        *policy = install_plan_policy(plans);
+    install_plans_free(plans);
+    return code;
 }
 
 void install_plans_free(struct install_plans *plans)
@@ -343,29 +371,39 @@ int install_plans_validate(const struct install_plans *plans, const struct tenso
     return plans->validator != NULL ? plans->validator(group, plans->hw, error) : CW_OK;
 }
 
+/* A PE of rank 0's SIP has a shard. */
+static bool has_own_shard(const struct install_plans *plans, uint32_t cube, uint32_t pe)
+{
+    if (plans->algorithm->schedule == NULL)
+        return install_plan_participates(plans, 0, cube, pe);
+    const struct program_request request = lanes_of(plans);
+    const uint32_t pe_of_sip = cube * hw_pes(plans->hw) + pe;
+    return pe_of_sip % request.lanes_apart == 0 && pe_of_sip / request.lanes_apart < request.lanes;
+}
+
 struct dp_policy install_plan_policy(const struct install_plans *plans)
 {
     const struct dp_policy one = {
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     uint32_t count = 0, beyond_pe0 = 0;
-    if (plans->program != NULL && plans->program->schedule->members > 1)
-        return plans->program->pes_of_rank > 1
-                   ? rows
-                   : (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
-    if (plans->program != NULL && plans->program->lanes == 0)
+    if (plans->algorithm->machine.members)
+        return lanes_of(plans).lanes_apart == 1
+                   ? (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE}
+                   : rows;
+    if (plans->algorithm->schedule != NULL && lanes_of(plans).lanes == 0)
         return one;
     if (plans->algorithm->machine.lanes)
         return plans->wiring != NULL ? one : rows;
     for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(plans->hw); pe++)
-            if (install_plan_participates(plans, 0, cube, pe)) {
+            if (has_own_shard(plans, cube, pe)) {
                 count++;
                 beyond_pe0 += pe > 0;
             }
     if (plans->algorithm->machine.pe_shards || beyond_pe0 > 0)
         return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
-    if (count == 1 && install_plan_participates(plans, 0, 0, 0))
+    if (count == 1 && has_own_shard(plans, 0, 0))
         return one;
     return rows;
 }

@@ -16,6 +16,10 @@ void schedule_free(struct schedule *schedule)
 {
     if (schedule == NULL)
         return;
+    if (schedule->others > 0) {
+        schedule->others--;
+        return;
+    }
     for (uint32_t i = 0; schedule->rank != NULL && i < schedule->rank_count; i++) {
         free(schedule->rank[i].thread);
         free(schedule->rank[i].step);
@@ -23,6 +27,12 @@ void schedule_free(struct schedule *schedule)
     }
     free(schedule->rank);
     free(schedule);
+}
+
+struct schedule *schedule_share(struct schedule *schedule)
+{
+    schedule->others++;
+    return schedule;
 }
 
 uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)

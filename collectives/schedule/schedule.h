@@ -29,7 +29,7 @@
  * r mod members of the group's rank r / members. Each member has a shard and PEs of its own, and
  * the schedule is an all-reduce of all shards. Elsewhere members is 1.
  *
- * Const once built; shared by all threads of the simulator.
+ * Const once built, but for the number of its owners; shared by all threads of the simulator.
  */
 #ifndef COLLECTIVES_SCHEDULE_H
 #define COLLECTIVES_SCHEDULE_H
@@ -126,12 +126,18 @@ struct schedule {
     uint32_t channels;
     bool in_place; /* input and output are one buffer: of an all-reduce the whole; of an all-gather
                       the input is the rank's part of the output; of a reduce-scatter the reverse */
+    bool sketch;   /* rank 0 has all its steps. All ranks go alike, and the others have only so many
+                      that each of their queues is in one, in the same order. For estimates alone */
     uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
     const char *file;              /* that it was read from; NULL: none. For messages */
     char why[512];                 /* of one that was chosen: why; empty: it was named */
+    uint32_t others;               /* owners beside the first; the host's alone */
     struct schedule_rank *rank;    /* [rank_count] */
 };
-void schedule_free(struct schedule *schedule); /* accepts NULL */
+/* One owner less; the last one's call frees it. Accepts NULL. */
+void schedule_free(struct schedule *schedule);
+/* One owner more, who frees it likewise. On the host, one thread at a time. */
+struct schedule *schedule_share(struct schedule *schedule);
 
 /* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);

@@ -66,6 +66,12 @@ struct cost_thread {
     uint32_t waiter, next_waiter; /* threads that wait for this one, as a list; NONE: the end */
 };
 
+/* A thread that can go on, and when. */
+struct cost_turn {
+    int64_t ps;
+    uint32_t thread;
+};
+
 struct cost {
     const struct schedule *s;
     const struct ccl_call *call;
@@ -85,9 +91,12 @@ struct cost {
     int64_t *link_free_ps; /* [crossing] */
     uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
-    uint32_t *heap, heaped;           /* threads that can go on, the earliest first */
+    struct cost_turn *heap;           /* threads that can go on, the earliest first */
+    uint32_t heaped;
     int64_t ended_ps[PIECES_MAX];
-    bool failed;
+    uint64_t all_pieces;
+    int64_t limit_ps; /* longer times are not told */
+    bool too_long, failed;
 };
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -95,33 +104,38 @@ static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 /* ---- the threads that can go on ---------------------------------------------------------------
  */
 
-static bool is_before(const struct cost *c, uint32_t a, uint32_t b)
+static bool is_before(struct cost_turn a, struct cost_turn b)
 {
-    return c->thread[a].now_ps != c->thread[b].now_ps ? c->thread[a].now_ps < c->thread[b].now_ps
-                                                      : a < b;
+    return a.ps != b.ps ? a.ps < b.ps : a.thread < b.thread;
+}
+
+static struct cost_turn turn_of(const struct cost *c, uint32_t thread)
+{
+    return (struct cost_turn){c->thread[thread].now_ps, thread};
 }
 
 static void push_thread(struct cost *c, uint32_t thread)
 {
+    const struct cost_turn turn = turn_of(c, thread);
     uint32_t at = c->heaped++;
-    for (; at > 0 && is_before(c, thread, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && is_before(turn, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
         c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = thread;
+    c->heap[at] = turn;
 }
 
 static uint32_t pop_thread(struct cost *c)
 {
-    const uint32_t top = c->heap[0], last = c->heap[--c->heaped];
+    const struct cost_turn top = c->heap[0], last = c->heap[--c->heaped];
     uint32_t at = 0;
     for (uint32_t child; (child = 2 * at + 1) < c->heaped; at = child) {
-        if (child + 1 < c->heaped && is_before(c, c->heap[child + 1], c->heap[child]))
+        if (child + 1 < c->heaped && is_before(c->heap[child + 1], c->heap[child]))
             child++;
-        if (!is_before(c, c->heap[child], last))
+        if (!is_before(c->heap[child], last))
             break;
         c->heap[at] = c->heap[child];
     }
     c->heap[at] = last;
-    return top;
+    return top.thread;
 }
 
 /* The thread that is noted there, if there is one, goes on from `ps` at the earliest. */
@@ -498,13 +512,28 @@ static bool go_on(struct cost *c, uint32_t number)
     return move_tile(c, t, number, bytes);
 }
 
+/* The least that the whole can take when the first pieces have come so far. A later piece is taken
+ * to last half as long as the first ones in the mean. */
+static int64_t least_ps(const struct cost *c, int64_t now_ps)
+{
+    const uint64_t left = c->all_pieces - c->pieces, halves = 2 * (uint64_t)c->pieces;
+    return (unsigned __int128)now_ps * left / halves > INT64_MAX / 2
+               ? INT64_MAX
+               : now_ps + (int64_t)((unsigned __int128)now_ps * left / halves);
+}
+
 static void carry_out(struct cost *c)
 {
     for (uint32_t i = 0; i < c->threads; i++)
         push_thread(c, i);
-    while (c->heaped > 0) {
+    while (c->heaped > 0 && !c->too_long) {
         const uint32_t number = pop_thread(c);
-        if (c->thread[number].piece < c->pieces && go_on(c, number))
+        bool goes_on = c->thread[number].piece < c->pieces;
+        c->too_long = c->limit_ps > 0 && least_ps(c, c->thread[number].now_ps) > c->limit_ps;
+        do /* as long as it is the earliest */
+            goes_on = goes_on && go_on(c, number) && c->thread[number].piece < c->pieces;
+        while (goes_on && (c->heaped == 0 || is_before(turn_of(c, number), c->heap[0])));
+        if (goes_on)
             push_thread(c, number);
     }
 }
@@ -614,22 +643,69 @@ static void route_between(const struct cost *c, uint32_t from, uint32_t to, stru
     cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver), route);
 }
 
+/* A step is the first of its thread that sends to its peer on its channel. Such steps come in the
+ * same order on all ranks of a sketch. */
+static bool is_first_sending(const struct schedule_step *step, uint32_t i)
+{
+    if (!schedule_op_sends((enum schedule_op)step[i].op))
+        return false;
+    for (uint32_t k = 0; k < i; k++)
+        if (schedule_op_sends((enum schedule_op)step[k].op) && step[k].send_to == step[i].send_to &&
+            step[k].channel == step[i].channel)
+            return false;
+    return true;
+}
+
+/* First sendings of a thread before one. */
+static uint32_t ordinal_of(const struct schedule_rank *rank, struct sending sending)
+{
+    const struct schedule_step *const step = &rank->step[rank->thread[sending.thread].step_first];
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < sending.step; i++)
+        number += is_first_sending(step, i);
+    return number;
+}
+
+/* The first sending of another rank that corresponds to one: of a sketch with its number, else at
+ * its place. */
+static const struct schedule_step *corresponding(const struct cost *c, struct sending sending,
+                                                 uint32_t number, uint32_t r)
+{
+    const struct schedule_rank *const rank = &c->s->rank[r];
+    const struct schedule_thread *const thread = &rank->thread[sending.thread];
+    const struct schedule_step *const step = &rank->step[thread->step_first];
+    if (!c->s->sketch)
+        return &step[sending.step];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < thread->step_count; i++)
+        if (is_first_sending(step, i)) {
+            at = i;
+            if (number-- == 0)
+                break;
+        }
+    return &step[at];
+}
+
 /* Of ranks that are like rank `from`: all send at this step. Counts their messages on the links of
- * each outlet, and notes whether they take different times. */
+ * each outlet, and takes the mean latency. `count` has a number for each crossing of the machine.
+ */
 static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, struct sending sending)
 {
     const uint32_t of_sip = cost_crossings_of_sip(c->call->hw), ranks = c->s->rank_count;
     uint32_t *const count = calloc((size_t)c->call->hw->sip_count * of_sip, sizeof *count);
     uint32_t *const most = calloc(of_sip, sizeof *most);
     q->busy = calloc(COST_CROSSINGS_MAX, sizeof *q->busy);
-    for (uint32_t r = from % c->s->members;
-         r < ranks && count != NULL && most != NULL && q->busy != NULL; r += c->s->members) {
-        const struct schedule_rank *const rank = &c->s->rank[r];
-        const struct schedule_step *const step =
-            &rank->step[rank->thread[sending.thread].step_first + sending.step];
+    const uint32_t members = c->s->members;
+    const uint32_t number = c->s->sketch ? ordinal_of(&c->s->rank[0], sending) : 0;
+    int64_t latency_ps = 0, credit_ps = 0;
+    for (uint32_t r = from % members; r < ranks && count != NULL && most != NULL && q->busy != NULL;
+         r += members) {
+        const struct schedule_step *const step = corresponding(c, sending, number, r);
         struct cost_route route;
         route_between(c, r, step->send_to, sending, step->channel, &route);
-        c->mixed |= route.latency_ps != q->route.latency_ps;
+        c->mixed |= route.latency_ps != q->route.latency_ps && !c->s->sketch;
+        latency_ps += route.latency_ps;
+        credit_ps += route.credit_ps;
         for (uint32_t i = 0; i < route.count; i++) {
             const uint32_t outlet = route.crossing[i] % of_sip;
             const uint32_t here = ++count[route.crossing[i]];
@@ -640,6 +716,8 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, str
         q->busy[i] = most[q->route.crossing[i] % of_sip];
         most[q->route.crossing[i] % of_sip] = 0;
     }
+    q->route.latency_ps = latency_ps / (ranks / members);
+    q->route.credit_ps = credit_ps / (ranks / members);
     const bool made = count != NULL && most != NULL && q->busy != NULL;
     free(count);
     free(most);
@@ -687,9 +765,8 @@ static uint32_t queue_of_receiving(struct cost *c, uint32_t rank, const struct s
         return queue_of_sending(c, step->recv_from, rank, step->channel);
     const struct sending theirs = find_sending(&c->s->rank[step->recv_from], rank, step->channel);
     const uint32_t like = step->recv_from % c->s->members;
-    const struct schedule_rank *const sender = &c->s->rank[like];
-    const struct schedule_step *const sends =
-        &sender->step[sender->thread[theirs.thread].step_first + theirs.step];
+    const uint32_t number = c->s->sketch ? ordinal_of(&c->s->rank[step->recv_from], theirs) : 0;
+    const struct schedule_step *const sends = corresponding(c, theirs, number, like);
     return queue_of_sending(c, like, sends->send_to, sends->channel);
 }
 
@@ -777,7 +854,7 @@ static bool find_early(const struct cost *c, uint32_t rank)
 static void stagger_starts(struct cost *c)
 {
     const struct hw_config *const hw = c->call->hw;
-    if (c->lanes || hw->launch_together)
+    if (c->s->members == 1 || hw->launch_together) /* else there are few */
         return;
     for (uint32_t i = 0; i < c->threads; i++) {
         struct cost_thread *const t = &c->thread[i];
@@ -929,12 +1006,18 @@ static bool estimate(struct cost c, bool *mixed, int64_t *ps)
     const uint64_t all = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
     const uint32_t most = c.s->members > 1 ? PIECES_MAX : PIECES_FEW; /* members' phases overlap */
     c.pieces = all < most ? (uint32_t)all : most;
+    c.all_pieces = all;
     const bool made = make_all(&c);
     *mixed = c.mixed;
     *ps = NEVER;
     if (made && !c.mixed) {
         stagger_starts(&c);
         carry_out(&c);
+        if (c.too_long) {
+            *ps = SCHEDULE_COST_LONG;
+            free_all(&c);
+            return true;
+        }
         const int64_t last = c.ended_ps[c.pieces - 1];
         const bool ended = all_ended(&c);
         *ps = ended ? last : NEVER;
@@ -955,7 +1038,8 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
                      .call = request->call,
                      .times = cost_times_of(request->call),
                      .lanes = request->lanes > 1,
-                     .share = 1 + request->beside};
+                     .share = 1 + request->beside,
+                     .limit_ps = request->limit_ps};
     if (c.lanes)
         c.share = (request->lanes + c.s->parts - 1) / c.s->parts;
     *ps = 0;
@@ -964,7 +1048,7 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
     measure(&c);
     if (c.block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
-    c.alike = are_alike(&c);
+    c.alike = c.s->sketch || are_alike(&c);
     bool mixed = false, made = estimate(c, &mixed, ps);
     if (made && mixed) {
         c.alike = false;

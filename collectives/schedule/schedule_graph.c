@@ -31,25 +31,6 @@ void schedule_graph_free(struct schedule_graph *graph)
     free(graph);
 }
 
-const struct schedule_step *schedule_graph_step(const struct schedule_graph *graph, uint32_t step)
-{
-    const uint32_t rank = graph->rank_of[step];
-    return &graph->schedule->rank[rank].step[step - graph->first[rank]];
-}
-
-uint32_t schedule_graph_number(const struct schedule_graph *graph, uint32_t step)
-{
-    const uint32_t rank = graph->rank_of[step];
-    return step - graph->first[rank] -
-           graph->schedule->rank[rank].thread[graph->thread_of[step]].step_first;
-}
-
-uint32_t schedule_graph_at(const struct schedule_graph *graph, uint32_t rank, uint32_t thread,
-                           uint32_t step)
-{
-    return graph->first[rank] + graph->schedule->rank[rank].thread[thread].step_first + step;
-}
-
 const char *schedule_graph_place(const struct schedule_graph *graph, uint32_t step,
                                  char buf[SCHEDULE_PLACE_BYTES])
 {
@@ -71,33 +52,112 @@ static uint64_t queue_of(uint32_t from, uint32_t to, uint32_t channel)
     return ((uint64_t)from << 36) | ((uint64_t)to << 8) | channel;
 }
 
+/* A queue and how many ends it has here; then, where its next one goes. */
+struct queue_ends {
+    uint64_t queue;
+    uint32_t count;
+};
+
+/* The queues of one kind of ends: a hash table with open addressing. A free place has no ends. */
+struct queue_table {
+    struct queue_ends *place;
+    uint32_t size, used; /* size: a power of two, at least twice `used` */
+};
+
 static int by_queue(const void *a, const void *b)
 {
-    const struct message_end *const x = a, *const y = b;
-    if (x->queue != y->queue)
-        return x->queue < y->queue ? -1 : 1;
-    return x->step < y->step ? -1 : x->step > y->step;
+    const struct queue_ends *const *const x = a, *const *const y = b;
+    return (*x)->queue < (*y)->queue ? -1 : (*x)->queue > (*y)->queue;
 }
 
+static struct queue_ends *place_of_queue(const struct queue_table *table, uint64_t queue)
+{
+    uint32_t at = (uint32_t)((queue * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (table->size - 1);
+    while (table->place[at].count > 0 && table->place[at].queue != queue)
+        at = (at + 1) & (table->size - 1);
+    return &table->place[at];
+}
+
+static bool larger_queue_table(struct queue_table *table)
+{
+    struct queue_table more = {.size = table->size == 0 ? 256 : table->size * 2,
+                               .used = table->used};
+    more.place = calloc(more.size, sizeof *more.place);
+    for (uint32_t i = 0; more.place != NULL && i < table->size; i++)
+        if (table->place[i].count > 0)
+            *place_of_queue(&more, table->place[i].queue) = table->place[i];
+    if (more.place == NULL)
+        return false;
+    free(table->place);
+    *table = more;
+    return true;
+}
+
+/* One end more of a queue. False: out of memory. */
+static bool count_end(struct queue_table *table, uint64_t queue)
+{
+    if (table->used * 2 >= table->size && !larger_queue_table(table))
+        return false;
+    struct queue_ends *const at = place_of_queue(table, queue);
+    table->used += at->count == 0;
+    at->queue = queue;
+    at->count++;
+    return true;
+}
+
+/* The ends of queues that come before, in the order of their numbers, take the first places. A
+ * place that has got its first end counts from there, so 1 is added to all. */
+static bool give_places(const struct queue_table *table)
+{
+    struct queue_ends **const sorted = malloc((table->used + 1) * sizeof *sorted);
+    uint32_t used = 0, first = 1;
+    if (sorted == NULL)
+        return false;
+    for (uint32_t i = 0; i < table->size; i++)
+        if (table->place[i].count > 0)
+            sorted[used++] = &table->place[i];
+    if (used > 0)
+        qsort(sorted, used, sizeof *sorted, by_queue);
+    for (uint32_t i = 0; i < used; i++) {
+        const uint32_t count = sorted[i]->count;
+        sorted[i]->count = first;
+        first += count;
+    }
+    free(sorted);
+    return true;
+}
+
+/* The queue of which a step is an end of this kind. False: of none. */
+static bool queue_at(const struct schedule_graph *graph, uint32_t i, bool senders, uint64_t *queue)
+{
+    const struct schedule_step *const step = schedule_graph_step(graph, i);
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const uint32_t own = graph->rank_of[i];
+    if (senders ? !schedule_op_sends(op) : !schedule_op_receives(op))
+        return false;
+    *queue = senders ? queue_of(own, step->send_to, step->channel)
+                     : queue_of(step->recv_from, own, step->channel);
+    return true;
+}
+
+/* The ends of this kind, in the order of queues, and those of one queue in the order of steps. */
 static bool take_ends(const struct schedule_graph *graph, bool senders, struct ends *ends)
 {
-    ends->end = malloc((graph->steps + 1) * sizeof *ends->end);
-    ends->count = 0;
-    if (ends->end == NULL)
-        return false;
-    for (uint32_t i = 0; i < graph->steps; i++) {
-        const struct schedule_step *const step = schedule_graph_step(graph, i);
-        const enum schedule_op op = (enum schedule_op)step->op;
-        if (senders ? !schedule_op_sends(op) : !schedule_op_receives(op))
-            continue;
-        const uint32_t own = graph->rank_of[i];
-        ends->end[ends->count++] =
-            (struct message_end){senders ? queue_of(own, step->send_to, step->channel)
-                                         : queue_of(step->recv_from, own, step->channel),
-                                 i};
-    }
-    qsort(ends->end, ends->count, sizeof *ends->end, by_queue);
-    return true;
+    struct queue_table table = {0};
+    uint64_t queue;
+    bool good = true;
+    for (uint32_t i = 0; i < graph->steps && good; i++)
+        if (queue_at(graph, i, senders, &queue)) {
+            good = count_end(&table, queue);
+            ends->count++;
+        }
+    ends->end = malloc(((size_t)ends->count + 1) * sizeof *ends->end);
+    good = good && ends->end != NULL && give_places(&table);
+    for (uint32_t i = 0; i < graph->steps && good; i++)
+        if (queue_at(graph, i, senders, &queue))
+            ends->end[place_of_queue(&table, queue)->count++ - 1] = (struct message_end){queue, i};
+    free(table.place);
+    return good;
 }
 
 /* One thread alone is at this end of each queue. */

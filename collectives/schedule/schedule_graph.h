@@ -36,12 +36,25 @@ struct schedule_graph *schedule_graph_create(const struct schedule *schedule,
                                              struct schedule_faults *faults);
 void schedule_graph_free(struct schedule_graph *graph); /* accepts NULL */
 
-const struct schedule_step *schedule_graph_step(const struct schedule_graph *graph, uint32_t step);
+static inline const struct schedule_step *schedule_graph_step(const struct schedule_graph *graph,
+                                                              uint32_t step)
+{
+    const uint32_t rank = graph->rank_of[step];
+    return &graph->schedule->rank[rank].step[step - graph->first[rank]];
+}
 /* The step's number in its thread. */
-uint32_t schedule_graph_number(const struct schedule_graph *graph, uint32_t step);
+static inline uint32_t schedule_graph_number(const struct schedule_graph *graph, uint32_t step)
+{
+    const uint32_t rank = graph->rank_of[step];
+    return step - graph->first[rank] -
+           graph->schedule->rank[rank].thread[graph->thread_of[step]].step_first;
+}
 /* The step's number of a rank's thread and step. */
-uint32_t schedule_graph_at(const struct schedule_graph *graph, uint32_t rank, uint32_t thread,
-                           uint32_t step);
+static inline uint32_t schedule_graph_at(const struct schedule_graph *graph, uint32_t rank,
+                                         uint32_t thread, uint32_t step)
+{
+    return graph->first[rank] + graph->schedule->rank[rank].thread[thread].step_first + step;
+}
 /* As schedule_place() and schedule_place_step(). */
 const char *schedule_graph_place(const struct schedule_graph *graph, uint32_t step,
                                  char buf[SCHEDULE_PLACE_BYTES]);

@@ -54,35 +54,48 @@ static uint32_t rings_awaited(const struct rings *r, uint32_t i)
     return GRAPH_NONE;
 }
 
-/* A tile of a step, if rings allow. */
-static bool rings_tile(struct rings *r, struct ring_thread *thread, uint32_t i)
+/* Of a step, as many tiles as rings allow, at most so many; returns how many. A tile that is
+ * received, but finds no place in the other ring, is kept. */
+static uint32_t rings_tiles(struct rings *r, struct ring_thread *thread, uint32_t i, uint32_t most)
 {
     const uint32_t in = r->graph->receive_queue[i], out = r->graph->send_queue[i];
-    if (in != GRAPH_NONE && !thread->received) {
-        if (r->tiles[in] == 0)
-            return false;
-        r->tiles[in]--;
-        thread->received = true;
+    if (in != GRAPH_NONE) {
+        const uint32_t here = r->tiles[in] + thread->received;
+        most = here < most ? here : most;
+    }
+    if (most > 0 && out != GRAPH_NONE) {
+        const uint32_t free_slots = r->slots - r->tiles[out];
+        most = free_slots < most ? free_slots : most;
+        if (most == 0 && in != GRAPH_NONE && !thread->received) {
+            r->tiles[in]--;
+            thread->received = true;
+            rings_list(r, r->from[in]);
+        }
+    }
+    if (most == 0)
+        return 0;
+    if (in != GRAPH_NONE) {
+        r->tiles[in] -= most - thread->received;
         rings_list(r, r->from[in]);
     }
     if (out != GRAPH_NONE) {
-        if (r->tiles[out] == r->slots)
-            return false;
-        r->tiles[out]++;
+        r->tiles[out] += most;
         rings_list(r, r->to[out]);
     }
     thread->received = false;
-    return true;
+    return most;
 }
 
-/* A tile of all steps that are carried out as one, from step i on. */
-static bool rings_chain(struct rings *r, struct ring_thread *thread, uint32_t i)
+/* The same of all steps that are carried out as one, from step i on: of several, tile by tile. */
+static uint32_t rings_chain(struct rings *r, struct ring_thread *thread, uint32_t i, uint32_t most)
 {
+    if (thread->chain == 1)
+        return rings_tiles(r, thread, i, most);
     for (; thread->link < thread->chain; thread->link++)
-        if (!rings_tile(r, thread, i + thread->link))
-            return false;
+        if (rings_tiles(r, thread, i + thread->link, 1) == 0)
+            return 0;
     thread->link = 0;
-    return true;
+    return 1;
 }
 
 static void rings_advance(struct rings *r, uint32_t number)
@@ -91,14 +104,15 @@ static void rings_advance(struct rings *r, uint32_t number)
     for (; thread->step < thread->count; thread->step += thread->chain, thread->tile = 0) {
         const uint32_t i = thread->first + thread->step;
         const struct schedule_step *const step = schedule_graph_step(r->graph, i);
+        const uint32_t tiles = step->count * r->tiles_of_chunk;
         const bool begins = thread->tile == 0 && thread->link == 0 && !thread->received;
-        if (begins && rings_awaited(r, i) != GRAPH_NONE)
+        if (step->wait_count > 0 && begins && rings_awaited(r, i) != GRAPH_NONE)
             return;
         if (begins)
             thread->chain = schedule_chain(&r->graph->schedule->rank[r->graph->rank_of[i]],
                                            r->graph->thread_of[i], thread->step);
-        for (; thread->tile < step->count * r->tiles_of_chunk; thread->tile++)
-            if (!rings_chain(r, thread, i))
+        for (uint32_t moved; thread->tile < tiles; thread->tile += moved)
+            if ((moved = rings_chain(r, thread, i, tiles - thread->tile)) == 0)
                 return;
         const uint32_t rank = r->graph->rank_of[i];
         const bool awaited = step[thread->chain - 1].awaited;

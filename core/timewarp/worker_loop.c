@@ -516,7 +516,8 @@ static void take_failure(struct timewarp *tw)
 /* Looks at the others. True: the run is over. */
 static bool look_around(struct timewarp *tw)
 {
-    const struct worker *const worker = tw->worker;
+    struct worker *const worker = tw->worker;
+    worker_check_stop(worker);
     const bool risen = promise_look(tw);
     const bool round_ended = gvt_step(tw);
     if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
@@ -536,7 +537,7 @@ static bool look_around(struct timewarp *tw)
     if (tw->index == 0) {
         if (worker->sim->config.events_max > 0 &&
             stats_committed(worker->sim) > worker->sim->config.events_max)
-            worker_too_many_events(tw->worker);
+            worker_too_many_events(worker);
         stats_tell_round(tw);
         balance_look(tw);
     }

@@ -1,83 +1,149 @@
 #!/usr/bin/env python3
-"""auto_all_reduce beside all schedules that it could have taken: perf/results/schedule_choice.md.
+"""The automatic choice beside all that it could have taken: perf/results/schedule_choice.md.
 
-    perf/results/schedule_sweep.py PROGRAM [--ranks 4,16] [-j N]
+    perf/results/schedule_sweep.py PROGRAM [-j N] [--quick] [--only COLLECTIVE:TOPOLOGY:RANKS]
 
 Times are simulated, so the table is the same on any machine. A schedule that a machine has no room
-for is left out. Sizes end where a run takes minutes.
+for is left out. A candidate that took longer for the size before than the choice takes for this
+one is not simulated: four times the bytes take longer. With --quick nothing is written: some of
+the rows are made again, and compared with the table.
 """
 import argparse
 import concurrent.futures
 import pathlib
 import re
 import subprocess
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+TABLE = HERE / "schedule_choice.md"
 TOPOLOGIES = ("ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap", "switch", "fully_connected",
               "pair_switch")
-CANDIDATES = (("ring_rs_ag", 1), ("ring_rs_ag", 4), ("torus_rs_ag", 0), ("direct_rs_ag", 0),
-              ("halving_doubling", 0), ("recursive_doubling", 0), ("double_binary_tree", 0))
-LARGEST = {4: "32MiB", 16: "32MiB", 64: "4MiB", 256: "64KiB"}
+RANKS = (4, 16, 64, 256)
+SIZES = tuple(1024 << 2 * i for i in range(9))  # 1 KiB ... 64 MiB
+COLLECTIVES = {
+    "all_reduce": (("ring_rs_ag", {"rings": 1}), ("ring_rs_ag", {"rings": 4}), ("torus_rs_ag", {}),
+                   ("direct_rs_ag", {}), ("halving_doubling", {}), ("recursive_doubling", {}),
+                   ("double_binary_tree", {})),
+    "reduce_scatter": (("rings_reduce_scatter", {"rings": 1}),
+                       ("rings_reduce_scatter", {"rings": 4}), ("torus_reduce_scatter", {}),
+                       ("direct_reduce_scatter", {}), ("halving_reduce_scatter", {})),
+    "all_gather": (("rings_all_gather", {"rings": 1}), ("rings_all_gather", {"rings": 4}),
+                   ("torus_all_gather", {}), ("direct_all_gather", {}),
+                   ("doubling_all_gather", {})),
+    "all_to_all": tuple(("pairwise_all_to_all", {"threads": n}) for n in (4, 8, 32, 64)),
+}
+BENCH = {"all_reduce": "ccl_allreduce"}
+# The last size of a row's table; runs beyond take too long for one target.
+LARGEST = {}
+QUICK = {"ranks": (4, 16), "largest": 1 << 20}
 LIMIT = 1.10
 
 
-def run(program, topology, ranks, algorithm, rings):
-    """{bytes: time in us}, and the choices on standard error: {bytes: name}."""
-    command = [program, "run", "--algorithm", algorithm, "--no-data", "--bytes",
-               f"1KiB:{LARGEST[ranks]}:x8", "--set", f"system.sips.count={ranks}",
-               "--set", f"system.sips.topology={topology}"]
-    if rings > 1:
-        command += ["--set", f"algorithms.{algorithm}.rings={rings}"]
+def label(algorithm, parameters):
+    return algorithm + "".join(f", {value} {key}" for key, value in parameters.items()
+                               if value != 1)
+
+
+def run(program, collective, topology, ranks, size, algorithm, parameters):
+    """The time in us, None: it cannot be run; and the choice that is told on standard error."""
+    command = [program, "run", "--bench", BENCH.get(collective, "ccl_" + collective),
+               "--algorithm", algorithm, "--no-data", "--bytes", str(size),
+               "--set", f"system.sips.count={ranks}", "--set", f"system.sips.topology={topology}"]
+    for key, value in parameters.items():
+        command += ["--set", f"algorithms.{algorithm}.{key}={value}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    times = {int(row[0]): float(row[1]) for row in re.findall(
-        r"^ +(\d+) +\d+ +\w+ +\w+ +([\d.]+) ", done.stdout, re.M)}
-    chosen = {int(row[1]): row[0] for row in re.findall(
-        r"takes (.*?): (\d+) bytes per shard", done.stderr)}
-    return times, chosen
+    time = re.search(rf"^ +{size} +\d+ +\S+ +\S+ +([\d.]+) ", done.stdout, re.M)
+    taken = re.search(r"takes (.*?): \d+ bytes", done.stderr)
+    return float(time[1]) if time else None, taken[1] if taken else None
 
 
-def label(algorithm, rings):
-    return f"{algorithm}, {rings} rings" if rings > 1 else algorithm
+def rows_of(program, collective, topology, ranks, sizes):
+    """Rows of one machine and collective, size after size."""
+    before, rows = {}, []
+    for size in sizes:
+        taken_us, taken = run(program, collective, topology, ranks, size, "auto_" + collective, {})
+        times = {}
+        for candidate in COLLECTIVES[collective]:
+            name = label(*candidate)
+            if name == taken:
+                times[name] = taken_us
+            elif before.get(name, 0) < taken_us:
+                times[name] = run(program, collective, topology, ranks, size, *candidate)[0]
+            else:
+                times[name] = before[name]
+        before = {name: time for name, time in times.items() if time is not None}
+        best_us, best = min((time, name) for name, time in before.items())
+        rows.append((topology, ranks, size, taken, taken_us, best, best_us))
+        print(f"{collective} {rows[-1]} {100 * (taken_us / best_us - 1):.1f} %", flush=True)
+    return rows
 
 
-def rows_of(jobs, topology, ranks):
-    times, chosen = jobs[topology, ranks, "auto_all_reduce", 0].result()
-    others = {label(*c): jobs[(topology, ranks) + c].result()[0] for c in CANDIDATES}
-    for size, taken_us in sorted(times.items()):
-        best = min((t[size], name) for name, t in others.items() if size in t)
-        yield topology, ranks, size, chosen[size], taken_us, best[1], best[0]
+def sizes_of(collective, ranks, quick):
+    largest = LARGEST.get((collective, ranks), SIZES[-1])
+    largest = min(largest, QUICK["largest"]) if quick else largest
+    return [size for size in SIZES if size <= largest]
+
+
+def line(row):
+    topology, ranks, size, taken, taken_us, best, best_us = row
+    return (f"| {topology} | {ranks} | {size} | {taken} | {taken_us:.3f} | {best} | "
+            f"{best_us:.3f} | {100 * (taken_us / best_us - 1):.1f} % |")
+
+
+def text_of(rows):
+    """The table: {collective: rows}."""
+    every = [row for of_collective in rows.values() for row in of_collective]
+    worst = max(row[4] / row[6] for row in every)
+    over = sum(row[4] / row[6] > LIMIT for row in every)
+    text = ("# The automatic choice\n\nMade by `make schedule-sweep`. One shard per rank, the "
+            "preset `default` with other numbers of SIPs and topologies. Bytes are those of the "
+            "larger of input and output. Times in µs. Beside what is taken is the best of all "
+            "that could have been taken (`collectives/algorithms/ALGORITHMS.md`, section 12).\n\n"
+            f"In {len(every)} cases the choice is at most {100 * (worst - 1):.1f} % slower than "
+            f"the best; in {over} of them it is more than {100 * (LIMIT - 1):.0f} % slower.\n")
+    for (collective, ranks), largest in LARGEST.items():
+        text += (f"\nNot simulated: {collective} of {ranks} ranks beyond {largest} bytes.\n")
+    for collective, of_collective in rows.items():
+        text += (f"\n## {collective}\n\n| topology | ranks | bytes | taken | time | best | time | "
+                 "slower by |\n|---|---|---|---|---|---|---|---|\n")
+        text += "".join(line(row) + "\n" for row in of_collective)
+    return text
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--ranks", default="4,16,64,256")
     parser.add_argument("-j", type=int, default=2)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="", help="COLLECTIVE:TOPOLOGY:RANKS; nothing is written")
+    parser.add_argument("--to", type=int, default=SIZES[-1], help="with --only: the last size")
     options = parser.parse_args()
-    ranks = [int(n) for n in options.ranks.split(",")]
+    only = (options.only + "::").split(":")[:3] if options.only else ("", "", "")
     jobs = {}
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
-        for n in ranks:
-            for topology in TOPOLOGIES:
-                for c in (("auto_all_reduce", 0),) + CANDIDATES:
-                    jobs[(topology, n) + c] = pool.submit(run, options.program, topology, n, *c)
-        rows = [row for n in ranks for t in TOPOLOGIES for row in rows_of(jobs, t, n)]
-    worst = max(row[4] / row[6] for row in rows)
-    over = sum(row[4] / row[6] > LIMIT for row in rows)
-    with open(HERE / "schedule_choice.md", "w", encoding="utf-8") as out:
-        print("# The choice of auto_all_reduce\n", file=out)
-        print("Made by `make schedule-sweep`. One shard per rank, the preset `default` with other "
-              "numbers of SIPs and topologies. Times in µs. Beside what `auto_all_reduce` takes "
-              "is the best of all that it could have taken (`collectives/algorithms/ALGORITHMS.md`, "
-              "section 12).\n", file=out)
-        print(f"In {len(rows)} cases the choice is at most {100 * (worst - 1):.1f} % slower than "
-              f"the best; in {over} of them it is more than {100 * (LIMIT - 1):.0f} % slower.\n",
-              file=out)
-        print("| topology | ranks | bytes | taken | time | best | time | slower by |", file=out)
-        print("|---|---|---|---|---|---|---|---|", file=out)
-        for topology, n, size, taken, taken_us, best, best_us in rows:
-            print(f"| {topology} | {n} | {size} | {taken} | {taken_us:.3f} | {best} | "
-                  f"{best_us:.3f} | {100 * (taken_us / best_us - 1):.1f} % |", file=out)
+        for ranks in sorted(QUICK["ranks"] if options.quick else RANKS, reverse=True):
+            for collective in COLLECTIVES:
+                for topology in TOPOLOGIES:
+                    if all(wanted in ("", str(is_)) for wanted, is_ in
+                           zip(only, (collective, topology, ranks))):
+                        sizes = [size for size in sizes_of(collective, ranks, options.quick)
+                                 if size <= options.to]
+                        jobs[collective, ranks, topology] = pool.submit(
+                            rows_of, options.program, collective, topology, ranks, sizes)
+    if options.only:
+        return
+    rows = {collective: [row for ranks in RANKS for topology in TOPOLOGIES
+                         if (collective, ranks, topology) in jobs
+                         for row in jobs[collective, ranks, topology].result()]
+            for collective in COLLECTIVES}
+    if options.quick:
+        table = TABLE.read_text(encoding="utf-8")
+        wrong = [line(row) for of_collective in rows.values() for row in of_collective
+                 if line(row) + "\n" not in table]
+        print("\n".join(wrong) or "all rows are those of the table")
+        sys.exit(1 if wrong else 0)
+    TABLE.write_text(text_of(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

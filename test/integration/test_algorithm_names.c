@@ -83,7 +83,10 @@ static void a_named_algorithm_does_the_collective_of_the_bench(void **state)
     const struct refusal cases[] = {
         {"run --algorithm rhd --n-elem 64 --verify-data",
          {"--algorithm rhd: rhd does reduce_scatter, and ccl_allreduce is ", reductions}},
-        {"run --algorithm auto", {"--algorithm auto: auto does reduce_scatter", reductions}},
+        {"run --set defaults.algorithm=auto",
+         {"defaults.algorithm=auto: auto does reduce_scatter", reductions}},
+        {"run --algorithm auto --bench ccl_barrier",
+         {"--algorithm auto: auto does reduce_scatter, and ccl_barrier is a bench of barrier"}},
         {"run --algorithm ring_all_gather", {"ring_all_gather does all_gather", reductions}},
         {"run --algorithm relay_broadcast", {"relay_broadcast does broadcast", reductions}},
         {"run --set defaults.algorithm=mesh",
@@ -114,6 +117,35 @@ static void check_names(const char *ccl, const char *args, const char *head, con
     if (!json_is_null(wrong))
         assert_int_equal(json_integer_value(wrong), 0);
     json_decref(root);
+}
+
+/* The head's name, and the beginning of the line that says the choice. */
+static void auto_is_the_automatic_choice_of_the_bench(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args, *name, *said;
+    } cases[] = {
+        {"", "auto_all_reduce", "cubewarp: auto_all_reduce takes "},
+        {"--bench ccl_reduce_scatter", "auto_reduce_scatter",
+         "cubewarp: auto_reduce_scatter takes "},
+        {"--bench ccl_all_gather", "auto_all_gather", "cubewarp: auto_all_gather takes "},
+        {"--bench ccl_all_to_all", "auto_all_to_all", "cubewarp: auto_all_to_all takes "},
+        {"--preset a3_4 --bench ccl_reduce_scatter", "auto", "cubewarp: auto takes mesh: "},
+        {"--preset a3_4 --bench ccl_allreduce", "auto_all_reduce",
+         "cubewarp: auto_all_reduce takes "},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct run_output output = run_line(
+            0, "run --algorithm auto --bytes 4KiB --verify-data --json - %s", cases[i].args);
+        json_t *root = json_loads(output.out, 0, NULL);
+        assert_non_null(root);
+        assert_string_equal(json_string_value(json_object_get(root, "algorithm")), cases[i].name);
+        if (strstr(output.err, cases[i].said) == NULL)
+            fail_msg("%s: said %s", cases[i].args, output.err);
+        json_decref(root);
+        run_output_free(&output);
+    }
 }
 
 static void a_default_of_another_collective_gives_way_and_is_not_named(void **state)
@@ -162,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_algorithm_does_the_collective_of_the_bench),
+        cmocka_unit_test(auto_is_the_automatic_choice_of_the_bench),
         cmocka_unit_test(a_default_of_another_collective_gives_way_and_is_not_named),
         cmocka_unit_test(a_default_that_cannot_give_way_is_not_blamed),
     };

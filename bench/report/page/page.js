@@ -45,6 +45,15 @@
     while (unit < 4 && bytes >= 1024 && bytes * 4 % 1024 === 0) { bytes /= 1024; unit++; }
     return (bytes < 1e5 ? String(+bytes.toPrecision(10)) : sayCount(bytes)) + " " + units[unit];
   }
+  /* Of counts that need not be exact. */
+  function sayBytes(bytes) {
+    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = 0;
+    while (unit < 4 && bytes >= 1024) { bytes /= 1024; unit++; }
+    return sayNumber(bytes) + " " + units[unit];
+  }
+  /* For ticks of large numbers. */
+  const sayTick = x => Math.abs(x) >= 1e6 && Math.abs(x) < 1e12 ? sayNumber(Math.abs(x) >= 1e9 ? x / 1e9 : x / 1e6) + (Math.abs(x) >= 1e9 ? " G" : " M") : sayNumber(x);
   function sayFigure(f, x) {
     const unit = FIGURES[f].unit;
     if (Number.isNaN(x)) return "–";
@@ -53,7 +62,8 @@
     return sayNumber(x) + (unit ? " " + unit : "");
   }
   const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
-  const capital = text => text.charAt(0).toUpperCase() + text.slice(1);
+  /* Names of keys stay as they are. */
+  const capital = text => /[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 
   /* ---- elements -------------------------------------------------------------------------------- */
 
@@ -69,7 +79,7 @@
   function choose(label, options, value, onchange) {
     const select = make("select", { onchange: () => onchange(select.value) });
     for (const [key, text] of options) select.append(make("option", { value: key, selected: String(key) === String(value) }, text));
-    return make("label", {}, capital(label), select);
+    return make("label", {}, make("span", {}, capital(label)), select);
   }
   function check(label, value, onchange) {
     const box = make("input", { type: "checkbox", onchange: () => onchange(box.checked) });
@@ -106,7 +116,7 @@
     return axes.filter(a => valueOf(row, a) >= 0 || AXES[a].kind === 3).map(a => {
       const v = valueOf(row, a), text = sayAxisValue(a, v);
       const alone = v >= 0 && !AXES[a].numeric && text.length > 3 && text !== "true" && text !== "false";
-      return alone ? text : AXES[a].label.split(".").pop() + " " + text;
+      return alone ? text : AXES[a].label + " " + text;
     }).join(" · ");
   }
   function factsOf(row) {
@@ -167,7 +177,7 @@
   function drawChart(holder, chart) {
     holder.replaceChildren();
     const W = Math.max(340, holder.clientWidth || 760), H = chart.height || Math.min(460, Math.max(300, W * .52));
-    const M = { left: 70, right: 30, top: 10, bottom: 50 };
+    const M = { left: 0, right: 34, top: 10, bottom: 50 };
     const points = [];
     chart.lines.forEach((line, l) => line.points.forEach((p, i) => points.push({ ...p, l, i })));
     if (points.length === 0) {
@@ -181,6 +191,7 @@
     const xlog = chart.x.log && x0 > 0 && x1 > x0, ylog = chart.y.log && y0 > 0;
     if (!ylog && !chart.y.free) y0 = Math.min(0, y0);
     const tx = ticksOf(x0, x1, xlog, chart.x.bytes && xlog), ty = ticksOf(y0, y1, ylog, false);
+    M.left = 44 + 7 * d3.max(ty.ticks, t => sayTick(t).length);
     const x = (xlog ? d3.scaleLog() : d3.scaleLinear()).domain(xlog ? [x0, x1] : [x0, x1 === x0 ? x0 + 1 : x1]).range([M.left, W - M.right]);
     const y = (ylog ? d3.scaleLog() : d3.scaleLinear()).domain([ty.least, ty.most]).range([H - M.bottom, M.top]);
     const svg = d3.select(holder).append("svg").attr("viewBox", `0 0 ${W} ${H}`).attr("tabindex", 0).attr("role", "application")
@@ -192,7 +203,7 @@
     }
     for (const t of ty.ticks) {
       svg.append("path").attr("class", "grid").attr("d", `M${M.left} ${y(t)}H${W - M.right}`);
-      svg.append("text").attr("class", "tick").attr("x", M.left - 8).attr("y", y(t) + 4).attr("text-anchor", "end").text(sayNumber(t));
+      svg.append("text").attr("class", "tick").attr("x", M.left - 8).attr("y", y(t) + 4).attr("text-anchor", "end").text(sayTick(t));
     }
     svg.append("text").attr("class", "axis").attr("x", (M.left + W - M.right) / 2).attr("y", H - 10).attr("text-anchor", "middle").text(chart.x.label);
     svg.append("text").attr("class", "axis").attr("transform", `translate(15 ${(M.top + H - M.bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(chart.y.label);
@@ -201,7 +212,7 @@
       const g = svg.append("g").attr("class", line.colour);
       if (line.points.some(p => p.low !== undefined))
         g.append("path").attr("d", d3.area().x(p => x(p.x)).y0(p => y(p.low)).y1(p => y(p.high))(line.points)).attr("fill", "currentColor").attr("opacity", .16);
-      if (line.bound && line.bound.length > 1) g.append("path").attr("class", "bound").attr("d", shape(line.bound));
+      if (line.bound && line.bound.length > 1) g.append("path").attr("class", line.neutral ? "bound neutral" : "bound").attr("d", shape(line.bound));
       g.append("path").attr("class", "line").attr("d", shape(line.points)).attr("stroke-dasharray", line.dash);
       if (!chart.plain)
         for (const p of line.points)
@@ -331,19 +342,36 @@
       }
       return { lines, groups };
     }
+    /* Where there is one size, a bar for each series says more than a point. */
+    function rank(lines) {
+      const order = lines.map(line => line.points[0]).filter(p => p.y > 0).sort((a, b) => a.y - b.y);
+      const figure = FIGURES[state.figure], most = d3.max(order, p => p.y);
+      const body = make("tbody", {});
+      for (const p of figure.better > 0 ? order.reverse() : order) {
+        const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
+        svg.append("rect").attr("class", "p0").attr("width", 1000 * p.y / most).attr("height", 26).attr("data-row", p.row).attr("data-y", p.y)
+          .on("mousemove", () => showTip([make("strong", {}, titleOf(p.row)), tableOf(factsOf(p.row))], d3.event.clientX, d3.event.clientY)).on("mouseleave", hideTip);
+        body.append(make("tr", {}, make("th", { scope: "row", class: "long" }, make("button", { type: "button", onclick: () => select(p.row) }, nameOf(p.row, axesOf()) || titleOf(p.row))), make("td", {}, svg.node()), make("td", { class: "n" }, sayFigure(state.figure, p.y))));
+      }
+      chartBox.replaceChildren(order.length ? make("table", { class: "bars ranking" }, body) : make("p", { class: "empty" }, "No such points: choose other values above."));
+      list.replaceChildren();
+    }
     function draw() {
       const { lines, groups } = linesOf();
+      const single = new Set(lines.flatMap(line => line.points.map(p => p.x))).size <= 1;
+      plot.classList.toggle("alone", single);
+      if (single) return rank(lines);
       const shown = lines.filter(line => !state.hidden.has(line.group));
-      const values = shown.flatMap(line => line.points.map(p => p.y)).filter(v => v > 0);
-      const wide = values.length > 0 && d3.max(values) / d3.min(values) >= 30;
-      const logy = state.logy ?? wide;
+      const values = lines.flatMap(line => line.points.map(p => p.y));
+      const logy = state.logy ?? (d3.min(values) > 0 && d3.max(values) / d3.min(values) >= 30);
       const figure = FIGURES[state.figure];
       /* one bound for all lines that share it */
       const seen = new Set();
       for (const line of shown) {
         const key = JSON.stringify(line.bound || []);
-        if (seen.has(key)) line.bound = null;
-        seen.add(key);
+        line.neutral = shown.filter(other => other.group !== line.group).some(other => JSON.stringify(other.bound || []) === key);
+        if (seen.has(key)) line.bound = [];
+        else seen.add(key);
       }
       drawChart(chartBox, {
         lines: shown, x: { label: capital(AXES[state.x].label), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
@@ -378,13 +406,14 @@
     function build() {
       const axes = axesOf();
       if (!axes.includes(state.by)) state.by = -1;
-      const logy = state.logy ?? null;
+      const values = ran.filter(row => passes(state, row)).map(row => figureOf(row, state.figure)).filter(v => !Number.isNaN(v));
+      const logy = state.logy ?? (d3.min(values) > 0 && d3.max(values) / d3.min(values) >= 30);
       controls.replaceChildren(...[
         numeric.length > 1 ? choose("over", numeric.map(a => [a, AXES[a].label]), state.x, a => { state.x = +a; state.hidden.clear(); pick(); build(); }) : null,
         axes.length > 1 ? choose("colour by", [[-1, "each line"], ...axes.map(a => [a, AXES[a].label])], state.by, a => { state.by = +a; state.hidden.clear(); draw(); }) : null,
         ...(axes.length > 1 || (axes.length && AXES[axes[0]].values.length > 8) ? filtersOf(state, axes, () => { state.hidden.clear(); draw(); }) : []),
         check("log x", state.logx, v => { state.logx = v; draw(); }),
-        check("log y", logy ?? FIGURES[state.figure].unit === "µs", v => { state.logy = v; draw(); }),
+        check("log y", logy, v => { state.logy = v; draw(); }),
         F_BOUND >= 0 && state.figure === F_TIME ? check("bounds", state.bound, v => { state.bound = v; draw(); }) : null,
         F_MEASURED >= 0 && state.figure === F_TIME ? check("measured", state.measured, v => { state.measured = v; draw(); }) : null].filter(c => c));
       draw();
@@ -509,6 +538,12 @@
   }
   function bars(title, names, items, say) {
     /* items: [{label, parts: [[name, value], ..], row}] */
+    if (names.length > COLOURS) { /* the small ones together */
+      const total = new Map(names.map(name => [name, d3.sum(items, item => d3.sum(item.parts.filter(p => p[0] === name), p => p[1]))]));
+      const kept = [...names].sort((a, b) => total.get(b) - total.get(a)).slice(0, COLOURS - 1);
+      items = items.map(item => ({ ...item, parts: item.parts.filter(p => kept.includes(p[0])).concat([[`${names.length - kept.length} others`, d3.sum(item.parts.filter(p => !kept.includes(p[0])), p => p[1])]]) }));
+      names = names.filter(name => kept.includes(name)).concat([`${names.length - kept.length} others`]);
+    }
     const most = d3.max(items, item => d3.sum(item.parts, p => p[1])) || 1;
     const figure = make("div", { class: "barsbox" }, make("h3", {}, title));
     const key = make("ul", { class: "legend" });
@@ -531,7 +566,7 @@
           .on("mouseleave", hideTip);
         at += wide;
       }
-      body.append(make("tr", {}, make("th", { scope: "row" }, item.label), make("td", {}, svg.node()), make("td", { class: "n" }, say(item.total ?? total))));
+      body.append(make("tr", {}, make("th", { scope: "row", class: item.label.length > 36 ? "long" : null }, item.label), make("td", {}, svg.node()), make("td", { class: "n" }, say(item.total ?? total))));
     }
     figure.append(make("table", { class: "bars" }, body));
     return figure;
@@ -547,7 +582,7 @@
     const keyOf = row => seriesAxes.map(a => valueOf(row, a)).join(",");
     const series = [...new Map(rows.map(row => [keyOf(row), nameOf(row, seriesAxes) || "this run"])).entries()];
     const xs = data.x >= 0 ? [...new Set(rows.map(row => valueOf(row, data.x)))].sort((a, b) => a - b) : [];
-    const state = { mode: series.length > 1 ? "series" : "x", series: series[0][0], x: xs.length ? xs[xs.length - 1] : -1, share: true };
+    const state = { mode: series.length > 1 && series.length <= 12 ? "series" : "x", series: series[0][0], x: xs.length ? xs[xs.length - 1] : -1, share: true };
     const controls = make("div", { class: "controls" }), box = make("div", {});
     holder.append(controls, box);
     const sayX = v => sayAxisValue(data.x, v);
@@ -561,18 +596,18 @@
     }
     function draw() {
       let own = state.mode === "x" ? rows.filter(row => keyOf(row) === state.series) : rows.filter(row => data.x < 0 || valueOf(row, data.x) === state.x);
-      const dropped = Math.max(0, own.length - 40);
-      own = own.slice(0, 40);
+      const dropped = Math.max(0, own.length - 20);
+      own = own.slice(0, 20);
       const label = row => state.mode === "x" && xs.length ? sayX(valueOf(row, data.x)) : nameOf(row, seriesAxes) || (xs.length ? sayX(valueOf(row, data.x)) : "this run");
       const parts = [];
       const phased = own.filter(row => data.phases.rows[row]).map(row => ({ label: label(row), row, share: state.share, parts: listOf(data.phases, row, 3).map(p => [p[0], p[1] || 0]) }));
+      const limits = own.filter(row => limitOf(row));
+      if (limits.length) parts.push(make("div", {}, make("h3", {}, "Limited by"), tableOf(limits.map(row => [label(row), limitOf(row).replace(/^limited by /, "")]))));
       if (phased.length) parts.push(bars("Phases, mean over the ranks", namesIn(phased), phased, sayTime));
       for (const [title, pick] of EXPLAINED) {
         const items = own.map(row => ({ label: label(row), row, share: state.share, parts: pick(data.explain[row]) })).filter(item => item.parts && item.parts.length);
         if (items.length) parts.push(bars(title, namesIn(items), items, sayTime));
       }
-      const limits = own.filter(row => limitOf(row));
-      if (limits.length) parts.push(make("div", {}, make("h3", {}, "Limited by"), tableOf(limits.map(row => [label(row), limitOf(row)]))));
       const last = own[own.length - 1], kinds = last === undefined ? [] : listOf(data.kinds, last, 4);
       if (kinds.length) {
         const body = make("tbody", {});
@@ -580,10 +615,11 @@
           const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
           svg.append("rect").attr("class", "h2f").attr("width", 1000).attr("height", 26).attr("fill", "var(--panel)");
           svg.append("rect").attr("class", "p0").attr("width", 1000 * busy).attr("height", 26).attr("data-name", name).attr("data-value", busy);
-          body.append(make("tr", {}, make("th", { scope: "row" }, name + " × " + sayCount(links)), make("td", {}, svg.node()), make("td", { class: "n" }, sayNumber(100 * busy) + " %"), make("td", { class: "n" }, saySize(bytes))));
+          body.append(make("tr", {}, make("th", { scope: "row" }, name + " × " + sayCount(links)), make("td", {}, svg.node()), make("td", { class: "n" }, sayNumber(100 * busy) + " %"), make("td", { class: "n" }, sayBytes(bytes))));
         }
         parts.push(make("div", {}, make("h3", {}, "Links of " + label(last) + ": mean share of the time busy, bytes in all"), make("table", { class: "bars" }, body)));
       }
+      if (last !== undefined && data.explain[last]) parts.push(...detailsOf(data.explain[last], label(last)));
       if (dropped) parts.push(make("p", { class: "note" }, sayCount(dropped) + " more bars are left out."));
       box.replaceChildren(...parts);
     }
@@ -596,7 +632,33 @@
     build();
   }
   const limitOf = row => { const e = data.explain[row]; return e ? e.limited_by || e.sentence || null : null; };
-  const EXPLAINED = [];
+  const times = list => list.map(([name, ns]) => [name, ns / 1000]).filter(p => p[1] > 0);
+  const EXPLAINED = [
+    ["The kernel that ended last: its time by use", e => e && e.slowest && times(Object.entries(e.slowest.shares_ns || {}))],
+    ["The mean kernel: its time by use", e => e && e.mean && times(Object.entries(e.mean.shares_ns || {}))],
+    ["The critical path by part", e => e && e.path && times((e.path.parts || []).map(p => [p.part, p.time_ns]))]];
+  function tableOfRows(head, rows) {
+    const body = make("tbody", {});
+    for (const row of rows) body.append(make("tr", {}, ...row.map((text, i) => make(i ? "td" : "th", i ? { class: /^[\d.,–-]/.test(text) ? "n" : null } : { scope: "row" }, text))));
+    return make("table", {}, make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i && rows.length && /^[\d.,–-]/.test(rows[0][i]) ? "n" : null }, text)))), body);
+  }
+  /* Of one row: limits, places of the critical path, waits for data by direction, blocks. */
+  function detailsOf(e, label) {
+    const share = ns => sayNumber(100 * ns / e.time_ns) + " %", parts = [];
+    const path = e.path || {};
+    if ((path.limits || []).length)
+      parts.push(make("div", {}, make("h3", {}, "Limits of " + label), tableOfRows(["on the critical path", "time", "share", "call with it twice as fast", "to try it"],
+        path.limits.map(l => [l.limit, sayTime(l.time_ns / 1000), share(l.time_ns), sayTime(l.twice_as_fast_ns / 1000), l.twice_as_fast_set || "–"]))));
+    if ((path.places || []).length)
+      parts.push(make("div", {}, make("h3", {}, "Places of its critical path"), tableOfRows(["place", "time", "share"], path.places.slice(0, 12).map(p => [p.place, sayTime(p.time_ns / 1000), share(p.time_ns)]))));
+    const waits = e.slowest ? times(Object.entries(e.slowest.data_ns || {})) : [];
+    if (waits.length)
+      parts.push(make("div", {}, make("h3", {}, "Waits for data of the kernel that ended last" + (e.slowest_pe ? ", on PE " + e.slowest_pe : "")), tableOfRows(["direction", "time", "share"], waits.map(([name, us]) => [name, sayTime(us), share(us * 1000)]))));
+    const blocks = Object.entries(e.blocks || {}).filter(([, b]) => b.busy_share_max > 0);
+    if (blocks.length)
+      parts.push(make("div", {}, make("h3", {}, "Blocks of PEs: share of the time busy"), tableOfRows(["block", "mean", "the busiest"], blocks.map(([name, b]) => [name, sayNumber(100 * b.busy_share) + " %", sayNumber(100 * b.busy_share_max) + " %"]))));
+    return parts.length ? [make("div", { class: "columns" }, ...parts)] : [];
+  }
 
   /* ---- the machine ------------------------------------------------------------------------------ */
 
@@ -604,19 +666,27 @@
     const boxes = [...document.querySelectorAll(".machine")];
     if (boxes.length === 0) return false;
     boxes.forEach(box => {
-      const svg = box.querySelector("svg"), entry = data.pictures[+box.dataset.picture], picture = entry ? entry.picture : null;
+      const svg = box.querySelector("svg");
       if (!svg) return;
-      const panel = make("div", { class: "panel link-facts", "aria-live": "polite" }, "Click a link, or choose one of the list. The wheel zooms, dragging moves, a double click goes back.");
+      const panel = make("div", { class: "panel link-facts", "aria-live": "polite" }, "Click a link, or choose one of the list. The wheel with Ctrl zooms, as + and − do; dragging and the arrow keys move; a double click goes back.");
       const layer = document.createElementNS("http://www.w3.org/2000/svg", "g");
       for (const child of [...svg.childNodes])
         if (!(child.nodeType === 1 && ["style", "defs", "title", "desc"].includes(child.tagName))) layer.append(child);
       svg.append(layer);
-      const zoom = d3.zoom().scaleExtent([1, 40]).on("zoom", () => layer.setAttribute("transform", d3.event.transform));
+      const zoom = d3.zoom().scaleExtent([1, 40]).filter(() => d3.event.type !== "wheel" || d3.event.ctrlKey).on("zoom", () => layer.setAttribute("transform", d3.event.transform));
       d3.select(svg).call(zoom).on("dblclick.zoom", null).on("dblclick", () => d3.select(svg).call(zoom.transform, d3.zoomIdentity));
       const buttons = make("div", { class: "controls" },
         make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.scaleBy, 1.6) }, "Larger"),
         make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.scaleBy, 1 / 1.6) }, "Smaller"),
         make("button", { type: "button", onclick: () => d3.select(svg).call(zoom.transform, d3.zoomIdentity) }, "Whole"));
+      svg.setAttribute("tabindex", "0");
+      svg.addEventListener("keydown", event => {
+        const move = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] }[event.key];
+        if (move) d3.select(svg).call(zoom.translateBy, ...move);
+        else if (event.key === "+" || event.key === "-") d3.select(svg).call(zoom.scaleBy, event.key === "+" ? 1.3 : 1 / 1.3);
+        else return;
+        event.preventDefault();
+      });
       const links = [...svg.querySelectorAll("[data-link]")];
       const busiest = [...links].sort((a, b) => (+b.dataset.busy || 0) - (+a.dataset.busy || 0)).slice(0, 12);
       if (busiest.length) buttons.append(choose("busiest links", [["", "choose"], ...busiest.map(l => [l.dataset.link, l.dataset.link + (l.dataset.busy ? ", " + sayNumber(+l.dataset.busy) + " %" : "")])], "", v => {
@@ -627,9 +697,8 @@
       box.after(panel);
       function pick(link) {
         links.forEach(l => l.classList.toggle("chosen", l === link));
-        const title = link.querySelector("title");
-        const facts = factsOfLink(picture, link.dataset.link);
-        panel.replaceChildren(make("strong", {}, "Link " + link.dataset.link), facts ? tableOf(facts) : make("p", {}, title ? title.textContent : ""));
+        const title = link.querySelector("title"), lines = (title ? title.textContent : link.dataset.link).split("\n");
+        panel.replaceChildren(make("strong", {}, lines[0]), ...lines.slice(1).map(text => make("div", {}, text)));
         panel.dataset.link = link.dataset.link;
       }
       for (const link of links) {
@@ -640,27 +709,18 @@
     });
     holder.closest("section").classList.add("js");
   }
-  function factsOfLink(picture, name) {
-    if (!picture || !picture.links) return null;
-    for (const link of picture.links)
-      for (const at of String(link.at).split(" "))
-        if (at === name || at.replace(/[NSEW]$/, "") === name)
-          return [["from, to", at.replace(">", " → ")], ["kind", link.kind], ["links together", sayCount(link.count)], ["bytes", sayCount(link.bytes) + " B"],
-            ["busy", link.busy_share === undefined ? "–" : sayNumber(100 * link.busy_share) + " %"], ["busy for", link.busy_ns === undefined ? "–" : sayTime(link.busy_ns / 1000)],
-            ["longest queue", link.longest_queue_ns === undefined ? "–" : sayTime(link.longest_queue_ns / 1000)]];
-    return null;
-  }
-
   /* ---- all rows --------------------------------------------------------------------------------- */
 
   function viewRows(holder) {
     const axes = d3.range(AXES.length).filter(a => AXES[a].series || a === data.x);
-    const columns = [...axes.map(a => ({ label: AXES[a].label, unit: "", numeric: AXES[a].numeric, key: row => valueOf(row, a), text: row => sayAxisValue(a, valueOf(row, a)) })),
-      ...FIGURES.map((f, i) => ({ label: f.label, unit: f.unit, numeric: true, key: row => figureOf(row, i), text: row => sayNumber(figureOf(row, i)) }))];
+    const MAIN = ["time_us", "algbw_gbs", "busbw_gbs", "bound_us", "efficiency_percent", "measured_us", "error_percent"];
+    const columnsOf = all => [...axes.map(a => ({ label: AXES[a].label, unit: "", numeric: AXES[a].numeric, key: row => valueOf(row, a), text: row => sayAxisValue(a, valueOf(row, a)) })),
+      ...FIGURES.map((f, i) => ({ main: MAIN.includes(f.key), label: f.label, unit: f.unit, numeric: true, key: row => figureOf(row, i), text: row => sayNumber(figureOf(row, i)) })).filter(c => all || c.main)];
+    let columns = columnsOf(F_TIME < 0);
     const state = { sort: -1, down: false, text: "", page: 0 }, SIZE = 50;
     const search = make("input", { type: "search", placeholder: "ring, 64 KiB", oninput: () => { state.text = search.value.toLowerCase(); state.page = 0; draw(); } });
     const box = make("div", { class: "scroll" }), pager = make("div", { class: "controls" });
-    holder.append(make("div", { class: "controls" }, make("label", {}, "Only rows with", search)), box, pager);
+    holder.append(make("div", { class: "controls" }, make("label", {}, "Only rows with", search), check("all figures", F_TIME < 0, v => { columns = columnsOf(v); state.sort = -1; draw(); })), box, pager);
     const all = d3.range(ROWS);
     function draw() {
       const words = state.text.split(/[\s,]+/).filter(w => w);
@@ -677,7 +737,7 @@
         const line = make("tr", { "data-row": row });
         if (R.not_run[row] !== null) {
           for (const column of columns.slice(0, axes.length)) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
-          line.append(make("td", { colspan: FIGURES.length, class: "note" }, "not run: " + R.not_run[row]));
+          line.append(make("td", { colspan: columns.length - axes.length, class: "note" }, "not run: " + R.not_run[row]));
         } else for (const column of columns) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
         body.append(line);
       }

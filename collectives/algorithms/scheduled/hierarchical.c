@@ -15,9 +15,13 @@ enum { AUTO };
 enum { LITTLE = 10 }; /* one such part of the best estimate is little */
 
 static const struct scheduled_candidate between_schedules[] = {
-    {"ring_rs_ag", 1},         {"ring_rs_ag", 4},       {"torus_rs_ag", 0},
-    {"direct_rs_ag", 0},       {"halving_doubling", 0}, {"recursive_doubling", 0},
-    {"double_binary_tree", 0},
+    {"ring_rs_ag", 1, SCHEDULED_RINGS, "rings"},
+    {"ring_rs_ag", 4, SCHEDULED_RINGS, "rings"},
+    {.name = "torus_rs_ag"},
+    {.name = "direct_rs_ag"},
+    {.name = "halving_doubling"},
+    {.name = "recursive_doubling"},
+    {.name = "double_binary_tree"},
 };
 enum { BETWEEN_SCHEDULES = sizeof between_schedules / sizeof *between_schedules };
 
@@ -82,9 +86,11 @@ struct shape {
     enum inside_way inside;
     bool together;
 };
-static const struct shape shapes[] = {{INSIDE_LINES, false}, {INSIDE_LINES, true},
-                                      {INSIDE_LRAB, true},   {INSIDE_LRAB, false},
-                                      {INSIDE_DIRECT, true}, {INSIDE_DIRECT, false}};
+/* Those that are often the best come first, since no estimate goes on for longer than the second
+ * best so far. */
+static const struct shape shapes[] = {{INSIDE_LRAB, true},    {INSIDE_DIRECT, true},
+                                      {INSIDE_DIRECT, false}, {INSIDE_LINES, false},
+                                      {INSIDE_LINES, true},   {INSIDE_LRAB, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* A hierarchy that may be chosen. */
@@ -108,6 +114,7 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
     struct ccl_call between = *call;
     snprintf(ccl.mapper, sizeof ccl.mapper, "leader_only"); /* an owner has one share */
     between.ccl = &ccl;
+    between.sketch = ps != NULL;
     between.n_elem = (call->n_elem + shares - 1) / shares;
     struct schedule *const made = scheduled_make(&between, &between_schedules[candidate], error);
     const struct schedule_cost_request request = {
@@ -151,6 +158,7 @@ struct choice {
     struct schedule *best;
     struct plan plan; /* of the best */
     int64_t ps;
+    int64_t second_ps; /* of the second best; 0: there is none */
     struct of_between {
         bool considered;
         int64_t ps; /* of the best with this schedule between SIPs */
@@ -167,6 +175,17 @@ static bool is_asked_for(const struct ccl_call *call, uint32_t shape)
            (threads == AUTO || (threads == THREADS_TOGETHER) == shapes[shape].together);
 }
 
+/* Notes an estimate with its schedule between SIPs. */
+static void note(struct choice *choice, struct plan plan, int64_t ps)
+{
+    struct of_between *const of = &choice->of[plan.between];
+    if (!of->considered || ps < of->ps)
+        *of = (struct of_between){
+            .considered = true, .ps = ps, .shape = plan.shape, .turns = plan.turns};
+    if (choice->best != NULL && (choice->second_ps == 0 || ps < choice->second_ps))
+        choice->second_ps = ps > choice->ps ? ps : choice->ps;
+}
+
 /* Makes and estimates one more. Not CW_OK: CW_USAGE, it cannot be made; or CW_NO_RESOURCE. */
 static int consider(struct choice *choice, struct plan plan, struct cw_error *error)
 {
@@ -175,15 +194,10 @@ static int consider(struct choice *choice, struct plan plan, struct cw_error *er
     if (schedule == NULL)
         return error->exit_code;
     const struct schedule_cost_request request = {
-        .schedule = schedule, .call = choice->call, .lanes = 1};
+        .schedule = schedule, .call = choice->call, .lanes = 1, .limit_ps = choice->second_ps};
     const int code = schedule_cost_ps(&request, &ps, error);
-    if (code == CW_OK &&
-        (!choice->of[plan.between].considered || ps < choice->of[plan.between].ps)) {
-        choice->of[plan.between].considered = true;
-        choice->of[plan.between].ps = ps;
-        choice->of[plan.between].shape = plan.shape;
-        choice->of[plan.between].turns = plan.turns;
-    }
+    if (code == CW_OK && ps != SCHEDULE_COST_LONG)
+        note(choice, plan, ps);
     if (code != CW_OK || (choice->best != NULL && ps >= choice->ps)) {
         schedule_free(schedule);
         return code;
@@ -312,6 +326,7 @@ const struct ccl_algorithm ccl_hierarchical = {
     .collective = CCL_ALL_REDUCE,
     .kernel = &schedule_kernel,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES | CCL_MAPPER_ALL_PES,
+                .members = true,
                 .tcm_bytes = schedule_tcm_bytes},
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,

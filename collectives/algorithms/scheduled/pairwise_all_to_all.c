@@ -12,13 +12,13 @@
 #include "collectives/schedule/schedule_builder.h"
 
 enum {
-    PEERS_MAX = 15,  /* of a thread: a PE has 16 directions */
-    THREADS_CUT = 8, /* blocks are cut for no more threads: more cost small messages more */
-    THREADS = 0      /* the parameter */
+    PEERS_MAX = 15, /* of a thread: a PE has 16 directions */
+    THREADS_CUT = 8 /* blocks are cut for no more threads: more cost small messages more */
 };
 
 static const struct ccl_parameter parameters[] = {
-    [THREADS] = {.name = "threads", .type = CCL_PARAMETER_COUNT, .value = 32, .min = 1, .max = 64}};
+    [SCHEDULED_THREADS] = {
+        .name = "threads", .type = CCL_PARAMETER_COUNT, .value = 32, .min = 1, .max = 64}};
 
 /*
  * Steps k and N - k have the same two peers. A thread that has both of them needs a queue pair for
@@ -45,8 +45,9 @@ static struct sharing share_steps(const struct ccl_call *call)
 {
     const uint32_t ranks = call->world_size, places = hw_cubes(call->hw) * hw_pes(call->hw);
     const bool lanes = scheduled_lanes(call) > 1; /* a thread each */
-    uint32_t threads =
-        lanes ? 1 : (uint32_t)scheduled_parameter(call, "pairwise_all_to_all", parameters, THREADS);
+    uint32_t threads = lanes ? 1
+                             : (uint32_t)scheduled_parameter(call, "pairwise_all_to_all",
+                                                             parameters, SCHEDULED_THREADS);
     if (ranks < 2)
         return (struct sharing){1, 1, false};
     threads = threads < places ? threads : places;

@@ -13,6 +13,7 @@ struct place {
     const struct rs_ag *plan;
     struct schedule_builder *b;
     uint32_t rank, number, part;
+    bool peers_only;             /* of a sketch, another rank than 0 */
     uint32_t ranks;              /* places */
     uint32_t scratch;            /* chunks of each part */
     uint32_t window;             /* chunks that travel together */
@@ -224,6 +225,18 @@ struct window {
     uint32_t d, first, count;
 };
 
+/* Windows begin before this chunk. */
+static uint32_t end_of_windows(const struct place *p, uint32_t size)
+{
+    return p->peers_only ? 1 : size;
+}
+
+/* Steps along a ring that are made: the first two send to both sides, and receive from them. */
+static uint32_t steps_made(const struct place *p, const struct reach *r)
+{
+    return p->peers_only && r->steps > 2 ? 2 : r->steps;
+}
+
 /* The sums of the group `distance` places above (or below) pass this place on their way there. */
 static void pass_sums(struct place *p, const struct reach *r, struct window w, uint32_t distance,
                       bool up)
@@ -274,10 +287,10 @@ static void take_sums(struct place *p, const struct reach *r, struct window w, b
 static void scatter_along(struct place *p, uint32_t d, bool sends)
 {
     const struct reach r = reach_of(dim_of(p, d), p->at[d]);
-    const uint32_t size = group_size(p, d);
-    for (struct window w = {.d = d}; w.first < size; w.first += w.count) {
+    const uint32_t size = group_size(p, d), end = end_of_windows(p, size);
+    for (struct window w = {.d = d}; w.first < end; w.first += w.count) {
         w.count = size - w.first < p->window ? size - w.first : p->window;
-        for (uint32_t distance = r.steps; distance > 0; distance--) {
+        for (uint32_t distance = r.steps; distance > r.steps - steps_made(p, &r); distance--) {
             pass_sums(p, &r, w, distance, true);
             pass_sums(p, &r, w, distance, false);
         }
@@ -328,11 +341,11 @@ static void give_result(struct place *p, const struct reach *r, struct window w,
 static void gather_along(struct place *p, uint32_t d, bool sent)
 {
     const struct reach r = reach_of(dim_of(p, d), p->at[d]);
-    const uint32_t size = group_size(p, d);
-    for (struct window w = {.d = d}; w.first < size; w.first += w.count) {
+    const uint32_t size = group_size(p, d), end = end_of_windows(p, size);
+    for (struct window w = {.d = d}; w.first < end; w.first += w.count) {
         w.count = size - w.first < p->window ? size - w.first : p->window;
         give_result(p, &r, w, sent);
-        for (uint32_t distance = 1; distance <= r.steps; distance++) {
+        for (uint32_t distance = 1; distance <= steps_made(p, &r); distance++) {
             pass_result(p, &r, w, distance, true);
             pass_result(p, &r, w, distance, false);
         }
@@ -398,7 +411,7 @@ static void send_directly(struct place *p, struct window w, bool own)
 static void scatter_directly(struct place *p, uint32_t d)
 {
     const uint32_t n = dim_of(p, d)->n, at = p->at[d], size = group_size(p, d);
-    for (struct window w = {.d = d}; w.first < size; w.first += w.count) {
+    for (struct window w = {.d = d}; w.first < end_of_windows(p, size); w.first += w.count) {
         uint32_t before = 0;
         w.count = size - w.first < p->window ? size - w.first : p->window;
         send_directly(p, w, false);
@@ -423,7 +436,7 @@ static void scatter_directly(struct place *p, uint32_t d)
 static void gather_directly(struct place *p, uint32_t d)
 {
     const uint32_t n = dim_of(p, d)->n, at = p->at[d], size = group_size(p, d);
-    for (struct window w = {.d = d}; w.first < size; w.first += w.count) {
+    for (struct window w = {.d = d}; w.first < end_of_windows(p, size); w.first += w.count) {
         w.count = size - w.first < p->window ? size - w.first : p->window;
         send_directly(p, w, true);
         if (sends_input(p, d))
@@ -576,6 +589,35 @@ uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks)
     return tiles < call->ccl->n_slots ? (uint32_t)(call->ccl->n_slots / tiles) : 1;
 }
 
+/* About how many steps a schedule has. */
+static uint64_t steps_about(const struct rs_ag *plan, uint32_t places, uint32_t window)
+{
+    const bool reduces = plan->call->collective == CCL_ALL_REDUCE;
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < plan->parts; i++) {
+        uint32_t group = places;
+        for (uint32_t d = 0; d < plan->part[i].dims; d++) {
+            const uint32_t n = plan->part[i].dim[d].n;
+            group /= n;
+            steps += (uint64_t)(reduces ? (group + window - 1) / window * 2 : group) * n;
+        }
+    }
+    return steps * places;
+}
+
+/* Estimates ask for a sketch: all places go alike, and there are very many steps. */
+static bool may_be_sketched(const struct rs_ag *plan, uint32_t places, uint32_t window)
+{
+    enum { STEPS_MAX = 200000 };
+    if (!plan->call->sketch || plan->folded > 0)
+        return false;
+    for (uint32_t i = 0; i < plan->parts; i++)
+        for (uint32_t d = 0; d < plan->part[i].dims; d++)
+            if (plan->part[i].dim[d].joint == RS_AG_LINE)
+                return false;
+    return steps_about(plan, places, window) > STEPS_MAX;
+}
+
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
 {
     const enum ccl_collective collective = plan->call->collective;
@@ -606,8 +648,11 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
         schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,
                            p.scratch * plan->parts);
+    const bool sketch = may_be_sketched(plan, places, p.window);
+    schedule_builder_head(b)->sketch = sketch;
     for (p.number = 0; p.number < places; p.number++) {
         p.rank = rank_numbered(&p, p.number);
+        p.peers_only = sketch && p.rank > 0;
         for (p.part = 0; p.part < plan->parts; p.part++)
             make_place(p);
     }

@@ -37,12 +37,12 @@ struct schedule *scheduled_make(const struct ccl_call *call,
     snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
     for (uint32_t i = 0; i < algorithm->parameter_count; i++)
         ccl.parameter[i] = algorithm->parameters[i].value;
-    if (candidate->rings > 0)
-        ccl.parameter[SCHEDULED_RINGS] = candidate->rings;
+    if (candidate->value > 0)
+        ccl.parameter[candidate->parameter] = candidate->value;
     struct schedule *const schedule = make_checked(&own, algorithm, error);
-    if (schedule != NULL && candidate->rings > 1)
-        snprintf(schedule->name, sizeof schedule->name, "%s, %d rings", algorithm->name,
-                 (int)candidate->rings);
+    if (schedule != NULL && candidate->value > 1)
+        snprintf(schedule->name, sizeof schedule->name, "%s, %d %s", algorithm->name,
+                 (int)candidate->value, candidate->unit);
     return schedule;
 }
 

@@ -13,17 +13,20 @@
         .tcm_bytes = schedule_tcm_bytes                                                            \
     }
 
-/* Parameters, in the order in which the algorithms declare them: of the rings, of the grids. */
-enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0 };
+/* Parameters, in the order in which the algorithms declare them: of the rings, of the grids, of the
+ * all-to-all. */
+enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0, SCHEDULED_THREADS = 0 };
 
 /* A parameter's value: of the configured algorithm that which is configured, else the default. */
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                             const struct ccl_parameter *parameters, uint32_t i);
 
-/* A schedule that may be chosen: an algorithm, and its parameter `rings`, if it has it, else 0. */
+/* A schedule that may be chosen: an algorithm, and a value of one of its parameters. */
 struct scheduled_candidate {
     const char *name;
-    int64_t rings;
+    int64_t value; /* of the parameter; 0: all have their defaults */
+    uint32_t parameter;
+    const char *unit; /* of a value other than 1, behind the name */
 };
 /* Makes it as if the configuration named it. NULL: it is refused (CW_USAGE), or CW_NO_RESOURCE. */
 struct schedule *scheduled_make(const struct ccl_call *call,

@@ -252,9 +252,10 @@ static void expect_keys(const json_t *object, const char *const *keys, size_t co
 static void json_has_the_schema_s_keys_in_order(void **state)
 {
     (void)state;
-    static const char *const top[] = {
-        "schema",   "version", "command", "bench",       "algorithm",    "config_digest", "input",
-        "topology", "engine",  "results", "sim_time_ns", "init_time_ns", "credit_wait_ns"};
+    static const char *const top[] = {"schema",       "version",       "command", "bench",
+                                      "algorithm",    "config_digest", "seed",    "input",
+                                      "topology",     "engine",        "results", "sim_time_ns",
+                                      "init_time_ns", "credit_wait_ns"};
     static const char *const topology[] = {"sips", "cubes", "pes", "ipcq_queue_pairs", "lps"};
     static const char *const engine[] = {"sync",
                                          "threads",

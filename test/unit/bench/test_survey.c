@@ -119,8 +119,8 @@ static void a_changed_key_names_the_series_and_its_absence_is_the_shipped_value(
     add_result(&survey, "b", "ring", 3000, 1, ", \"provenance\": {\"changed\": {}}");
     finish(&survey);
     assert_int_equal(survey.series_count, 2);
-    assert_string_equal(survey.series[0].name, "bw_gbs 200");
-    assert_string_equal(survey.series[1].name, "bw_gbs as shipped");
+    assert_string_equal(survey.series[0].name, "sip_link.bw_gbs 200");
+    assert_string_equal(survey.series[1].name, "sip_link.bw_gbs as shipped");
     survey_free(&survey);
 }
 

@@ -415,7 +415,7 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
         "rings_reduce_scatter, torus_reduce_scatter, direct_reduce_scatter, "
         "halving_reduce_scatter, rings_all_gather, torus_all_gather, direct_all_gather, "
         "doubling_all_gather, pairwise_all_to_all, auto_all_reduce, "
-        "auto_reduce_scatter, auto_all_gather\n");
+        "auto_reduce_scatter, auto_all_gather, auto_all_to_all\n");
     expect_ccl("algorithms:\n  mine: { extends: b }\n  b: { extends: c }\n  c: { extends: b }\n",
                "ccl.yaml:3:17: algorithms.b.extends: a cycle: b -> c -> b; an entry must not "
                "inherit from itself\n");

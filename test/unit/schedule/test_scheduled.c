@@ -254,6 +254,53 @@ static void estimates_are_near_simulated_times(void **state)
     }
 }
 
+static int64_t estimate_of(const struct ccl_call *call, const char *name, int64_t limit_ps,
+                           bool is_sketch)
+{
+    struct cw_error error;
+    struct schedule *const schedule = ccl_algorithm_find(name)->schedule(call, &error);
+    assert_non_null(schedule);
+    assert_int_equal(schedule->sketch, is_sketch);
+    const struct schedule_cost_request request = {
+        .schedule = schedule, .call = call, .lanes = 1, .limit_ps = limit_ps};
+    int64_t ps = 0;
+    assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
+    schedule_free(schedule);
+    return ps;
+}
+
+/* That of a sketch, too; and an estimate that is too long ends early. */
+static void sketches_are_estimated_like_the_whole(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ring_rs_ag", "torus_rs_ag", "rings_reduce_scatter",
+                                        "torus_all_gather"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct config *const config = config_of(NULL, i % 2 == 0 ? "ring_1d" : "torus_2d", 256);
+        struct ccl_config ccl = config->ccl;
+        snprintf(ccl.module, sizeof ccl.module, "%s", names[i]);
+        memcpy(ccl.parameter, i % 2 == 0 ? (int64_t[]){2, 4} : (int64_t[]){0, 0},
+               2 * sizeof *ccl.parameter);
+        struct ccl_call call = {.hw = &config->hw,
+                                .ccl = &ccl,
+                                .collective = ccl_algorithm_find(names[i])->collective,
+                                .world_size = 256,
+                                .n_elem = UINT64_C(1) << 23,
+                                .dtype = LP_F16};
+        if (call.collective == CCL_ALL_GATHER)
+            call.n_elem /= 256;
+        const int64_t whole = estimate_of(&call, names[i], 0, false);
+        call.sketch = true;
+        const int64_t sketched = estimate_of(&call, names[i], 0, true);
+        if (sketched < whole * 95 / 100 || sketched > whole * 105 / 100)
+            fail_msg("%s: %.3f us, of the sketch %.3f us", names[i], (double)whole * 1e-6,
+                     (double)sketched * 1e-6);
+        assert_true(estimate_of(&call, names[i], whole / 4, true) == SCHEDULE_COST_LONG);
+        assert_true(estimate_of(&call, names[i], 2 * sketched, true) == sketched);
+        config_free(config);
+    }
+}
+
 /* 64 SIPs in a ring, 512 KiB: not the ring of whole tensors, and it says why. */
 static void the_choice_is_the_least_estimate(void **state)
 {
@@ -273,8 +320,9 @@ static void the_choice_is_the_least_estimate(void **state)
     assert_non_null(small);
     assert_string_equal(large->name, "ring_rs_ag, 4 rings");
     assert_string_equal(small->name, "recursive_doubling");
-    assert_non_null(strstr(large->why, "524288 bytes per shard; estimates: ring_rs_ag "));
+    assert_non_null(strstr(large->why, "524288 bytes per shard; estimates: ring_rs_ag, 4 rings "));
     assert_non_null(strstr(large->why, ", torus_rs_ag "));
+    assert_non_null(strstr(large->why, "; longer: "));
     schedule_free(large);
     schedule_free(small);
     config_free(config);
@@ -289,6 +337,7 @@ int main(void)
         cmocka_unit_test(an_all_to_all_sends_each_block_once),
         cmocka_unit_test(steps_are_as_few_as_should_be),
         cmocka_unit_test(estimates_are_near_simulated_times),
+        cmocka_unit_test(sketches_are_estimated_like_the_whole),
         cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
     };

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""The pages of `cubewarp report` in headless Chromium: they draw the figures that are in the files, answer
+clicks and keys, load nothing, run no text of a file, and are readable without scripts. Screenshots go
+to $BUILD/browser. Prints one line per test, as the unit tests do; without Chromium it says that it is
+skipped and ends with code 0.
+
+    CUBEWARP=build/check/cubewarp test/browser/test_report.py [NAME...]
+"""
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import chromium
+import sample_study
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+CUBEWARP = os.environ.get("CUBEWARP", str(TOP / "build" / "cubewarp"))
+OUT = pathlib.Path(os.environ.get("BUILD", str(TOP / "build"))).resolve() / "browser"
+PAGE_BYTES = 500_000  # beside the data
+LOAD_S = 1.0
+LOAD_TRIES = 5  # of a machine that others use, too
+SHIFT = 8
+
+
+def cubewarp(*args):
+    done = subprocess.run([CUBEWARP, *map(str, args)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"cubewarp {args}: {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def report(name, *files):
+    path = OUT / f"{name}.html"
+    cubewarp("report", *files, "-o", path)
+    return path
+
+
+def open_page(browser, path, **how):
+    page = browser.open(f"file://{path}", **how)
+    if how.get("scripts", True):
+        assert page.value("document.documentElement.dataset.ready") == "true", page.messages()
+        errors, requests = page.messages()
+        assert not errors, errors
+        assert not requests, requests
+    return page
+
+
+def dots(page):
+    """[row, x, y] of each point that is drawn."""
+    return page.value("[...document.querySelectorAll('#curves-view .dot[data-row]')].map(d => [+d.dataset.row, +d.dataset.x, +d.dataset.y])")
+
+
+def text_of(page, selector):
+    return page.value(f"(document.querySelector({json.dumps(selector)}) || {{}}).textContent || ''")
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+
+
+def data_bytes(path):
+    """Bytes of a page that are data: the script's, and all that differs with them."""
+    text = path.read_text()
+    whole = len(text.encode())
+    style = len(re.search(r"<style>(.*?)</style>", text, re.S)[1].encode())
+    script = len(text.rsplit("<script>", 1)[1].encode())
+    return whole - style - script, style + script
+
+
+# ---- tests ------------------------------------------------------------------------------------------
+
+
+def a_run_is_drawn_as_its_json_says(browser):
+    result = OUT / "run.json"
+    cubewarp("run", "--bytes", "1KiB:64KiB", "--verify-data", "--json", result)
+    rows = json.loads(result.read_text())["results"]
+    page = open_page(browser, report("run", result))
+    drawn = dots(page)
+    assert len(drawn) == len(rows)
+    for row, x, y in drawn:
+        assert x == rows[row]["bytes"] and near(y, rows[row]["time_ns"] / 1000), (row, x, y)
+    page.click("#curves-view .tabs button", 2)
+    for row, x, y in dots(page):
+        assert near(y, rows[row]["busbw_gbs"]), (row, x, y)
+    # The bars of phases have the widths of their means.
+    bars = page.value("[...document.querySelectorAll('#phases-view tr')].slice(0, 1).flatMap(r => [...r.querySelectorAll('rect')].map(b => [b.dataset.name, +b.dataset.value]))")
+    phases = rows[0]["phases"]
+    assert [name for name, _ in bars] == [p["name"] for p in phases], bars
+    assert all(near(value, p["mean_ns"] / 1000) for (_, value), p in zip(bars, phases)), bars
+    assert "verified" in text_of(page, "#summary")
+    page.screenshot(str(OUT / "run.png"), whole=True)
+
+
+def hovering_and_keys_tell_a_point_s_figures(browser):
+    page = open_page(browser, OUT / "run.html")
+    rows = json.loads((OUT / "run.json").read_text())["results"]
+    page.move("#curves-view .dot[data-row]", 4)
+    assert page.value("document.getElementById('tip').classList.contains('on')")
+    tip = text_of(page, "#tip")
+    assert "16 KiB" in tip and f"{rows[4]['time_ns'] / 1000:.4g} µs" in tip, tip
+    page.focus("#curves-view svg[tabindex]")
+    page.key("Escape")
+    page.key("ArrowRight")
+    page.key("ArrowRight")
+    assert "2 KiB" in text_of(page, "#tip"), text_of(page, "#tip")
+    page.key("End")
+    assert "64 KiB" in text_of(page, "#tip")
+    page.key("Enter")
+    chosen = text_of(page, "#curves-chosen")
+    assert "64 KiB" in chosen and "hbm" in chosen, chosen
+    page.key("Escape")
+    assert not page.value("document.getElementById('tip').classList.contains('on')")
+    page.click("#curves-view .dot[data-row]", 0)
+    assert "1 KiB" in text_of(page, "#curves-chosen")
+
+
+def study_page():
+    database = OUT / "study.sqlite"
+    sample_study.write(str(database))
+    return report("study", database)
+
+
+def expected_median(algorithm, size):
+    values = [sample_study.time_ns(*point, size) / 1000 for n, point in enumerate(sample_study.points())
+              if point[0] == algorithm and n not in (7, 130, 401)]
+    return statistics.median(values)
+
+
+def a_sweep_of_500_points_pivots_over_any_two_axes(browser):
+    page = open_page(browser, study_page())
+    assert page.value("document.querySelectorAll('#compare-view td[data-value]').length") == len(sample_study.ALGORITHMS) * len(sample_study.SIZES)
+    for i, algorithm in enumerate(sample_study.ALGORITHMS):
+        for j, size in enumerate(sample_study.SIZES):
+            value = page.value(f"+document.querySelector('#compare-view td[data-i=\"{i}\"][data-j=\"{j}\"]').dataset.value")
+            assert abs(value - expected_median(algorithm, size)) < 1e-5, (algorithm, size, value)
+    # Other axes, one row in each cell, and a cell's rows by click and by key.
+    page.choose("#compare-view select", page.value("JSON.parse(document.getElementById('cw-data').textContent).axes.findIndex(a => a.name === 'system.sips.count')"))
+    labels = page.value("[...document.querySelectorAll('#compare-view tbody th')].map(t => t.textContent)")
+    assert labels == [str(n) for n in sample_study.SIPS], labels
+    page.click("#compare-view td[data-value]", 0)
+    assert "rows" in text_of(page, "#compare-chosen")
+    page.value("document.querySelector('#compare-view td[data-value]').focus()")
+    page.key("ArrowDown")
+    page.key("ArrowRight")
+    assert page.value("[document.activeElement.dataset.i, document.activeElement.dataset.j].join()") == "1,1"
+    page.key("Enter")
+    assert page.value("document.activeElement.classList.contains('on')")
+    page.screenshot(str(OUT / "study.png"), whole=True)
+
+
+def series_are_chosen_and_filtered(browser):
+    page = open_page(browser, OUT / "study.html")
+    everything = len(dots(page))
+    page.click("#curves-view .series button", 0)
+    fewer = len(dots(page))
+    assert 0 < fewer < everything, (fewer, everything)
+    page.click("#curves-view .series button", 0)
+    assert len(dots(page)) == everything
+    page.click("#curves-view .series button", 1, SHIFT)
+    names = page.value("[...document.querySelectorAll('#curves-view .series button[aria-pressed=true]')].map(b => b.textContent)")
+    assert names == ["torus"], names
+    for row, x, y in dots(page):
+        assert page.value(f"JSON.parse(document.getElementById('cw-data').textContent).rows.point[{row}]") // 125 == 1
+    # By number of SIPs instead of size.
+    sips = page.value("[...document.querySelectorAll('#curves-view .controls select')][0].options.length")
+    assert sips > 2
+    page.choose("#curves-view .controls select", page.value("JSON.parse(document.getElementById('cw-data').textContent).axes.findIndex(a => a.name === 'system.sips.count')"))
+    assert sorted({x for _, x, _ in dots(page)}) == sample_study.SIPS
+    assert "sips.count" in page.value("[...document.querySelectorAll('#curves-view .axis')].map(a => a.textContent).join()")
+
+
+def rows_are_sorted_and_searched(browser):
+    page = open_page(browser, OUT / "study.html")
+    assert "2,982 rows" in text_of(page, "#rows-view"), text_of(page, "#rows-view")[-80:]
+    page.value("(() => { const s = document.querySelector('#rows-view input'); s.value = 'tree 1024 1 MiB 400'; s.dispatchEvent(new Event('input')); })()")
+    assert "5 rows" in text_of(page, "#rows-view")
+    column = page.value("[...document.querySelectorAll('#rows-view th')].findIndex(t => t.textContent.startsWith('time'))")
+    page.click("#rows-view th button", column)
+    times = page.value(f"[...document.querySelectorAll('#rows-view tbody tr')].map(r => +r.children[{column}].textContent.replace(/,/g, ''))")
+    assert times == sorted(times) and len(times) == 5, times
+
+
+def failures_and_the_slowest_are_told(browser):
+    page = open_page(browser, OUT / "study.html")
+    failures = text_of(page, "#failures")
+    for text in ("IpcqDeadlock: PE 0.0.0 waits for <data> & more", "longer than 90 s", "a torus of 12 SIPs"):
+        assert text in failures, failures
+    first = page.value("document.querySelector('#slowest tbody tr').textContent")
+    assert "ring" in first and "1024" in first, first
+
+
+def a_page_opens_within_a_second_and_is_small(browser):
+    for name in ("run", "study"):
+        data, page_own = data_bytes(OUT / f"{name}.html")
+        assert page_own <= PAGE_BYTES, (name, page_own)
+        times = []
+        while not times or (min(times) > LOAD_S and len(times) < LOAD_TRIES):
+            page = open_page(browser, OUT / f"{name}.html")
+            times.append(page.value("performance.getEntriesByType('navigation')[0].loadEventEnd / 1000"))
+            page.close()
+        assert min(times) <= LOAD_S, (name, times)
+        print(f"# {name}: opens in {min(times):.2f} s, {page_own // 1000} KB and {data // 1000} KB of data and tables")
+
+
+def a_load_of_pod1024_has_its_machine(browser):
+    result, log = OUT / "pod1024.json", OUT / "pod1024.csv"
+    args = ["run", "--preset", "pod1024", "--bytes", "16KiB", "--no-data", "--json", result, "--engine-log", log]
+    if "--svg" in cubewarp("run", "--help"):
+        args += ["--svg", OUT / "pod1024.svg"]
+    cubewarp(*args)
+    page = open_page(browser, report("pod1024", result, log))
+    assert "1,024" in text_of(page, "main") or "1024" in text_of(page, "main")
+    assert page.value("document.querySelectorAll('#engine-view svg .line').length") == 1
+    picture = json.loads(result.read_text()).get("picture")
+    if picture:
+        assert page.value("document.querySelectorAll('#machine svg [data-link]').length") > 0
+        page.choose("#machine .controls select", page.value("document.querySelector('#machine .controls select').options[1].value"))
+        facts = text_of(page, "#machine .link-facts")
+        assert "busy" in facts, facts
+        page.click("#machine .controls button", 0)
+        page.value("new Promise(done => setTimeout(done, 400))")
+        assert "scale" in page.value("document.querySelector('#machine svg > g').getAttribute('transform') || ''")
+    page.screenshot(str(OUT / "pod1024.png"), whole=True)
+
+
+def a_link_s_numbers_are_told_by_click_and_key(browser):
+    result = OUT / "linked.json"
+    if "--svg" not in cubewarp("run", "--help"):
+        return
+    cubewarp("run", "--bytes", "16KiB", "--json", result, "--svg", OUT / "linked.svg")
+    picture = json.loads(result.read_text())["picture"]
+    page = open_page(browser, report("linked", result))
+    name = page.value("document.querySelector('#machine [data-link]').dataset.link")
+    page.value("document.querySelector('#machine [data-link]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    facts = text_of(page, "#machine .link-facts")
+    total = sum(link["bytes"] * link["at"].split().count(name) for link in picture["links"])
+    assert f"{total} bytes" in facts.replace(",", ""), (name, total, facts)
+    page.value("document.querySelector('#machine .link-facts').textContent = ''")
+    page.focus("#machine [data-link][tabindex='0']")
+    page.key("Enter")
+    assert "→" in text_of(page, "#machine .link-facts")
+    page.screenshot(str(OUT / "linked.png"), whole=True)
+
+
+def without_scripts_there_are_tables_and_charts(browser):
+    for name in ("run", "study"):
+        page = open_page(browser, OUT / f"{name}.html", scripts=False)
+        page.screenshot(str(OUT / f"{name}_without_scripts.png"), whole=True)
+        page.pdf(str(OUT / f"{name}.pdf"))
+        tree = page.call("DOM.getDocument", depth=-1)["root"]
+        found = {"svg": 0, "table": 0}
+
+        def walk(node):
+            local = node.get("localName")
+            if local in found:
+                found[local] += 1
+            for child in node.get("children", []):
+                walk(child)
+        walk(tree)
+        assert found["svg"] >= 4 and found["table"] >= 3, (name, found)
+
+
+def in_the_dark_the_page_is_dark(browser):
+    page = open_page(browser, OUT / "study.html", dark=True)
+    colour = page.value("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", colour))) < 64, colour
+    page.screenshot(str(OUT / "study_dark.png"))
+
+
+def texts_of_files_are_never_run(browser):
+    hostile = "</script><img src=x onerror=window.hacked=1><script>window.hacked=1</script>'\"`"
+    document = sample_study.result("ring", 4, 100, 4)
+    document["algorithm"] = hostile
+    document["provenance"] = {"tags": {hostile: hostile}, "host": hostile, "command_line": ["run", hostile]}
+    document["results"][0]["not_run"] = hostile
+    document["results"][1]["phases"][0]["name"] = hostile
+    document["error"] = hostile
+    files = []
+    for name in ("hostile <b>&", "plain"):
+        files.append(OUT / f"{name}.json")
+        files[-1].write_text(json.dumps(document))
+        document = sample_study.result("tree", 4, 100, 4)
+    page = open_page(browser, report("hostile", *files))
+    assert page.value("typeof window.hacked") == "undefined"
+    assert page.value("document.querySelectorAll('img').length") == 0
+    assert hostile in text_of(page, "#failures")
+    assert hostile in text_of(page, "#phases-view")
+    assert hostile in text_of(page, "#provenance")
+
+
+def histories_show_each_run(browser):
+    database = OUT / "history.sqlite"
+    database.unlink(missing_ok=True)
+    db = sqlite3.connect(database)
+    db.executescript("CREATE TABLE run (id INTEGER, started TEXT, commit_id TEXT, host TEXT);"
+                     "CREATE TABLE measurement (run INTEGER, name TEXT, threads INTEGER, round INTEGER, events_per_s REAL, disturbed INTEGER);")
+    for run in range(30):
+        db.execute("INSERT INTO run VALUES (?, ?, ?, 'host')", (run + 1, f"2026-01-{run + 1:02}", f"c{run:07}"))
+        for case, base in (("phold", 9e6), ("pod64", 4e6)):
+            for r in range(5):
+                db.execute("INSERT INTO measurement VALUES (?, ?, 1, ?, ?, 0)", (run + 1, case, r, base * (.99 ** run) * (1 + r / 1000)))
+    db.commit()
+    page = open_page(browser, report("history", database))
+    drawn = page.value("[...document.querySelectorAll('#history-view .dot')].map(d => +d.dataset.y)")
+    assert len(drawn) == 60 and near(drawn[0], 1) and near(drawn[29], .99 ** 29), drawn[:3]
+    page.choose("#history-view select", 1)
+    drawn = page.value("[...document.querySelectorAll('#history-view .dot')].map(d => +d.dataset.y)")
+    assert len(drawn) == 30 and abs(drawn[2] - 4e6 * .99 ** 2 * 1.002) < 1, drawn[:3]
+    page.screenshot(str(OUT / "history.png"))
+
+
+TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figures, a_sweep_of_500_points_pivots_over_any_two_axes,
+         series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_told,
+         a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine, a_link_s_numbers_are_told_by_click_and_key,
+         without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark, texts_of_files_are_never_run, histories_show_each_run]
+
+
+def main():
+    if chromium.program() is None:
+        print("skipped: there is no Chromium (Debian: chromium); make test-all installs it")
+        return 0
+    OUT.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with chromium.Chromium() as browser:
+        for test in TESTS:
+            if sys.argv[1:] and test.__name__ not in sys.argv[1:]:
+                continue
+            try:
+                test(browser)
+                print(f"[       OK ] {test.__name__}")
+            except Exception:
+                traceback.print_exc(file=sys.stdout)
+                print(f"[  FAILED  ] {test.__name__}")
+                failed += 1
+            sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+/*
+ * test_report_command.c: `cubewarp report` on the files that other commands write: a page, tables,
+ * and what it refuses. The pages themselves are tested in test/browser.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test/support/run_cubewarp.h"
+
+static char folder[] = "/tmp/cubewarp-report-XXXXXX";
+
+static int make_results(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    struct run_output output =
+        run_line(0, "run --preset tiny --bytes 1KiB:4KiB --no-data --json %s/a.json", folder);
+    run_output_free(&output);
+    output = run_line(0,
+                      "run --preset tiny --bytes 1KiB:4KiB --no-data --set "
+                      "links.sip_link.bw_gbs=10 --json %s/b.json --engine-log %s/log.csv",
+                      folder, folder);
+    run_output_free(&output);
+    return 0;
+}
+
+static int remove_results(void **state)
+{
+    static const char *const names[] = {"a.json", "b.json", "log.csv", "page.html", "bad.json"};
+    char path[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+    return 0;
+}
+
+static char *read_whole(const char *name)
+{
+    char path[256];
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = NULL;
+    assert_true(getdelim(&text, &bytes, '\0', file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void a_page_has_all_files_and_loads_nothing(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "report %s/a.json %s/b.json %s/log.csv -o %s/page.html",
+                                        folder, folder, folder, folder);
+    assert_string_equal(output.out, "");
+    run_output_free(&output);
+    char *const page = read_whole("page.html");
+    assert_non_null(strstr(page, "default-src 'none'"));
+    assert_non_null(strstr(page, "sip_link.bw_gbs 10"));
+    assert_non_null(strstr(page, "Copyright 2022 Mike Bostock"));
+    assert_null(strstr(page, "src=\""));
+    assert_null(strstr(page, "<link"));
+    assert_true(strlen(page) < 400000);
+    free(page);
+}
+
+static void tables_have_a_line_for_each_row(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "report %s/a.json %s/b.json --csv -", folder, folder);
+    size_t lines = 0;
+    for (const char *at = output.out; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, 1 + 2 * 3); /* 1, 2 and 4 KiB of two results */
+    assert_memory_equal(output.out, "point,state,file,", 17);
+    run_output_free(&output);
+    output = run_line(0, "report %s/a.json --markdown -", folder);
+    assert_non_null(strstr(output.out, "## Results"));
+    assert_non_null(strstr(output.out, "| 4 KiB |"));
+    run_output_free(&output);
+}
+
+static void files_of_other_kinds_are_refused(void **state)
+{
+    char path[256];
+    (void)state;
+    snprintf(path, sizeof path, "%s/bad.json", folder);
+    FILE *file = fopen(path, "w");
+    fputs("{\"schema\": \"cubewarp.run/1\",\n \"results\": [}", file);
+    fclose(file);
+    struct run_output output = run_line(2, "report %s/bad.json", folder);
+    assert_non_null(strstr(output.err, "bad.json:2:"));
+    run_output_free(&output);
+    output = run_line(2, "report Makefile");
+    assert_non_null(strstr(output.err, "expected a result (run --json), a study (sweep)"));
+    run_output_free(&output);
+    output = run_line(2, "report %s/none.json", folder);
+    assert_non_null(strstr(output.err, "cannot read"));
+    run_output_free(&output);
+    output = run_line(2, "report");
+    assert_non_null(strstr(output.err, "name results"));
+    run_output_free(&output);
+    output = run_line(2, "report %s/a.json --csv - --markdown -", folder);
+    run_output_free(&output);
+    output = run_line(4, "report %s/a.json -o /dev/full", folder);
+    run_output_free(&output);
+    output = run_line(2, "report %s/log.csv --plots %s", folder, folder);
+    assert_non_null(strstr(output.err, "no curves to plot"));
+    run_output_free(&output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_has_all_files_and_loads_nothing),
+        cmocka_unit_test(tables_have_a_line_for_each_row),
+        cmocka_unit_test(files_of_other_kinds_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_results, remove_results);
+}
