@@ -154,11 +154,11 @@ test: setup ## set up, build, run every test
 	@echo "skipped, for make test-all: $(TEST_ALL)"
 
 # Tests that need programs which nothing else needs. `make test` passes without them.
-TEST_ALL := test/browser/test_report.py
-TEST_ALL_PACKAGES := chromium gnuplot-nox python3
+TEST_ALL := test/browser/test_report.py test/cluster/test_arrays.py
+TEST_ALL_PACKAGES := chromium gnuplot-nox python3 munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins parallel
 
 .PHONY: test-all
-test-all: test ## every test, also those of pages in a browser
+test-all: test ## every test, also those of pages in a browser, and of job arrays on Slurm
 	@.ci/setup.sh $(TEST_ALL_PACKAGES)
 	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh $(TEST_ALL)
 
@@ -264,6 +264,11 @@ scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and
 	@.ci/setup.sh gnuplot-nox python3
 	@$(SUBMAKE) all
 	perf/results/scatter_sweep.py $(OUT)/cubewarp
+
+.PHONY: explain-table
+explain-table: ## limits that run --explain names, beside runs with them twice as fast: perf/results/explain.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/explain_table.py $(BUILD)/check/cubewarp -j $(JOBS)
 
 .PHONY: schedule-sweep
 schedule-sweep: ## the automatic choice beside all that it could have taken: perf/results/schedule_choice.md (QUICK=1: compares some rows)

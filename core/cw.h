@@ -201,7 +201,9 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
     }
     const uint64_t place = (uint64_t)offset << 32 | (uint64_t)bytes << 3 | CW_UNDO_IMAGE;
     __builtin_memcpy(to + room, &place, 8);
-    undo->at = to + room + 8;
+    __asm__ volatile("" : : : "memory"); /* a fault may end the handler anywhere: */
+    undo->at = to + room + 8;            /* image, end of the log, */
+    __asm__ volatile("" : : : "memory"); /* and then the change (core/worker.h) */
     return true;
 }
 
@@ -466,6 +468,9 @@ struct cw_config {
     size_t interval_bytes;        /* of memory for each worker, to note how it spends its time
                                      (cw_sim_intervals()); 0: nothing is noted */
     bool hash_off;                /* leave the trace hash out */
+    bool leave_signals;           /* faults in handlers (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT)
+                                     keep their effect on the process. false: they fail the event
+                                     (core/ENGINE.md, "Faults in handlers") */
     bool check_changes;           /* prove after each handler that it changed only the parts that
                                      it asked for; slow; CW_BUG if it changed others */
 };

@@ -14,6 +14,7 @@ void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...
 {
     struct worker *const worker = worker_of(ctx);
     va_list arguments;
+    worker->watch.in_engine = true; /* until the jump has arrived */
     va_start(arguments, format);
     (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
                             arguments);
@@ -28,12 +29,14 @@ void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
     struct worker *const worker = worker_of(ctx);
     struct timewarp *const tw = worker->timewarp;
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
+    worker_enter_engine(worker, NULL, 0);
     if (tw != NULL && tw->current.speculative &&
         !undo_log_add_image(&tw->undo_log, offset, part, bytes))
         worker_out_of_memory(worker);
     if (worker->change_check.before != NULL &&
         !change_check_ask(&worker->change_check, offset, bytes))
         worker_out_of_memory(worker);
+    worker_leave_engine(worker);
 }
 
 void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
@@ -88,7 +91,17 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
                     (unsigned)to);
 }
 
-/* Room for the note of a send, before anything of it has happened. */
+/* The arguments of cw_send(). */
+struct send {
+    uint32_t lp, entity;
+    int64_t delay_ps;
+    uint64_t number;
+    const void *payload;
+    uint16_t type, payload_bytes;
+};
+
+/* Room for the note of a send, before anything of it has happened. The engine's data change from
+ * here to the note. */
 static __attribute__((noinline)) void reserve_specially(struct worker *worker)
 {
     struct timewarp *const tw = worker->timewarp;
@@ -96,8 +109,9 @@ static __attribute__((noinline)) void reserve_specially(struct worker *worker)
         worker_out_of_memory(worker);
 }
 
-static inline void reserve_note(struct worker *worker)
+static inline void reserve_note(struct worker *worker, const struct send *send)
 {
+    worker_enter_engine(worker, send->payload, send->payload_bytes);
     const struct cw_undo *const undo = worker->ctx.undo;
     if (__builtin_expect(undo == NULL || undo->end - undo->at < UNDO_SEND_BYTES_MAX, 0))
         reserve_specially(worker);
@@ -122,15 +136,6 @@ static inline void handler_api_note_sent(struct worker *worker, const struct cw_
     else
         note_specially(worker, event);
 }
-
-/* The arguments of cw_send(). */
-struct send {
-    uint32_t lp, entity;
-    int64_t delay_ps;
-    uint64_t number;
-    const void *payload;
-    uint16_t type, payload_bytes;
-};
 
 static inline bool is_within_limits(const struct worker *worker, const struct send *send)
 {
@@ -166,7 +171,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
         check_promise(worker, lp, send->delay_ps);
     worker->sends_left--;
     if (__builtin_expect(worker->ctx.keep, 0))
-        reserve_note(worker);
+        reserve_note(worker, send);
 
     const struct event_header header = header_of(worker, send);
     if (__builtin_expect(worker->lp_worker != NULL, 0) && worker->lp_worker[lp] != worker->index) {
@@ -183,8 +188,10 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
     payload_copy(event->payload, send->payload, send->payload_bytes);
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
         worker_fail_for_memory(worker);
-    if (__builtin_expect(worker->ctx.keep, 0))
+    if (__builtin_expect(worker->ctx.keep, 0)) {
         handler_api_note_sent(worker, event);
+        worker_leave_engine(worker);
+    }
 }
 
 /* Slow path of cw_send(). Either the send breaks a limit, or a rolled-back event is being handled
@@ -203,10 +210,12 @@ static __attribute__((noinline)) void send_specially(struct worker *worker, uint
         return; /* not reached */
     }
     lazy->sends_left--;
-    reserve_note(worker);
+    reserve_note(worker, &send);
     const struct event_header header = header_of(worker, &send);
-    if (lazy_cancel_reuse(worker->timewarp, &header, payload))
+    if (lazy_cancel_reuse(worker->timewarp, &header, payload)) {
+        worker_leave_engine(worker);
         return;
+    }
     worker->sends_left = 1;
     send_checked(worker, &send);
 }
@@ -234,6 +243,8 @@ void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t byt
     worker->records_left--;
     if (worker->sim->config.record == NULL && worker->sim->config.worker_record == NULL)
         return;
+    worker_enter_engine(worker, record, bytes);
     if (__builtin_expect(!commit_records_add(&worker->records, kind, record, bytes), 0))
         worker_out_of_memory(worker);
+    worker_leave_engine(worker);
 }

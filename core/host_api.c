@@ -9,6 +9,7 @@
 
 #include "core/cw.h"
 #include "core/host/clock.h"
+#include "core/host/fault_guard.h"
 #include "core/sequential.h"
 #include "core/simulation.h"
 #include "core/stats.h"
@@ -317,6 +318,8 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     const uint64_t start_ticks = clock_ticks();
     sim->drain_start_s = clock_s();
     open_interval_logs(sim, start_ticks);
+    if (!sim->config.leave_signals)
+        fault_guard_take_signals();
     const int result = sim->config.sync == CW_SEQUENTIAL ? sequential_drain(sim, &sim->failure)
                                                          : parallel_drain(sim, &sim->failure);
     close_interval_logs(sim);

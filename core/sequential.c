@@ -29,6 +29,7 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
     sim->model.handle(ctx, block->state, event);
     if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
         worker_check_changes(worker, block);
+    ctx->event = NULL; /* a fault from here on is not the handler's */
 }
 
 static void deliver_records(const struct cw_sim *sim, struct worker *worker,
@@ -158,15 +159,19 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
     /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
     if (setjmp(worker->failed) != 0) {
         fault_guard_leave(); /* of a function that was jumped out of */
+        worker_leave_engine(worker);
+        worker_watch(NULL);
         *error = worker->failure;
         /* lack of memory may be noticed between two events, and a limit is */
         if (error->exit_code != CW_NO_RESOURCE && worker->ctx.event != NULL)
             simulation_failed_at(sim, worker->ctx.event);
         return error->exit_code;
     }
+    worker_watch(worker);
     if (sim->config.trace != NULL)
         run_traced(sim, worker);
     else
         sequential_run(sim, worker);
+    worker_watch(NULL);
     return CW_OK;
 }

@@ -7,19 +7,68 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/host/fault_guard.h"
 #include "core/simulation.h"
 #include "core/timewarp/timewarp.h"
+
+enum { TICKS_OF_ONE_EVENT_MAX = 2 }; /* a handler that runs for so many is abandoned */
 
 void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
 {
     char text[800];
     va_list arguments;
+    worker->watch.in_engine = true; /* until the jump has arrived */
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const struct cw_event *const event = worker->ctx.event;
     cw_fail(&worker->ctx, exit_code, "LP %u, event type %u at %lld ps: %s", (unsigned)event->lp,
             (unsigned)event->type, (long long)event->time_ps, text);
+}
+
+void worker_out_of_stack(struct worker *worker)
+{
+    worker_fail(worker, CW_BUG, "the handler has used up its stack");
+}
+
+/* The event whose handler is running; NULL: none is. */
+static const struct cw_event *event_in_handler(const struct worker *worker)
+{
+    return worker->timewarp != NULL ? worker->timewarp->current.handling : worker->ctx.event;
+}
+
+static void on_handler_fault(void *arg, const char *fault)
+{
+    struct worker *const worker = arg;
+    if (event_in_handler(worker) != NULL && !worker->watch.in_engine)
+        worker_fail(worker, CW_BUG, "%s in the handler", fault);
+}
+
+static void on_handler_tick(void *arg)
+{
+    struct worker *const worker = arg;
+    const struct timewarp *const tw = worker->timewarp;
+    struct handler_watch *const watch = &worker->watch;
+    if (event_in_handler(worker) == NULL || tw == NULL || !tw->current.speculative ||
+        watch->processed != tw->processed) {
+        watch->processed = tw == NULL ? 0 : tw->processed;
+        watch->ticks = 0;
+        return;
+    }
+    if (++watch->ticks < TICKS_OF_ONE_EVENT_MAX || watch->in_engine)
+        return;
+    watch->ticks = 0;
+    worker_fail(worker, CW_BUG, "the handler does not return");
+}
+
+void worker_watch(struct worker *worker)
+{
+    if (worker != NULL && worker->sim->config.leave_signals)
+        return;
+    fault_guard_watch(
+        (struct fault_watch){.fault = on_handler_fault, .tick = on_handler_tick, .arg = worker});
+    if (worker != NULL)
+        worker->watch.stack_low = fault_guard_stack_low();
 }
 
 void worker_fail_for_memory(struct worker *worker)

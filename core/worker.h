@@ -21,6 +21,35 @@
 
 struct timewarp;
 
+/*
+ * Handlers that fault, or do not return. A model's handler may find its LP in a state that it never
+ * has in a sequential run, when the event is speculative. Then it divides by zero, follows a wild
+ * address, recurses or loops without end, while the model has no error. Such an event fails, like
+ * one that calls cw_fail(): it is undone and waits until it is safe. The same fault in a safe event
+ * ends the run with CW_BUG.
+ *
+ * The watch of the worker's thread (fault_guard.h) jumps out of the handler:
+ *  1. A fault interrupts the handler at any instruction. All that the handler has changed until
+ * then is in the undo log, since cw_mut() writes an image, and the log's end behind it, before the
+ *     handler has the pointer to change the part through; barriers keep the compiler from moving
+ *     these stores, and the processor shows a signal's handler all earlier stores of its thread.
+ *  2. The engine's own data are whole: `in_engine` is set while a function that the handler calls
+ *     changes them, and then the watch does not jump. A tick comes again. A fault there would be
+ *     the engine's own: the payload is read, and the stack measured, before the flag is set.
+ *  3. Nothing else belongs to the call: sends are in the log, records are dropped.
+ * What this does not cover: a handler that changes other memory than its LP's state, for instance
+ * by a wild address that is mapped; and a lock, of malloc() say, that it holds when it is caught.
+ *
+ * A speculative handler is taken for one that does not return when two ticks find it at the same
+ * event. A safe one may take as long as it needs.
+ */
+struct handler_watch {
+    bool in_engine;      /* the handler has called a function that changes the engine's data */
+    uintptr_t stack_low; /* no such call begins below this address; 0: not known */
+    uint64_t processed;  /* events, at the last tick ... */
+    unsigned ticks;      /* ... since which so many have found no other */
+};
+
 struct worker {
     _Alignas(128) struct cw_ctx ctx;   /* no two workers share a line, or a pair of lines */
     uint32_t sends_left, records_left; /* of the handler call that is running */
@@ -41,7 +70,8 @@ struct worker {
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */
-    double host_s;             /* wall time of this worker's part of the last cw_each_worker() */
+    struct handler_watch watch;
+    double host_s; /* wall time of this worker's part of the last cw_each_worker() */
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }
@@ -67,6 +97,20 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
     return entry;
 }
 
+/* The thread that calls runs this worker, or none any more (NULL): the faults of its handlers are
+ * this worker's. */
+void worker_watch(struct worker *worker);
+
+/* Around the parts of functions called by handlers in which the engine's data are not whole.
+ * `payload`: read there; may be NULL. */
+static inline void worker_enter_engine(struct worker *worker, const void *payload,
+                                       size_t payload_bytes);
+static inline void worker_leave_engine(struct worker *worker)
+{
+    __asm__ volatile("" : : : "memory");
+    worker->watch.in_engine = false;
+}
+
 /* cw_fail(), with the LP, the type and the time of the event that is being handled in front. */
 _Noreturn void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -82,6 +126,22 @@ void worker_check_stop(struct worker *worker);
 /* The run ends: an internal check failed outside of a handler. */
 _Noreturn void worker_bug(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The handler's stack is nearly used up. */
+_Noreturn void worker_out_of_stack(struct worker *worker);
+
+static inline void worker_enter_engine(struct worker *worker, const void *payload,
+                                       size_t payload_bytes)
+{
+    if (__builtin_expect((uintptr_t)__builtin_frame_address(0) < worker->watch.stack_low, 0))
+        worker_out_of_stack(worker);
+    if (payload_bytes > 0) { /* the pages that it lies on, at most two */
+        (void)*(const volatile uint8_t *)payload;
+        (void)((const volatile uint8_t *)payload)[payload_bytes - 1];
+    }
+    worker->watch.in_engine = true;
+    __asm__ volatile("" : : : "memory");
+}
 
 /* Returns `memory`, or ends the run if that is NULL. */
 static inline void *worker_need(struct worker *worker, void *memory)

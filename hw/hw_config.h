@@ -100,6 +100,7 @@ struct hw_config {
 
     /* the time that single operations take beyond that, in blocks of a PE and on links */
     bool jittered; /* any of them; lp/layout.c sets it: most machines have none */
+    bool watched; /* jittered, or the causes of events are traced (lp/causes.h): off the fast way */
     uint64_t jitter_seed;
     struct hw_jitter_kind node_jitter[HW_NODE_KINDS];
     struct hw_jitter_kind link_jitter[HW_LINK_KINDS];

@@ -28,6 +28,7 @@ static void find_jitter(struct hw_config *hw)
         hw->jittered |= hw->node_jitter[kind].active;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
         hw->jittered |= hw->link_jitter[kind].active;
+    hw->watched = hw->jittered;
 }
 
 void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config)

@@ -4,6 +4,7 @@
 #include "lp/lp_kinds.h"
 
 #include "lp/fabric/cube.h"
+#include "lp/causes.h"
 #include "lp/fabric/io_die.h"
 
 const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp)
@@ -27,6 +28,8 @@ static void lp_state_init(const void *data, uint32_t lp, void *state)
 
 static void lp_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
+    if (lp_traces_causes(cw_model_data(ctx)))
+        lp_causes_begin();
     lp_ops_of(cw_model_data(ctx), event->lp)->handle(ctx, state, event);
 }
 

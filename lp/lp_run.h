@@ -6,6 +6,7 @@
 #define LP_RUN_H
 
 #include "core/invariant.h"
+#include "lp/causes.h"
 #include "lp/fabric/jitter_draw.h"
 #include "lp/model.h"
 

@@ -89,6 +89,9 @@ struct lp_routers {
 struct lp_emitted {
     bool ops;      /* data operations (LP_RECORD_OP) */
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
+    bool links;    /* links that are crossed (LP_RECORD_CROSSED) */
+    bool waits;    /* kernels that have waited (LP_RECORD_WAITED); so does `causes` */
+    bool causes;   /* why each event comes when it comes (causes.h) */
 };
 
 /* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches

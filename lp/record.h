@@ -31,6 +31,10 @@ enum lp_record_kind {
     LP_RECORD_KERNEL,  /* struct lp_kernel_record: a kernel's start, end, phase marks */
     LP_RECORD_ARRIVAL, /* struct lp_arrival, if the host wants them */
     LP_RECORD_HOST,    /* struct lp_host_record: an acknowledgement or completion at the host */
+    LP_RECORD_CROSSED, /* struct lp_crossed, if the host wants them */
+    LP_RECORD_CAUSE,   /* struct lp_cause (causes.h), if the host wants them, and the two below */
+    LP_RECORD_CAUSE_MORE,
+    LP_RECORD_WAITED, /* struct lp_waited (causes.h) */
 };
 
 enum lp_op_kind {
@@ -166,6 +170,14 @@ struct lp_kernel_record {
     uint32_t pe, launch;
     uint32_t mark;  /* enum lp_mark */
     uint32_t phase; /* index in the kernel's phase names: the phase that begins */
+};
+/* A part of a collective's traffic has reserved a link: it is busy for `busy_ps` until `end_ps`,
+ * which may be later than the event. */
+struct lp_crossed {
+    int64_t end_ps, busy_ps;
+    uint32_t lp, index; /* its owner, its number in the owner's state */
+    uint32_t bytes;
+    uint32_t batch; /* that links count it under */
 };
 /* An acknowledgement or a completion is back at the host. */
 struct lp_host_record {

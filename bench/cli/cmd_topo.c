@@ -12,6 +12,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/cli/cli.h"
 #include "bench/draw/picture_svg.h"
+#include "bench/programs/run_use.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_tree.h"
 #include "collectives/runtime/distributed.h"
@@ -75,7 +76,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
 }
 
 /* A path being printed, and the sums of its times. */
-struct path {
+struct walked_path {
     const struct hw_config *hw;
     uint64_t bytes;
     int64_t latency_ps, ser_ps_max;
@@ -107,7 +108,7 @@ static void print_place(const struct hw_config *hw, const struct hw_path_step *s
 
 static void print_step(void *arg, const struct hw_path_step *step)
 {
-    struct path *path = arg;
+    struct walked_path *path = arg;
     if (!step->is_link) {
         const int64_t ps = path->hw->overhead_ps[step->kind];
         path->latency_ps += ps;
@@ -132,7 +133,7 @@ static void print_step(void *arg, const struct hw_path_step *step)
 
 static void print_path(const struct config *config, struct hw_place from, struct hw_place to)
 {
-    struct path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
+    struct walked_path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
     printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
            config->ccl.slot_bytes);
     hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_OUTLET_NONE, print_step,
@@ -144,17 +145,6 @@ static void print_path(const struct config *config, struct hw_place from, struct
     printf(" = ");
     print_path_ns(path.latency_ps + path.ser_ps_max);
     putchar('\n');
-}
-
-/* The root cube of all-reduces on cubes. */
-static uint32_t root_of(const struct config *config)
-{
-    const struct hw_config *const hw = &config->hw;
-    const struct ccl_config *const ccl = &config->ccl;
-    if (ccl->root == CCL_ROOT_XY)
-        return ccl->root_y * hw->cube_w + ccl->root_x;
-    return ccl->root == CCL_ROOT_CENTER ? hw->cube_h / 2 * hw->cube_w + hw->cube_w / 2
-                                        : hw_cubes(hw) - 1;
 }
 
 static int write_svg(const struct picture *picture, const char *path, struct cw_error *error)
@@ -174,7 +164,7 @@ static int write_svg(const struct picture *picture, const char *path, struct cw_
 static int draw(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
-    struct picture *const picture = picture_create(&config->hw, root_of(config), error);
+    struct picture *const picture = picture_create(&config->hw, run_root_cube(config), error);
     const int code = picture == NULL ? error->exit_code : write_svg(picture, options->svg, error);
     picture_free(picture);
     return code;

@@ -20,7 +20,7 @@
 #include "bench/cli/generate.h"
 #include "bench/options/options_table.h"
 #include "bench/report/cmd_report.h"
-#include "bench/study/cmd_sweep.h"
+#include "bench/sweep/cmd_sweep.h"
 #include "collectives/config/input/text.h"
 
 static const struct {

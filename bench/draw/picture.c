@@ -178,11 +178,11 @@ void picture_free(struct picture *picture)
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-int picture_use(struct picture *picture, int64_t time_ps, struct cw_error *error)
+int picture_use(struct picture *picture, int64_t time_ps, bool cubes, struct cw_error *error)
 {
-    const size_t cubes = (size_t)picture->sip_count * picture->cube_w * picture->cube_h;
-    picture->cubes = calloc(cubes, sizeof *picture->cubes);
-    if (picture->cubes == NULL)
+    const size_t count = (size_t)picture->sip_count * picture->cube_w * picture->cube_h;
+    picture->cubes = cubes ? calloc(count, sizeof *picture->cubes) : NULL;
+    if (cubes && picture->cubes == NULL)
         return cw_error_memory(error, "the drawing");
     picture->time_ps = time_ps;
     return CW_OK;

@@ -80,7 +80,7 @@ struct picture {
     struct picture_link *links; /* [link_count], in ascending order of from, to, side; the
                                    picture's */
     size_t link_count;
-    struct picture_cube *cubes; /* [sip_count * cube_w * cube_h], SIP by SIP; NULL: no use */
+    struct picture_cube *cubes; /* [sip_count * cube_w * cube_h], SIP by SIP; NULL: not known */
     uint32_t *first_sip; /* [sip_count] of a folded picture: the lowest SIP of each box, which has
                             all up to the next box's; NULL: nothing is folded */
 };
@@ -100,9 +100,9 @@ static inline uint32_t picture_number(uint32_t node) { return node & (PICTURE_SW
 struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct cw_error *error);
 void picture_free(struct picture *picture); /* accepts NULL */
 
-/* The use of the picture's collective: its time, above 0, and that of cubes, which are 0 at first.
- * CW_OK, or out of memory. */
-int picture_use(struct picture *picture, int64_t time_ps, struct cw_error *error);
+/* The use of the picture's collective: its time, above 0, and with `cubes` that of cubes, which are
+ * 0 at first. CW_OK, or out of memory. */
+int picture_use(struct picture *picture, int64_t time_ps, bool cubes, struct cw_error *error);
 /* The link that leaves a SIP by this outlet, or a switch to this SIP, or a cube by this side, or an
  * IO die to a cube of its edge on this side. NULL: it has none, or the picture has no such links.
  */

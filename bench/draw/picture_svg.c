@@ -197,7 +197,7 @@ static void legend_scale(struct picture_pen *pen, double y, bool links)
 {
     const unsigned count = links ? PEN_LINK_CLASSES : PEN_WORK_CLASSES;
     const int *const limit = links ? pen_link_limit : pen_work_limit;
-    const double left = 44, first = left + 300;
+    const double left = 44, first = left + 268;
     legend_text(pen, left, y,
                 links ? "Links, by the share of the time they were busy:"
                       : "Cubes, by the share of the time a PE was at work:");
@@ -239,7 +239,8 @@ static void draw_legend(struct picture_pen *pen)
     char text[200];
     if (p->time_ps > 0) {
         legend_scale(pen, y, true);
-        legend_scale(pen, y += LEGEND_PX, false);
+        if (p->cubes != NULL)
+            legend_scale(pen, y += LEGEND_PX, false);
     }
     legend_kinds(pen, y += LEGEND_PX);
     legend_text(pen, 44, y += LEGEND_PX,

@@ -249,6 +249,13 @@ static int check_taken(const struct options *options, struct cw_error *error)
     return CW_OK;
 }
 
+/* The file's form is told by its name. */
+static bool names_table(const char *path)
+{
+    const char *const dot = strrchr(path, '.');
+    return dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".csv") == 0);
+}
+
 int run_options_finish(struct options *options, struct cw_error *error)
 {
     struct run_options *const run = options->values;
@@ -264,6 +271,8 @@ int run_options_finish(struct options *options, struct cw_error *error)
     if (run->no_data && run->verify_data)
         return cw_error_set(error, CW_USAGE,
                             "--no-data leaves nothing to verify: drop it or --verify-data");
+    if (run->links != NULL && !names_table(run->links))
+        return options_refuse(error, "links", run->links, "expected FILE.json or FILE.csv");
     if (run->json != NULL && run->csv != NULL && strcmp(run->json, "-") == 0 &&
         strcmp(run->csv, "-") == 0)
         return cw_error_set(error, CW_USAGE, "--json - and --csv - cannot share standard output");

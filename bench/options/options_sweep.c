@@ -42,6 +42,10 @@ int sweep_options_finish(struct options *options, struct cw_error *error)
         return cw_error_set(error, CW_USAGE,
                             "name the database to make: cubewarp sweep merge --db ALL.sqlite "
                             "PART...");
+    if (sweep->emit != SWEEP_HERE && sweep->db != NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "--emit: each task has a database of its own, named after the study; "
+                            "drop --db");
     if (!sweep->merge && sweep->study == NULL)
         return cw_error_set(error, CW_USAGE, "name a study: cubewarp sweep STUDY.yaml");
     return CW_OK;

@@ -8,12 +8,18 @@
 
 enum { SWEEP_INPUTS_MAX = 1024, SWEEP_JOBS_MAX = 1024 };
 
+/* The engines that a script is for. */
+enum sweep_engine { SWEEP_HERE, SWEEP_SLURM, SWEEP_LSF, SWEEP_SGE, SWEEP_PARALLEL };
+
 /* The command's values. */
 struct sweep_options {
     const char *study; /* the file; NULL for `sweep merge` */
     bool merge;
     const char *inputs[SWEEP_INPUTS_MAX]; /* of `sweep merge` */
     size_t input_count;
+    uint32_t emit;          /* enum sweep_engine: print its script instead */
+    uint32_t tasks;         /* of that script; 0: by estimate */
+    const char *shard;      /* NULL: the whole study */
     const char *db;         /* NULL: named after the study */
     uint32_t jobs, threads; /* 0: as the sweep chooses */
     double timeout_s;       /* of a point; 0: none */

@@ -78,6 +78,12 @@ static const char *place_choice(size_t i)
     return names[i];
 }
 
+static const char *engine_choice(size_t i)
+{
+    static const char *const names[] = {"slurm", "lsf", "sge", "parallel", NULL};
+    return names[i];
+}
+
 static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balance_name[i] : NULL; }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -230,12 +236,21 @@ const struct option_row option_rows[] = {
     {"trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write a timeline of kernels and operations as Chrome trace JSON (ui.perfetto.dev)",
      RUN(timeline), .not_projected = of_output},
+    {"links", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+     "write the use of all links and PEs, in all and over time, as JSON or (FILE.csv) CSV",
+     RUN(links), .not_projected = of_output},
+    {"svg", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
+     "draw the machine with its links coloured by their use in the last size", RUN(svg),
+     .not_projected = of_output},
     {"engine-log", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write a row per round of GVT as CSV: how the parallel engine went", RUN(engine_log),
      .not_projected = of_output},
     {"engine-trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write how each thread spent its time as Chrome trace JSON (ui.perfetto.dev)",
      RUN(engine_trace), .not_projected = of_output},
+    {"explain", 0, OPTION_SET, COMMAND_RUN, NULL,
+     "say where the time of each size goes: shares, use of blocks, the critical path, its limit",
+     RUN(explain), .not_projected = of_output},
     {"dump-pointers", 0, OPTION_SET, COMMAND_RUN, NULL,
      "print the queues at the end (on standard error beside JSON or CSV on standard output)",
      RUN(dump_pointers), .not_projected = of_output},
@@ -357,6 +372,16 @@ const struct option_row option_rows[] = {
     {"max-memory", 0, OPTION_BYTES, COMMAND_SWEEP, "SIZE",
      "limit on the memory of all points in flight, by estimate (80 % of the machine's)",
      SWEEP(memory_bytes)},
+    {"shard", 0, OPTION_TEXT, COMMAND_SWEEP, "I/N",
+     "run part I of N alone; array or array/N: that of the task of Slurm, LSF, Grid Engine or PBS",
+     SWEEP(shard)},
+    {"emit", 0, OPTION_CHOICE, COMMAND_SWEEP, "ENGINE",
+     "run nothing: print the script of a job array, for slurm, lsf, sge or parallel", SWEEP(emit),
+     .min = SWEEP_SLURM, .choice = engine_choice, .excludes = "shard",
+     .excludes_text = "--emit is for the whole study: drop --shard"},
+    {"tasks", 0, OPTION_COUNT, COMMAND_SWEEP, "N",
+     "tasks of that array (as many as work some ten minutes each)", SWEEP(tasks), .min = 1,
+     .max = 100000, .needs = "emit", .needs_text = "--tasks is for --emit"},
     {"dry-run", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run)},
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL, "say nothing while it runs", SWEEP(quiet)},

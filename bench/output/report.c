@@ -5,6 +5,8 @@
  */
 #include "bench/output/report.h"
 
+#include "bench/explain/explain_text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -329,6 +331,17 @@ static void print_links(FILE *file, const struct result_row *row)
     }
 }
 
+/* Where the time went; the use of each kind of link is the row's. */
+static void print_explanation(FILE *file, const struct result_row *row)
+{
+    fprintf(file, "#\n# %-40s %15s %15s\n", "kinds of links, those in use", "links", "busy(%)");
+    for (size_t i = 0; i < row->kind_count; i++)
+        fprintf(file, "# %-40s %15" PRIu64 " %15.2f\n", row->kinds[i].name, row->kinds[i].links,
+                100 * report_ratio((double)row->kinds[i].busy_ps,
+                                   (double)row->time_ps * (double)row->kinds[i].links));
+    explain_print(file, row->explain);
+}
+
 /* One hash of all rows' data; of a single row its data_hash itself. */
 static bool result_hash(const struct result *result, uint64_t *hash)
 {
@@ -447,6 +460,8 @@ void report_table_rest(FILE *file, const struct result *result)
             print_credits(file, row);
         if (row->link_count > 0)
             print_links(file, row);
+        if (row->explain != NULL)
+            print_explanation(file, row);
     }
     print_engine(file, result);
     report_stress(file, &result->engine.stats);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/draw/picture_json.h"
+#include "bench/explain/explain_text.h"
 #include "bench/output/report.h"
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
@@ -165,6 +167,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     }
     put_member(&object, "phases", phases_json(row, exact));
     put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    if (row->explain != NULL && !exact)
+        put_member(&object, "explain", explain_json(row->explain));
     if (exact)
         put_member(&object, "busiest links", busiest_json(row));
     return object;
@@ -409,6 +413,8 @@ json_t *report_document_with(const struct result *result, json_t *rows)
         put_member(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
         put_member(&object, "error", failure_json(result));
+    if (result->picture != NULL)
+        put_member(&object, "picture", picture_json(result->picture));
     if (result->provenance != NULL)
         put_member(&object, "provenance", json_incref(result->provenance));
     return object;

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "bench/draw/picture.h"
 #include "bench/output/report.h"
 
 void result_free(struct result *result)
 {
     for (size_t i = 0; i < result->row_count; i++) {
         free(result->rows[i].phases);
+        free(result->rows[i].explain);
         free(result->rows[i].not_run);
     }
     free(result->rows);
@@ -26,6 +28,8 @@ void result_free(struct result *result)
         free(result->columns[i].value);
     }
     free(result->columns);
+    picture_free(result->picture);
+    result->picture = NULL;
     free(result->unfinished.not_run);
     result->unfinished.not_run = NULL;
     json_decref(result->provenance);

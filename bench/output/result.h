@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/explain/explain.h"
 #include "bench/output/process_phases.h"
 #include "collectives/verify/verifier.h"
 #include "core/cw.h"
@@ -70,6 +71,7 @@ struct result_row {
     int64_t measured_ps; /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
+    struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
 };
 
 struct result_engine {
@@ -109,7 +111,8 @@ struct result_column {
     char *name, *value; /* the result's */
 };
 
-struct json_t; /* jansson's */
+struct json_t;  /* jansson's */
+struct picture; /* bench/draw/picture.h */
 
 struct result {
     char bench[32];
@@ -138,6 +141,7 @@ struct result {
     bool rows_named; /* a size has several rows, of several collectives */
     size_t sizes;    /* that were asked for */
     size_t told;     /* rows that row_done was called for */
+    struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
     void (*row_done)(void *arg, struct result *result,
                      size_t row); /* each row, once it is known

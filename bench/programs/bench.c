@@ -308,12 +308,38 @@ static void say_choice(const struct bench_session *session)
                 schedule->name, schedule->why);
 }
 
+/* Causes may take so much: a quarter of the machine's memory, unless the engine's is limited. */
+static uint64_t causes_bytes_max(const struct run_options *options)
+{
+    if (options->engine.memory_bytes_max > 0)
+        return options->engine.memory_bytes_max;
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+}
+
+/* Creates the machine, and who explains it if that is asked for. */
+static struct dist *create_machine(struct bench_session *session, const struct dist_options *dist,
+                                   struct cw_error *error)
+{
+    struct dist_options own = *dist;
+    const struct run_options *const options = session->options;
+    if (options->explain) {
+        session->explainer = explainer_create(&session->config->hw, options->engine.worker_count,
+                                              causes_bytes_max(options));
+        if (session->explainer == NULL) {
+            (void)cw_error_memory(error, "the explanation");
+            return NULL;
+        }
+        own.causes = explainer_sink(session->explainer);
+    }
+    return dist_create(&own, error);
+}
+
 /* Creates the machine, runs the program on it, and returns its exit code. */
 static int run_on_machine(struct bench_session *session, const struct dist_options *dist,
                           struct run_logs *logs, struct cw_error *error)
 {
     bench_phase_end(session, "preparation");
-    session->dist = dist_create(dist, error);
+    session->dist = create_machine(session, dist, error);
     bench_phase_end(session, "machine");
     if (session->dist != NULL && !session->options->quiet)
         say_choice(session);
@@ -321,6 +347,8 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_algorithm_name(session, algorithm, sizeof algorithm);
     int code =
         session->dist ? run_logs_begin(logs, session->dist, algorithm, error) : error->exit_code;
+    if (code == CW_OK)
+        code = run_use_begin(&session->use, lp_system_model(dist_system(session->dist)), error);
     const bool begun = code == CW_OK;
     if (begun)
         code = run_program(session, error);
@@ -341,6 +369,8 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     if (code != CW_INTERRUPTED) /* then the process ends, as soon as its files are written */
         dist_free(session->dist);
     session->dist = NULL;
+    explainer_free(session->explainer);
+    session->explainer = NULL;
     bench_phase_end(session, "freeing of the machine");
     return code;
 }
@@ -429,6 +459,9 @@ int bench_run(const struct run_options *options, const struct config *config, st
     struct run_logs logs = {0};
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);
+    logs.use = &session.use;
+    if (code == CW_OK)
+        code = run_use_open(&session.use, options, config, error);
     dist.listener = run_logs_listener(&logs);
     if (code == CW_OK && options->engine_log != NULL)
         code = engine_log_open(&session.engine_log, options->engine_log, error);
@@ -440,6 +473,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         code = run_logs_commit(&logs, error);
     else if (result->failure != NULL || result->interrupted)
         (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
+    if (code == CW_OK)
+        code = run_use_commit(&session.use, result, error);
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
     else if (session.engine_log.stream != NULL && (result->failure != NULL || result->interrupted))
@@ -447,6 +482,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (session.program->finish != NULL)
         session.program->finish(&session);
     run_logs_discard(&logs);
+    run_use_discard(&session.use);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)

@@ -370,9 +370,18 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
+    if (session->explainer != NULL) {
+        free(row->explain);
+        row->explain = explain_collective(session->explainer, dist_system(session->dist));
+        if (row->explain == NULL)
+            return cw_error_memory(error, "the explanation");
+    }
     row->done = true;
     bench_note_algorithm(session, row);
-    const int code = fill_credit_waits(session, row, iterations, error);
+    int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
+                           dist_times(session->dist), error);
+    if (code == CW_OK)
+        code = fill_credit_waits(session, row, iterations, error);
     return code == CW_OK ? fill_phases(session, row, error) : code;
 }
 

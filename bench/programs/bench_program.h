@@ -7,6 +7,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
+#include "bench/programs/run_use.h"
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
@@ -27,11 +28,13 @@ struct bench_session {
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
     int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
     void *own;                    /* the program's, from prepare() on */
+    struct explainer *explainer;  /* NULL: nothing is to be explained */
     bool shows_progress;
     struct progress_line progress;
     struct event_estimate estimate; /* of the events of a size */
     uint32_t calls;                 /* that are done at this size */
     struct atomic_file engine_log, engine_trace;
+    struct run_use use;
 };
 
 struct bench_program {

@@ -40,6 +40,8 @@ static void run_logs_on_op(void *arg, const struct lp_op *op)
         trace_op(logs, op);
     if (logs->timeline != NULL)
         timeline_op(logs->timeline, op);
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_op(logs->use->machine, op);
 }
 
 static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
@@ -50,6 +52,15 @@ static void run_logs_on_kernel(void *arg, const struct lp_kernel_record *record)
             lp_launch_of(lp_system_model(logs->system), record->launch)->args.rank;
     if (logs->timeline != NULL)
         timeline_kernel(logs->timeline, record);
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_kernel(logs->use->machine, record);
+}
+
+static void run_logs_on_crossed(void *arg, const struct lp_crossed *crossed)
+{
+    const struct run_logs *const logs = arg;
+    if (logs->use != NULL && logs->use->machine != NULL)
+        machine_use_crossed(logs->use->machine, crossed);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -84,9 +95,11 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
         if (logs->rank_of_pe == NULL)
             code = cw_error_memory(error, "the CCL trace");
     }
-    if (logs->ccl_trace != NULL || options->timeline != NULL)
+    if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
         logs->listener =
             (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
+    if (options->links != NULL)
+        logs->listener.crossed = run_logs_on_crossed;
     return code;
 }
 

@@ -74,9 +74,11 @@ struct run_options {
     const char *json, *csv; /* NULL: none; "-": standard output */
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
     const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */
+    const char *links;                     /* --links FILE; NULL: none */
     const char *engine_log, *engine_trace; /* NULL: none */
     bool dump_pointers;
-    bool quiet; /* no progress line */
+    bool explain; /* where the time of each row goes */
+    bool quiet;   /* no progress line */
 
     /* No option sets it: where warnings of the run go; NULL: to standard error. Called on any
      * thread of the run, by one at a time. */
@@ -84,7 +86,7 @@ struct run_options {
     void *warn_arg;
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
-    const char *svg, *xml;           /* of `topo --svg FILE`, `topo --xml FILE` */
+    const char *svg, *xml;           /* of `topo --svg FILE`, `run --svg FILE`, `topo --xml FILE` */
     bool keys;                       /* of `config --keys` */
 };
 

@@ -13,7 +13,7 @@
 #include "bench/report/page.h"
 #include "bench/report/plots.h"
 #include "bench/report/sheet.h"
-#include "bench/report/survey_read.h"
+#include "bench/survey/survey_read.h"
 
 typedef int (*report_writer)(FILE *out, struct survey *survey, struct cw_error *error);
 

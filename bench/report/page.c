@@ -8,11 +8,12 @@
 #include <time.h>
 
 #include "bench/report/chart.h"
+#include "bench/report/chart_bars.h"
 #include "bench/report/page_data.h"
 #include "bench/report/page_machine.h"
 #include "bench/report/page_tables.h"
-#include "bench/report/say.h"
-#include "bench/report/words.h"
+#include "bench/survey/say.h"
+#include "bench/survey/words.h"
 
 static const struct page_file {
     const char *name;

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /* A part of the page with a heading of its own; left out where it has nothing to show. */
 struct page_section {

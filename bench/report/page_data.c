@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/report/chart.h"
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 enum { LOG_ROWS = 2000 }; /* rounds that a page shows; of more, every so many-th */
 

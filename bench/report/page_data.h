@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 void page_write_data(FILE *out, struct survey *survey, const char *title);
 

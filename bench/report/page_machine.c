@@ -8,7 +8,7 @@
 
 #include "bench/draw/picture_json.h"
 #include "bench/draw/picture_svg.h"
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 enum { PREFIX_BYTES = 16 };
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 enum { PAGE_PICTURES = 4 }; /* at most, in one page */
 

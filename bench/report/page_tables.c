@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/report/chart.h"
-#include "bench/report/say.h"
-#include "bench/report/words.h"
+#include "bench/survey/say.h"
+#include "bench/survey/words.h"
 
 enum { HEAT_STEPS = 9 };
 
@@ -285,7 +285,9 @@ bool page_has_engine(const struct survey *survey) { return survey->log_count > 0
 void page_write_engine(FILE *out, struct survey *survey)
 {
     char text[SAY_BYTES];
-    fputs("<div id=\"engine-view\"></div><table class=\"small\"><thead><tr><th "
+    fputs("<div id=\"engine-view\"></div><div class=\"static\">", out);
+    chart_logs(out, survey);
+    fputs("</div><table class=\"small\"><thead><tr><th "
           "scope=\"col\">engine log</th><th class=\"n\">rounds</th><th class=\"n\">wall time</th>"
           "<th class=\"n\">events</th><th class=\"n\">committed / handled</th>"
           "<th class=\"n\">peak memory<small>MiB</small></th></tr></thead><tbody>\n",
@@ -314,8 +316,10 @@ bool page_has_history(const struct survey *survey) { return survey->case_count >
 void page_write_history(FILE *out, struct survey *survey)
 {
     char text[SAY_BYTES];
+    fputs("<div id=\"history-view\"></div><div class=\"static\">", out);
+    chart_history(out, survey);
     fputs(
-        "<div id=\"history-view\"></div><div class=\"scroll\"><table "
+        "</div><div class=\"scroll\"><table "
         "class=\"small\"><caption>Events "
         "per second, median of the rounds of a run</caption><thead><tr><th scope=\"col\">case</th>"
         "<th scope=\"col\">host</th><th class=\"n\">runs</th><th class=\"n\">first</th><th "

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 enum {
     PAGE_ROWS = 1000, /* of the table of results; the script has all */

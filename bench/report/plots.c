@@ -15,11 +15,17 @@
 #include <sys/wait.h>
 
 #include "bench/report/chart.h"
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 
 extern char **environ;
 
-enum { PLOT_SERIES = 24, NOT_FOUND = 127 };
+enum {
+    PLOT_SERIES = 24,
+    PLOT_WIDTH = 900, /* pixels, as the heights of the plot and of a line of the key */
+    PLOT_HEIGHT = 540,
+    PLOT_NAME_HEIGHT = 22,
+    NOT_FOUND = 127
+};
 
 static const struct plot {
     const char *name;
@@ -74,7 +80,9 @@ static void plot_x(FILE *out, const struct survey *survey)
     if (!scale.is_log)
         return;
     const size_t count = chart_ticks(&scale, axis->is_bytes, ticks);
-    fputs("set logscale x 2\nset xtics (", out);
+    /* a little wider than the data, so that rounding does not lose the last tick */
+    fprintf(out, "set logscale x 2\nset xrange [%.12g:%.12g]\nset xtics (", 0.98 * least,
+            1.02 * most);
     for (size_t i = 0; i < count; i++) {
         fputs(i == 0 ? "" : ", ", out);
         put_quoted(out, axis->is_bytes ? say_size(ticks[i], text) : say_number(ticks[i], text));
@@ -83,26 +91,43 @@ static void plot_x(FILE *out, const struct survey *survey)
     fputs(")\n", out);
 }
 
+/* Colours and filled markers as in the page: told apart by the colour-blind, and in grey. */
+static void plot_styles(FILE *out)
+{
+    static const struct {
+        const char *colour;
+        int point;
+    } styles[] = {{"#0072b2", 7},  {"#d55e00", 5},  {"#009e73", 9}, {"#cc79a7", 13},
+                  {"#8a6d00", 11}, {"#2b9fd8", 15}, {"#6a3d9a", 4}, {"#333a42", 6}};
+    enum { STYLES = sizeof styles / sizeof *styles };
+    for (int i = 0; i < PLOT_SERIES; i++)
+        fprintf(out, "set style line %d linecolor rgb '%s' pointtype %d linewidth 2 dashtype %d\n",
+                i + 1, styles[i % STYLES].colour, styles[i % STYLES].point, i / STYLES + 1);
+}
+
 static void plot_lines(FILE *out, const struct survey *survey, const struct plot *plot)
 {
-    const bool is_time = plot->figure == FIGURE_TIME;
+    const bool has_bound = plot->figure == FIGURE_TIME && chart_has(survey, FIGURE_BOUND);
+    const bool has_measured = plot->figure == FIGURE_TIME && chart_has(survey, FIGURE_MEASURED);
     const char *before = "plot ";
     for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
-        fprintf(out,
-                "%s'%s.dat' index %zu using 1:2 with linespoints linewidth 2 pointsize 0.9 "
-                "title ",
-                before, plot->name, s);
+        if (has_bound)
+            fprintf(
+                out,
+                "%s'%s.dat' index %zu using 1:3 with lines linestyle %zu linewidth 1 dashtype 2 "
+                "notitle, \\\n     ",
+                before, plot->name, s, s + 1);
+        fprintf(out, "%s'%s.dat' index %zu using 1:2 with linespoints linestyle %zu title ",
+                has_bound ? "" : before, plot->name, s, s + 1);
         put_quoted(out, survey->series[s].name[0] != '\0' ? survey->series[s].name : "simulated");
         before = ", \\\n     ";
     }
-    if (is_time && chart_has(survey, FIGURE_BOUND))
+    if (has_bound)
+        fprintf(out, "%sNaN with lines linecolor rgb 'gray40' dashtype 2 title 'lower bound'",
+                before);
+    if (has_measured)
         fprintf(out,
-                "%s'%s.dat' index 0 using 1:3 with lines dashtype 2 linecolor 'gray40' title "
-                "'lower bound'",
-                before, plot->name);
-    if (is_time && chart_has(survey, FIGURE_MEASURED))
-        fprintf(out,
-                "%s'%s.dat' using 1:4 with points pointtype 4 linecolor 'black' title "
+                "%s'%s.dat' using 1:4 with points pointtype 64 linecolor rgb 'black' title "
                 "'measured'",
                 before, plot->name);
     fputc('\n', out);
@@ -111,25 +136,28 @@ static void plot_lines(FILE *out, const struct survey *survey, const struct plot
 static void plot_script(FILE *out, const struct survey *survey, const struct plot *plot)
 {
     const struct survey_figure_row *const figure = &survey_figures[plot->figure];
+    const size_t names = survey->series_count < PLOT_SERIES ? survey->series_count : PLOT_SERIES;
+    const int height = PLOT_HEIGHT + (int)(names + 1) * PLOT_NAME_HEIGHT;
     fprintf(out,
-            "set encoding utf8\nset colorsequence podo\nset grid linecolor 'gray80'\n"
-            "set key outside below noenhanced\nset border 3\nset tics nomirror\nset ylabel "
-            "'%s (%s)'\n",
+            "set encoding utf8\nset grid linecolor rgb 'gray85' linetype 1\nset border 3\n"
+            "set tics nomirror\nset key outside top center vertical Left reverse "
+            "noenhanced\nset ylabel '%s (%s)'\n",
             figure->label, figure->unit);
+    plot_styles(out);
     if (plot->figure == FIGURE_TIME)
         fputs("set logscale y\n", out);
     else
         fputs("set yrange [0:*]\n", out);
     plot_x(out, survey);
     fprintf(out,
-            "set terminal svg size 900,600 font 'Helvetica,15' background 'white'\n"
+            "set terminal svg size %d,%d font 'Helvetica,15' background 'white'\n"
             "set output '%s.svg'\n",
-            plot->name);
+            PLOT_WIDTH, height, plot->name);
     plot_lines(out, survey, plot);
     fprintf(out,
-            "set terminal pngcairo size 1800,1200 font 'Helvetica,15' fontscale 2 linewidth 2 "
+            "set terminal pngcairo size %d,%d font 'Helvetica,15' fontscale 2 linewidth 2 "
             "pointscale 2\nset output '%s.png'\nreplot\n",
-            plot->name);
+            2 * PLOT_WIDTH, 2 * height, plot->name);
 }
 
 /* ---- files and gnuplot -------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 #ifndef BENCH_PLOTS_H
 #define BENCH_PLOTS_H
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /*
  * Writes into a folder, which is made if it is not there, for each of time, algbw, busbw and

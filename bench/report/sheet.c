@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench/report/chart.h"
-#include "bench/report/say.h"
-#include "bench/report/words.h"
+#include "bench/survey/say.h"
+#include "bench/survey/words.h"
 
 static void csv_cell(FILE *out, const char *text)
 {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "bench/report/survey.h"
+#include "bench/survey/survey.h"
 
 /* One line per row: point, state, file, every axis, every figure that any row has, not_run. Cells
  * with a comma, a quote or a line's end are in double quotes. CW_OK; a failed write is known to

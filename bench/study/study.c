@@ -72,8 +72,7 @@ char **study_arguments(const struct study *study, const uint32_t *at, size_t *co
     return arguments;
 }
 
-/* Quoted if a shell would not take it as it stands. */
-static void put_word(FILE *stream, const char *word)
+void study_put_word(FILE *stream, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_=.,:/+@%";
@@ -100,7 +99,7 @@ char *study_command(const struct study *study, uint32_t point)
         fputs("cubewarp", stream);
         for (size_t i = 0; i < count; i++) {
             fputc(' ', stream);
-            put_word(stream, arguments[i]);
+            study_put_word(stream, arguments[i]);
         }
         if (fclose(stream) != 0)
             text = NULL;

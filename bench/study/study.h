@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "collectives/config/input/config_source.h"
 
@@ -71,6 +72,9 @@ char *study_label(const struct study *study, uint32_t point);
 char **study_arguments(const struct study *study, const uint32_t *at, size_t *count);
 /* The same as a line for a shell, with `cubewarp` before it. The caller frees it. */
 char *study_command(const struct study *study, uint32_t point);
+
+/* Writes a word, quoted if a shell would not take it as it stands. */
+void study_put_word(FILE *stream, const char *word);
 
 void study_free(struct study *study); /* accepts NULL */
 

@@ -16,7 +16,7 @@
 
 #include "bench/study/study_rows.h"
 
-enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, BUSY_MS = 10000, CREATOR_BYTES = 96 };
+enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
 #define WRITER_BYTE ((off_t)1 << 60)
 
@@ -213,7 +213,7 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_
 {
     if (sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         return fail_study_db(db, error);
-    sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+    sqlite3_busy_timeout(db->sqlite, STUDY_BUSY_MS);
     const int64_t application = number_of(db, "PRAGMA application_id");
     const int64_t version = number_of(db, "PRAGMA user_version");
     const int64_t tables = number_of(db, "SELECT count(*) FROM sqlite_master");
@@ -366,6 +366,40 @@ int study_db_record(struct study_db *db, uint32_t point, const struct study_outc
                            outcome->result_bytes))
         return fail_study_db(db, error);
     return CW_OK;
+}
+
+int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
+{
+    /* The failures here that are results there go; then all points come that are not here. */
+    static const char copying[] =
+        "CREATE TEMP TABLE coming (id INTEGER PRIMARY KEY);"
+        "DELETE FROM main.point WHERE state <> 'done' AND id IN"
+        " (SELECT id FROM part.point WHERE state = 'done');"
+        "INSERT INTO coming SELECT id FROM part.point WHERE id NOT IN"
+        " (SELECT id FROM main.point);"
+        "DELETE FROM main.axis WHERE point IN (SELECT id FROM coming);"
+        "DELETE FROM main.row WHERE point IN (SELECT id FROM coming);"
+        "DELETE FROM main.link WHERE point IN (SELECT id FROM coming);"
+        "INSERT INTO main.point SELECT * FROM part.point WHERE id IN (SELECT id FROM coming);"
+        "INSERT INTO main.axis SELECT * FROM part.axis WHERE point IN (SELECT id FROM coming);"
+        "INSERT INTO main.row SELECT * FROM part.row WHERE point IN (SELECT id FROM coming);"
+        "INSERT INTO main.link SELECT * FROM part.link WHERE point IN (SELECT id FROM coming);"
+        "DROP TABLE coming";
+    sqlite3_stmt *const attach = prepare(db, "ATTACH ? AS part");
+    sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC);
+    int code = attach != NULL && run_once(attach) ? CW_OK : fail_study_db(db, error);
+    sqlite3_finalize(attach);
+    if (code != CW_OK)
+        return code;
+    code = execute(db, "BEGIN IMMEDIATE", error);
+    if (code == CW_OK)
+        code = execute(db, copying, error);
+    if (code == CW_OK)
+        code = execute(db, "COMMIT", error);
+    else
+        (void)sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    (void)sqlite3_exec(db->sqlite, "DETACH part", NULL, NULL, NULL);
+    return code;
 }
 
 int study_db_commit(struct study_db *db, struct cw_error *error)

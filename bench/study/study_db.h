@@ -16,6 +16,8 @@
 
 struct study_db;
 
+enum { STUDY_BUSY_MS = 10000 }; /* that a reader or a writer waits for another */
+
 enum study_state {
     STUDY_OPEN,
     STUDY_DONE,
@@ -61,6 +63,9 @@ int study_db_states(struct study_db *db, enum study_state *states, struct cw_err
 /* Records a point's end, in the transaction that is open; opens one. */
 int study_db_record(struct study_db *db, uint32_t point, const struct study_outcome *outcome,
                     struct cw_error *error);
+/* Adds the points of another database of the same study, in a transaction of its own. Of a point
+ * that both have, a result counts more than a failure, and else this database's. */
+int study_db_take(struct study_db *db, const char *path, struct cw_error *error);
 /* Ends the transaction, if one is open. */
 int study_db_commit(struct study_db *db, struct cw_error *error);
 

@@ -97,7 +97,9 @@ static void read_cases(struct config_loader *loader, const struct config_node *n
         return;
     }
     for (const struct config_node *at = name->value->first; at != NULL; at = at->next) {
-        if (!expect_kind(loader, at->value, CONFIG_MAPPING, at->text, "a mapping of settings"))
+        const bool is_as_base = at->value->kind == CONFIG_MAPPING && at->value->first == NULL;
+        if (!is_as_base &&
+            !expect_kind(loader, at->value, CONFIG_MAPPING, at->text, "a mapping of settings"))
             continue;
         struct study_value *const value = add_value(loader, axis, at);
         if (value != NULL)

@@ -51,7 +51,10 @@ static void on_committed_op(void *arg, const struct cw_event *event, const struc
 static void on_arrival(void *arg, const struct cw_event *event, const struct lp_arrival *arrival)
 {
     struct dist *dist = arg;
-    if (dist->strict_error.exit_code == CW_OK &&
+    const struct dist_listener *listener = dist->options.listener;
+    if (listener != NULL && listener->arrival != NULL)
+        listener->arrival(listener->arg, arrival);
+    if (dist->strict != NULL && dist->strict_error.exit_code == CW_OK &&
         strict_check_arrival(dist->strict, arrival, &dist->strict_error) != CW_OK)
         note_strict_failure(dist, event);
 }
@@ -64,6 +67,18 @@ static void on_kernel_record(void *arg, const struct lp_kernel_record *record)
         listener->kernel(listener->arg, record);
     if (dist->op_log != NULL && record->mark == LP_MARK_END)
         op_log_kernel_ended(dist->op_log, record->pe);
+}
+
+static void on_crossed(void *arg, const struct lp_crossed *crossed)
+{
+    const struct dist_listener *const listener = ((const struct dist *)arg)->options.listener;
+    listener->crossed(listener->arg, crossed);
+}
+
+static void on_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
+{
+    const struct dist_listener *const listener = ((const struct dist *)arg)->options.listener;
+    listener->waited(listener->arg, now_ps, waited);
 }
 
 static void on_worker_op(void *arg, uint32_t worker, const struct cw_event *event,
@@ -280,12 +295,17 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
         .engine = engine,
         .cube_worker = cube_worker,
         .op = wants_ops ? on_committed_op : NULL,
-        .arrival = dist->strict ? on_arrival : NULL,
+        .arrival = dist->strict != NULL || (listener != NULL && listener->arrival != NULL)
+                       ? on_arrival
+                       : NULL,
+        .crossed = listener != NULL && listener->crossed != NULL ? on_crossed : NULL,
+        .waited = listener != NULL && listener->waited != NULL ? on_waited : NULL,
         .kernel = wants_kernels ? on_kernel_record : NULL,
         .worker_op = data ? on_worker_op : NULL,
         .worker_kernel_ended = data ? on_worker_kernel_ended : NULL,
         .worker_look = data ? on_worker_look : NULL,
-        .arg = dist};
+        .arg = dist,
+        .causes = options->causes};
     struct lp_system *const system = lp_system_create(&machine, error);
     free(cube_worker);
     if (system != NULL && data && engine.sync != CW_SEQUENTIAL)

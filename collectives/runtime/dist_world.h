@@ -37,6 +37,9 @@ struct dist_completion {
 struct dist_listener {
     void (*op)(void *arg, const struct lp_op *op);
     void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
+    void (*arrival)(void *arg, const struct lp_arrival *arrival);     /* of a tile */
+    void (*crossed)(void *arg, const struct lp_crossed *crossed);     /* a link */
+    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited); /* a kernel */
     void *arg;
 };
 
@@ -51,6 +54,7 @@ struct dist_options {
     uint32_t pair[2];         /* of kernels_only: PEs joined by a queue of their own; equal: none */
     uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
     const struct dist_listener *listener; /* outlives the world; NULL: none */
+    struct lp_cause_sink causes;          /* lp/host/system.h */
     /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
      * run at the same time as `progress`. NULL: not wanted. */
     void (*warn)(void *arg, const char *text);

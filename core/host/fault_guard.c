@@ -2,7 +2,8 @@
  * fault_guard.c: see fault_guard.h.
  *
  * State: the guard of each thread, which the thread and the handlers on it use alone; and the
- * former handler of each signal, written once under `once` and read by handlers afterwards.
+ * former handler of each signal. It is written under `taking`, while the signal has another handler
+ * than the one here, which alone reads it.
  *
  * A signal that does not belong to a guarded call gets its former handler back, and is raised again
  * by the return from here: the instruction that failed is executed once more.
@@ -39,6 +40,7 @@ static const struct caught_signal {
 enum { SIGNALS = sizeof caught_signals / sizeof *caught_signals };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction former_actions[SIGNALS];
 static pthread_key_t thread_key; /* frees the means of a thread */
 
@@ -47,16 +49,26 @@ struct thread_means {
     void *stack; /* NULL: it had one of its own */
     timer_t timer;
     bool has_timer;
-    sigset_t mask; /* of the thread, outside of handlers */
+    bool ready;
+    sigset_t mask;                    /* of the thread, outside of handlers */
+    uintptr_t stack_begin, stack_end; /* its own stack; both 0: not known */
 };
 static __thread struct thread_means means;
 
-/* The guarded call is over: whoever guards it jumps out of here. */
-_Noreturn static void tell_fault(const char *fault)
+/* The guarded call is over: the code that guards it jumps out of here. Returns if no call is
+ * guarded and the watch does not jump. */
+static void tell_fault(const char *fault)
 {
     void *const arg = fault_guard_here.arg;
+    const struct fault_watch *const watch = &fault_guard_here.watch;
+    if (arg == NULL && watch->arg == NULL)
+        return;
     fault_guard_here.arg = NULL;
     (void)pthread_sigmask(SIG_SETMASK, &means.mask, NULL);
+    if (arg == NULL) {
+        watch->fault(watch->arg, fault);
+        return;
+    }
     fault_guard_here.tell(arg, fault);
     abort(); /* not reached */
 }
@@ -68,25 +80,27 @@ static void on_fault(int number, siginfo_t *info, void *context)
     (void)context;
     while (caught_signals[i].number != number)
         i++;
-    if (fault_guard_here.arg == NULL) {
-        (void)sigaction(number, &former_actions[i], NULL);
-        if (info->si_code <= 0) /* sent by kill() or raise(): nothing is executed once more */
-            (void)raise(number);
-        return;
-    }
     if (caught_signals[i].has_address)
         (void)snprintf(text, sizeof text, "%s at address 0x%zx", caught_signals[i].name,
                        (size_t)info->si_addr);
     else
         (void)snprintf(text, sizeof text, "%s", caught_signals[i].name);
     tell_fault(text);
+    (void)sigaction(number, &former_actions[i], NULL);
+    if (info->si_code <= 0) /* sent by kill() or raise(): nothing is executed once more */
+        (void)raise(number);
 }
 
 static void on_tick(int number)
 {
     char text[80];
     (void)number;
-    if (fault_guard_here.arg == NULL || ++fault_guard_here.ticks < FAULT_GUARD_STUCK_S)
+    if (fault_guard_here.arg == NULL) {
+        if (fault_guard_here.watch.arg != NULL)
+            fault_guard_here.watch.tick(fault_guard_here.watch.arg);
+        return;
+    }
+    if (++fault_guard_here.ticks < FAULT_GUARD_STUCK_S * FAULT_GUARD_TICKS_PER_S)
         return;
     (void)snprintf(text, sizeof text, "no return for %d s of processor time",
                    FAULT_GUARD_STUCK_S - 1);
@@ -96,10 +110,11 @@ static void on_tick(int number)
 /* exit() calls it before it has ended anything; a jump out of it makes the exit void. */
 static void on_exit_call(void)
 {
-    if (fault_guard_here.arg == NULL)
+    if (fault_guard_here.arg == NULL && fault_guard_here.watch.arg == NULL)
         return;
     (void)atexit(on_exit_call); /* for the next time: this time is used up */
     tell_fault("exit()");
+    fault_guard_here.watch.arg = NULL; /* exit() goes on, and comes here once more */
 }
 
 static void release_thread(void *argument)
@@ -116,12 +131,24 @@ static void release_thread(void *argument)
     fault_guard_here = (struct fault_guard){0};
 }
 
+void fault_guard_take_signals(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, now;
+    action.sa_sigaction = on_fault;
+    (void)pthread_mutex_lock(&taking);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        const int number = caught_signals[i].number;
+        if (sigaction(number, NULL, &now) != 0 || now.sa_sigaction == on_fault)
+            continue;
+        former_actions[i] = now;
+        (void)sigaction(number, &action, NULL);
+    }
+    (void)pthread_mutex_unlock(&taking);
+}
+
 static void take_signals(void)
 {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    action.sa_sigaction = on_fault;
-    for (size_t i = 0; i < SIGNALS; i++)
-        (void)sigaction(caught_signals[i].number, &action, &former_actions[i]);
+    fault_guard_take_signals();
     struct sigaction tick = {.sa_flags = SA_RESTART | SA_ONSTACK | SA_NODEFER};
     tick.sa_handler = on_tick;
     (void)sigaction(SIGVTALRM, &tick, NULL);
@@ -147,21 +174,63 @@ static void give_signal_stack(void)
 static void start_timer(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM};
-    const struct itimerspec each_second = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
+    const struct timespec tick = {.tv_nsec = 1000000000 / FAULT_GUARD_TICKS_PER_S};
+    const struct itimerspec ticks = {.it_interval = tick, .it_value = tick};
     event._sigev_un._tid = gettid();
     means.has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &means.timer) == 0;
     if (means.has_timer)
-        (void)timer_settime(means.timer, 0, &each_second, NULL);
+        (void)timer_settime(means.timer, 0, &ticks, NULL);
+}
+
+static void find_stack(void)
+{
+    pthread_attr_t attributes;
+    void *begin;
+    size_t bytes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
+        means.stack_begin = (uintptr_t)begin;
+        means.stack_end = (uintptr_t)begin + bytes;
+    }
+    (void)pthread_attr_destroy(&attributes);
+}
+
+/* Once per thread. */
+static void prepare_thread(void)
+{
+    (void)pthread_once(&once, take_signals);
+    if (means.ready)
+        return;
+    means.ready = true;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &means.mask);
+    give_signal_stack();
+    find_stack();
+    start_timer();
+    (void)pthread_setspecific(thread_key, &means);
 }
 
 void fault_guard_prepare(fault_tell tell)
 {
-    (void)pthread_once(&once, take_signals);
-    if (fault_guard_here.tell == NULL) {
-        (void)pthread_sigmask(SIG_SETMASK, NULL, &means.mask);
-        give_signal_stack();
-        start_timer();
-        (void)pthread_setspecific(thread_key, &means);
-    }
+    prepare_thread();
     fault_guard_here.tell = tell;
+}
+
+void fault_guard_watch(struct fault_watch watch)
+{
+    if (watch.arg != NULL)
+        prepare_thread();
+    fault_guard_here.watch.arg = NULL; /* a tick in between finds none */
+    __asm__ volatile("" : : : "memory");
+    fault_guard_here.watch.fault = watch.fault;
+    fault_guard_here.watch.tick = watch.tick;
+    __asm__ volatile("" : : : "memory");
+    fault_guard_here.watch.arg = watch.arg;
+}
+
+uintptr_t fault_guard_stack_low(void)
+{
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t low = means.stack_begin + FAULT_GUARD_STACK_BYTES;
+    return here < means.stack_end && here > low ? low : 0;
 }

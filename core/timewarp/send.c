@@ -34,6 +34,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     const size_t bytes = offsetof(struct cw_event, payload) + payload_bytes;
     const bool cancellable = tw->current.speculative;
     struct out_link *const out = links_to(&tw->links, to);
+    worker_enter_engine(worker, payload, payload_bytes); /* until the message is whole */
     struct message *const message =
         worker_need_in_handler(worker, links_write(&tw->links, out, bytes));
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
@@ -45,12 +46,15 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     message->seq = cancellable ? out->numbers++ : 0;
     const struct entry entry = entry_of_words(&words, event);
     note_key(tw, out, &entry);
-    if (!cancellable)
+    if (!cancellable) {
+        worker_leave_engine(worker);
         return;
+    }
     const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
     if (!undo_log_add_remote(&tw->undo_log, to, &sent, (const uint8_t *)event + REMOTE_REST_OFFSET,
                              tw->lazy.on ? bytes - REMOTE_REST_OFFSET : 0))
         worker_fail_for_memory(worker); /* handler_api.c has made room */
+    worker_leave_engine(worker);
 }
 
 void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent)

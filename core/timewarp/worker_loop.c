@@ -263,6 +263,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
         pending_pop(&worker->pending, least);
         (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
         call_handler(tw, worker, block, event);
+        tw->current.handling = NULL; /* a fault from here on is not the handler's */
         tw->processed++;
         commit_safe(tw, block, event);
         handled++;
@@ -299,6 +300,7 @@ static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
         pending_pop(&worker->pending, least);
         (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
         call_handler(tw, worker, block, event);
+        tw->current.handling = NULL; /* as in handle_safe_run() */
         CW_INVARIANT("I-GATHER-2", tw->lp_logs[event->lp].live == 0 && event->reserved == 0,
                      "LP %u handles an event at %lld ps with %llu logs, while events are gathered",
                      (unsigned)event->lp, (long long)event->time_ps,
@@ -345,7 +347,9 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         __builtin_prefetch(
             &tw->lp_logs[entry_lp(worker_fetch_ahead(worker, sim->lp_states.blocks))]);
         undo_log_open(&tw->undo_log);
+        worker_leave_engine(worker);
         call_handler(tw, worker, block, event);
+        worker->watch.in_engine = true; /* likewise; but there may be no memory to close the log */
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
         tw->processed++;
@@ -358,6 +362,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     }
     tw->current.handling = NULL;
     tw->current.speculative = false;
+    worker_leave_engine(worker);
     tw->throttle.usage.processed += handled;
     return handled;
 }
@@ -651,7 +656,8 @@ __attribute__((noinline)) static void worker_loop(
 /* After a jump out of a handler, or out of the code around it. False: the run ends. */
 static bool worker_go_on(struct worker *worker)
 {
-    fault_guard_leave();      /* of a function that was jumped out of */
+    fault_guard_leave(); /* of a function that was jumped out of */
+    worker_leave_engine(worker);
     worker->clock.on = false; /* the turn is not timed to its end */
     if (worker->clock.log != NULL)
         interval_log_turn_cut(worker->clock.log);
@@ -666,9 +672,13 @@ static bool worker_go_on(struct worker *worker)
 void worker_run(struct worker *worker)
 {
     /* Nothing here is read after a jump but `worker`, which does not change. */
-    if (setjmp(worker->failed) != 0 && !worker_go_on(worker))
+    if (setjmp(worker->failed) != 0 && !worker_go_on(worker)) {
+        worker_watch(NULL);
         return;
+    }
+    worker_watch(worker);
     worker_loop(worker->timewarp);
+    worker_watch(NULL);
 }
 
 __attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
@@ -684,6 +694,7 @@ static bool take_turn(struct worker *worker)
 {
     if (setjmp(worker->failed) != 0) /* as in worker_run() */
         return !worker_go_on(worker);
+    worker_watch(worker);
     return turn_of_one(worker->timewarp);
 }
 
@@ -746,4 +757,5 @@ void worker_run_in_turn(struct worker *first, uint32_t count, bool together)
         else if (first->sim->crowded)
             sync_yield(); /* as in worker_loop() */
     }
+    worker_watch(NULL);
 }

@@ -30,9 +30,13 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
 {
     const struct lp_model *m = run->m;
     const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
-    hw_flight_cross(
-        flight, &unit,
-        lp_link(run->ctx, m, &run->cube->link[m->links.first[LP_LINKS_REDUCE] + pe], flight), 0);
+    const uint32_t index = m->links.first[LP_LINKS_REDUCE] + pe;
+    struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
+    if (lp_traces_causes(m))
+        lp_cause_cross(flight, &unit, link, HW_LINK_KINDS, index, HW_NODE_KINDS);
+    hw_flight_cross(flight, &unit, link, 0);
+    if (m->hw.watched)
+        lp_link_crossed(run->ctx, m, run->lp, index, unit.rate, flight, link);
 }
 
 static void emit_stored(struct lp_run *run, int64_t stored_ps, const struct lp_transfer *store)
@@ -65,6 +69,17 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
     struct hw_flight flight = {.tau_ps =
                                    stored_ps + back_ps + out_ps + hw->overhead_ps[HW_NODE_ROUTER],
                                .operation = lp_operation(sender.entity, sender.number)};
+    if (lp_traces_causes(m)) { /* of the steps so far the data's are the first */
+        if (direct || memory == HW_MEMORY_TCM)
+            lp_cause_pass(memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory),
+                          direct ? HW_NODE_ROUTER : HW_NODE_PE_DMA);
+        else
+            lp_note_memory_way(m, pe, memory, pe, false);
+        if (!direct && memory != HW_MEMORY_TCM)
+            lp_cause_flight_part(LP_PART_DMA, hw->overhead_ps[HW_NODE_PE_DMA]);
+        if (!direct)
+            lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
+    }
     struct lp_transfer ack = {.src = store->dst,
                               .dst = store->src,
                               .seq = store->seq,
@@ -82,6 +97,8 @@ static void credit_arrived(struct lp_run *run, struct lp_sender sender,
         .pe = transfer->dst % run->m->pes, .arg = transfer->seq, .dir = transfer->dir};
     lp_send_signal(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender,
                    &signal);
+    if (lp_traces_causes(run->m))
+        lp_flight_sent(run->ctx, run->lp, LP_EVENT_CREDIT, sender, flight);
 }
 
 /* Through the PE_DMA of the destination, and to the memory if the transfer has one. */
@@ -100,6 +117,14 @@ static void cross_to_pe(struct lp_run *run, struct hw_flight *flight,
         cross_to_memory(run, flight, pe, (enum hw_memory)transfer->memory);
 }
 
+/* From PE_DMA or the slot to the queue. */
+static void take_wire(const struct lp_run *run, struct hw_flight *flight)
+{
+    flight->tau_ps += run->m->hw.ipcq_wire_ps;
+    if (lp_traces_causes(run->m))
+        lp_cause_flight_part(LP_PART_WIRE, run->m->hw.ipcq_wire_ps);
+}
+
 void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
                      const struct lp_transfer *transfer, uint32_t router)
 {
@@ -116,18 +141,20 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         cross_to_pe(run, flight, transfer, router);
     if (transfer->flags & LP_TRANSFER_REDUCE)
         cross_reduce(run, flight, pe);
-    if (!last)
+    if (!last) {
+        lp_flight_ended(run->ctx, sender, flight);
         return;
+    }
     if (transfer->memory == HW_MEMORY_HBM &&
         (transfer->kind == LP_TRANSFER_PUT || transfer->kind == LP_TRANSFER_STORE))
         lp_note_written(run, lp_pe(m, run->cube, pe), transfer->epoch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
-        flight->tau_ps += m->hw.ipcq_wire_ps;
+        take_wire(run, flight);
         lp_forward(run->ctx, run->lp, LP_EVENT_VISIBLE, sender, transfer, flight);
         break;
     case LP_TRANSFER_NOTIFY:
-        flight->tau_ps += m->hw.ipcq_wire_ps;
+        take_wire(run, flight);
         lp_forward(run->ctx, run->lp, LP_EVENT_LAND, sender, transfer, flight);
         break;
     case LP_TRANSFER_PUT:
@@ -141,10 +168,12 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         acknowledge_store(run, sender, flight->tau_ps, transfer);
         break;
     case LP_TRANSFER_LOADED:
-        lp_dma_loaded(run, sender, flight->tau_ps, transfer);
+        lp_dma_loaded(run, sender, flight, transfer);
         break;
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);
+        if (lp_traces_causes(m))
+            lp_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight);
         lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
     }
 }

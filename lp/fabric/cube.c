@@ -49,6 +49,8 @@ static void m_cpu_arrival(struct lp_run *run, const struct cw_event *event)
         flight.tau_ps = *free_ps;
     flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_M_CPU];
     *free_ps = flight.tau_ps;
+    if (lp_traces_causes(run->m))
+        lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(run->ctx));
     lp_forward(run->ctx, run->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
 }
 
@@ -65,8 +67,11 @@ static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
     }
     lp_cross_noc(run, &flight, m->router.centre, m->router.of_pe[pe]);
     lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
-    if (transfer.kind == LP_TRANSFER_LAUNCH && flight.tau_ps < m->start_ps)
+    if (transfer.kind == LP_TRANSFER_LAUNCH && flight.tau_ps < m->start_ps) {
+        if (lp_traces_causes(m))
+            lp_cause_flight_part(LP_PART_TOGETHER, m->start_ps - flight.tau_ps);
         flight.tau_ps = m->start_ps; /* pe_cpu keeps the launch until then */
+    }
     lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 
@@ -81,6 +86,8 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
                                          .exit = HW_OUTLET_NONE};
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
+    if (lp_traces_causes(m))
+        lp_cause_flight_part(LP_PART_CPU, m->hw.overhead_ps[HW_NODE_PE_CPU]);
     const struct lp_sender sender = lp_next_sender(run, pe);
     lp_cross_pe_out(run, &flight, pe);
     lp_cross_noc(run, &flight, m->router.of_pe[pe], m->router.centre);

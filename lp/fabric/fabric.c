@@ -33,6 +33,39 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
     _Static_assert(sizeof words == sizeof *t, "all of it");
     cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
             words, sizeof words);
+    if (lp_traces_causes(cw_model_data(ctx)))
+        lp_flight_sent(ctx, to_lp, type, sender, flight);
+}
+
+void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                    struct lp_sender sender, const struct hw_flight *flight)
+{
+    lp_cause_flight_sent(ctx, (struct lp_cause){.at_ps = flight->tau_ps,
+                                                .entity = sender.entity,
+                                                .number = (uint32_t)sender.number,
+                                                .to_lp = to_lp,
+                                                .type = (uint8_t)type});
+}
+
+void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight)
+{
+    if (lp_traces_causes(cw_model_data(ctx)))
+        lp_flight_sent(ctx, 0, (enum lp_event_type)0, sender, flight);
+}
+
+void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
+                     struct hw_rate rate, const struct hw_flight *flight,
+                     const struct hw_link *link)
+{
+    if (!m->emit.links || link == NULL || flight->epoch == 0)
+        return;
+    const struct lp_crossed crossed = {.end_ps = link->free_ps,
+                                       .busy_ps = hw_rate_ps(rate, flight->bytes),
+                                       .lp = lp,
+                                       .index = index,
+                                       .bytes = flight->bytes,
+                                       .batch = flight->epoch};
+    cw_emit(ctx, LP_RECORD_CROSSED, &crossed, sizeof crossed);
 }
 
 /* The place of link number `index` of this cube, for its jitter. */
@@ -53,21 +86,24 @@ int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enu
     return lp_late_link_ps(&run->m->hw, kind, place_of_link(run, index), flight);
 }
 
-/* fabric_cross() with jitter of the link and of the node. A late PE_DMA or PE_TCM holds the link to
- * it, so that data for a PE keeps its order. */
-static __attribute__((noinline, cold)) void
-cross_with_jitter(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
-                  uint32_t index, enum hw_node_kind next)
+/* fabric_cross() with jitter of the link and of the node, and noted as a cause. A late PE_DMA or
+ * PE_TCM holds the link to it, so that data for a PE keeps its order. */
+static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
+                                                          struct hw_flight *flight,
+                                                          enum hw_link_kind kind, uint32_t index,
+                                                          enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
     const int64_t late_ps =
         lp_late_node_ps(hw, next, place_of_link(run, index), flight->operation, overhead_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
-    hw_flight_cross_late(flight, &hw->link[kind],
-                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),
-                         overhead_ps + (holds ? 0 : late_ps),
+    struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+    if (lp_traces_causes(run->m))
+        lp_cause_cross(flight, &hw->link[kind], link, kind, index, next);
+    hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
                          lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
+    lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -77,8 +113,8 @@ fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kin
              enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
-    if (__builtin_expect(hw->jittered, 0))
-        cross_with_jitter(run, flight, kind, index, next);
+    if (__builtin_expect(hw->watched, 0))
+        cross_watched(run, flight, kind, index, next);
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -126,13 +162,15 @@ void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
 {
-    if (to_m_cpu) /* a server: its time is not a node's overhead */
-        hw_flight_cross_late(
-            flight, &run->m->hw.link[HW_LINK_M_CPU],
-            lp_link(run->ctx, run->m, &run->cube->link[run->m->links.first[LP_LINKS_TO_M_CPU]],
-                    flight),
-            0, lp_late_ps(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_TO_M_CPU]));
-    else
+    if (to_m_cpu) { /* a server: its time is not a node's overhead */
+        const uint32_t index = run->m->links.first[LP_LINKS_TO_M_CPU];
+        const struct hw_link_class *const link_class = &run->m->hw.link[HW_LINK_M_CPU];
+        struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+        if (lp_traces_causes(run->m))
+            lp_cause_cross(flight, link_class, link, HW_LINK_M_CPU, index, HW_NODE_KINDS);
+        hw_flight_cross_late(flight, link_class, link, 0,
+                             lp_late_ps(run, flight, HW_LINK_M_CPU, index));
+    } else
         fabric_cross(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_FROM_M_CPU],
                      HW_NODE_ROUTER);
 }
@@ -188,12 +226,29 @@ void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, ui
     flight->bytes = bytes;
     struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
     const int64_t wait_ps = link != NULL ? link->free_ps - flight->tau_ps : 0;
-    flight->tau_ps += (wait_ps > 0 ? wait_ps : 0) + hw_slot_ps(&m->hw, pe, memory, bytes);
+    const int64_t slot_ps = hw_slot_ps(&m->hw, pe, memory, bytes);
+    flight->tau_ps += (wait_ps > 0 ? wait_ps : 0) + slot_ps;
+    if (lp_traces_causes(m))
+        lp_cause_flight_part(LP_PART_SLOT, slot_ps); /* the rest is a wait for it */
     if (link == NULL)
         return;
     link->free_ps = flight->tau_ps;
     if (flight->epoch > 0)
         hw_link_count(link, flight, wait_ps);
+    lp_link_crossed(run->ctx, m, run->lp, index,
+                    m->hw.link[memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory)].rate,
+                    flight, link);
+}
+
+void lp_note_memory_way(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
+                        uint32_t slice, bool with_node)
+{
+    uint32_t hops = 0;
+    for (uint32_t at = m->router.of_pe[pe], to = lp_memory_router(m, memory, slice); at != to;
+         hops++)
+        (void)hw_route_noc(&m->hw, at, to, &at);
+    lp_cause_memory_way(hops, lp_memory_link(memory),
+                        with_node ? lp_memory_node(memory) : HW_NODE_KINDS);
 }
 
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,

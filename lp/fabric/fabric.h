@@ -20,6 +20,18 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight);
 
+/* The causes are traced: an event goes out whose delay is this flight; a flight ends without an
+ * event (which asks itself whether they are traced). */
+void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                    struct lp_sender sender, const struct hw_flight *flight);
+void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight);
+
+/* A flight has just crossed a link, whose record is emitted if the host wants it; NULL: it reserved
+ * none. `rate`: of the link. Off the fast way alone (hw_config.watched). */
+void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
+                     struct hw_rate rate, const struct hw_flight *flight,
+                     const struct hw_link *link);
+
 /* The jitter of a flight on link number `index` of this cube. */
 int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
                    uint32_t index);
@@ -53,6 +65,9 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                          uint32_t slice);
+/* The same, noted as steps of the flight, the memory's own node with it or not. */
+void lp_note_memory_way(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
+                        uint32_t slice, bool with_node);
 /* The router of a memory; `slice`: of HBM. */
 uint32_t lp_memory_router(const struct lp_model *m, enum hw_memory memory, uint32_t slice);
 enum hw_link_kind lp_memory_link(enum hw_memory memory);

@@ -27,16 +27,21 @@ struct die_run {
 };
 
 static void cross_io_die_link(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
-                              uint32_t index, int64_t next_overhead_ps)
+                              uint32_t index, enum hw_node_kind next)
 {
+    const int64_t next_overhead_ps = next < HW_NODE_KINDS ? run->m->hw.overhead_ps[next] : 0;
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->die->link[index], flight);
-    if (__builtin_expect(!run->m->hw.jittered, 1)) {
+    if (__builtin_expect(!run->m->hw.watched, 1)) {
         hw_flight_cross(flight, &run->m->hw.link[kind], link, next_overhead_ps);
         return;
     }
+    if (lp_traces_causes(run->m))
+        lp_cause_cross(flight, &run->m->hw.link[kind], link, kind, index, next);
     const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
     hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
                          lp_late_link_ps(&run->m->hw, kind, place, flight));
+    lp_link_crossed(run->ctx, run->m, lp_of_io_die(run->m, run->sip), index,
+                    run->m->hw.link[kind].rate, flight, link);
 }
 
 /* From the IO port into the SIP: to the edge cube of the destination's row or column. */
@@ -48,8 +53,7 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
     const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
     const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
-    cross_io_die_link(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane,
-                      m->hw.overhead_ps[HW_NODE_UCIE_PORT]);
+    cross_io_die_link(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane, HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)port;
     lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
                transfer, flight);
@@ -64,7 +68,7 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
     cw_check(run->ctx, out.link < HW_LINK_KINDS);
     cross_io_die_link(run, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
-                      m->hw.overhead_ps[out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT]);
+                      out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     transfer->port = out.entry;
     transfer->exit = HW_OUTLET_NONE;
     const uint32_t lp =
@@ -81,7 +85,6 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     const struct lp_model *m = run->m;
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
-    const int64_t hub_ps = m->hw.overhead_ps[HW_NODE_IO_HUB];
     const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
     const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
     const bool from_cube = lp_to_host(&transfer) || from_sip == run->sip;
@@ -90,9 +93,9 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
         from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
     if (lp_to_host(&transfer)) {
         cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
-                          hub_ps);
+                          HW_NODE_IO_HUB);
         cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
-                          0); /* io_cpu is a server */
+                          HW_NODE_KINDS); /* io_cpu is a server */
         lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
                    &flight);
     } else if (to_sip == run->sip) {
@@ -103,10 +106,10 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     } else {
         const uint32_t out = hw_route_sip(&m->hw, run->sip, to_sip);
         cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
-                          hub_ps);
+                          HW_NODE_IO_HUB);
         cross_io_die_link(run, &flight, HW_LINK_HUB,
                           m->links.first[LP_LINKS_HUB_OUT] + hw_route_side(&m->hw, out),
-                          m->hw.overhead_ps[HW_NODE_IO_PORT]);
+                          HW_NODE_IO_PORT);
         leave_sip(run, event, &flight, &transfer, out);
     }
 }
@@ -121,6 +124,8 @@ static void io_cpu_arrival(struct die_run *run, const struct cw_event *event)
         flight.tau_ps = *free_ps;
     flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_IO_CPU];
     *free_ps = flight.tau_ps;
+    if (lp_traces_causes(run->m))
+        lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(run->ctx));
     lp_forward(run->ctx, event->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
 }
 
@@ -131,14 +136,14 @@ static void io_cpu_done(struct die_run *run, const struct cw_event *event)
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     if (lp_to_host(&transfer)) {
         cross_io_die_link(run, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
-                          m->hw.overhead_ps[HW_NODE_HOST]);
+                          HW_NODE_HOST);
         lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
         return;
     }
     cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
-                      m->hw.overhead_ps[HW_NODE_IO_HUB]);
+                      HW_NODE_IO_HUB);
     cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
-                      m->hw.overhead_ps[HW_NODE_IO_PORT]);
+                      HW_NODE_IO_PORT);
     enter_sip(run, event, &flight, &transfer, HW_PORT_W);
 }
 
@@ -185,9 +190,12 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
-    hw_flight_cross_late(&flight, &m->hw.link[link], lp_link(ctx, m, &s->link[at], &flight),
-                         m->hw.overhead_ps[HW_NODE_IO_PORT],
+    struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
+    if (lp_traces_causes(m))
+        lp_cause_cross(&flight, &m->hw.link[link], down, link, at, HW_NODE_IO_PORT);
+    hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
                          lp_late_link_ps(&m->hw, link, place, &flight));
+    lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
                &flight);
 }

@@ -23,11 +23,23 @@ static const struct hw_dma_op *first_op(const struct lp_model *m, const struct l
     return dma_op_at(m, pe, vc, pe->dma.head[vc]);
 }
 
+static struct lp_cause cause_of(const struct lp_run *run, enum lp_event_type type,
+                                struct lp_sender sender, int64_t at_ps)
+{
+    return (struct lp_cause){.at_ps = at_ps,
+                             .entity = sender.entity,
+                             .number = (uint32_t)sender.number,
+                             .to_lp = run->lp,
+                             .type = (uint8_t)type};
+}
+
 static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
                            int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
     lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
+    if (lp_traces_causes(run->m))
+        lp_cause_sent(run->ctx, cause_of(run, type, sender, at_ps));
 }
 
 static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
@@ -74,6 +86,21 @@ static const struct lp_move *move_of(const struct lp_run *run, uint32_t pe, uint
     return &context->move[owner & 15];
 }
 
+/* The request's way as the steps of a flight; the wait for the grant is the rest of its delay. */
+static void note_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, int64_t at_ps)
+{
+    const struct lp_model *const m = run->m;
+    const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
+    struct lp_cause cause = cause_of(run, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
+    lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
+    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
+        lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
+    else
+        lp_note_memory_way(m, pe, memory, op->slice, true);
+    lp_cause_passed(op->bytes);
+    lp_cause_flight_sent(run->ctx, cause);
+}
+
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
  * the numbers that it will have when it has passed, too. */
@@ -107,8 +134,11 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
         }
     }
     const struct lp_sender sender = op_sender(run, pe, op);
-    cw_send(run->ctx, run->lp, request_arrival_ps(run, pe, op, grant_ps) - cw_now(run->ctx),
-            LP_EVENT_MEMORY, sender.entity, sender.number, &load, sizeof load);
+    const int64_t at_ps = request_arrival_ps(run, pe, op, grant_ps);
+    cw_send(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_MEMORY, sender.entity,
+            sender.number, &load, sizeof load);
+    if (lp_traces_causes(m))
+        note_request(run, pe, op, at_ps);
 }
 
 /* The place in the account of void requests that holds `generation`; 0: a free one. */
@@ -286,6 +316,10 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
                                .bytes = bytes,
                                .epoch = p->epoch,
                                .operation = operation};
+    if (lp_traces_causes(m)) {
+        lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(run, pe, operation));
+        lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
+    }
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
         become_transfer(run, pe, op, bytes, last, &transfer);
@@ -294,11 +328,18 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
     }
     const enum hw_memory memory = (enum hw_memory)(op->memory >> 4);
     lp_cross_to_memory(run, &flight, m->router.of_pe[pe], memory, op->slice);
-    if (last) /* the acknowledgement, back over the same path with 0 bytes */
-        lp_dma_done(run, sender,
-                    flight.tau_ps + lp_memory_way_ps(m, pe, memory, op->slice) +
-                        m->hw.overhead_ps[HW_NODE_PE_DMA],
-                    pe, op->dir);
+    if (!last) {
+        lp_flight_ended(run->ctx, sender, &flight);
+        return;
+    }
+    /* the acknowledgement, back over the same path with 0 bytes */
+    flight.tau_ps += lp_memory_way_ps(m, pe, memory, op->slice) + m->hw.overhead_ps[HW_NODE_PE_DMA];
+    if (lp_traces_causes(m)) {
+        lp_note_memory_way(m, pe, memory, op->slice, false);
+        lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
+        lp_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, &flight);
+    }
+    lp_dma_done(run, sender, flight.tau_ps, pe, op->dir);
 }
 
 void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
@@ -309,10 +350,15 @@ void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uin
 }
 
 /* Part 1 of a load or a copy: the data's arrival is known. Part 2: the engine has passed its last
- * byte. The move is complete at the later of the two. */
+ * byte. The move is complete at the later of the two. Each part is noted as a cause at its own
+ * time: the later one fits the event. */
 static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
                            uint8_t part, int64_t at_ps)
 {
+    if (lp_traces_causes(run->m) && part == 1)
+        lp_cause_flight_sent(run->ctx, cause_of(run, LP_EVENT_DMA_DONE, sender, at_ps));
+    else if (lp_traces_causes(run->m))
+        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_DMA_DONE, sender, at_ps));
     struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
     if (move->parts == 0 || at_ps > move->done_ps)
         move->done_ps = at_ps;
@@ -321,11 +367,11 @@ static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sen
         lp_dma_done(run, sender, move->done_ps, pe, owner);
 }
 
-void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, int64_t at_ps,
+void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, const struct hw_flight *flight,
                    const struct lp_transfer *data)
 {
-    tl_data_there(run, at_ps, data);
-    move_part_done(run, data->dst % run->m->pes, sender, data->dir, 1, at_ps);
+    tl_data_there(run, flight->tau_ps, data);
+    move_part_done(run, data->dst % run->m->pes, sender, data->dir, 1, flight->tau_ps);
 }
 
 /* The last byte of an operation has passed the engine. */
@@ -436,6 +482,8 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     const bool last = load.sent + bytes == load.bytes;
     struct hw_flight flight = {cw_now(run->ctx) + ser_ps, ser_ps, bytes, p->epoch,
                                lp_piece(event->entity, event->number, last)};
+    if (lp_traces_causes(m))
+        lp_cause_flight_part(memory == HW_MEMORY_HBM ? LP_PART_SER_HBM : LP_PART_SER_SRAM, ser_ps);
     const int64_t first_left_ps =
         lp_cross_from_memory(run, &flight, m->router.of_pe[load.pe], memory, load.slice);
     lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
@@ -447,7 +495,12 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
         if (last)
             move_part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
     }
-    if (!last) /* the next piece is offered when this one has left its first link */
-        cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
-                event->number, &load, sizeof load);
+    if (last)
+        return;
+    lp_flight_ended(run->ctx, lp_sender_of(event), &flight);
+    /* the next piece is offered when this one has left its first link */
+    cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
+            event->number, &load, sizeof load);
+    if (lp_traces_causes(m))
+        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps));
 }

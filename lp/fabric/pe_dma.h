@@ -51,7 +51,7 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
 /* LP_EVENT_MEMORY: a request is at its memory. */
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
 /* The data of a load_from will be in TCM at `at_ps`: all of it, with this last transfer. */
-void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, int64_t at_ps,
+void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, const struct hw_flight *flight,
                    const struct lp_transfer *data);
 /* PE_DMA's overhead when data leaves it. */
 int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation);

@@ -76,10 +76,19 @@ static int64_t leave_memory(struct lp_run *run, struct hw_flight *flight, uint32
     const enum hw_link_kind kind = memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory);
     flight->sigma_ps = hw_ser_ps(&m->hw.link[kind], flight->bytes);
     flight->tau_ps += flight->sigma_ps;
+    if (lp_traces_causes(m))
+        lp_cause_flight_part(memory == HW_MEMORY_HBM   ? LP_PART_SER_HBM
+                             : memory == HW_MEMORY_TCM ? LP_PART_SER_TCM
+                                                       : LP_PART_SER_SRAM,
+                             flight->sigma_ps);
     *router = lp_memory_router(m, memory, pe);
     if (memory != HW_MEMORY_TCM)
         return lp_cross_from_memory(run, flight, *router, memory, pe);
     const int64_t left_ps = flight->tau_ps;
+    if (lp_traces_causes(m)) {
+        lp_cause_pass(kind, HW_NODE_KINDS);
+        lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(run, pe, flight->operation));
+    }
     hw_flight_cross(flight, &m->hw.link[kind], NULL, lp_dma_out_ps(run, pe, flight->operation));
     lp_cross_pe_out(run, flight, pe);
     *router = m->router.of_pe[pe];
@@ -115,7 +124,14 @@ void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_tr
         leave_memory(run, &flight, request.dst % m->pes, (enum hw_memory)request.memory, &router);
     lp_route_on(run, lp_sender_of(event), &flight, &response, router);
     request.bytes += bytes;
-    if (!last)
-        cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_LEND, event->entity,
-                event->number, &request, sizeof request);
+    if (last)
+        return;
+    cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_LEND, event->entity,
+            event->number, &request, sizeof request);
+    if (lp_traces_causes(m))
+        lp_cause_sent(run->ctx, (struct lp_cause){.at_ps = first_left_ps,
+                                                  .entity = event->entity,
+                                                  .number = (uint32_t)event->number,
+                                                  .to_lp = run->lp,
+                                                  .type = LP_EVENT_LEND});
 }

@@ -18,12 +18,13 @@ struct visit {
     uint32_t epoch;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
-    char place[40];      /* "sip 3 cube 5" */
+    char place[40]; /* "sip 3 cube 5" */
+    uint32_t lp, sip, cube;
     uint32_t the_switch; /* of a switch: its number */
     struct span span[LP_LINK_GROUPS];
 };
 
-void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
+void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes)
 {
     const struct lp_link_row *const row = &lp_link_row[use->group];
     const char port[2] = {use->port < HW_PORTS ? hw_port_letter[use->port] : '\0', '\0'};
@@ -31,12 +32,18 @@ void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
     if (use->number != UINT32_MAX)
         snprintf(number, sizeof number, "%u", use->number);
     if (row->per == LP_PER_ROUTER)
-        snprintf(text, bytes, "%s %s %s%s %s", use->place, use->kind, row->text, number, port);
+        snprintf(text, bytes, "%s %s%s %s", use->kind, row->text, number, port);
     else if (row->per == LP_PER_LANE)
-        snprintf(text, bytes, "%s %s %s%s%s", use->place, use->kind, port, row->text, number);
+        snprintf(text, bytes, "%s %s%s%s", use->kind, port, row->text, number);
     else
-        snprintf(text, bytes, "%s %s %s%s%s%s", use->place, use->kind, row->text, port, use->outlet,
-                 number);
+        snprintf(text, bytes, "%s %s%s%s%s", use->kind, row->text, port, use->outlet, number);
+}
+
+void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
+{
+    const int n = snprintf(text, bytes, "%s ", use->place);
+    if (n > 0 && (size_t)n < bytes)
+        lp_link_own_name(use, text + n, bytes - (size_t)n);
 }
 
 static struct span span_of(const struct lp_model *m, enum lp_links group)
@@ -62,9 +69,10 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     }
 }
 
-/* Reports a link that carried something: number `i` of those of `unit` in its group. */
+/* Reports a link that carried something: number `i` of those of `unit` in its group, and number
+ * `index` in its owner's state. */
 static void report_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
-                        uint32_t unit, uint32_t i)
+                        uint32_t unit, uint32_t i, uint32_t index)
 {
     const struct hw_config *const hw = &v->m->hw;
     const enum lp_link_per per = (enum lp_link_per)lp_link_row[group].per;
@@ -79,6 +87,11 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
         .place = v->place,
         .kind = unnamed ? "reduce" : hw_link_name[kind],
         .group = group,
+        .lp = v->lp,
+        .index = index,
+        .sip = v->sip,
+        .cube = v->cube,
+        .unit = unit,
         .number = per == LP_PER_LANE  ? i
                   : per == LP_PER_SIP ? hw_switch_sip(hw, v->the_switch, unit)
                   : per == LP_PER_PE || per == LP_PER_PUT_PE || per == LP_PER_ROUTER ? unit
@@ -108,7 +121,8 @@ static void visit_groups(const struct visit *v, const struct hw_link *links, uin
             const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
             for (uint32_t i = 0; i < each; i++)
                 if (link[i].epoch == v->epoch && link[i].bytes > 0)
-                    report_link(v, &link[i], (enum lp_links)group, unit, i);
+                    report_link(v, &link[i], (enum lp_links)group, unit, i,
+                                (uint32_t)(&link[i] - links));
         }
 }
 
@@ -135,19 +149,86 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
     for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
         v.span[group] = span_of(m, group);
     for (uint32_t sip = first; sip < end; sip++) {
+        v.sip = sip;
         for (uint32_t cube = 0; cube < m->cubes; cube++) {
             snprintf(v.place, sizeof v.place, "sip %u cube %u", sip, cube);
-            const struct lp_cube *const state = cw_state(sim, lp_of_cube(m, sip, cube));
+            v.lp = lp_of_cube(m, sip, cube);
+            v.cube = cube;
+            const struct lp_cube *const state = cw_state(sim, v.lp);
             visit_owner(&v, LP_OF_CUBE, state->link);
         }
         snprintf(v.place, sizeof v.place, "sip %u io_die", sip);
-        const struct lp_io_die *const state = cw_state(sim, lp_of_io_die(m, sip));
+        v.lp = lp_of_io_die(m, sip);
+        v.cube = UINT32_MAX;
+        const struct lp_io_die *const state = cw_state(sim, v.lp);
         visit_owner(&v, LP_OF_IO_DIE, state->link);
     }
     for (uint32_t i = 0; asked.part + 1 == asked.parts && i < m->lps.switch_count; i++) {
-        const struct lp_switch *s = cw_state(sim, m->lps.first_switch + i);
+        v.lp = m->lps.first_switch + i;
+        v.sip = i;
+        v.cube = UINT32_MAX;
+        const struct lp_switch *s = cw_state(sim, v.lp);
         snprintf(v.place, sizeof v.place, "switch %u", i);
         v.the_switch = i;
         visit_owner(&v, LP_OF_SWITCH, s->link);
     }
+}
+
+/* ---- one link -------------------------------------------------------------------------------- */
+
+struct naming {
+    char *text;
+    size_t bytes;
+};
+
+static void name_link(void *arg, const struct lp_link_use *use)
+{
+    const struct naming *const naming = arg;
+    lp_link_name(use, naming->text, naming->bytes);
+}
+
+/* The number of a link in its state: number `i` of those of `unit` in its group. */
+static uint32_t link_number(const struct visit *v, const struct span *span, uint32_t unit,
+                            uint32_t i)
+{
+    return (span->each == 0 ? v->m->links.edge[unit] : span->first + unit * span->stride) + i;
+}
+
+/* Names the link with that number, if it is in this group. */
+static bool name_in_group(const struct visit *v, enum lp_links group, uint32_t number)
+{
+    static const struct hw_link unused;
+    const struct span span = span_of(v->m, group);
+    for (uint32_t unit = 0; unit < span.units; unit++) {
+        const uint32_t each = span.each == 0 ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span.each;
+        for (uint32_t i = 0; i < each; i++)
+            if (link_number(v, &span, unit, i) == number) {
+                report_link(v, &unused, group, unit, i, number);
+                return true;
+            }
+    }
+    return false;
+}
+
+void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
+                     size_t bytes)
+{
+    struct naming naming = {text, bytes};
+    struct visit v = {.m = m, .fn = name_link, .arg = &naming};
+    enum lp_link_owner owner = LP_OF_CUBE;
+    if (lp >= m->lps.first_switch) {
+        owner = LP_OF_SWITCH;
+        v.the_switch = lp - m->lps.first_switch;
+        snprintf(v.place, sizeof v.place, "switch %u", v.the_switch);
+    } else if (lp >= m->lps.first_io_die) {
+        owner = LP_OF_IO_DIE;
+        snprintf(v.place, sizeof v.place, "sip %u io_die", lp - m->lps.first_io_die);
+    } else {
+        snprintf(v.place, sizeof v.place, "sip %u cube %u", (lp - 1) / m->cubes,
+                 (lp - 1) % m->cubes);
+    }
+    snprintf(text, bytes, "%s link %u", v.place, number);
+    for (enum lp_links group = 0; group < LP_LINK_GROUPS; group++)
+        if (lp_link_row[group].owner == owner && name_in_group(&v, group, number))
+            return;
 }

@@ -12,6 +12,10 @@ struct lp_link_use {
     const char *place; /* "sip 0 cube 1" */
     const char *kind;  /* "noc": the same pointer for all links of a kind */
     enum lp_links group;
+    uint32_t lp, index;                /* of its owner; its number in the owner's state */
+    uint32_t sip;                      /* of its owner; or the switch's number */
+    uint32_t cube;                     /* UINT32_MAX: none */
+    uint32_t unit;                     /* its port, outlet, router, PE or SIP's link, by group */
     uint32_t number;                   /* of a router, PE, lane or SIP; UINT32_MAX: none */
     enum hw_port port;                 /* HW_PORT_NONE: none */
     char outlet[HW_OUTLET_NAME_BYTES]; /* "": none */
@@ -22,6 +26,12 @@ struct lp_link_use {
 
 /* "sip 0 cube 1 noc router 3 E": links are many, and few are shown. */
 void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes);
+/* The same without the place: "noc router 3 E". */
+void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes);
+
+/* The same of link number `number` in the state of an LP, as the causes of events have it. */
+void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
+                     size_t bytes);
 
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
  */

@@ -93,6 +93,10 @@ static void on_record(void *arg, const struct cw_event *event, uint16_t kind, co
         options->arrival(options->arg, event, record);
     else if (kind == LP_RECORD_KERNEL && options->kernel != NULL)
         options->kernel(options->arg, record);
+    else if (kind == LP_RECORD_CROSSED && options->crossed != NULL)
+        options->crossed(options->arg, record);
+    else if (kind == LP_RECORD_WAITED && options->waited != NULL)
+        options->waited(options->arg, event->time_ps, record);
 }
 
 /* ---- records on the workers ------------------------------------------------------------------ */
@@ -142,7 +146,6 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
     struct lp_system *system = arg;
     const struct lp_system_options *const options = &system->options;
     struct worker_times *const times = &system->worker_times[worker];
-    (void)bytes;
     if (kind == LP_RECORD_OP) {
         if (options->worker_op != NULL)
             options->worker_op(options->arg, worker, event, record);
@@ -151,6 +154,8 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         note_kernel(system, times, kernel);
         if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
             options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
+    } else if (kind >= LP_RECORD_CAUSE && options->causes.record != NULL) {
+        options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
     } else if (kind == LP_RECORD_HOST) {
         count_one(&times->returned);
         sync_raise(&times->host_ps, ((const struct lp_host_record *)record)->t_ps);
@@ -256,6 +261,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     memset(system->phase_of_pe, 255, pe_count);
     system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
+    system->model.emit.links = options->crossed != NULL;
+    system->model.emit.causes = options->causes.record != NULL;
+    system->model.emit.waits = system->model.emit.causes || options->waited != NULL;
+    system->model.hw.watched |= system->model.emit.causes || system->model.emit.links;
     system->hooks = lp_engine_model(&system->model);
     const uint32_t workers = options->engine.worker_count;
     const size_t pairs = (size_t)workers * workers;
@@ -280,7 +289,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     config.least_delays_arg = system;
     if (config.end_ps == 0)
         config.end_ps = CW_TIME_MAX;
-    if (options->op != NULL || options->arrival != NULL || options->kernel != NULL)
+    if (options->op != NULL || options->arrival != NULL || options->kernel != NULL ||
+        options->crossed != NULL || options->waited != NULL)
         config.record = on_record;
     config.record_arg = system;
     config.worker_record = on_worker_record;
@@ -406,6 +416,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     const size_t ranks = rank_count(&system->model), exits = ranks * kernel->phase_count;
     system->rank_count = ranks;
     reset_times(system);
+    if (system->options.causes.begin != NULL)
+        system->options.causes.begin(system->options.causes.arg);
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
     system->launched_count = 0;

@@ -6,9 +6,23 @@
 #ifndef LP_SYSTEM_H
 #define LP_SYSTEM_H
 
+#include "lp/causes.h"
 #include "lp/host/link_use.h"
 #include "lp/host/placement.h"
 #include "lp/maps.h"
+
+/*
+ * Is told why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
+ * as commit records of kind `kind`, on the worker that owns the LP of the event that emitted them.
+ * The records of one LP come in the total order. `begin` is called before each batch of launches,
+ * on the host's thread.
+ */
+struct lp_cause_sink {
+    void (*begin)(void *arg);
+    void (*record)(void *arg, uint32_t worker, const struct cw_event *event, uint16_t kind,
+                   const void *record, uint16_t bytes);
+    void *arg;
+};
 
 struct lp_system_options {
     const struct hw_config *hw;
@@ -25,6 +39,9 @@ struct lp_system_options {
     void (*op)(void *arg, const struct cw_event *event, const struct lp_op *op);
     void (*arrival)(void *arg, const struct cw_event *event, const struct lp_arrival *arrival);
     void (*kernel)(void *arg, const struct lp_kernel_record *record);
+    /* Likewise: each link that is crossed; each look of a kernel that has waited, now. */
+    void (*crossed)(void *arg, const struct lp_crossed *crossed);
+    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
     /* On the workers, in the order of each LP (cw_worker_record_fn): each committed data operation;
      * the end of a PE's kernel, with which its received tiles are dead. And as cw_worker_look_fn.
      * NULL: not wanted. */
@@ -33,7 +50,8 @@ struct lp_system_options {
     void (*worker_kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event,
                                 uint32_t pe);
     bool (*worker_look)(void *arg, uint32_t worker);
-    void *arg; /* of all */
+    void *arg;                   /* of all */
+    struct lp_cause_sink causes; /* record NULL: not wanted */
 };
 
 /* Times of the messages submitted at one moment: of an installation or a collective. In ps. */

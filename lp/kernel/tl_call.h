@@ -82,6 +82,14 @@ bool tl_advance(struct tl *tl);
 
 /* True when the kernel's time is now; else an event at its time is on its way. */
 bool tl_in_step(struct tl *tl);
+/* The causes are traced: the kernel's next event is on its way. */
+void tl_note_sent(const struct tl *tl, struct lp_sender sender);
+/* The causes are traced, if the host asks: the kernel has waited so long for itself. */
+static inline void tl_note_part(const struct tl *tl, enum lp_cause_part part, int64_t ps)
+{
+    if (lp_traces_causes(tl->run->m))
+        lp_cause_stretch_part(part, ps);
+}
 /* A call that waits again for the same keeps its place among those that wait. */
 void tl_wait_for(struct tl *tl, enum lp_wait wait);
 void tl_wait_for_channel(struct tl *tl, enum hw_vc vc); /* as lp_vc() has it */

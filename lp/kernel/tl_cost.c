@@ -19,12 +19,19 @@ void tl_cost_init(struct lp_model *m)
 
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {
-    if (__builtin_expect(!tl->run->m->hw.jittered, 1))
+    if (__builtin_expect(!tl->run->m->hw.watched, 1))
         return cost_ps;
     const struct hw_jitter_place place = {tl->run->sip, tl->run->cube_in_sip, tl->pe,
                                           part * TL_CONTEXTS_MAX + tl->kernel->stream};
     const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
-    return cost_ps + lp_late_node_ps(&tl->run->m->hw, block, place, operation, cost_ps);
+    cost_ps += lp_late_node_ps(&tl->run->m->hw, block, place, operation, cost_ps);
+    if (block == HW_NODE_PE_MATH || block == HW_NODE_PE_GEMM || block == HW_NODE_PE_FETCH_STORE)
+        tl_note_part(tl,
+                     block == HW_NODE_PE_MATH   ? LP_PART_MATH
+                     : block == HW_NODE_PE_GEMM ? LP_PART_GEMM
+                                                : LP_PART_FETCH,
+                     cost_ps);
+    return cost_ps;
 }
 
 static int64_t overhead_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part)
@@ -36,8 +43,10 @@ int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part)
 {
     if (issue == ISSUE_FREE)
         return 0;
-    if (__builtin_expect(!tl->run->m->hw.jittered, 1))
+    if (__builtin_expect(!tl->run->m->hw.watched, 1))
         return tl->run->m->issue_ps[issue];
+    if (lp_traces_causes(tl->run->m))
+        lp_cause_call(issue);
     const int64_t cpu_ps = overhead_ps(tl, HW_NODE_PE_CPU, part);
     switch (issue) {
     case ISSUE_IPCQ:

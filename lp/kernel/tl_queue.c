@@ -196,7 +196,9 @@ static __attribute__((noinline, cold)) bool read_slot(struct tl *tl, enum hw_dir
         return true;
     call->reading = (uint8_t)(dir + 1);
     call->reading_seq = (uint8_t)seq;
-    tl->local_ps += hw_slot_ps(&m->hw, tl->pe, m->config.slots, call->bytes);
+    const int64_t slot_ps = hw_slot_ps(&m->hw, tl->pe, m->config.slots, call->bytes);
+    tl->local_ps += slot_ps;
+    tl_note_part(tl, LP_PART_SLOT, slot_ps);
     return false;
 }
 
@@ -258,6 +260,13 @@ static void move_to_place(struct tl *tl)
     call->slice = (uint8_t)tl->pe;
 }
 
+/* A receive returns when its credit is out. */
+static void wait_for_credit(struct tl *tl, int64_t credit_ps)
+{
+    tl->local_ps += credit_ps;
+    tl_note_part(tl, LP_PART_CREDIT, credit_ps);
+}
+
 void tl_effect_recv(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
@@ -283,7 +292,7 @@ void tl_effect_recv(struct tl *tl)
             note_served(tl, dir);
     }
     if (tl->run->m->config.credit_blocks)
-        tl->local_ps += credit_ps;
+        wait_for_credit(tl, credit_ps);
     if (call->kind == CALL_RECV_INTO) {
         move_to_place(tl);
         return;
@@ -316,7 +325,7 @@ void tl_effect_recv_all(struct tl *tl)
         return;
     }
     if (tl->run->m->config.credit_blocks && call->until_ps > tl->local_ps)
-        tl->local_ps = call->until_ps;
+        wait_for_credit(tl, call->until_ps - tl->local_ps);
     call->step = STEP_DONE;
 }
 
@@ -366,7 +375,7 @@ void tl_effect_wait(struct tl *tl)
         return;
     (*CW_MUT(tl->run->ctx, &tl->p->asyncs))--;
     if (tl->run->m->config.credit_blocks)
-        tl->local_ps += credit_ps;
+        wait_for_credit(tl, credit_ps);
     tl_emit_recv(tl);
     call->step = STEP_DONE;
 }

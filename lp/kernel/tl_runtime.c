@@ -40,11 +40,25 @@ static struct tl tl_view_of(struct lp_run *run, uint32_t pe, uint32_t context)
     return tl;
 }
 
+static void note_waited(const struct tl *tl)
+{
+    const struct lp_call *const call = &tl->kernel->call;
+    const bool notified = tl->kernel->wait == LP_WAIT_NOTIFY;
+    lp_cause_waited(tl->run->ctx, &(struct lp_waited){.since_ps = tl->kernel->wait_ps,
+                                                      .pe = lp_pe_index(tl->run, tl->pe),
+                                                      .wait = tl->kernel->wait,
+                                                      .context = (uint8_t)tl->context,
+                                                      .dir = notified ? call->tag : call->dir,
+                                                      .call = call->kind});
+}
+
 static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     struct tl tl = tl_view_of(run, pe, context);
     cw_check(run->ctx, lp_has_launch(run->m, tl.kernel->launch));
     tl.launch = lp_launch_of(run->m, tl.kernel->launch);
+    if (lp_tells_waits(run->m) && tl.kernel->wait != LP_WAIT_NONE)
+        note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
 }
@@ -73,6 +87,7 @@ void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
     *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
     tl.local_ps += run->m->hw.launch_static_ps;
+    tl_note_part(&tl, LP_PART_STATIC, run->m->hw.launch_static_ps);
     run_kernel(&tl);
     if (run->m->config.contexts > 1)
         run_started_contexts(run, pe);
@@ -96,6 +111,10 @@ static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t contex
     struct tl tl = tl_view_of(run, pe, context);
     const int64_t waited_ps = cw_now(run->ctx) - tl.kernel->wait_ps;
     tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
+    if (lp_traces_causes(run->m))
+        lp_cause_stretch_part(LP_PART_POLL, tl.local_ps - cw_now(run->ctx));
+    if (lp_tells_waits(run->m))
+        note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     if (tl_in_step(&tl))
         tl_resume(run, pe, context);

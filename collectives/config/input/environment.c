@@ -21,6 +21,22 @@ const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
     [ENVIRONMENT_DATA_HOME] = {"XDG_DATA_HOME",
                                "the folder that has cubewarp/perf.sqlite, the throughput history"},
     [ENVIRONMENT_HOME] = {"HOME", "without XDG_DATA_HOME, .local/share below it is that folder"},
+    [ENVIRONMENT_SLURM_ID] = {"SLURM_ARRAY_TASK_ID",
+                              "of sweep --shard array: this task of an array of Slurm"},
+    [ENVIRONMENT_SLURM_MIN] = {"SLURM_ARRAY_TASK_MIN", "its first task"},
+    [ENVIRONMENT_SLURM_MAX] = {"SLURM_ARRAY_TASK_MAX", "its last task"},
+    [ENVIRONMENT_SLURM_STEP] = {"SLURM_ARRAY_TASK_STEP", "from one task to the next"},
+    [ENVIRONMENT_SLURM_COUNT] = {"SLURM_ARRAY_TASK_COUNT", "how many tasks it has"},
+    [ENVIRONMENT_LSF_ID] = {"LSB_JOBINDEX", "the same of LSF: this element of a job array"},
+    [ENVIRONMENT_LSF_END] = {"LSB_JOBINDEX_END", "its last element"},
+    [ENVIRONMENT_LSF_STEP] = {"LSB_JOBINDEX_STEP", "from one element to the next"},
+    [ENVIRONMENT_SGE_ID] = {"SGE_TASK_ID", "the same of Grid Engine: this task"},
+    [ENVIRONMENT_SGE_FIRST] = {"SGE_TASK_FIRST", "the first task"},
+    [ENVIRONMENT_SGE_LAST] = {"SGE_TASK_LAST", "the last task"},
+    [ENVIRONMENT_SGE_STEP] = {"SGE_TASK_STEPSIZE", "from one task to the next"},
+    [ENVIRONMENT_PBS_ID] =
+        {"PBS_ARRAY_INDEX",
+         "the same of PBS: this sub-job; say how many there are: --shard array/N"},
 };
 
 const char *environment_get(enum environment_name name)

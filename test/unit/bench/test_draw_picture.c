@@ -53,7 +53,7 @@ static struct config *machine_of(const struct machine *m)
 static void use_all(struct picture *picture)
 {
     struct cw_error error;
-    assert_int_equal(picture_use(picture, 1000000, &error), CW_OK);
+    assert_int_equal(picture_use(picture, 1000000, true, &error), CW_OK);
     snprintf(picture->caption, sizeof picture->caption, "a < b & \"c\"");
     for (size_t i = 0; i < picture->link_count; i++) {
         picture->links[i].bytes = i * 64 % 4099;

@@ -13,8 +13,10 @@
 
 #include <cmocka.h>
 
+#include "bench/study/study_estimate.h"
 #include "bench/study/study_range.h"
 #include "bench/study/study_read.h"
+#include "bench/study/study_shard.h"
 #include "core/cw.h"
 
 static char path[] = "/tmp/test_study.XXXXXX";
@@ -236,6 +238,111 @@ static void ranges_are_exact(void **state)
     range_is("7:7", "7");
 }
 
+static void shard_is(const char *text, uint32_t index, uint32_t count)
+{
+    struct study_shard shard;
+    struct cw_error error = {.exit_code = CW_OK};
+    const int code = study_shard_read(text, &shard, &error);
+    assert_int_equal(code, count > 0 ? CW_OK : CW_USAGE);
+    if (count > 0) {
+        assert_int_equal(shard.index, index);
+        assert_int_equal(shard.count, count);
+    }
+}
+
+struct variable {
+    const char *name, *value;
+};
+
+static void array_is(const struct variable *variables, const char *text, uint32_t index,
+                     uint32_t count)
+{
+    for (size_t i = 0; variables[i].name != NULL; i++)
+        setenv(variables[i].name, variables[i].value, 1);
+    shard_is(text, index, count);
+    for (size_t i = 0; variables[i].name != NULL; i++)
+        unsetenv(variables[i].name);
+}
+
+static void parts_are_named_or_an_arrays(void **state)
+{
+    (void)state;
+    shard_is(NULL, 1, 1);
+    shard_is("3/10", 3, 10);
+    shard_is("0/10", 0, 0);
+    shard_is("11/10", 0, 0);
+    shard_is("3/10x", 0, 0);
+    shard_is("array", 0, 0);
+    const struct variable slurm[] = {
+        {"SLURM_ARRAY_TASK_ID", "5"},    {"SLURM_ARRAY_TASK_MIN", "1"},
+        {"SLURM_ARRAY_TASK_MAX", "9"},   {"SLURM_ARRAY_TASK_STEP", "2"},
+        {"SLURM_ARRAY_TASK_COUNT", "5"}, {NULL, NULL}};
+    array_is(slurm, "array", 3, 5);
+    array_is(slurm, "array/9", 5, 9);
+    array_is(slurm, "array/4", 0, 0);
+    const struct variable chosen[] = {{"SLURM_ARRAY_TASK_ID", "7"},
+                                      {"SLURM_ARRAY_TASK_MIN", "3"},
+                                      {"SLURM_ARRAY_TASK_MAX", "7"},
+                                      {"SLURM_ARRAY_TASK_COUNT", "2"},
+                                      {NULL, NULL}};
+    array_is(chosen, "array", 0, 0);
+    array_is(chosen, "array/10", 7, 10);
+    const struct variable lsf[] = {
+        {"LSB_JOBINDEX", "2"}, {"LSB_JOBINDEX_END", "4"}, {"LSB_JOBINDEX_STEP", "1"}, {NULL, NULL}};
+    array_is(lsf, "array", 2, 4);
+    const struct variable no_array[] = {
+        {"LSB_JOBINDEX", "0"}, {"SGE_TASK_ID", "undefined"}, {NULL, NULL}};
+    array_is(no_array, "array", 0, 0);
+    const struct variable sge[] = {{"SGE_TASK_ID", "4"},
+                                   {"SGE_TASK_FIRST", "2"},
+                                   {"SGE_TASK_LAST", "6"},
+                                   {"SGE_TASK_STEPSIZE", "2"},
+                                   {NULL, NULL}};
+    array_is(sge, "array", 2, 3);
+    const struct variable pbs[] = {{"PBS_ARRAY_INDEX", "4"}, {NULL, NULL}};
+    array_is(pbs, "array", 0, 0);
+    array_is(pbs, "array/6", 4, 6);
+}
+
+static void parts_share_all_points(void **state)
+{
+    (void)state;
+    for (uint32_t point = 0; point < 100; point++) {
+        uint32_t parts = 0;
+        for (uint32_t i = 1; i <= 7; i++)
+            parts += study_shard_has((struct study_shard){i, 7}, point);
+        assert_int_equal(parts, 1);
+    }
+}
+
+/* Of a run of these settings, on one thread. */
+static void estimate_is_near(const char *settings, double events, double mib)
+{
+    char text[300];
+    snprintf(text, sizeof text, "study: s\nbase: {no-data: true, %s}\n", settings);
+    struct study *const study = good(text);
+    const struct study_estimate estimate = study_estimate(study, 0);
+    assert_true(estimate.is_known);
+    assert_true(estimate.events > events / 3 && estimate.events < 3 * events);
+    assert_true((double)estimate.bytes / 1048576 > mib / 2);
+    assert_true((double)estimate.bytes / 1048576 < 2 * mib);
+    study_free(study);
+}
+
+static void estimates_are_near(void **state)
+{
+    (void)state;
+    estimate_is_near("preset: tiny, bytes: 1KiB", 600, 7);
+    estimate_is_near("preset: pod64, algorithm: ring_allreduce, bytes: 512KiB", 5.87e6, 22);
+    estimate_is_near("preset: pod64, algorithm: lrab_hierarchical_allreduce, bytes: 512KiB", 2.88e6,
+                     22);
+    estimate_is_near("preset: pod64, algorithm: pe_hierarchical_allreduce, bytes: 512KiB", 1.22e7,
+                     22);
+    estimate_is_near("preset: pod64, algorithm: ring_rs_ag, bytes: 512KiB", 4.07e5, 22);
+    estimate_is_near("preset: pod1024, algorithm: tree_allreduce, bytes: 512KiB", 8.8e6, 227);
+    estimate_is_near("preset: pod64, bytes: 16KiB, iters: 10", 1.2e6, 22);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +354,9 @@ int main(void)
         cmocka_unit_test(digests_are_of_settings_and_not_of_their_place),
         cmocka_unit_test(errors_have_place_and_remedy),
         cmocka_unit_test(ranges_are_exact),
+        cmocka_unit_test(parts_are_named_or_an_arrays),
+        cmocka_unit_test(parts_share_all_points),
+        cmocka_unit_test(estimates_are_near),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
 }

@@ -17,12 +17,12 @@
 
 #include "bench/report/chart.h"
 #include "bench/report/page.h"
-#include "bench/report/say.h"
+#include "bench/survey/say.h"
 #include "bench/report/sheet.h"
-#include "bench/report/survey_log.h"
-#include "bench/report/survey_result.h"
-#include "bench/report/survey_study.h"
-#include "bench/report/words.h"
+#include "bench/survey/survey_log.h"
+#include "bench/survey/survey_result.h"
+#include "bench/survey/survey_study.h"
+#include "bench/survey/words.h"
 
 enum { TEXT_BYTES = 4096 };
 

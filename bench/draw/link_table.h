@@ -1,0 +1,35 @@
+/*
+ * link_table.h: --links FILE: all links that carried something and all PEs that ran a kernel, of
+ * each size of a run, with their use in all and over time. Alike ones are one row: links of one
+ * name, or PEs, in several cubes and SIPs, whose figures are all equal. bench/COMMANDS.md describes
+ * the file. Between drains, one thread.
+ */
+#ifndef BENCH_DRAW_LINK_TABLE_H
+#define BENCH_DRAW_LINK_TABLE_H
+
+#include <stdio.h>
+
+#include "bench/draw/machine_use.h"
+#include "lp/host/system.h"
+
+/* The collective that a row of the result is about. */
+struct link_table_head {
+    const char *collective, *algorithm;
+    uint64_t bytes;
+    int64_t time_ps; /* of its last iteration: shares are of this time */
+};
+
+struct link_table;
+
+struct link_table *link_table_create(void); /* NULL: out of memory */
+void link_table_free(struct link_table *table);
+
+/* Adds the use of the machine in its last batch. CW_OK, or out of memory. */
+int link_table_add(struct link_table *table, const struct link_table_head *head,
+                   const struct lp_system *system, struct machine_use *use, struct cw_error *error);
+
+/* A failed write is known to the stream. */
+void link_table_json(FILE *out, const struct link_table *table);
+void link_table_csv(FILE *out, const struct link_table *table);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * accounts.c: see accounts.h.
+ */
+#include "bench/explain/accounts.h"
+
+#include <stdlib.h>
+
+#include "hw/structure.h"
+#include "hw/timing.h"
+#include "lp/kernel/tl_call.h"
+
+struct accounts {
+    const struct hw_config *hw;
+    uint32_t count, cube_pes, cubes;
+    struct account of[]; /* [count] by PE */
+};
+
+struct accounts *accounts_create(const struct hw_config *hw)
+{
+    const uint32_t count = hw_pe_count(hw);
+    struct accounts *const accounts = malloc(sizeof *accounts + count * sizeof(struct account));
+    if (accounts == NULL)
+        return NULL;
+    accounts->hw = hw;
+    accounts->count = count;
+    accounts->cube_pes = hw_pes(hw);
+    accounts->cubes = hw->sip_count * hw_cubes(hw);
+    accounts_clear(accounts);
+    return accounts;
+}
+
+void accounts_free(struct accounts *accounts) { free(accounts); }
+
+void accounts_clear(struct accounts *accounts)
+{
+    for (uint32_t pe = 0; pe < accounts->count; pe++)
+        accounts->of[pe] = (struct account){.start_ps = INT64_MAX};
+}
+
+/* A kernel's own time, up to its next event. */
+static void take_stretch(struct account *own, uint32_t context, const uint32_t *steps,
+                         uint32_t count)
+{
+    int64_t *const part_ps = context == 0 ? own->part_ps : own->stream_ps;
+    uint64_t *const calls = context == 0 ? own->calls : own->stream_calls;
+    for (uint32_t i = 0; i < count; i++) {
+        const enum lp_cause_part part = lp_step_part(steps[i]);
+        if ((steps[i] & LP_STEP_PART) == 0)
+            continue;
+        if (part == LP_PART_CALLS) {
+            for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
+                calls[issue] += steps[i] >> (issue - ISSUE_CPU) * LP_STEP_CALLS_BITS &
+                                ((1u << LP_STEP_CALLS_BITS) - 1);
+            continue;
+        }
+        if (++i < count)
+            part_ps[part] += (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
+    }
+}
+
+/* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
+static void take_engine(struct accounts *accounts, const struct cw_event *event,
+                        const struct lp_cause *cause)
+{
+    const bool leaves = event->type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
+                        cause->type != LP_EVENT_KERNEL;
+    if (cause->bytes > 0 && cause->type != LP_EVENT_CREDIT &&
+        (leaves || (cause->type == LP_EVENT_MEMORY && event->type != LP_EVENT_MEMORY)))
+        accounts->of[cause->entity - 1].engine_ps +=
+            hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], cause->bytes);
+}
+
+void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
+                         const struct lp_cause *cause, struct cause_steps steps)
+{
+    if (cause->entity == 0 || event->lp > accounts->cubes)
+        return;
+    struct account *const own = &accounts->of[cause->entity - 1];
+    if (cause->type == LP_EVENT_KERNEL)
+        take_stretch(own, cause->context, steps.step, steps.count);
+    if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
+        own->busy_ps = cause->at_ps;
+    if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
+        own->start_ps = event->time_ps;
+    if (cause->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
+        own->end_ps = event->time_ps;
+    else
+        take_engine(accounts, event, cause);
+}
+
+static enum account_wait kind_of(const struct lp_waited *waited)
+{
+    switch (waited->wait) {
+    case LP_WAIT_CREDIT:
+        return ACCOUNT_ROOM;
+    case LP_WAIT_CHANNEL:
+        return ACCOUNT_CHANNEL;
+    case LP_WAIT_NOTIFY:
+        return ACCOUNT_NOTIFY;
+    case LP_WAIT_DMA:
+        return waited->call == CALL_WAIT_DMA ? ACCOUNT_ASYNC
+               : waited->call == CALL_STORE || waited->call == CALL_COPY ||
+                       waited->call == CALL_STORE_TO || waited->call == CALL_COPY_TILE
+                   ? ACCOUNT_STORE
+                   : ACCOUNT_LOAD;
+    default:
+        return ACCOUNT_STREAMS;
+    }
+}
+
+void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
+{
+    struct account *const own = &accounts->of[waited->pe];
+    if (waited->context != 0)
+        return;
+    const int64_t since_ps = waited->since_ps > own->busy_ps ? waited->since_ps : own->busy_ps;
+    own->busy_ps = now_ps;
+    if (waited->wait == LP_WAIT_DATA)
+        own->data_ps[waited->dir & (HW_DIRS_MAX - 1)] += now_ps - since_ps;
+    else
+        own->wait_ps[kind_of(waited)] += now_ps - since_ps;
+}
+
+uint32_t accounts_count(const struct accounts *accounts) { return accounts->count; }
+
+const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
+{
+    return &accounts->of[pe];
+}

@@ -1,0 +1,47 @@
+/*
+ * accounts.h: for each PE the time that its kernel spent in calls, in blocks, and waiting, summed
+ * while a collective runs. A PE's account is written by the worker that owns its cube.
+ */
+#ifndef BENCH_ACCOUNTS_H
+#define BENCH_ACCOUNTS_H
+
+#include "bench/explain/cause_log.h"
+
+enum account_wait {
+    ACCOUNT_LOAD,
+    ACCOUNT_STORE,
+    ACCOUNT_CHANNEL,
+    ACCOUNT_ASYNC,
+    ACCOUNT_NOTIFY,
+    ACCOUNT_STREAMS,
+    ACCOUNT_ROOM,
+    ACCOUNT_WAITS
+};
+
+struct account {
+    int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
+    int64_t wait_ps[ACCOUNT_WAITS];
+    int64_t data_ps[HW_DIRS_MAX];
+    int64_t part_ps[LP_PARTS];   /* of the kernel's own time */
+    int64_t stream_ps[LP_PARTS]; /* of its streams' */
+    uint64_t calls[ISSUES], stream_calls[ISSUES];
+    int64_t engine_ps; /* PE_DMA's engine passed bytes */
+    int64_t busy_ps;   /* until then the kernel's time is accounted for */
+};
+
+struct accounts;
+
+struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of memory */
+void accounts_free(struct accounts *accounts);                /* accepts NULL */
+void accounts_clear(struct accounts *accounts);
+
+/* An event that was sent, with all its steps. */
+void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
+                         const struct lp_cause *cause, struct cause_steps steps);
+void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited);
+
+/* Between drains. */
+uint32_t accounts_count(const struct accounts *accounts);
+const struct account *accounts_of(const struct accounts *accounts, uint32_t pe);
+
+#endif

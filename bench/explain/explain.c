@@ -1,0 +1,406 @@
+/*
+ * explain.c: see explain.h. Records come on the workers; the rest runs between drains.
+ */
+#include "bench/explain/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/explain/accounts.h"
+#include "bench/explain/limits.h"
+#include "bench/explain/path_parts.h"
+#include "hw/structure.h"
+#include "lp/queues/queue_ends.h"
+
+struct explainer {
+    struct cause_log *log;
+    struct accounts *accounts;
+};
+
+const char *const explain_share_name[EXPLAIN_SHARES] = {
+    [EXPLAIN_LOAD] = "load",
+    [EXPLAIN_STORE] = "store",
+    [EXPLAIN_MATH] = "math",
+    [EXPLAIN_CALLS] = "calls",
+    [EXPLAIN_DATA] = "wait for data",
+    [EXPLAIN_ROOM] = "wait for a credit to send",
+    [EXPLAIN_CREDIT] = "wait for own credit to be out",
+    [EXPLAIN_DMA] = "wait for PE_DMA",
+    [EXPLAIN_DMA_ASYNC] = "wait for an asynchronous move",
+    [EXPLAIN_NOTIFY] = "wait for a notification",
+    [EXPLAIN_STREAMS] = "wait for streams",
+    [EXPLAIN_OTHER] = "other",
+};
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void explainer_begin(void *arg)
+{
+    struct explainer *const explainer = arg;
+    cause_log_clear(explainer->log);
+    accounts_clear(explainer->accounts);
+}
+
+static void explainer_record(void *arg, uint32_t worker, const struct cw_event *event,
+                             uint16_t kind, const void *record, uint16_t bytes)
+{
+    struct explainer *const explainer = arg;
+    if (kind == LP_RECORD_CAUSE) {
+        const struct cause_steps steps = cause_log_join(explainer->log, worker, record);
+        accounts_take_cause(explainer->accounts, event, record, steps);
+        cause_log_add(explainer->log, worker, event, record, steps);
+    } else if (kind == LP_RECORD_CAUSE_MORE) {
+        cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
+    } else {
+        accounts_take_wait(explainer->accounts, event->time_ps, record);
+    }
+}
+
+struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, uint64_t bytes_max)
+{
+    struct explainer *const explainer = calloc(1, sizeof *explainer);
+    if (explainer == NULL)
+        return NULL;
+    const uint32_t lps = 1 + hw->sip_count * hw_cubes(hw) + hw->sip_count + hw_switches(hw);
+    explainer->log = cause_log_create(lps, workers, bytes_max);
+    explainer->accounts = accounts_create(hw);
+    if (explainer->log != NULL && explainer->accounts != NULL)
+        return explainer;
+    explainer_free(explainer);
+    return NULL;
+}
+
+void explainer_free(struct explainer *explainer)
+{
+    if (explainer == NULL)
+        return;
+    cause_log_free(explainer->log);
+    accounts_free(explainer->accounts);
+    free(explainer);
+}
+
+struct lp_cause_sink explainer_sink(struct explainer *explainer)
+{
+    return (struct lp_cause_sink){explainer_begin, explainer_record, explainer};
+}
+
+/* ---- shares of a kernel's time --------------------------------------------------------------- */
+
+static int64_t calls_ps(const struct lp_model *m, const uint64_t calls[ISSUES])
+{
+    int64_t ps = 0;
+    for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
+        ps += (int64_t)calls[issue] * m->issue_ps[issue];
+    return ps;
+}
+
+static struct explain_kernel kernel_of(const struct lp_model *m, const struct account *own)
+{
+    struct explain_kernel kernel = {.ps = own->end_ps - own->start_ps};
+    int64_t *const share_ps = kernel.share_ps;
+    share_ps[EXPLAIN_LOAD] = own->wait_ps[ACCOUNT_LOAD];
+    share_ps[EXPLAIN_STORE] = own->wait_ps[ACCOUNT_STORE];
+    share_ps[EXPLAIN_MATH] =
+        own->part_ps[LP_PART_MATH] + own->part_ps[LP_PART_GEMM] + own->part_ps[LP_PART_FETCH];
+    share_ps[EXPLAIN_CALLS] = calls_ps(m, own->calls);
+    share_ps[EXPLAIN_ROOM] = own->wait_ps[ACCOUNT_ROOM];
+    share_ps[EXPLAIN_CREDIT] = own->part_ps[LP_PART_CREDIT];
+    share_ps[EXPLAIN_DMA] = own->wait_ps[ACCOUNT_CHANNEL];
+    share_ps[EXPLAIN_DMA_ASYNC] = own->wait_ps[ACCOUNT_ASYNC];
+    share_ps[EXPLAIN_NOTIFY] = own->wait_ps[ACCOUNT_NOTIFY];
+    share_ps[EXPLAIN_STREAMS] = own->wait_ps[ACCOUNT_STREAMS];
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        kernel.data_ps[dir] = own->data_ps[dir];
+        share_ps[EXPLAIN_DATA] += own->data_ps[dir];
+    }
+    share_ps[EXPLAIN_OTHER] = kernel.ps;
+    for (uint32_t share = 0; share < EXPLAIN_OTHER; share++)
+        share_ps[EXPLAIN_OTHER] -= share_ps[share];
+    return kernel;
+}
+
+static void add_kernel(struct explain_kernel *sum, const struct explain_kernel *one)
+{
+    sum->ps += one->ps;
+    for (uint32_t share = 0; share < EXPLAIN_SHARES; share++)
+        sum->share_ps[share] += one->share_ps[share];
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+        sum->data_ps[dir] += one->data_ps[dir];
+}
+
+static void divide_kernel(struct explain_kernel *sum, uint32_t count)
+{
+    sum->ps /= count;
+    for (uint32_t share = 0; share < EXPLAIN_SHARES; share++)
+        sum->share_ps[share] /= count;
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+        sum->data_ps[dir] /= count;
+}
+
+/* Time that a block was at work for a PE's kernel and its streams. */
+static int64_t block_ps(const struct lp_model *m, const struct account *own, enum hw_node_kind node)
+{
+    uint64_t calls[ISSUES];
+    const int64_t overhead_ps = m->hw.overhead_ps[node];
+    for (uint32_t issue = 0; issue < ISSUES; issue++)
+        calls[issue] = own->calls[issue] + own->stream_calls[issue];
+    switch (node) {
+    case HW_NODE_PE_MATH:
+        return own->part_ps[LP_PART_MATH] + own->stream_ps[LP_PART_MATH];
+    case HW_NODE_PE_GEMM:
+        return own->part_ps[LP_PART_GEMM] + own->stream_ps[LP_PART_GEMM];
+    case HW_NODE_PE_FETCH_STORE:
+        return own->part_ps[LP_PART_FETCH] + own->stream_ps[LP_PART_FETCH];
+    case HW_NODE_PE_DMA:
+        return own->engine_ps;
+    case HW_NODE_PE_IPCQ:
+        return (int64_t)calls[ISSUE_IPCQ] * overhead_ps;
+    case HW_NODE_PE_MMU:
+        return (int64_t)calls[ISSUE_MEMORY] * overhead_ps;
+    case HW_NODE_PE_SCHEDULER:
+        return (int64_t)(calls[ISSUE_MEMORY] + calls[ISSUE_COMPUTE]) * overhead_ps;
+    default:
+        return (int64_t)(calls[ISSUE_CPU] + calls[ISSUE_IPCQ] + calls[ISSUE_MEMORY] +
+                         calls[ISSUE_COMPUTE]) *
+               overhead_ps;
+    }
+}
+
+static void fill_shares(const struct explainer *explainer, const struct lp_model *m,
+                        struct explain *explain)
+{
+    static const enum hw_node_kind nodes[EXPLAIN_BLOCKS] = {
+        HW_NODE_PE_DMA,  HW_NODE_PE_MATH, HW_NODE_PE_GEMM,      HW_NODE_PE_FETCH_STORE,
+        HW_NODE_PE_IPCQ, HW_NODE_PE_CPU,  HW_NODE_PE_SCHEDULER, HW_NODE_PE_MMU};
+    for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++)
+        explain->block[i].node = nodes[i];
+    for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
+        const struct account *const own = accounts_of(explainer->accounts, pe);
+        if (own->start_ps == INT64_MAX)
+            continue;
+        const struct explain_kernel kernel = kernel_of(m, own);
+        add_kernel(&explain->mean, &kernel);
+        explain->kernels++;
+        if (pe == explain->slowest_pe)
+            explain->slowest = kernel;
+        for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++) {
+            struct explain_block *const block = &explain->block[i];
+            const int64_t ps = block_ps(m, own, block->node);
+            block->busy_ps += ps;
+            block->busy_ps_max = ps > block->busy_ps_max ? ps : block->busy_ps_max;
+        }
+    }
+    if (explain->kernels > 0)
+        divide_kernel(&explain->mean, explain->kernels);
+    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
+        const bool named = m->named != NULL && explain->slowest.data_ps[dir] > 0;
+        snprintf(explain->dir_name[dir], sizeof explain->dir_name[dir], "%s",
+                 named ? lp_dir_name(m->named, explain->slowest_pe, dir) : "");
+    }
+}
+
+/* ---- the path's sums ------------------------------------------------------------------------- */
+
+/* A place: a link, a PE, or all else of an LP. */
+struct place_sum {
+    uint64_t key;
+    int64_t ps;
+};
+
+struct sums {
+    const struct lp_model *m;
+    struct explain *explain;
+    struct place_sum *place; /* a hash table of `places` places, a power of two */
+    size_t places, used;
+    int64_t rate_ps[HW_LINK_KINDS], flight_ps[HW_LINK_KINDS], node_ps[HW_NODE_KINDS];
+    int64_t all_ps;
+};
+
+static void sum_part(struct sums *sums, const struct path_part *part)
+{
+    struct explain *const explain = sums->explain;
+    size_t i = 0;
+    while (i < explain->part_count &&
+           (explain->part[i].class != part->class || explain->part[i].which != part->which))
+        i++;
+    if (i == sizeof explain->part / sizeof *explain->part)
+        return;
+    if (i == explain->part_count)
+        explain->part[explain->part_count++] =
+            (struct explain_part){(enum path_class)part->class, part->which, 0};
+    explain->part[i].ps += part->ps;
+}
+
+static void sum_place(struct sums *sums, uint64_t key, int64_t ps)
+{
+    if (2 * sums->used >= sums->places) {
+        const size_t places = sums->places > 0 ? 2 * sums->places : 1024;
+        struct place_sum *const old = sums->place;
+        struct place_sum *const more = calloc(places, sizeof *more);
+        if (more == NULL)
+            return;
+        const size_t old_places = sums->places;
+        sums->place = more;
+        sums->places = places;
+        sums->used = 0;
+        for (size_t i = 0; i < old_places; i++)
+            if (old[i].key != 0)
+                sum_place(sums, old[i].key, old[i].ps);
+        free(old);
+    }
+    size_t i = (key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (sums->places - 1);
+    while (sums->place[i].key != 0 && sums->place[i].key != key)
+        i = (i + 1) & (sums->places - 1);
+    sums->used += sums->place[i].key == 0;
+    sums->place[i].key = key;
+    sums->place[i].ps += ps;
+}
+
+enum { PLACE_LP = 1, PLACE_PE, PLACE_LINK };
+
+static void take_part(void *arg, const struct path_part *part)
+{
+    struct sums *const sums = arg;
+    sums->all_ps += part->ps;
+    sum_part(sums, part);
+    if (part->credit)
+        sums->explain->credit_ps += part->ps;
+    if (part->class == PATH_SERIAL || part->class == PATH_QUEUE || part->class == PATH_ENGINE)
+        sums->rate_ps[part->which] += part->ps;
+    else if (part->class == PATH_FLIGHT)
+        sums->flight_ps[part->which] += part->ps;
+    else if (part->class == PATH_NODE)
+        sums->node_ps[part->which] += part->ps;
+    const bool link = part->link != UINT16_MAX;
+    const uint64_t where = part->pe != UINT32_MAX ? part->pe : part->lp;
+    sum_place(sums,
+              (uint64_t)(link                     ? PLACE_LINK
+                         : part->pe != UINT32_MAX ? PLACE_PE
+                                                  : PLACE_LP)
+                      << 56 |
+                  (uint64_t)(link ? part->link : 0) << 32 | (link ? part->lp : where),
+              part->ps);
+}
+
+static int by_part_time(const void *a, const void *b)
+{
+    const struct explain_part *const x = a, *const y = b;
+    return x->ps != y->ps         ? (x->ps < y->ps ? 1 : -1)
+           : x->class != y->class ? (x->class > y->class ? 1 : -1)
+                                  : (x->which > y->which) - (x->which < y->which);
+}
+
+static int by_place_time(const void *a, const void *b)
+{
+    const struct place_sum *const x = a, *const y = b;
+    return x->ps != y->ps ? (x->ps < y->ps ? 1 : -1) : (x->key > y->key) - (x->key < y->key);
+}
+
+static void name_place(const struct lp_model *m, uint64_t key, char *text, size_t bytes)
+{
+    const uint32_t where = (uint32_t)key;
+    if (key >> 56 == PLACE_LINK) {
+        lp_link_name_of(m, where, (uint32_t)(key >> 32 & 0xffff), text, bytes);
+    } else if (key >> 56 == PLACE_PE) {
+        const struct hw_place place = hw_place_of(&m->hw, where);
+        snprintf(text, bytes, "PE %u.%u.%u", place.sip, place.cube, place.pe);
+    } else if (where < m->lps.first_io_die) {
+        snprintf(text, bytes, "sip %u cube %u, nodes and PE_DMA", (where - 1) / m->cubes,
+                 (where - 1) % m->cubes);
+    } else if (where < m->lps.first_switch) {
+        snprintf(text, bytes, "sip %u io_die, nodes", where - m->lps.first_io_die);
+    } else {
+        snprintf(text, bytes, "switch %u", where - m->lps.first_switch);
+    }
+}
+
+static void fill_places(struct sums *sums)
+{
+    struct explain *const explain = sums->explain;
+    if (sums->place == NULL)
+        return;
+    qsort(sums->place, sums->places, sizeof *sums->place, by_place_time);
+    for (size_t i = 0; i < sums->places && i < EXPLAIN_PLACES && sums->place[i].ps > 0; i++) {
+        struct explain_place *const place = &explain->place[explain->place_count++];
+        place->ps = sums->place[i].ps;
+        name_place(sums->m, sums->place[i].key, place->name, sizeof place->name);
+    }
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static void offer_limit(struct explain *explain, enum explain_limit_kind kind, uint32_t which,
+                        int64_t ps)
+{
+    size_t at = explain->limit_count;
+    while (at > 0 && explain->limit[at - 1].ps < ps)
+        at--;
+    if (ps == 0 || at == EXPLAIN_LIMITS)
+        return;
+    if (explain->limit_count < EXPLAIN_LIMITS)
+        explain->limit_count++;
+    memmove(&explain->limit[at + 1], &explain->limit[at],
+            (explain->limit_count - 1 - at) * sizeof *explain->limit);
+    explain->limit[at] = (struct explain_limit){.kind = kind, .which = which, .ps = ps};
+}
+
+static void fill_limits(struct sums *sums, const struct path *path)
+{
+    struct explain *const explain = sums->explain;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
+        offer_limit(explain, EXPLAIN_RATE, kind, sums->rate_ps[kind]);
+        offer_limit(explain, EXPLAIN_FLIGHT, kind, sums->flight_ps[kind]);
+    }
+    for (uint32_t node = 0; node < HW_NODE_KINDS; node++)
+        offer_limit(explain, EXPLAIN_NODE, node, sums->node_ps[node]);
+    for (size_t i = 0; i < explain->limit_count; i++) {
+        struct hw_config hw = sums->m->hw;
+        explain_double(&hw, &explain->limit[i]);
+        explain->limit[i].faster_ps = path_retime_ps(sums->m, path, &hw);
+        (void)explain_double_settings(&sums->m->hw, &explain->limit[i], explain->limit[i].settings,
+                                      sizeof explain->limit[i].settings);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void fill_path(const struct explainer *explainer, const struct lp_model *m,
+                      const struct lp_times *times, struct explain *explain)
+{
+    struct path path;
+    if (!cause_log_is_whole(explainer->log)) {
+        explain->lost = "the causes of so many events do not fit in memory (--max-memory)";
+        return;
+    }
+    path_walk(m, explainer->log, times->last_end_pe, times->first_start_ps, times->last_end_ps,
+              &path);
+    struct sums sums = {.m = m, .explain = explain};
+    path_visit(m, &path, take_part, &sums);
+    explain->has_path = path.whole && sums.all_ps == explain->time_ps;
+    explain->lost = explain->has_path ? NULL : "a cause was not found";
+    explain->leg_count = path.count;
+    qsort(explain->part, explain->part_count, sizeof *explain->part, by_part_time);
+    fill_places(&sums);
+    fill_limits(&sums, &path);
+    free(sums.place);
+    path_free(&path);
+}
+
+struct explain *explain_collective(struct explainer *explainer, struct lp_system *system)
+{
+    const struct lp_model *const m = lp_system_model(system);
+    const struct lp_times *const times = lp_system_times(system);
+    struct explain *const explain = calloc(1, sizeof *explain);
+    if (explain == NULL)
+        return NULL;
+    const struct hw_place place = hw_place_of(&m->hw, times->last_end_pe);
+    explain->time_ps = times->last_end_ps - times->first_start_ps;
+    explain->slowest_pe = times->last_end_pe;
+    explain->slowest_rank = place.sip;
+    snprintf(explain->slowest_place, sizeof explain->slowest_place, "%u.%u.%u", place.sip,
+             place.cube, place.pe);
+    fill_shares(explainer, m, explain);
+    fill_path(explainer, m, times, explain);
+    return explain;
+}

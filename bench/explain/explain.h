@@ -1,0 +1,105 @@
+/*
+ * explain.h: where the time of a collective goes: the shares of a kernel's time, the use of the
+ * blocks of PEs, and the critical path with the thing that limits it. The explainer listens to a
+ * machine (struct lp_cause_sink) and explains each of its collectives.
+ *
+ * Times are simulated, in ps. All figures are those of committed events, so they are the same for
+ * any number of threads.
+ */
+#ifndef BENCH_EXPLAIN_H
+#define BENCH_EXPLAIN_H
+
+#include "core/cw.h"
+#include "bench/explain/path.h"
+#include "lp/host/system.h"
+
+/* What a kernel does with its time. A stream that it forks is not counted: the kernel waits. */
+enum explain_share {
+    EXPLAIN_LOAD,      /* waits for a load, operands outside TCM included */
+    EXPLAIN_STORE,     /* waits for a store or a copy */
+    EXPLAIN_MATH,      /* PE_MATH, PE_GEMM, PE_FETCH_STORE */
+    EXPLAIN_CALLS,     /* overheads of its calls */
+    EXPLAIN_DATA,      /* a receive waits for data */
+    EXPLAIN_ROOM,      /* a send waits for a credit: the ring of the receiver is full */
+    EXPLAIN_CREDIT,    /* a receive waits until its credit is out (recv_blocks_on_credit) */
+    EXPLAIN_DMA,       /* waits for a place in PE_DMA's channel */
+    EXPLAIN_DMA_ASYNC, /* waits for an operation that it has begun with a handle */
+    EXPLAIN_NOTIFY,    /* waits for a notification */
+    EXPLAIN_STREAMS,   /* waits for its streams */
+    EXPLAIN_OTHER,     /* the rest: polling, slot access, static costs */
+    EXPLAIN_SHARES
+};
+
+struct explain_kernel {
+    int64_t ps; /* from the kernel's start to its end */
+    int64_t share_ps[EXPLAIN_SHARES];
+    int64_t data_ps[HW_DIRS_MAX]; /* EXPLAIN_DATA by direction */
+};
+
+/* Blocks of PEs; the rest of enum hw_node_kind is not used. The engine of PE_DMA counts as its
+ * block. */
+struct explain_block {
+    enum hw_node_kind node;
+    int64_t busy_ps, busy_ps_max; /* of all PEs that ran a kernel together; of the busiest */
+};
+enum { EXPLAIN_BLOCKS = 8 };
+
+struct explain_part {
+    enum path_class class;
+    uint32_t which;
+    int64_t ps;
+};
+struct explain_place {
+    char name[96];
+    int64_t ps;
+};
+enum { EXPLAIN_PLACES = 16 };
+
+/* A thing that could be faster: a link's rate or flight time, a node's overhead and work. */
+enum explain_limit_kind { EXPLAIN_RATE, EXPLAIN_FLIGHT, EXPLAIN_NODE };
+struct explain_limit {
+    enum explain_limit_kind kind;
+    uint32_t which;     /* enum hw_link_kind, enum hw_node_kind */
+    int64_t ps;         /* of the path */
+    int64_t faster_ps;  /* the run's time with this thing twice as fast, by the path */
+    char settings[128]; /* values for --set that make it twice as fast, separated by spaces */
+};
+enum { EXPLAIN_LIMITS = 4 };
+
+/* Where the time of one collective went. */
+struct explain {
+    int64_t time_ps; /* from the first kernel's start to the last one's end */
+    uint32_t kernels, slowest_pe, slowest_rank;
+    char slowest_place[32];
+    char dir_name[HW_DIRS_MAX][24]; /* of the slowest kernel; "" where it has none */
+    struct explain_kernel slowest, mean;
+    struct explain_block block[EXPLAIN_BLOCKS];
+    bool has_path; /* else its causes were not kept: `lost` says why */
+    const char *lost;
+    size_t leg_count;
+    struct explain_part part[PATH_CLASSES * 32]; /* the longest first; their times sum to time_ps */
+    size_t part_count;
+    int64_t credit_ps;                          /* of the path, on the ways of credits */
+    struct explain_place place[EXPLAIN_PLACES]; /* the longest first */
+    size_t place_count;
+    struct explain_limit limit[EXPLAIN_LIMITS]; /* the longest first */
+    size_t limit_count;
+};
+
+struct explainer;
+
+/* For a machine with these parameters. The memory of causes is limited to `bytes_max`. NULL: out of
+ * memory. */
+struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers,
+                                   uint64_t bytes_max);
+void explainer_free(struct explainer *explainer); /* accepts NULL */
+/* What the machine is to be built with. */
+struct lp_cause_sink explainer_sink(struct explainer *explainer);
+
+/* Explains the last collective of the machine; between drains. The caller frees it. NULL: out of
+ * memory. */
+struct explain *explain_collective(struct explainer *explainer, struct lp_system *system);
+
+extern const char *const explain_share_name[EXPLAIN_SHARES];
+
+#endif

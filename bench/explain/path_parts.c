@@ -1,0 +1,361 @@
+/*
+ * path_parts.c: the parts of a path's legs (path.h), on the model's machine or on a faster one.
+ * Runs between drains, on one thread.
+ */
+#include "bench/explain/path_parts.h"
+
+#include "hw/route.h"
+#include "hw/timing.h"
+
+/* ---- the parts of a leg ---------------------------------------------------------------------- */
+
+/* The parts of a leg on a machine `hw`, which is the model's or a faster one. */
+struct resolving {
+    const struct lp_model *m;
+    const struct hw_config *hw;
+    const struct path_leg *leg;
+    path_part_fn visit;
+    void *arg;
+    int64_t sum_ps;
+    bool credit; /* the parts are those of a credit's way */
+};
+
+static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
+                int64_t ps)
+{
+    const struct cause_entry *const entry = r->leg->entry;
+    r->sum_ps += ps;
+    if (ps == 0 || r->visit == NULL)
+        return;
+    r->visit(r->arg, &(struct path_part){.class = (uint8_t) class,
+                                         .which = (uint8_t)which,
+                                         .link = (uint16_t)link,
+                                         .lp = r->leg->lp,
+                                         .pe = entry->type == LP_EVENT_KERNEL ? entry->entity - 1
+                                                                              : UINT32_MAX,
+                                         .credit = r->credit,
+                                         .ps = ps});
+}
+
+/* ---- the way of a credit --------------------------------------------------------------------- */
+
+/* The idle time of a credit's way, and its parts if `r` is not NULL. */
+struct credit_way {
+    const struct hw_config *hw;
+    struct resolving *r;
+    uint32_t bytes, slowest; /* kind of link */
+    int64_t ps, ser_ps;
+};
+
+static void take_credit_step(void *arg, const struct hw_path_step *step)
+{
+    struct credit_way *const way = arg;
+    const int64_t ps =
+        step->is_link ? way->hw->link[step->kind].prop_ps : way->hw->overhead_ps[step->kind];
+    const int64_t ser_ps = step->is_link ? hw_ser_ps(&way->hw->link[step->kind], way->bytes) : 0;
+    way->ps += ps;
+    if (ser_ps > way->ser_ps) {
+        way->ser_ps = ser_ps;
+        way->slowest = step->kind;
+    }
+    if (way->r != NULL)
+        add(way->r, step->is_link ? PATH_FLIGHT : PATH_NODE, step->kind, UINT16_MAX, ps);
+}
+
+static int64_t walk_credit(struct resolving *r, const struct hw_config *hw, uint32_t from,
+                           uint32_t to, uint32_t exit, bool adding)
+{
+    struct credit_way way = {.hw = hw, .r = adding ? r : NULL, .bytes = r->m->config.credit_bytes};
+    hw_path_walk(hw, hw_place_of(hw, from), hw_place_of(hw, to), HW_MEMORY_NONE, exit,
+                 take_credit_step, &way);
+    if (adding)
+        add(r, PATH_SERIAL, way.slowest, UINT16_MAX, way.ser_ps);
+    return way.ps + way.ser_ps;
+}
+
+/* A credit takes the idle time of its path. Of which outlet the path leaves the SIP is found by
+ * that time. */
+static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t ps)
+{
+    const struct hw_config *const hw = &r->m->hw;
+    const uint32_t pes = hw_pe_count(hw);
+    r->credit = true;
+    for (uint32_t i = 0; i <= HW_PORTS && from < pes && to < pes && from != to; i++) {
+        const uint32_t exit =
+            i == 0 ? HW_OUTLET_NONE
+                   : hw_route_global_exit(hw, (enum hw_dir)(HW_DIR_GLOBAL_N + i - 1));
+        if (i > 0 &&
+            (exit == HW_OUTLET_NONE || hw_place_of(hw, from).sip == hw_place_of(hw, to).sip ||
+             hw_route_outer_link(hw, exit) >= HW_LINK_KINDS))
+            continue;
+        if (walk_credit(r, hw, from, to, exit, false) == ps) {
+            (void)walk_credit(r, r->hw, from, to, exit, true);
+            r->credit = false;
+            return;
+        }
+    }
+    add(r, PATH_CREDIT, 0, UINT16_MAX, ps);
+    r->credit = false;
+}
+
+/* A receive waits so long for the credit that the same event has sent. */
+static void add_credit_of_receive(struct resolving *r, int64_t ps)
+{
+    const struct cause_entry *const own = r->leg->entry, *other;
+    for (struct cause_cursor at = r->leg->at;
+         (other = cause_log_at(at)) != NULL && other->now_ps == own->now_ps;
+         at = cause_log_before(at))
+        if (other->type == LP_EVENT_CREDIT && other->by_entity == own->by_entity &&
+            other->by_number == own->by_number && other->entity == own->entity &&
+            other->at_ps - other->now_ps == ps) {
+            add_credit(r, own->entity - 1, other->bytes, ps);
+            return;
+        }
+    add(r, PATH_CREDIT, 0, UINT16_MAX, ps);
+}
+
+/* A time that a rate has given, at the other machine's rate. */
+static int64_t at_rate(int64_t ps, struct hw_rate before, struct hw_rate now)
+{
+    if (before.num == now.num && before.den == now.den)
+        return ps;
+    return (int64_t)((double)ps * ((double)now.num / (double)now.den) /
+                         ((double)before.num / (double)before.den) +
+                     0.5);
+}
+
+/* A block's work: an overhead, and a time by its rate. */
+static int64_t work_ps(const struct resolving *r, enum hw_node_kind node, int64_t ps, uint32_t uses,
+                       struct hw_rate before, struct hw_rate now)
+{
+    const int64_t overhead_ps = uses * r->m->hw.overhead_ps[node];
+    if (ps < overhead_ps)
+        return ps;
+    return uses * r->hw->overhead_ps[node] + at_rate(ps - overhead_ps, before, now);
+}
+
+static void add_calls(struct resolving *r, uint32_t step)
+{
+    static const struct {
+        uint32_t nodes;
+        enum hw_node_kind node[3];
+    } calls[] = {{1, {HW_NODE_PE_CPU}},
+                 {2, {HW_NODE_PE_CPU, HW_NODE_PE_IPCQ}},
+                 {3, {HW_NODE_PE_CPU, HW_NODE_PE_SCHEDULER, HW_NODE_PE_MMU}},
+                 {2, {HW_NODE_PE_CPU, HW_NODE_PE_SCHEDULER}}};
+    for (uint32_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const uint32_t count = step >> i * LP_STEP_CALLS_BITS & ((1u << LP_STEP_CALLS_BITS) - 1);
+        for (uint32_t k = 0; k < calls[i].nodes; k++)
+            add(r, PATH_NODE, calls[i].node[k], UINT16_MAX,
+                count * r->hw->overhead_ps[calls[i].node[k]]);
+    }
+}
+
+static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
+{
+    const struct hw_config *const old = &r->m->hw, *const hw = r->hw;
+    switch (part) {
+    case LP_PART_CPU:
+        add(r, PATH_NODE, HW_NODE_PE_CPU, UINT16_MAX, hw->overhead_ps[HW_NODE_PE_CPU]);
+        break;
+    case LP_PART_FETCH:
+        add(r, PATH_NODE, HW_NODE_PE_FETCH_STORE, UINT16_MAX,
+            work_ps(r, HW_NODE_PE_FETCH_STORE, ps, 1, old->fetch_store, hw->fetch_store));
+        break;
+    case LP_PART_MATH:
+        add(r, PATH_NODE, HW_NODE_PE_MATH, UINT16_MAX,
+            work_ps(r, HW_NODE_PE_MATH, ps, 1, old->math_cycle, hw->math_cycle));
+        break;
+    case LP_PART_GEMM:
+        add(r, PATH_NODE, HW_NODE_PE_GEMM, UINT16_MAX,
+            work_ps(r, HW_NODE_PE_GEMM, ps, 1, old->gemm_cycle, hw->gemm_cycle));
+        break;
+    case LP_PART_CREDIT:
+        add_credit_of_receive(r, ps);
+        break;
+    case LP_PART_SLOT:
+        add(r, PATH_SLOT, 0, UINT16_MAX, ps);
+        break;
+    case LP_PART_POLL:
+        add(r, PATH_POLL, 0, UINT16_MAX, ps);
+        break;
+    case LP_PART_STATIC:
+    case LP_PART_TOGETHER:
+        add(r, PATH_LAUNCH, 0, UINT16_MAX, ps);
+        break;
+    case LP_PART_DMA:
+        add(r, PATH_NODE, HW_NODE_PE_DMA, UINT16_MAX,
+            ps - old->overhead_ps[HW_NODE_PE_DMA] + hw->overhead_ps[HW_NODE_PE_DMA]);
+        break;
+    case LP_PART_SER_HBM:
+    case LP_PART_SER_SRAM:
+    case LP_PART_SER_TCM: {
+        const enum hw_link_kind kind = part == LP_PART_SER_HBM    ? HW_LINK_HBM
+                                       : part == LP_PART_SER_SRAM ? HW_LINK_SRAM
+                                                                  : HW_LINK_TCM;
+        add(r, PATH_SERIAL, kind, UINT16_MAX,
+            at_rate(ps, old->link[kind].rate, hw->link[kind].rate));
+        break;
+    }
+    case LP_PART_WIRE:
+        add(r, PATH_NODE, HW_NODE_PE_IPCQ, UINT16_MAX, ps - old->ipcq_wire_ps + hw->ipcq_wire_ps);
+        break;
+    case LP_PART_SERVER:
+        add(r, PATH_NODE, r->leg->lp < r->m->lps.first_io_die ? HW_NODE_M_CPU : HW_NODE_IO_CPU,
+            UINT16_MAX, ps);
+        break;
+    default:
+        add(r, PATH_REST, 0, UINT16_MAX, ps);
+    }
+}
+
+static struct hw_rate rate_of(const struct hw_config *hw, uint32_t kind)
+{
+    return kind < HW_LINK_KINDS ? hw->link[kind].rate : hw->dma_reduce;
+}
+
+/* The serialisation that was paid before this handler: of which link it was is not noted, so the
+ * first kind that fits stands for it. */
+static int64_t sigma_before(const struct resolving *r)
+{
+    const struct cause_entry *const entry = r->leg->entry;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS && r->hw != &r->m->hw; kind++) {
+        const struct hw_rate old = r->m->hw.link[kind].rate, now = r->hw->link[kind].rate;
+        if ((old.num != now.num || old.den != now.den) && old.den > 0 &&
+            hw_rate_ps(old, entry->bytes) == entry->sigma_ps)
+            return hw_rate_ps(now, entry->bytes);
+    }
+    return entry->sigma_ps;
+}
+
+/* A step over a link: from the moment when the tail is ready there, or has left it. */
+static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *sigma_ps)
+{
+    const struct path_leg *const leg = r->leg;
+    const uint32_t kind = lp_step_kind(step), node = lp_step_node(step);
+    const bool reduce = kind >= HW_LINK_KINDS;
+    const bool costs = (step & LP_STEP_FREE) == 0;
+    const int64_t ser_ps = costs ? hw_rate_ps(rate_of(r->hw, kind), leg->entry->bytes) : 0;
+    const int64_t more_ps = ser_ps > *sigma_ps ? ser_ps - *sigma_ps : 0;
+    const bool behind = leg->after_link && i == leg->first;
+    *sigma_ps += more_ps;
+    if (i < leg->first || i >= leg->end)
+        return;
+    add(r,
+        reduce   ? PATH_REDUCE
+        : behind ? PATH_QUEUE
+                 : PATH_SERIAL,
+        reduce ? 0 : kind, lp_step_index(step), behind ? ser_ps : more_ps);
+    if (leg->to_link && i + 1 == leg->end)
+        return;
+    if (!reduce)
+        add(r, PATH_FLIGHT, kind, lp_step_index(step), r->hw->link[kind].prop_ps);
+    if (node < HW_NODE_KINDS)
+        add(r, PATH_NODE, node, UINT16_MAX, r->hw->overhead_ps[node]);
+}
+
+/* The parts that the steps give. */
+static void add_steps(struct resolving *r)
+{
+    const struct path_leg *const leg = r->leg;
+    const uint32_t *const steps = cause_log_steps(leg->entry);
+    int64_t sigma_ps = sigma_before(r);
+    for (uint32_t i = 0; i < leg->entry->steps; i++) {
+        if (!lp_step_is_part(steps[i])) {
+            add_link(r, i, steps[i], &sigma_ps);
+            continue;
+        }
+        const enum lp_cause_part part = lp_step_part(steps[i]);
+        const bool within = i >= leg->first && i < leg->end;
+        if (part == LP_PART_CALLS) {
+            if (within)
+                add_calls(r, steps[i]);
+            continue;
+        }
+        const int64_t ps = (int64_t)((uint64_t)(steps[i] & 255) << 32 | steps[i + 1]);
+        if (within)
+            add_part(r, part, ps);
+        i++;
+    }
+}
+
+/* The rest of a leg's time has no steps: the event's type tells the reason. */
+static void add_rest(struct resolving *r, int64_t rest_ps)
+{
+    const struct cause_entry *const entry = r->leg->entry;
+    const struct hw_rate old = r->m->hw.link[HW_LINK_PE_NOC].rate;
+    if (entry->type == LP_EVENT_ENGINE || entry->type == LP_EVENT_MEMORY ||
+        entry->type == LP_EVENT_LEND)
+        add(r, PATH_ENGINE, HW_LINK_PE_NOC, UINT16_MAX,
+            at_rate(rest_ps, old, r->hw->link[HW_LINK_PE_NOC].rate));
+    else if (entry->type == LP_EVENT_CREDIT && entry->steps == 0)
+        add_credit(r, entry->entity - 1, entry->bytes, rest_ps);
+    else
+        add(r, PATH_REST, 0, UINT16_MAX, rest_ps);
+}
+
+/* The time that the steps of a leg give on the model's machine. */
+int64_t path_steps_ps(const struct lp_model *m, const struct path_leg *leg)
+{
+    struct resolving r = {.m = m, .hw = &m->hw, .leg = leg};
+    add_steps(&r);
+    return r.sum_ps;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* Passes the parts of a leg on as long as they are not before the path's start. */
+struct cutting {
+    int64_t left_ps;
+    path_part_fn visit;
+    void *arg;
+};
+
+static void visit_cut(void *arg, const struct path_part *part)
+{
+    struct cutting *const cutting = arg;
+    struct path_part rest = *part;
+    const int64_t cut_ps = cutting->left_ps < part->ps ? cutting->left_ps : part->ps;
+    cutting->left_ps -= cut_ps;
+    rest.ps -= cut_ps;
+    if (rest.ps > 0)
+        cutting->visit(cutting->arg, &rest);
+}
+
+void path_visit(const struct lp_model *m, const struct path *path, path_part_fn visit, void *arg)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        const struct path_leg *const leg = &path->leg[i];
+        struct cutting cutting = {
+            .left_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0,
+            .visit = visit,
+            .arg = arg};
+        struct resolving r = {
+            .m = m, .hw = &m->hw, .leg = leg, .visit = visit_cut, .arg = &cutting};
+        add_steps(&r);
+        add_rest(&r, leg->to_ps - leg->from_ps - r.sum_ps);
+    }
+    if (path->host_ps > 0)
+        visit(arg, &(struct path_part){.class = PATH_QUEUE,
+                                       .which = HW_LINK_PCIE,
+                                       .link = UINT16_MAX,
+                                       .lp = path->host_lp,
+                                       .pe = UINT32_MAX,
+                                       .ps = path->host_ps});
+}
+
+int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
+                       const struct hw_config *hw)
+{
+    int64_t sum_ps = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct path_leg *const leg = &path->leg[i];
+        struct resolving r = {.m = m, .hw = hw, .leg = leg};
+        add_steps(&r);
+        add_rest(&r, leg->to_ps - leg->from_ps - path_steps_ps(m, leg));
+        const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;
+        sum_ps += r.sum_ps > cut_ps ? r.sum_ps - cut_ps : 0;
+    }
+    return sum_ps +
+           at_rate(path->host_ps, m->hw.link[HW_LINK_PCIE].rate, hw->link[HW_LINK_PCIE].rate);
+}

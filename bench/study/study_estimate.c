@@ -1,0 +1,204 @@
+/*
+ * study_estimate.c: see study_estimate.h. Where the constants come from: a least-squares fit by eye
+ * over 11 algorithms, 1 to 1,024 SIPs and 1 KiB to 512 KiB on a core of 3 GHz. Which point runs
+ * first, and how many at once, may depend on an estimate; no result does.
+ */
+#include "bench/study/study_estimate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/options.h"
+#include "bench/options/options_run.h"
+#include "bench/options/options_value.h"
+#include "bench/programs/bench.h"
+#include "bench/result/run_line.h"
+#include "collectives/algorithm.h"
+#include "collectives/runtime/dist_world.h"
+#include "collectives/runtime/mapper.h"
+
+#define PROCESS_BYTES   8e6
+#define PE_BYTES        1900.0 /* queues, links, kernels */
+#define TENSOR_FACTOR   2.4    /* tensor, result, tiles on their way */
+#define PE_EVENTS       16.0   /* installation, launch, end */
+#define MESSAGE_EVENTS  12.0   /* between SIPs */
+#define INNER_EVENTS    6.0    /* within one */
+#define PROCESS_S       0.001
+#define PE_S            1.3e-6
+#define EVENT_S         1.2e-7
+#define TENSOR_BYTE_S   2.5e-9
+#define MOVED_BYTE_S    1.5e-10
+#define MOVED_NOT_KNOWN 2.0
+
+/* ---- one point ------------------------------------------------------------------------------- */
+
+/* How often a rank sends a shard's bytes to others; of a schedule nearly twice, as the best do. */
+static double moved_of(const struct config *config, const struct run_options *run, uint64_t n_elem)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = CCL_ALL_REDUCE,
+                                  .world_size = dist_world_size_for(config),
+                                  .n_elem = n_elem,
+                                  .dtype = (enum lp_dtype)run->dtype};
+    return algorithm != NULL && algorithm->moved != NULL && algorithm->collective == CCL_ALL_REDUCE
+               ? algorithm->moved(&call)
+               : MOVED_NOT_KNOWN * (call.world_size - 1) / call.world_size;
+}
+
+/* Shards of a rank. An algorithm that goes by cubes or PEs has a shard on each; the entry names a
+ * mapper, or the algorithm says who takes part. */
+static double shards_of(const struct config *config)
+{
+    struct cw_error ignored;
+    const struct hw_config *const hw = &config->hw;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
+    const char *const mapper = config->ccl.mapper;
+    if (strcmp(mapper, "all_pes") == 0)
+        return (double)hw_cubes(hw) * hw_pes(hw);
+    if (strcmp(mapper, "pe0_all_cubes") == 0)
+        return hw_cubes(hw);
+    if (mapper[0] != '\0' || algorithm == NULL || algorithm->takes_part == NULL)
+        return 1;
+    const struct ccl_call call = {.hw = hw, .ccl = &config->ccl};
+    double shards = 0;
+    for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
+        for (uint32_t pe = 0; pe < hw_pes(hw); pe++)
+            shards += algorithm->takes_part(&call, cube, pe);
+    return shards > 0 ? shards : 1;
+}
+
+/* Adds a size to an estimate that has the machine. */
+static void add_size(struct study_estimate *estimate, const struct config *config,
+                     const struct run_options *run, uint64_t n_elem, double *tensors_most)
+{
+    const double ranks = dist_world_size_for(config), shards = shards_of(config);
+    const double bytes =
+        (double)n_elem * (double)dtype_bytes(run->dtype) / (run->sizes_per_rank ? shards : 1);
+    const double times = (double)run->iterations + run->warmup;
+    const double slot = config->ccl.slot_bytes > 0 ? config->ccl.slot_bytes : 4096;
+    const double moved = moved_of(config, run, n_elem);
+    const double tiles = bytes / slot < 1 ? 1 : bytes / slot;
+    const double tensors = ranks * shards * bytes;
+    /* The shards of a rank are brought together, sent as one, and handed out again. */
+    const double messages = moved * MESSAGE_EVENTS + 2 * (shards - 1) * INNER_EVENTS;
+    const double events = times * (ranks * tiles * messages + (double)hw_pe_count(&config->hw));
+    estimate->events += events;
+    estimate->seconds += events * EVENT_S;
+    if (run->no_data)
+        return;
+    estimate->seconds += times * (tensors * TENSOR_BYTE_S + tensors * moved * MOVED_BYTE_S);
+    *tensors_most = tensors > *tensors_most ? tensors : *tensors_most;
+}
+
+static struct study_estimate estimate_line(struct run_options *run, bool bench_given)
+{
+    struct study_estimate estimate = {0};
+    struct config_errors errors = {0};
+    struct config *config = NULL;
+    double tensors = 0;
+    if (run_line_configure(run, bench_given, &config, &errors) == CW_OK) {
+        const double pes = (double)hw_pe_count(&config->hw);
+        estimate.is_known = true;
+        estimate.events = pes * PE_EVENTS;
+        estimate.seconds = PROCESS_S + pes * PE_S;
+        for (size_t i = 0; i < run->size_count; i++)
+            add_size(&estimate, config, run, run->n_elem[i], &tensors);
+        if (run->size_count == 0)
+            add_size(&estimate, config, run, config->ccl.n_elem, &tensors);
+        estimate.bytes = (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + tensors * TENSOR_FACTOR);
+    }
+    config_errors_free(&errors);
+    config_free(config);
+    return estimate;
+}
+
+struct study_estimate study_estimate(const struct study *study, uint32_t point)
+{
+    struct study_estimate estimate = {0};
+    struct run_options *const run = malloc(sizeof *run);
+    struct options options = {.command = COMMAND_RUN, .values = run};
+    struct cw_error ignored;
+    size_t count = 0;
+    char **const arguments = study_arguments(study, study->points[point].at, &count);
+    if (run != NULL && arguments != NULL) {
+        run_options_defaults(run);
+        if (options_read(&options, (int)count, arguments, &ignored) == CW_OK)
+            estimate = estimate_line(run, options_given(&options, "bench"));
+    }
+    free(arguments);
+    free(run);
+    return estimate;
+}
+
+/* ---- many points ----------------------------------------------------------------------------- */
+
+/* Whether a setting may change how much there is to simulate. */
+static bool is_of_size(const struct study_setting *setting)
+{
+    static const char *const speeds[] = {"links.", "nodes.", "jitter.", "fabric.", NULL};
+    static const char *const options[] = {"seed", "op", "input", "verify-data", "check", NULL};
+    for (size_t i = 0; speeds[i] != NULL; i++)
+        if (strncmp(setting->name, speeds[i], strlen(speeds[i])) == 0)
+            return false;
+    for (size_t i = 0; options[i] != NULL; i++)
+        if (strcmp(setting->name, options[i]) == 0)
+            return false;
+    return true;
+}
+
+/* A number for each value of each axis: values that agree in all that is of size have the same. */
+static uint32_t class_of(const struct study_axis *axis, uint32_t value)
+{
+    for (uint32_t v = 0; v < value; v++) {
+        const struct study_settings *const a = &axis->values[v].settings;
+        const struct study_settings *const b = &axis->values[value].settings;
+        bool agree = a->count == b->count;
+        for (uint32_t i = 0; i < a->count && agree; i++)
+            agree = strcmp(a->list[i].name, b->list[i].name) == 0 && !is_of_size(&a->list[i]) &&
+                    !is_of_size(&b->list[i]);
+        if (agree)
+            return v;
+    }
+    return value;
+}
+
+struct numbered {
+    uint64_t key; /* of the classes on all axes, by position: a collision costs accuracy only */
+    uint32_t index;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+    const struct numbered *const a = left;
+    const struct numbered *const b = right;
+    return a->key != b->key ? (a->key > b->key) - (a->key < b->key)
+                            : (a->index > b->index) - (a->index < b->index);
+}
+
+static uint64_t key_of(const struct study *study, uint32_t point)
+{
+    uint64_t key = 0;
+    for (uint32_t a = 0; a < study->axis_count; a++)
+        key = key * 1000003 + class_of(&study->axes[a], study->points[point].at[a]);
+    return key;
+}
+
+bool study_estimate_all(const struct study *study, const uint32_t *points, uint32_t count,
+                        struct study_estimate *estimates)
+{
+    struct numbered *const sorted = calloc((size_t)count + 1, sizeof *sorted);
+    if (sorted == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = (struct numbered){key_of(study, points[i]), i};
+    qsort(sorted, count, sizeof *sorted, compare_keys);
+    for (uint32_t i = 0; i < count; i++)
+        estimates[sorted[i].index] = i > 0 && sorted[i].key == sorted[i - 1].key
+                                         ? estimates[sorted[i - 1].index]
+                                         : study_estimate(study, points[sorted[i].index]);
+    free(sorted);
+    return true;
+}

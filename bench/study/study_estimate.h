@@ -1,0 +1,30 @@
+/*
+ * study_estimate.h: about how much a point costs: events, memory, seconds on one thread. From the
+ * configuration and the sizes alone; nothing runs. The constants are measured (study_estimate.c),
+ * and hold within a factor of 3 for most points.
+ */
+#ifndef BENCH_STUDY_ESTIMATE_H
+#define BENCH_STUDY_ESTIMATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/study/study.h"
+
+struct study_estimate {
+    bool is_known; /* false: the point will be refused, or its algorithm tells too little */
+    double events, seconds;
+    uint64_t bytes; /* resident memory of a process that runs the point */
+};
+
+struct study_estimate study_estimate(const struct study *study, uint32_t point);
+
+/*
+ * Of `count` points: estimates[i] is that of points[i]. Points that differ only in keys that change
+ * no size (speeds, latencies, seeds) share one, so that a thousand points take some milliseconds.
+ * False: no memory.
+ */
+bool study_estimate_all(const struct study *study, const uint32_t *points, uint32_t count,
+                        struct study_estimate *estimates);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * study_merge.c: see study_merge.h. The tables are those of study_db.c; SQLite copies the rows.
+ */
+#include "bench/study/study_merge.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/study/study_db.h"
+
+/* A study as far as its database tells: enough to open one. */
+struct told {
+    struct study study;
+    char *texts[4]; /* name, about, text, path */
+};
+
+static void told_free(struct told *told)
+{
+    for (size_t i = 0; i < 4; i++)
+        free(told->texts[i]);
+}
+
+static char *column_text(sqlite3_stmt *statement, int column)
+{
+    const unsigned char *const text = sqlite3_column_text(statement, column);
+    return strdup(text != NULL ? (const char *)text : "");
+}
+
+/* Reads the row of the table `study`. */
+static int read_told(const char *path, struct told *told, struct cw_error *error)
+{
+    sqlite3 *sqlite = NULL;
+    sqlite3_stmt *statement = NULL;
+    int code = CW_OK;
+    *told = (struct told){0};
+    const bool is_study =
+        sqlite3_open_v2(path, &sqlite, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(sqlite, STUDY_BUSY_MS) == SQLITE_OK &&
+        sqlite3_prepare_v2(sqlite, "SELECT name, about, text, file, digest, points FROM study", -1,
+                           &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    if (!is_study)
+        code = cw_error_set(error, CW_USAGE, "%.500s is no database of a study: %.300s", path,
+                            sqlite != NULL ? sqlite3_errmsg(sqlite) : "out of memory");
+    for (int i = 0; i < 4 && is_study; i++) {
+        told->texts[i] = column_text(statement, i);
+        if (told->texts[i] == NULL)
+            code = cw_error_memory(error, "a study");
+    }
+    if (is_study && code == CW_OK) {
+        told->study.name = told->texts[0];
+        told->study.about = told->texts[1];
+        told->study.text = told->texts[2];
+        told->study.path = told->texts[3];
+        told->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
+        snprintf(told->study.digest, sizeof told->study.digest, "%.32s",
+                 (const char *)sqlite3_column_text(statement, 4));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
+    return code;
+}
+
+/* All inputs are parts of one study; *told is the first one's. */
+static int check_inputs(const char *const *inputs, size_t count, struct told *told,
+                        struct cw_error *error)
+{
+    int code = read_told(inputs[0], told, error);
+    for (size_t i = 1; i < count && code == CW_OK; i++) {
+        struct told other;
+        code = read_told(inputs[i], &other, error);
+        if (code == CW_OK && strcmp(other.study.digest, told->study.digest) != 0)
+            code = cw_error_set(error, CW_USAGE,
+                                "%.300s and %.300s are of different studies: '%.64s' with %u "
+                                "points, digest %s, and '%.64s' with %u points, digest %s. Only "
+                                "parts of one study merge",
+                                inputs[0], inputs[i], told->study.name, told->study.point_count,
+                                told->study.digest, other.study.name, other.study.point_count,
+                                other.study.digest);
+        told_free(&other);
+    }
+    return code;
+}
+
+int study_merge(const char *path, const char *const *inputs, size_t count,
+                struct study_merged *merged, struct cw_error *error)
+{
+    struct told told;
+    struct study_db *db = NULL;
+    *merged = (struct study_merged){0};
+    int code = check_inputs(inputs, count, &told, error);
+    if (code == CW_OK)
+        code = study_db_open(path, &told.study, (struct study_shard){1, 1}, false, &db, error);
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        code = study_db_take(db, inputs[i], error);
+    if (code == CW_OK)
+        code = study_db_commit(db, error);
+    enum study_state *const states =
+        code == CW_OK ? calloc(told.study.point_count, sizeof *states) : NULL;
+    if (code == CW_OK && states == NULL)
+        code = cw_error_memory(error, "the points of the study");
+    if (code == CW_OK)
+        code = study_db_states(db, states, error);
+    merged->points = told.study.point_count;
+    for (uint32_t i = 0; i < merged->points && code == CW_OK; i++) {
+        merged->ended += states[i] != STUDY_OPEN;
+        merged->done += states[i] == STUDY_DONE;
+    }
+    free(states);
+    struct cw_error closing = {.exit_code = CW_OK};
+    const int closed = study_db_close(db, code == CW_OK ? error : &closing);
+    told_free(&told);
+    return code != CW_OK ? code : closed;
+}

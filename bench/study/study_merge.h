@@ -1,0 +1,24 @@
+/*
+ * study_merge.h: `cubewarp sweep merge`: the databases of a study's parts as one.
+ */
+#ifndef BENCH_STUDY_MERGE_H
+#define BENCH_STUDY_MERGE_H
+
+#include <stddef.h>
+
+#include "core/cw.h"
+
+struct study_merged {
+    uint32_t points, ended, done; /* of the study; in the database; of these with a result */
+};
+
+/*
+ * Adds the points of all inputs to the database `path`, which is made if it is not there. Of a
+ * point that several have, a result counts more than a failure, and else the first. Each input is
+ * added whole. CW_USAGE if an input is no database of a study, or another study's; then nothing is
+ * added.
+ */
+int study_merge(const char *path, const char *const *inputs, size_t count,
+                struct study_merged *merged, struct cw_error *error);
+
+#endif

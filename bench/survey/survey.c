@@ -1,0 +1,596 @@
+/*
+ * survey.c: the model's storage, and all that is derived in it (survey.h).
+ *
+ * Series. Two rows are of one series if they agree in all axes that name series. Those are found
+ * greedily: in the order of survey_rank(), an axis is taken if it tells apart rows that the axes
+ * before it do not. So counts that follow from a key name nothing, and the points' own
+ * names come in only where nothing else tells two points apart.
+ */
+#include "bench/survey/survey.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "bench/survey/say.h"
+
+enum { ROOM_FIRST = 16 };
+
+const struct survey_figure_row survey_figures[SURVEY_FIGURES] = {
+    [FIGURE_TIME] = {"time_us", "time", "µs", -1},
+    [FIGURE_ALGBW] = {"algbw_gbs", "algorithm bandwidth", "GB/s", 1},
+    [FIGURE_BUSBW] = {"busbw_gbs", "bus bandwidth", "GB/s", 1},
+    [FIGURE_EFFICIENCY] = {"efficiency_percent", "efficiency", "%", 1},
+    [FIGURE_BOUND] = {"bound_us", "lower bound", "µs", 0},
+    [FIGURE_MEASURED] = {"measured_us", "measured time", "µs", 0},
+    [FIGURE_ERROR] = {"error_percent", "simulated / measured − 1", "%", 0},
+    [FIGURE_CREDIT_WAIT] = {"credit_wait_us", "longest wait for credits", "µs", -1},
+    [FIGURE_HOST_TIME] = {"host_time_us", "time that the host sees", "µs", -1},
+    [FIGURE_MOVED] = {"moved_per_rank", "tensors sent per rank", "×", -1},
+    [FIGURE_EVENTS] = {"events", "events simulated", "", 0},
+    [FIGURE_EVENT_RATE] = {"events_per_s", "events per second", "1/s", 1},
+    [FIGURE_WALL] = {"wall_s", "wall time of the simulation", "s", -1},
+    [FIGURE_MEMORY] = {"memory_mib", "peak memory of the simulation", "MiB", -1},
+};
+
+const char *const survey_state_names[] = {
+    [STATE_DONE] = "done",       [STATE_FAILED] = "failed",           [STATE_TIMEOUT] = "timeout",
+    [STATE_REFUSED] = "refused", [STATE_INTERRUPTED] = "interrupted", [STATE_PENDING] = "pending",
+};
+
+/* ---- storage ----------------------------------------------------------------------------------
+ */
+
+struct survey_block {
+    struct survey_block *next;
+    max_align_t data[];
+};
+
+void survey_init(struct survey *survey)
+{
+    memset(survey, 0, sizeof *survey);
+    survey->x = -1;
+}
+
+void survey_free(struct survey *survey)
+{
+    for (size_t i = 0; i < survey->document_count; i++)
+        json_decref(survey->documents[i]);
+    for (size_t i = 0; i < survey->axis_count; i++) {
+        free(survey->axes[i].values);
+        free(survey->axes[i].found);
+    }
+    for (size_t i = 0; i < survey->log_count; i++)
+        free(survey->logs[i].values);
+    for (size_t i = 0; i < survey->case_count; i++)
+        free(survey->cases[i].measures);
+    for (size_t i = 0; i < survey->series_count; i++)
+        free(survey->series[i].rows);
+    free(survey->points);
+    free(survey->rows);
+    free(survey->studies);
+    free(survey->logs);
+    free(survey->cases);
+    free(survey->series);
+    free(survey->documents);
+    while (survey->blocks != NULL) {
+        struct survey_block *const block = survey->blocks;
+        survey->blocks = block->next;
+        free(block);
+    }
+    survey_init(survey);
+}
+
+void *survey_alloc(struct survey *survey, size_t bytes)
+{
+    struct survey_block *const block = calloc(1, sizeof *block + bytes);
+    if (block == NULL) {
+        survey->no_memory = true;
+        return NULL;
+    }
+    block->next = survey->blocks;
+    survey->blocks = block;
+    return block->data;
+}
+
+char *survey_text(struct survey *survey, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    const size_t bytes = strlen(text) + 1;
+    char *const copy = survey_alloc(survey, bytes);
+    return copy != NULL ? memcpy(copy, text, bytes) : NULL;
+}
+
+char *survey_print(struct survey *survey, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int bytes = vsnprintf(NULL, 0, format, args);
+    char *const text = bytes < 0 ? NULL : survey_alloc(survey, (size_t)bytes + 1);
+    if (text != NULL)
+        vsnprintf(text, (size_t)bytes + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+void *survey_more(struct survey *survey, void *list, size_t *count, size_t *room, size_t bytes)
+{
+    void **const place = list;
+    if (*count == *room) {
+        const size_t more = *room == 0 ? ROOM_FIRST : 2 * *room;
+        void *const larger = realloc(*place, more * bytes);
+        if (larger == NULL) {
+            survey->no_memory = true;
+            return NULL;
+        }
+        *place = larger;
+        *room = more;
+    }
+    char *const item = (char *)*place + *count * bytes;
+    memset(item, 0, bytes);
+    *count += 1;
+    return item;
+}
+
+json_t *survey_keep(struct survey *survey, json_t *document)
+{
+    json_t **const place = survey_more(survey, &survey->documents, &survey->document_count,
+                                       &survey->document_room, sizeof(json_t *));
+    if (place == NULL) {
+        json_decref(document);
+        return NULL;
+    }
+    return *place = document;
+}
+
+struct survey_point *survey_point_add(struct survey *survey, const char *label, const char *source)
+{
+    struct survey_point *const point = survey_more(survey, &survey->points, &survey->point_count,
+                                                   &survey->point_room, sizeof *point);
+    if (point == NULL)
+        return NULL;
+    point->label = survey_text(survey, label);
+    point->source = survey_text(survey, source);
+    point->seconds = NAN;
+    point->first_row = survey->row_count;
+    survey_put(survey, point->axis, "result", AXIS_SOURCE, label);
+    return point;
+}
+
+struct survey_row *survey_row_add(struct survey *survey)
+{
+    struct survey_row *const row =
+        survey_more(survey, &survey->rows, &survey->row_count, &survey->row_room, sizeof *row);
+    if (row == NULL)
+        return NULL;
+    struct survey_point *const point = &survey->points[survey->point_count - 1];
+    row->point = survey->point_count - 1;
+    row->wrong = -1;
+    row->series = UINT32_MAX;
+    memcpy(row->axis, point->axis, sizeof row->axis);
+    for (size_t i = 0; i < SURVEY_FIGURES; i++)
+        row->figure[i] = NAN;
+    point->row_count++;
+    return row;
+}
+
+/* ---- axes -------------------------------------------------------------------------------------
+ */
+
+/* The number that a text is as a whole; NAN: it is none. */
+static double survey_number_of(const char *text)
+{
+    char *end;
+    if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text))
+        return NAN;
+    const double number = strtod(text, &end);
+    return *end == '\0' && isfinite(number) ? number : NAN;
+}
+
+int survey_axis_find(const struct survey *survey, const char *name)
+{
+    for (size_t i = 0; i < survey->axis_count; i++)
+        if (strcmp(survey->axes[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int survey_axis_of(struct survey *survey, const char *name, enum survey_axis_kind kind)
+{
+    const int found = survey_axis_find(survey, name);
+    if (found >= 0) {
+        if (kind < survey->axes[found].kind)
+            survey->axes[found].kind = kind;
+        return found;
+    }
+    char *const copy = survey_text(survey, name);
+    if (copy == NULL)
+        return -1;
+    if (survey->axis_count == SURVEY_AXES_MAX) {
+        survey->axes_dropped++;
+        return -1;
+    }
+    survey->axes[survey->axis_count] = (struct survey_axis){.name = copy, .kind = kind};
+    return (int)survey->axis_count++;
+}
+
+/* The place of a text in an axis' table: of the value itself, or an empty one. */
+static uint32_t *survey_find(const struct survey_axis *axis, const char *text)
+{
+    uint64_t at = XXH3_64bits(text, strlen(text));
+    for (;; at++) {
+        uint32_t *const place = &axis->found[at & (axis->found_room - 1)];
+        if (*place == 0 || strcmp(axis->values[*place - 1].text, text) == 0)
+            return place;
+    }
+}
+
+/* Keeps the table of an axis at most half full. */
+static bool survey_find_room(struct survey *survey, struct survey_axis *axis)
+{
+    if (2 * (axis->count + 1) <= axis->found_room)
+        return true;
+    const uint32_t room = axis->found_room == 0 ? 2 * ROOM_FIRST : 2 * axis->found_room;
+    uint32_t *const table = calloc(room, sizeof *table);
+    if (table == NULL) {
+        survey->no_memory = true;
+        return false;
+    }
+    free(axis->found);
+    axis->found = table;
+    axis->found_room = room;
+    for (uint32_t i = 0; i < axis->count; i++)
+        *survey_find(axis, axis->values[i].text) = i + 1;
+    return true;
+}
+
+/* The index of a value plus 1, which is made if it is not there; 0: no memory. */
+static uint32_t survey_value_index(struct survey *survey, struct survey_axis *axis,
+                                   const char *text)
+{
+    if (!survey_find_room(survey, axis))
+        return 0;
+    uint32_t *const place = survey_find(axis, text);
+    if (*place != 0)
+        return *place;
+    size_t count = axis->count, room = axis->room;
+    char *const copy = survey_text(survey, text);
+    struct survey_value *const value =
+        copy == NULL ? NULL : survey_more(survey, &axis->values, &count, &room, sizeof *value);
+    if (value == NULL)
+        return 0;
+    *value = (struct survey_value){copy, survey_number_of(copy)};
+    axis->room = (uint32_t)room;
+    axis->count = (uint32_t)count;
+    return *place = axis->count;
+}
+
+void survey_put(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const char *name,
+                enum survey_axis_kind kind, const char *text)
+{
+    const int index = text == NULL ? -1 : survey_axis_of(survey, name, kind);
+    if (index >= 0)
+        axis[index] = survey_value_index(survey, &survey->axes[index], text);
+}
+
+void survey_put_number(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const char *name,
+                       enum survey_axis_kind kind, double number)
+{
+    char text[40];
+    if (!isfinite(number))
+        return;
+    snprintf(text, sizeof text, "%.15g", number);
+    survey_put(survey, axis, name, kind, text);
+}
+
+const struct survey_value *survey_value_of(const struct survey *survey, const uint32_t *axis,
+                                           size_t index)
+{
+    return axis[index] == 0 ? NULL : &survey->axes[index].values[axis[index] - 1];
+}
+
+double survey_x_of(const struct survey *survey, const struct survey_row *row)
+{
+    const struct survey_value *const value =
+        survey->x < 0 ? NULL : survey_value_of(survey, row->axis, (size_t)survey->x);
+    return value != NULL ? value->number : NAN;
+}
+
+/* ---- derived by survey_finish() -----------------------------------------------------------------
+ */
+
+/* A value and its index before sorting. */
+struct ranked_value {
+    struct survey_value value;
+    uint32_t was;
+};
+
+/* Digits count as numbers: "ring_2" is before "ring_10". */
+static int compare_natural(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        const size_t i = strspn(a, "0123456789"), j = strspn(b, "0123456789");
+        if (i > 0 && j > 0) {
+            const double x = strtod(a, NULL), y = strtod(b, NULL);
+            if (x != y && i < 16 && j < 16)
+                return x < y ? -1 : 1;
+        }
+        if (*a != *b)
+            break;
+        a++;
+        b++;
+    }
+    return (unsigned char)*a - (unsigned char)*b;
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked_value *const x = a, *const y = b;
+    if (x->value.number < y->value.number || x->value.number > y->value.number)
+        return x->value.number < y->value.number ? -1 : 1;
+    const int by_text = compare_natural(x->value.text, y->value.text);
+    return by_text != 0 ? by_text : x->was < y->was ? -1 : x->was > y->was;
+}
+
+static void survey_remap(uint32_t axis[SURVEY_AXES_MAX], size_t index, const uint32_t *now)
+{
+    if (axis[index] > 0)
+        axis[index] = now[axis[index] - 1] + 1;
+}
+
+/* Sorts an axis' values, by number where all are numbers. Names keep the order of the files. */
+static void survey_axis_sort(struct survey *survey, size_t index)
+{
+    struct survey_axis *const axis = &survey->axes[index];
+    axis->is_numeric = axis->count > 0;
+    for (uint32_t i = 0; i < axis->count; i++)
+        axis->is_numeric = axis->is_numeric && !isnan(axis->values[i].number);
+    if (axis->count < 2 || (!axis->is_numeric && axis->kind == AXIS_STUDY))
+        return;
+    struct ranked_value *const ranked = malloc(axis->count * sizeof *ranked);
+    uint32_t *const now = malloc(axis->count * sizeof *now);
+    if (ranked == NULL || now == NULL) {
+        survey->no_memory = true;
+    } else {
+        for (uint32_t i = 0; i < axis->count; i++) {
+            ranked[i] = (struct ranked_value){axis->values[i], i};
+            if (!axis->is_numeric)
+                ranked[i].value.number = 0;
+        }
+        qsort(ranked, axis->count, sizeof *ranked, compare_ranked);
+        for (uint32_t i = 0; i < axis->count; i++) {
+            now[ranked[i].was] = i;
+            axis->values[i].text = ranked[i].value.text;
+            axis->values[i].number = survey_number_of(ranked[i].value.text);
+        }
+        for (size_t i = 0; i < survey->row_count; i++)
+            survey_remap(survey->rows[i].axis, index, now);
+        for (size_t i = 0; i < survey->point_count; i++)
+            survey_remap(survey->points[i].axis, index, now);
+    }
+    free(ranked);
+    free(now);
+}
+
+static void survey_axis_varies(struct survey *survey, size_t index)
+{
+    struct survey_axis *const axis = &survey->axes[index];
+    axis->of_points = true;
+    for (size_t i = 1; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        axis->varies = axis->varies || row->axis[index] != survey->rows[0].axis[index];
+        axis->of_points = axis->of_points &&
+                          (row->point != row[-1].point || row->axis[index] == row[-1].axis[index]);
+    }
+}
+
+/* Rows are in groups; a group is the number of its first row. */
+struct group_key {
+    uint32_t group, value;
+    size_t row;
+};
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct group_key *const x = a, *const y = b;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Splits groups by an axis. Returns how many groups there are then. */
+static size_t survey_split(const struct survey *survey, size_t axis, const uint32_t *groups,
+                           struct group_key *keys, uint32_t *split)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < survey->row_count; i++)
+        keys[i] = (struct group_key){groups[i], survey->rows[i].axis[axis], i};
+    qsort(keys, survey->row_count, sizeof *keys, compare_groups);
+    for (size_t i = 0; i < survey->row_count; i++) {
+        if (i == 0 || keys[i].group != keys[i - 1].group || keys[i].value != keys[i - 1].value)
+            count++;
+        split[keys[i].row] = (uint32_t)(count - 1);
+    }
+    return count;
+}
+
+/* The axis of the curves: sizes if they vary; sizes per rank where shards differ between rows;
+ * else the first axis of numbers that varies. */
+static int survey_choose_x(const struct survey *survey)
+{
+    const int bytes = survey_axis_find(survey, "bytes");
+    const int per_rank = survey_axis_find(survey, "bytes_per_rank");
+    const int shards = survey_axis_find(survey, "shards_per_rank");
+    if (per_rank >= 0 && shards >= 0 && survey->axes[shards].varies &&
+        survey->axes[per_rank].varies)
+        return per_rank;
+    if (bytes >= 0 && survey->axes[bytes].varies)
+        return bytes;
+    for (int kind = AXIS_STUDY; kind < AXIS_SOURCE; kind++)
+        for (size_t i = 0; i < survey->axis_count; i++)
+            if ((int)survey->axes[i].kind == kind && survey->axes[i].varies &&
+                survey->axes[i].is_numeric)
+                return (int)i;
+    return bytes;
+}
+
+enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
+
+/* The order in which axes are tried: those of whole points; then x; then those of rows, such as the
+ * algorithm that `auto` takes for each size; at last the points' own names. */
+static int survey_rank(const struct survey *survey, size_t index)
+{
+    const struct survey_axis *const axis = &survey->axes[index];
+    if ((int)index == survey->x)
+        return RANK_X;
+    if (axis->kind == AXIS_SOURCE)
+        return RANK_LAST;
+    if (axis->kind == AXIS_SIZE || !axis->of_points)
+        return RANK_X + 1 + (int)axis->kind;
+    return (int)axis->kind;
+}
+
+static void survey_choose_series(struct survey *survey)
+{
+    const size_t rows = survey->row_count;
+    uint32_t *groups = calloc(rows + 1, sizeof *groups);
+    uint32_t *split = calloc(rows + 1, sizeof *split);
+    struct group_key *const keys = calloc(rows + 1, sizeof *keys);
+    if (groups == NULL || split == NULL || keys == NULL) {
+        survey->no_memory = true;
+    } else {
+        size_t count = 1;
+        for (int rank = 0; rank <= RANK_LAST; rank++)
+            for (size_t i = 0; i < survey->axis_count; i++) {
+                struct survey_axis *const axis = &survey->axes[i];
+                if (!axis->varies || survey_rank(survey, i) != rank)
+                    continue;
+                const size_t now = survey_split(survey, i, groups, keys, split);
+                if (now == count)
+                    continue;
+                /* sizes in another unit are no series */
+                axis->is_series = (int)i != survey->x && axis->kind != AXIS_SIZE;
+                count = now;
+                uint32_t *const swap = groups;
+                groups = split;
+                split = swap;
+            }
+    }
+    free(groups);
+    free(split);
+    free(keys);
+}
+
+/* "ring_allreduce · sips 64": values alone where they tell enough, else with the axis' name. */
+static const char *survey_series_name(struct survey *survey, const struct survey_row *row)
+{
+    const char *name = "";
+    for (size_t i = 0; i < survey->axis_count && name != NULL; i++) {
+        const struct survey_axis *const axis = &survey->axes[i];
+        const struct survey_value *const value = survey_value_of(survey, row->axis, i);
+        if (!axis->is_series || (value == NULL && axis->kind != AXIS_CHANGED))
+            continue;
+        const bool alone = value != NULL && isnan(value->number) && strlen(value->text) > 3 &&
+                           strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0;
+        name = survey_print(survey, "%s%s%s%s%s", name, name[0] == '\0' ? "" : " · ",
+                            alone ? "" : say_axis(axis), alone ? "" : " ",
+                            value != NULL ? value->text : "as shipped");
+    }
+    for (size_t i = 0; i < survey->axis_count && name != NULL && name[0] == '\0'; i++)
+        if (survey->axes[i].is_series)
+            name = "others";
+    return name;
+}
+
+static const struct survey *sorting; /* of the sort below; one thread */
+
+static int compare_by_x(const void *a, const void *b)
+{
+    const size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    const double x = survey_x_of(sorting, &sorting->rows[i]);
+    const double y = survey_x_of(sorting, &sorting->rows[j]);
+    if (x < y || x > y)
+        return x < y ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+/* Rows that agree in all axes that name series are one group. */
+static void survey_group_rows(const struct survey *survey, uint32_t *groups, uint32_t *split,
+                              struct group_key *keys)
+{
+    memset(groups, 0, survey->row_count * sizeof *groups);
+    for (size_t a = 0; a < survey->axis_count; a++)
+        if (survey->axes[a].is_series) {
+            survey_split(survey, a, groups, keys, split);
+            memcpy(groups, split, survey->row_count * sizeof *groups);
+        }
+}
+
+/* Adds a row to the series of its group, which is made if it is not there. series_of[group]: the
+ * index plus 1. */
+static void survey_series_put(struct survey *survey, size_t index, uint32_t *series_of)
+{
+    struct survey_row *const row = &survey->rows[index];
+    if (*series_of == 0) {
+        struct survey_series *const fresh = survey_more(
+            survey, &survey->series, &survey->series_count, &survey->series_room, sizeof *fresh);
+        if (fresh == NULL)
+            return;
+        fresh->name = survey_series_name(survey, row);
+        *series_of = (uint32_t)survey->series_count;
+    }
+    struct survey_series *const series = &survey->series[*series_of - 1];
+    size_t *const place =
+        survey_more(survey, &series->rows, &series->count, &series->room, sizeof *place);
+    if (place == NULL)
+        return;
+    *place = index;
+    row->series = *series_of - 1;
+}
+
+static void survey_make_series(struct survey *survey)
+{
+    const size_t rows = survey->row_count;
+    uint32_t *const groups = calloc(rows + 1, sizeof *groups);
+    uint32_t *const split = calloc(rows + 1, sizeof *split);
+    struct group_key *const keys = calloc(rows + 1, sizeof *keys);
+    if (groups == NULL || split == NULL || keys == NULL) {
+        survey->no_memory = true;
+    } else {
+        survey_group_rows(survey, groups, split, keys);
+        memset(split, 0, (rows + 1) * sizeof *split);
+        for (size_t i = 0; i < rows && !survey->no_memory; i++)
+            if (survey->rows[i].not_run == NULL)
+                survey_series_put(survey, i, &split[groups[i]]);
+    }
+    free(groups);
+    free(split);
+    free(keys);
+    sorting = survey;
+    for (size_t s = 0; s < survey->series_count; s++)
+        qsort(survey->series[s].rows, survey->series[s].count, sizeof(size_t), compare_by_x);
+}
+
+int survey_finish(struct survey *survey, struct cw_error *error)
+{
+    for (size_t i = 0; i < survey->axis_count; i++) {
+        struct survey_axis *const axis = &survey->axes[i];
+        survey_axis_sort(survey, i);
+        survey_axis_varies(survey, i);
+        axis->is_bytes = axis->is_numeric && (strcmp(axis->name, "bytes") == 0 ||
+                                              strcmp(axis->name, "bytes_per_rank") == 0);
+    }
+    survey->x = survey_choose_x(survey);
+    survey_choose_series(survey);
+    survey_make_series(survey);
+    return survey->no_memory ? cw_error_memory(error, "the results") : CW_OK;
+}

@@ -1,0 +1,19 @@
+/*
+ * survey_log.h: CSV files of `run --engine-log`, and SQLite histories of `perf run`, into a survey.
+ */
+#ifndef BENCH_SURVEY_LOG_H
+#define BENCH_SURVEY_LOG_H
+
+#include "bench/survey/survey.h"
+
+/* The first cells of an engine log's header. */
+extern const char survey_log_header[];
+
+/* CW_USAGE with the file and the line if it is no engine log. */
+int survey_log_read(struct survey *survey, const char *path, struct cw_error *error);
+
+/* All cases of a history, each with the median of the rounds of each run. CW_USAGE if it is none.
+ */
+int survey_history_read(struct survey *survey, const char *path, struct cw_error *error);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * survey_read.c: see survey_read.h.
+ */
+#include "bench/survey/survey_read.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/survey/survey_log.h"
+#include "bench/survey/survey_result.h"
+#include "bench/survey/survey_study.h"
+
+enum { HEAD_BYTES = 64 };
+
+static const char *last_part(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* The file's name without .json; with its folder, where two files have one name. */
+static const char *survey_label(struct survey *survey, const char *const *paths, size_t count,
+                                size_t i)
+{
+    bool alone = true;
+    for (size_t j = 0; j < count; j++)
+        alone = alone && (j == i || strcmp(last_part(paths[i]), last_part(paths[j])) != 0);
+    char *const label = survey_text(survey, alone ? last_part(paths[i]) : paths[i]);
+    char *const dot = label == NULL ? NULL : strrchr(label, '.');
+    if (dot != NULL && dot != label && strcmp(dot, ".json") == 0)
+        *dot = '\0';
+    return label;
+}
+
+static bool has_table(const char *path, const char *name)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", -1,
+                           &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        found = sqlite3_step(statement) == SQLITE_ROW;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return found;
+}
+
+static int survey_read_file(struct survey *survey, const char *path, const char *label,
+                            struct cw_error *error)
+{
+    static const char sqlite[] = "SQLite format 3";
+    char head[HEAD_BYTES] = "";
+    FILE *const file = fopen(path, "rbe");
+    size_t bytes = 0;
+    if (file != NULL) {
+        bytes = fread(head, 1, sizeof head - 1, file);
+        const bool failed = ferror(file) != 0;
+        fclose(file);
+        if (failed)
+            bytes = 0;
+    }
+    if (file == NULL)
+        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(errno));
+    head[bytes] = '\0';
+    if (memcmp(head, sqlite, sizeof sqlite) == 0) {
+        if (has_table(path, "point"))
+            return survey_study_read(survey, path, error);
+        if (has_table(path, "measurement"))
+            return survey_history_read(survey, path, error);
+    } else if (strncmp(head, survey_log_header, strlen(survey_log_header)) == 0) {
+        return survey_log_read(survey, path, error);
+    } else if (head[strspn(head, " \t\r\n\xef\xbb\xbf")] == '{') {
+        return survey_result_read(survey, path, label, error);
+    }
+    return cw_error_set(error, CW_USAGE,
+                        "%.300s: nothing to report on; expected a result (run --json), a study "
+                        "(sweep), an engine log (run --engine-log) or a history (perf run)",
+                        path);
+}
+
+int survey_read(struct survey *survey, const char *const *paths, size_t count,
+                struct cw_error *error)
+{
+    int code = CW_OK;
+    for (size_t i = 0; i < count && code == CW_OK; i++) {
+        const char *const label = survey_label(survey, paths, count, i);
+        code = label == NULL ? cw_error_memory(error, "the results")
+                             : survey_read_file(survey, paths[i], label, error);
+    }
+    return code == CW_OK ? survey_finish(survey, error) : code;
+}

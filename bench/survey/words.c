@@ -1,0 +1,380 @@
+/*
+ * words.c: see words.h. Sentences say how many, from where to where, which is best and by how much,
+ * and leave out all that is not known.
+ */
+#include "bench/survey/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/survey/say.h"
+
+enum { VALUES_SHOWN = 6 };
+
+/* The sentences being written. */
+struct words {
+    struct survey *survey;
+    const char **list;
+    size_t count;
+};
+
+static void words_add(struct words *words, const char *sentence)
+{
+    if (sentence != NULL && sentence[0] != '\0' && words->count < WORDS_MAX)
+        words->list[words->count++] = sentence;
+}
+
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
+/* The value that all rows have; NULL: they differ, or have none. */
+static const char *words_common(const struct survey *survey, const char *name)
+{
+    const int index = survey_axis_find(survey, name);
+    if (index < 0 || survey->axes[index].varies || survey->row_count == 0)
+        return NULL;
+    const struct survey_value *const value =
+        survey_value_of(survey, survey->rows[0].axis, (size_t)index);
+    return value != NULL ? value->text : NULL;
+}
+
+const char *words_title(struct survey *survey)
+{
+    if (survey->study_count == 1 && survey->studies[0].name != NULL)
+        return survey_print(survey, "Study %s", survey->studies[0].name);
+    if (survey->study_count > 1)
+        return survey_print(survey, "%zu studies", survey->study_count);
+    if (survey->point_count == 1) {
+        const char *const bench = words_common(survey, "bench");
+        return survey_print(survey, "%s%s%s", bench != NULL ? bench : "", bench != NULL ? ": " : "",
+                            survey->points[0].label);
+    }
+    if (survey->point_count > 1)
+        return survey_print(survey, "%zu results", survey->point_count);
+    return survey->case_count > 0 ? "History of throughput" : "Engine log";
+}
+
+/* ---- how much ----------------------------------------------------------------------------------
+ */
+
+static void words_counts(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    size_t state[STATE_PENDING + 1] = {0}, not_run = 0;
+    int64_t planned = 0;
+    char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t i = 0; i < survey->point_count; i++)
+        state[survey->points[i].state]++;
+    for (size_t i = 0; i < survey->row_count; i++)
+        not_run += survey->rows[i].not_run != NULL;
+    for (size_t i = 0; i < survey->study_count; i++)
+        planned += survey->studies[i].points_planned;
+    if (survey->point_count > 0)
+        words_add(words, survey_print(
+                             survey, "%s point%s with %s row%s, a row for each size%s.",
+                             say_count((double)survey->point_count, a), plural(survey->point_count),
+                             say_count((double)survey->row_count, b), plural(survey->row_count),
+                             not_run > 0 ? "; some sizes could not run" : ""));
+    if (planned > (int64_t)survey->point_count)
+        words_add(words, survey_print(survey, "Of %s planned points %s have not run yet.",
+                                      say_count((double)planned, a),
+                                      say_count((double)planned - (double)survey->point_count, b)));
+    const char *list = "";
+    for (int i = STATE_FAILED; i <= STATE_PENDING && list != NULL; i++)
+        if (state[i] > 0)
+            list = survey_print(survey, "%s%s%s %s", list, list[0] == '\0' ? "" : ", ",
+                                say_count((double)state[i], a), survey_state_names[i]);
+    if (list != NULL && list[0] != '\0')
+        words_add(words, survey_print(survey, "Points that are not done: %s.", list));
+}
+
+static const char *words_values(struct survey *survey, const struct survey_axis *axis)
+{
+    char text[SAY_BYTES], last[SAY_BYTES];
+    const char *list = "";
+    if (axis->count > VALUES_SHOWN && axis->is_numeric)
+        return survey_print(survey, "%u values from %s to %s", axis->count,
+                            say_value(axis, &axis->values[0], text),
+                            say_value(axis, &axis->values[axis->count - 1], last));
+    if (axis->count > VALUES_SHOWN)
+        return survey_print(survey, "%u values", axis->count);
+    for (uint32_t i = 0; i < axis->count && list != NULL; i++)
+        list = survey_print(survey, "%s%s%s", list, i == 0 ? "" : ", ",
+                            say_value(axis, &axis->values[i], text));
+    return list;
+}
+
+/* The axes in which rows differ, and those in which they agree. */
+static void words_axes(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    const char *varied = "", *same = "";
+    for (size_t i = 0; i < survey->axis_count && varied != NULL && same != NULL; i++) {
+        const struct survey_axis *const axis = &survey->axes[i];
+        const bool is_x = (int)i == survey->x;
+        if (axis->varies && (axis->is_series || is_x))
+            varied = survey_print(survey, "%s%s%s (%s)", varied, varied[0] == '\0' ? "" : "; ",
+                                  say_axis(axis), words_values(survey, axis));
+        else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
+                 strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
+                 strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
+                 strcmp(axis->name, "schedule") != 0)
+            same = survey_print(survey, "%s%s%s %s", same, same[0] == '\0' ? "" : ", ",
+                                say_axis(axis), words_values(survey, axis));
+    }
+    if (varied != NULL && varied[0] != '\0')
+        words_add(words, survey_print(survey, "Varied: %s.", varied));
+    if (same != NULL && same[0] != '\0')
+        words_add(words, survey_print(survey, "The same in all rows: %s.", same));
+}
+
+/* ---- how fast ----------------------------------------------------------------------------------
+ */
+
+/* The largest x that at least two series have; else the largest. NAN: there is none. */
+static double words_largest_x(const struct survey *survey)
+{
+    const struct survey_axis *const axis = survey->x < 0 ? NULL : &survey->axes[survey->x];
+    for (uint32_t v = axis == NULL || !axis->is_numeric ? 0 : axis->count; v-- > 0;) {
+        uint32_t series = UINT32_MAX;
+        for (size_t i = 0; i < survey->row_count; i++) {
+            const struct survey_row *const row = &survey->rows[i];
+            if (row->series == UINT32_MAX || row->axis[survey->x] != v + 1)
+                continue;
+            if ((series != UINT32_MAX && row->series != series) || survey->series_count == 1)
+                return axis->values[v].number;
+            series = row->series;
+        }
+    }
+    return axis != NULL && axis->is_numeric && axis->count > 0
+               ? axis->values[axis->count - 1].number
+               : NAN;
+}
+
+/* The fastest and the slowest series there. */
+static void words_fastest(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    const struct survey_row *best = NULL, *worst = NULL;
+    const double most = words_largest_x(survey);
+    size_t rivals = 0;
+    char x[SAY_BYTES], a[SAY_BYTES], b[SAY_BYTES], c[SAY_BYTES];
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        if (row->series == UINT32_MAX || survey_x_of(survey, row) != most ||
+            isnan(row->figure[FIGURE_TIME]))
+            continue;
+        rivals++;
+        if (best == NULL || row->figure[FIGURE_TIME] < best->figure[FIGURE_TIME])
+            best = row;
+        if (worst == NULL || row->figure[FIGURE_TIME] > worst->figure[FIGURE_TIME])
+            worst = row;
+    }
+    if (best == NULL || survey->x < 0)
+        return;
+    const struct survey_axis *const axis = &survey->axes[survey->x];
+    const struct survey_value *const value = survey_value_of(survey, best->axis, (size_t)survey->x);
+    const bool has_rate = best->figure[FIGURE_BUSBW] > 0;
+    const bool has_names = survey->series_count > 1;
+    const char *const head = survey_print(
+        survey, "%s %s%s%s, %s%s takes %s%s%s", axis->is_bytes ? "At" : "At the largest",
+        axis->is_bytes ? "" : say_axis(axis), axis->is_bytes ? "" : ", ", say_value(axis, value, x),
+        has_names ? survey->series[best->series].name : "a call",
+        has_names && rivals > 1 ? " is the fastest: it" : "",
+        say_time(best->figure[FIGURE_TIME], a), has_rate ? ", a bus bandwidth of " : "",
+        has_rate ? say_figure(FIGURE_BUSBW, best->figure[FIGURE_BUSBW], b) : "");
+    if (head != NULL && rivals > 1 && worst != best && best->figure[FIGURE_TIME] > 0)
+        words_add(
+            words,
+            survey_print(survey, "%s. The slowest, %s, takes %s times as long.", head,
+                         survey->series[worst->series].name,
+                         say_number(worst->figure[FIGURE_TIME] / best->figure[FIGURE_TIME], c)));
+    else if (head != NULL)
+        words_add(words, survey_print(survey, "%s.", head));
+}
+
+/* A row by its series and its x. */
+static const char *words_place(struct survey *survey, const struct survey_row *row)
+{
+    char x[SAY_BYTES];
+    const char *const name = row->series == UINT32_MAX ? "" : survey->series[row->series].name;
+    if (survey->x < 0)
+        return name;
+    const struct survey_axis *const axis = &survey->axes[survey->x];
+    const char *const at =
+        say_value(axis, survey_value_of(survey, row->axis, (size_t)survey->x), x);
+    return survey_print(survey, "%s%s%s%s%s", name, name[0] == '\0' ? "" : ", ",
+                        axis->is_bytes ? "" : say_axis(axis), axis->is_bytes ? "" : " ", at);
+}
+
+static void words_efficiency(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    const struct survey_row *best = NULL, *worst = NULL;
+    char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        const double share = row->figure[FIGURE_EFFICIENCY];
+        if (isnan(share))
+            continue;
+        if (best == NULL || share > best->figure[FIGURE_EFFICIENCY])
+            best = row;
+        if (worst == NULL || share < worst->figure[FIGURE_EFFICIENCY])
+            worst = row;
+    }
+    if (best == NULL)
+        return;
+    if (best == worst)
+        words_add(words, survey_print(survey, "Efficiency, lower bound / time, is %s %%%s%s.",
+                                      say_number(best->figure[FIGURE_EFFICIENCY], a),
+                                      best->bound_by != NULL ? "; the bound is that of " : "",
+                                      best->bound_by != NULL ? best->bound_by : ""));
+    else
+        words_add(words,
+                  survey_print(
+                      survey, "Efficiency, lower bound / time, is from %s %% (%s) to %s %% (%s).",
+                      say_number(worst->figure[FIGURE_EFFICIENCY], a), words_place(survey, worst),
+                      say_number(best->figure[FIGURE_EFFICIENCY], b), words_place(survey, best)));
+}
+
+const char *words_limit(const struct survey_row *row)
+{
+    const char *const sentence = json_string_value(json_object_get(row->explain, "limited_by"));
+    return sentence != NULL ? sentence
+                            : json_string_value(json_object_get(row->explain, "sentence"));
+}
+
+/* Of the slowest explained row, and of the only series' largest size. */
+static void words_limits(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    const struct survey_row *largest = NULL;
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        if (words_limit(row) != NULL &&
+            (largest == NULL || row->figure[FIGURE_TIME] > largest->figure[FIGURE_TIME]))
+            largest = row;
+    }
+    if (largest != NULL)
+        words_add(words, survey_print(survey, "The longest call (%s): %s.",
+                                      words_place(survey, largest), words_limit(largest)));
+}
+
+/* ---- how right ---------------------------------------------------------------------------------
+ */
+
+static void words_verified(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    size_t verified = 0, wrong = 0, ran = 0, measured = 0;
+    double error_most = 0;
+    char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        ran += row->not_run == NULL;
+        verified += row->wrong >= 0;
+        wrong += row->wrong > 0;
+        if (!isnan(row->figure[FIGURE_ERROR])) {
+            measured++;
+            error_most = fmax(error_most, fabs(row->figure[FIGURE_ERROR]));
+        }
+    }
+    if (wrong > 0)
+        words_add(words, survey_print(survey, "%s row%s wrong data.", say_count((double)wrong, a),
+                                      wrong == 1 ? " has" : "s have"));
+    else if (verified > 0)
+        words_add(words,
+                  survey_print(survey, "The data of %s of %s rows were verified, and are right.",
+                               say_count((double)verified, a), say_count((double)ran, b)));
+    if (measured > 0)
+        words_add(words,
+                  survey_print(survey,
+                               "%s row%s a measured time beside it; the largest error is "
+                               "%s %%.",
+                               say_count((double)measured, a), measured == 1 ? " has" : "s have",
+                               say_number(error_most, b)));
+}
+
+/* Less is slower. */
+static double words_speed(const struct survey_row *row)
+{
+    return isnan(row->figure[FIGURE_EFFICIENCY]) ? -row->figure[FIGURE_TIME]
+                                                 : row->figure[FIGURE_EFFICIENCY];
+}
+
+size_t words_slowest(const struct survey *survey, size_t *rows, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        if (row->not_run != NULL || isnan(words_speed(row)))
+            continue;
+        size_t at = count;
+        while (at > 0 && words_speed(row) < words_speed(&survey->rows[rows[at - 1]]))
+            at--;
+        if (at == most)
+            continue;
+        count += count < most;
+        memmove(&rows[at + 1], &rows[at], (count - at - 1) * sizeof *rows);
+        rows[at] = i;
+    }
+    return count;
+}
+
+static void words_engine(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    double events = 0, wall = 0;
+    char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t i = 0; i < survey->point_count; i++) {
+        const struct survey_point *const point = &survey->points[i];
+        const double *const figure =
+            point->row_count == 0 ? NULL : survey->rows[point->first_row].figure;
+        if (figure != NULL && figure[FIGURE_EVENTS] > 0 && figure[FIGURE_WALL] > 0) {
+            events += figure[FIGURE_EVENTS];
+            wall += figure[FIGURE_WALL];
+        }
+    }
+    if (events > 0)
+        words_add(words, survey_print(survey, "The simulation took %s events in %s of wall time.",
+                                      say_count(events, a), say_time(wall * 1e6, b)));
+}
+
+/* Each case of a history: the last run beside the one before, and the first. */
+static void words_history(struct words *words)
+{
+    struct survey *const survey = words->survey;
+    char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t c = 0; c < survey->case_count && c < VALUES_SHOWN; c++) {
+        const struct survey_case *const one = &survey->cases[c];
+        if (one->count < 2 || !(one->measures[one->count - 2].median > 0))
+            continue;
+        const struct survey_measure *const last = &one->measures[one->count - 1];
+        const double before = one->measures[one->count - 2].median;
+        const double first = one->measures[0].median;
+        words_add(words,
+                  survey_print(survey,
+                               "%s: %s events per second in the last run, %+.1f %% beside the run "
+                               "before and %+.1f %% beside the first of %s.%s",
+                               one->name, say_count(last->median, a),
+                               100 * (last->median / before - 1), 100 * (last->median / first - 1),
+                               say_count((double)one->count, b),
+                               last->disturbed ? " Most of its rounds were disturbed." : ""));
+    }
+}
+
+size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX])
+{
+    struct words words = {.survey = survey, .list = sentences};
+    if (survey->study_count == 1)
+        words_add(&words, survey->studies[0].about);
+    words_counts(&words);
+    words_limits(&words);
+    words_fastest(&words);
+    words_efficiency(&words);
+    words_verified(&words);
+    words_axes(&words);
+    words_engine(&words);
+    words_history(&words);
+    return words.count;
+}

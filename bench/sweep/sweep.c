@@ -1,0 +1,241 @@
+/*
+ * sweep.c: the loop of a sweep (sweep.h): gives points to workers, takes answers, ends points that
+ * take too long, forks a new worker for one that has ended, records, shows how far it is.
+ */
+#include "bench/sweep/sweep.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/sweep/sweep_progress.h"
+#include "bench/sweep/sweep_worker.h"
+#include "core/host/clock.h"
+
+/* Points shorter than this are given ahead, as long as there are many more. */
+#define SHORT_POINT_S 0.1
+enum { MANY_EACH = 8, STARTS_FAILED_MAX = 3, TURN_MS = 100 };
+
+struct sweep {
+    const struct sweep_plan *plan;
+    struct sweep_counts *counts;
+    struct sweep_lines lines;
+    struct sweep_worker *workers;
+    struct pollfd *polled;
+    uint32_t next;   /* of plan->points */
+    uint32_t *again; /* points that a worker had ahead when it ended */
+    uint32_t again_count;
+    uint32_t ended;
+    uint32_t idle_ends; /* processes in a row that ended without a point */
+    double busy_s;      /* of all points that have ended */
+    struct sweep_progress progress;
+};
+
+static volatile sig_atomic_t signal_seen; /* written by the handler, read by the loop */
+
+static void note_signal(int number) { signal_seen = number; }
+
+static void catch_signals(struct sigaction before[3])
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = note_signal};
+    signal_seen = 0;
+    for (int i = 0; i < 3; i++)
+        sigaction(numbers[i], &action, &before[i]);
+}
+
+static void leave_signals(const struct sigaction before[3])
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++)
+        sigaction(numbers[i], &before[i], NULL);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static uint32_t points_left(const struct sweep *sweep)
+{
+    return sweep->plan->count - sweep->next + sweep->again_count;
+}
+
+static uint32_t take_point(struct sweep *sweep)
+{
+    return sweep->again_count > 0 ? sweep->again[--sweep->again_count]
+                                  : sweep->plan->points[sweep->next++];
+}
+
+/* How many points a worker may have: a second one only where points are short and many. */
+static uint32_t points_each(const struct sweep *sweep)
+{
+    const bool is_short = sweep->ended > 0 && sweep->busy_s / sweep->ended < SHORT_POINT_S &&
+                          points_left(sweep) > MANY_EACH * sweep->plan->workers;
+    return is_short ? SWEEP_AHEAD_MAX : 1;
+}
+
+static int record(struct sweep *sweep, const struct sweep_answer *answer, struct cw_error *error)
+{
+    const struct study_outcome *const outcome = &answer->outcome;
+    const int code = study_db_record(sweep->plan->db, answer->point, outcome, error);
+    sweep->ended++;
+    sweep->busy_s += outcome->seconds;
+    sweep->counts->ended[outcome->state]++;
+    sweep->counts->wrong += outcome->state == STUDY_DONE && outcome->exit_code == CW_DATA_WRONG;
+    sweep_progress_point(&sweep->progress, answer);
+    return code;
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+/* Ends a worker. Its first point has ended with it, the others run again. */
+static int end_worker(struct sweep *sweep, struct sweep_worker *worker, double timeout_s,
+                      struct cw_error *error)
+{
+    struct sweep_answer answer;
+    const uint32_t points = worker->point_count;
+    for (uint32_t i = points; i-- > 1;)
+        sweep->again[sweep->again_count++] = worker->points[i];
+    sweep_worker_end(worker, timeout_s, &answer);
+    int code = CW_OK;
+    if (points > 0)
+        code = record(sweep, &answer, error);
+    sweep->idle_ends = points > 0 ? 0 : sweep->idle_ends + 1;
+    if (sweep->idle_ends > STARTS_FAILED_MAX)
+        code = cw_error_set(error, CW_NO_RESOURCE,
+                            "processes for the points of the study end at once, with exit code %d",
+                            answer.outcome.exit_code);
+    sweep_answer_free(&answer);
+    return code;
+}
+
+static double bytes_of(const struct sweep *sweep, uint32_t point)
+{
+    return (double)sweep->plan->estimates[point].bytes;
+}
+
+/* Whether the next point fits beside those of the other workers, by estimate. One always does. */
+static bool fits(const struct sweep *sweep, const struct sweep_worker *worker)
+{
+    const uint32_t point = sweep->again_count > 0 ? sweep->again[sweep->again_count - 1]
+                                                  : sweep->plan->points[sweep->next];
+    double bytes = bytes_of(sweep, point);
+    bool is_alone = true;
+    for (uint32_t i = 0; i < sweep->plan->workers; i++) {
+        const struct sweep_worker *const other = &sweep->workers[i];
+        if (other == worker || other->point_count == 0)
+            continue;
+        is_alone = false;
+        bytes += bytes_of(sweep, other->points[0]);
+    }
+    return is_alone || bytes <= (double)sweep->plan->memory_bytes;
+}
+
+/* Gives a worker as many points as it may have, and forks it where there is none. */
+static int feed(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
+{
+    const uint32_t most = points_each(sweep);
+    while (worker->point_count < most && points_left(sweep) > 0 && fits(sweep, worker)) {
+        if (worker->process == 0 && sweep_worker_start(worker, &sweep->lines, error) != CW_OK)
+            return error->exit_code;
+        const uint32_t point = take_point(sweep);
+        if (sweep_worker_send(worker, point))
+            continue;
+        sweep->again[sweep->again_count++] = point;
+        const int code = end_worker(sweep, worker, 0, error);
+        if (code != CW_OK)
+            return code;
+    }
+    return CW_OK;
+}
+
+/* Takes all answers that have come. */
+static int listen_to(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
+{
+    struct sweep_answer answer;
+    int come, code = CW_OK;
+    while (code == CW_OK && (come = sweep_worker_receive(worker, &answer)) > 0) {
+        code = record(sweep, &answer, error);
+        sweep_answer_free(&answer);
+        sweep->idle_ends = 0;
+    }
+    if (code == CW_OK && come < 0)
+        code = end_worker(sweep, worker, 0, error);
+    return code;
+}
+
+static bool is_late(const struct sweep *sweep, const struct sweep_worker *worker)
+{
+    return sweep->plan->timeout_s > 0 && worker->point_count > 0 &&
+           clock_s() - worker->begun_s > sweep->plan->timeout_s;
+}
+
+/* Feeds every worker, waits for answers, takes them, and records them in one transaction. */
+static int turn(struct sweep *sweep, struct cw_error *error)
+{
+    const uint32_t count = sweep->plan->workers;
+    int code = CW_OK;
+    for (uint32_t i = 0; i < count && code == CW_OK; i++) {
+        code = feed(sweep, &sweep->workers[i], error);
+        sweep->polled[i] =
+            (struct pollfd){.fd = sweep->workers[i].process != 0 ? sweep->workers[i].channel : -1,
+                            .events = POLLIN};
+    }
+    if (code != CW_OK || poll(sweep->polled, count, TURN_MS) < 0)
+        return code != CW_OK || errno == EINTR
+                   ? code
+                   : cw_error_set(error, CW_NO_RESOURCE, "poll: %s", strerror(errno));
+    for (uint32_t i = 0; i < count && code == CW_OK; i++) {
+        struct sweep_worker *const worker = &sweep->workers[i];
+        if (sweep->polled[i].revents != 0)
+            code = listen_to(sweep, worker, error);
+        if (code == CW_OK && is_late(sweep, worker))
+            code = end_worker(sweep, worker, sweep->plan->timeout_s, error);
+    }
+    const int committed = study_db_commit(sweep->plan->db, error);
+    sweep_progress_show(&sweep->progress, points_left(sweep));
+    return code != CW_OK ? code : committed;
+}
+
+static bool is_over(const struct sweep *sweep)
+{
+    if (signal_seen != 0)
+        return true;
+    for (uint32_t i = 0; i < sweep->plan->workers; i++)
+        if (sweep->workers[i].point_count > 0)
+            return false;
+    return points_left(sweep) == 0;
+}
+
+int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct cw_error *error)
+{
+    struct sweep sweep = {
+        .plan = plan,
+        .counts = counts,
+        .lines = {.study = plan->study, .db = plan->db, .threads = plan->threads},
+        .workers = calloc(plan->workers, sizeof *sweep.workers),
+        .polled = calloc(plan->workers, sizeof *sweep.polled),
+        .again = calloc((size_t)SWEEP_AHEAD_MAX * plan->workers + 1, sizeof *sweep.again)};
+    struct sigaction before[3];
+    *counts = (struct sweep_counts){0};
+    int code = CW_OK;
+    if (sweep.workers == NULL || sweep.polled == NULL || sweep.again == NULL)
+        code = cw_error_memory(error, "the processes of the study");
+    const double begun_s = clock_s();
+    sweep_progress_begin(&sweep.progress, plan);
+    catch_signals(before);
+    while (code == CW_OK && !is_over(&sweep))
+        code = turn(&sweep, error);
+    counts->signal_number = code == CW_OK ? signal_seen : 0;
+    leave_signals(before);
+    for (uint32_t i = 0; i < plan->workers && sweep.workers != NULL; i++)
+        if (sweep.workers[i].process != 0)
+            sweep_worker_end(&sweep.workers[i], 0, NULL);
+    sweep_progress_end(&sweep.progress);
+    counts->wall_s = clock_s() - begun_s;
+    free(sweep.workers);
+    free(sweep.polled);
+    free(sweep.again);
+    return code;
+}

@@ -1,0 +1,191 @@
+/*
+ * sweep_plan.c: see sweep_plan.h.
+ */
+#include "bench/sweep/sweep_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/study/study_shard.h"
+#include "core/host/affinity.h"
+#include "core/host/host_limits.h"
+
+/* Shorter points need no order of their own: the cores are busy to the end anyhow. */
+#define LONG_POINT_S 0.5
+enum { TEXT_BYTES = 32, UNIT_STEP = 1024 };
+
+static uint64_t memory_of_machine(void)
+{
+    return (uint64_t)((double)host_limits_memory_bytes() * 0.8);
+}
+
+static void choose(struct sweep_plan *plan, struct study_shard shard,
+                   const enum study_state *states, bool retry)
+{
+    for (uint32_t i = 0; i < plan->study->point_count; i++) {
+        const bool is_open = states[i] == STUDY_OPEN || (retry && states[i] != STUDY_DONE);
+        if (study_shard_has(shard, i) && is_open)
+            plan->points[plan->count++] = i;
+    }
+}
+
+struct ordered {
+    uint32_t point;
+    double seconds;
+};
+
+static int compare_lengths(const void *left, const void *right)
+{
+    const struct ordered *const a = left;
+    const struct ordered *const b = right;
+    const double x = a->seconds > LONG_POINT_S ? a->seconds : 0;
+    const double y = b->seconds > LONG_POINT_S ? b->seconds : 0;
+    return x != y ? (x < y) - (x > y) : (a->point > b->point) - (a->point < b->point);
+}
+
+/* Fills plan->estimates, which are by point, and puts long points first. */
+static bool estimate_and_order(struct sweep_plan *plan)
+{
+    struct study_estimate *const some = calloc((size_t)plan->count + 1, sizeof *some);
+    struct ordered *const ordered = calloc((size_t)plan->count + 1, sizeof *ordered);
+    bool is_done = some != NULL && ordered != NULL &&
+                   study_estimate_all(plan->study, plan->points, plan->count, some);
+    for (uint32_t i = 0; i < plan->count && is_done; i++) {
+        plan->estimates[plan->points[i]] = some[i];
+        ordered[i] = (struct ordered){plan->points[i], some[i].seconds};
+    }
+    if (is_done && plan->count > 0)
+        qsort(ordered, plan->count, sizeof *ordered, compare_lengths);
+    for (uint32_t i = 0; i < plan->count && is_done; i++)
+        plan->points[i] = ordered[i].point;
+    free(some);
+    free(ordered);
+    return is_done;
+}
+
+/* One point per core is the most work per second: cores that work on one point wait for each other.
+ * Cores that memory, or the number of points, leaves over become threads of points. */
+static void choose_workers(struct sweep_plan *plan, const struct sweep_options *options)
+{
+    const uint32_t cores = affinity_core_count();
+    uint64_t most = 1;
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (plan->estimates[plan->points[i]].bytes > most)
+            most = plan->estimates[plan->points[i]].bytes;
+    const uint64_t fit = plan->memory_bytes / most;
+    uint32_t workers = options->jobs > 0 ? options->jobs : cores;
+    plan->workers = workers = workers < plan->count ? workers : plan->count;
+    plan->threads = options->threads;
+    if (fit < workers)
+        workers = fit > 0 ? (uint32_t)fit : 1;
+    if (plan->threads == 0 && options->jobs == 0 && workers > 0 && cores / workers > 1 &&
+        sweep_plan_seconds(plan) > LONG_POINT_S)
+        plan->threads = cores / workers;
+}
+
+int sweep_plan_make(const struct study *study, struct study_shard shard,
+                    const enum study_state *states, const struct sweep_options *options,
+                    struct sweep_plan *plan, struct cw_error *error)
+{
+    *plan = (struct sweep_plan){.study = study,
+                                .points = calloc(study->point_count, sizeof *plan->points),
+                                .estimates = calloc(study->point_count, sizeof *plan->estimates),
+                                .timeout_s = options->timeout_s,
+                                .is_quiet = options->quiet};
+    plan->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : memory_of_machine();
+    if (plan->points == NULL || plan->estimates == NULL)
+        return cw_error_memory(error, "the points of the study");
+    choose(plan, shard, states, options->retry);
+    if (!estimate_and_order(plan))
+        return cw_error_memory(error, "the estimates of the study");
+    choose_workers(plan, options);
+    return CW_OK;
+}
+
+void sweep_plan_free(struct sweep_plan *plan)
+{
+    free(plan->points);
+    free(plan->estimates);
+}
+
+double sweep_plan_seconds(const struct sweep_plan *plan)
+{
+    double seconds = 0;
+    for (uint32_t i = 0; i < plan->count; i++)
+        seconds += plan->estimates[plan->points[i]].seconds;
+    return seconds;
+}
+
+/* ---- as a table ------------------------------------------------------------------------------ */
+
+static const char *number_text(double number, char text[TEXT_BYTES])
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    size_t unit = 0;
+    for (; number >= 1000 && unit < 4; unit++)
+        number /= 1000;
+    snprintf(text, TEXT_BYTES, "%.3g%s", number, units[unit]);
+    return text;
+}
+
+static const char *bytes_text(double bytes, char text[TEXT_BYTES])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    for (; bytes >= UNIT_STEP && unit < 4; unit++)
+        bytes /= UNIT_STEP;
+    snprintf(text, TEXT_BYTES, "%.3g %s", bytes, units[unit]);
+    return text;
+}
+
+static const char *seconds_text(double seconds, char text[TEXT_BYTES])
+{
+    if (seconds < 1)
+        snprintf(text, TEXT_BYTES, "%.2g ms", seconds * 1e3);
+    else if (seconds < 120)
+        snprintf(text, TEXT_BYTES, "%.2g s", seconds);
+    else if (seconds < 7200)
+        snprintf(text, TEXT_BYTES, "%.3g min", seconds / 60);
+    else
+        snprintf(text, TEXT_BYTES, "%.3g h", seconds / 3600);
+    return text;
+}
+
+static void print_line(FILE *file, const struct sweep_plan *plan, uint32_t point)
+{
+    const struct study_estimate *const estimate = &plan->estimates[point];
+    char events[TEXT_BYTES], bytes[TEXT_BYTES], seconds[TEXT_BYTES];
+    char *const label = study_label(plan->study, point);
+    if (estimate->is_known)
+        fprintf(file, "%7u %10s %10s %10s  %s\n", point, number_text(estimate->events, events),
+                bytes_text((double)estimate->bytes, bytes),
+                seconds_text(estimate->seconds, seconds), label != NULL ? label : "");
+    else
+        fprintf(file, "%7u %10s %10s %10s  %s\n", point, "-", "-", "refused",
+                label != NULL ? label : "");
+    free(label);
+}
+
+void sweep_plan_print(FILE *file, const struct sweep_plan *plan, bool each)
+{
+    double events = 0, most_bytes = 0;
+    char texts[4][TEXT_BYTES];
+    if (each)
+        fprintf(file, "#%6s %10s %10s %10s  %s\n", "point", "events", "memory", "time", "label");
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct study_estimate *const estimate = &plan->estimates[plan->points[i]];
+        events += estimate->events;
+        if ((double)estimate->bytes > most_bytes)
+            most_bytes = (double)estimate->bytes;
+        if (each)
+            print_line(file, plan, plan->points[i]);
+    }
+    const double seconds = sweep_plan_seconds(plan);
+    fprintf(file,
+            "# %s: %u of %u points to run; about %s events, %s of processor time, %s with %u at "
+            "once; the largest takes %s\n",
+            plan->study->name, plan->count, plan->study->point_count, number_text(events, texts[0]),
+            seconds_text(seconds, texts[1]),
+            seconds_text(seconds / (plan->workers + (plan->workers == 0)), texts[2]), plan->workers,
+            bytes_text(most_bytes, texts[3]));
+}

@@ -1,0 +1,299 @@
+/*
+ * sweep_worker.c: both ends of a worker (sweep_worker.h).
+ */
+#define _GNU_SOURCE /* memfd_create */
+#include "bench/sweep/sweep_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/sweep/sweep_line.h"
+#include "core/host/clock.h"
+
+enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500 };
+
+/* Before the texts of an answer. */
+struct header {
+    uint32_t point;
+    int32_t exit_code;
+    double seconds;
+    uint64_t rss_bytes, message_bytes, result_bytes;
+};
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+static bool write_all(int channel, const void *bytes, size_t count)
+{
+    for (const char *at = bytes; count > 0;) {
+        const ssize_t written = write(channel, at, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+static uint64_t most_resident_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+/* Runs a point, and answers. False: nobody listens. */
+static bool serve(struct sweep_line *line, int channel, uint32_t point)
+{
+    struct sweep_line_result result;
+    (void)ftruncate(STDERR_FILENO, 0);
+    const double begun_s = clock_s();
+    sweep_line_run(line, point, &result);
+    const struct header header = {.point = point,
+                                  .exit_code = result.exit_code,
+                                  .seconds = clock_s() - begun_s,
+                                  .rss_bytes = most_resident_bytes(),
+                                  .message_bytes = strlen(result.message),
+                                  .result_bytes = result.document_bytes};
+    const bool is_told = write_all(channel, &header, sizeof header) &&
+                         write_all(channel, result.message, header.message_bytes) &&
+                         write_all(channel, result.document, header.result_bytes);
+    sweep_line_result_free(&result);
+    return is_told;
+}
+
+/* The process: signals of the terminal are its parent's business, and it ends with its parent. */
+static _Noreturn void worker_main(const struct sweep_lines *lines, int channel, int notes,
+                                  pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    study_db_forked(lines->db);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    struct sweep_line *const line = sweep_line_create(lines->study, lines->threads);
+    if (getppid() != parent || nothing < 0 || line == NULL || dup2(nothing, STDIN_FILENO) < 0 ||
+        dup2(nothing, STDOUT_FILENO) < 0 || dup2(notes, STDERR_FILENO) < 0)
+        _exit(CW_NO_RESOURCE);
+    uint32_t point;
+    ssize_t read_bytes;
+    do {
+        read_bytes = read(channel, &point, sizeof point);
+    } while ((read_bytes < 0 && errno == EINTR) ||
+             (read_bytes == sizeof point && serve(line, channel, point)));
+    _exit(CW_OK); /* leaves the parent's files and streams as they are */
+}
+
+/* ---- the parent ------------------------------------------------------------------------------ */
+
+int sweep_worker_start(struct sweep_worker *worker, const struct sweep_lines *lines,
+                       struct cw_error *error)
+{
+    int ends[2] = {-1, -1};
+    const pid_t parent = getpid();
+    *worker = (struct sweep_worker){.channel = -1};
+    worker->notes = memfd_create("sweep-notes", MFD_CLOEXEC);
+    if (worker->notes >= 0)
+        (void)fcntl(worker->notes, F_SETFL, O_APPEND);
+    const bool is_ready =
+        worker->notes >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+    fflush(NULL);
+    worker->process = is_ready ? fork() : -1;
+    if (worker->process == 0) {
+        close(ends[0]);
+        worker_main(lines, ends[1], worker->notes, parent);
+    }
+    const int number = errno;
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (worker->process > 0) {
+        worker->channel = ends[0];
+        (void)fcntl(worker->channel, F_SETFL, O_NONBLOCK);
+        return CW_OK;
+    }
+    worker->process = 0;
+    if (ends[0] >= 0)
+        close(ends[0]);
+    if (worker->notes >= 0)
+        close(worker->notes);
+    return cw_error_set(error, CW_NO_RESOURCE, "no process for the points of the study: %s",
+                        strerror(number));
+}
+
+bool sweep_worker_send(struct sweep_worker *worker, uint32_t point)
+{
+    if (send(worker->channel, &point, sizeof point, MSG_NOSIGNAL) != sizeof point)
+        return false;
+    if (worker->point_count == 0)
+        worker->begun_s = clock_s();
+    worker->points[worker->point_count++] = point;
+    return true;
+}
+
+static char *copy_text(const char *text, size_t bytes)
+{
+    char *const copy = malloc(bytes + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
+static enum study_state state_of(int exit_code, bool has_result)
+{
+    if (exit_code == CW_USAGE)
+        return STUDY_REFUSED;
+    return has_result && (exit_code == CW_OK || exit_code == CW_DATA_WRONG) ? STUDY_DONE
+                                                                            : STUDY_FAILED;
+}
+
+static void point_texts(struct sweep_answer *answer)
+{
+    answer->outcome.message =
+        answer->message != NULL ? answer->message : "no memory for the message";
+    answer->outcome.result = answer->result;
+}
+
+/* Takes the first answer out of the bytes that have come. */
+static bool take_answer(struct sweep_worker *worker, struct sweep_answer *answer)
+{
+    struct header header;
+    if (worker->answer_bytes < sizeof header)
+        return false;
+    memcpy(&header, worker->answer, sizeof header);
+    const size_t whole = sizeof header + header.message_bytes + header.result_bytes;
+    if (worker->answer_bytes < whole)
+        return false;
+    const char *const texts = worker->answer + sizeof header;
+    *answer = (struct sweep_answer){
+        .point = header.point,
+        .rss_bytes = header.rss_bytes,
+        .outcome = {.state = state_of(header.exit_code, header.result_bytes > 0),
+                    .exit_code = header.exit_code,
+                    .seconds = header.seconds,
+                    .result_bytes = header.result_bytes},
+        .message = copy_text(texts, header.message_bytes),
+        .result = header.result_bytes == 0
+                      ? NULL
+                      : copy_text(texts + header.message_bytes, header.result_bytes)};
+    point_texts(answer);
+    worker->answer_bytes -= whole;
+    memmove(worker->answer, worker->answer + whole, worker->answer_bytes);
+    worker->point_count--;
+    memmove(worker->points, worker->points + 1, worker->point_count * sizeof *worker->points);
+    worker->begun_s = clock_s();
+    return true;
+}
+
+/* The end of the process' messages on its point, in one text that begins with `how`. */
+static char *last_words(const struct sweep_worker *worker, const char *how)
+{
+    char notes[NOTES_SHOWN + 1], *text = NULL;
+    size_t bytes;
+    const off_t end = lseek(worker->notes, 0, SEEK_END);
+    const off_t from = end > NOTES_SHOWN ? end - NOTES_SHOWN : 0;
+    ssize_t read_bytes = pread(worker->notes, notes, NOTES_SHOWN, from);
+    while (read_bytes > 0 && notes[read_bytes - 1] == '\n')
+        read_bytes--;
+    FILE *const stream = open_memstream(&text, &bytes);
+    if (stream == NULL)
+        return NULL;
+    fprintf(stream, "%s%s%.*s", how, read_bytes > 0 ? ": " : "",
+            (int)(read_bytes > 0 ? read_bytes : 0), notes);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+static void release(struct sweep_worker *worker)
+{
+    close(worker->channel);
+    close(worker->notes);
+    free(worker->answer);
+    *worker = (struct sweep_worker){.channel = -1};
+}
+
+/* Waits for the end of a process that ends, and tells how in *answer. */
+static void bury(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer)
+{
+    int status = 0;
+    char how[120];
+    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    *answer = (struct sweep_answer){.outcome = {.state = STUDY_FAILED}};
+    if (timeout_s > 0) {
+        answer->outcome.state = STUDY_TIMEOUT;
+        answer->outcome.exit_code = TIMED_OUT;
+        snprintf(how, sizeof how, "not over after %.6g s (--point-timeout)", timeout_s);
+    } else if (WIFSIGNALED(status)) {
+        answer->outcome.exit_code = SIGNALLED + WTERMSIG(status);
+        snprintf(how, sizeof how, "its process was ended by signal %d (%s)%s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)),
+                 WTERMSIG(status) == SIGKILL ? ", perhaps by the system for want of memory" : "");
+    } else {
+        answer->outcome.exit_code = WEXITSTATUS(status);
+        snprintf(how, sizeof how, "its process ended by itself, with exit code %d",
+                 WEXITSTATUS(status));
+    }
+    if (worker->point_count > 0) {
+        answer->point = worker->points[0];
+        answer->outcome.seconds = clock_s() - worker->begun_s;
+        answer->message = last_words(worker, how);
+    }
+    point_texts(answer);
+}
+
+int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answer)
+{
+    enum { BLOCK = 65536 };
+    for (;;) {
+        if (take_answer(worker, answer))
+            return 1;
+        if (worker->answer_capacity - worker->answer_bytes < BLOCK) {
+            const size_t capacity = 2 * worker->answer_capacity + BLOCK;
+            char *const more = realloc(worker->answer, capacity);
+            if (more == NULL)
+                return 0; /* the next turn tries again */
+            worker->answer = more;
+            worker->answer_capacity = capacity;
+        }
+        const ssize_t read_bytes = read(worker->channel, worker->answer + worker->answer_bytes,
+                                        worker->answer_capacity - worker->answer_bytes);
+        if (read_bytes < 0 && errno == EINTR)
+            continue;
+        if (read_bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return 0;
+        if (read_bytes <= 0)
+            return -1;
+        worker->answer_bytes += (size_t)read_bytes;
+    }
+}
+
+void sweep_worker_end(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer)
+{
+    if (timeout_s > 0 || answer == NULL)
+        kill(worker->process, SIGKILL);
+    struct sweep_answer ignored;
+    bury(worker, timeout_s, answer != NULL ? answer : &ignored);
+    if (answer == NULL)
+        sweep_answer_free(&ignored);
+    release(worker);
+}
+
+void sweep_answer_free(struct sweep_answer *answer)
+{
+    free(answer->message);
+    free(answer->result);
+    *answer = (struct sweep_answer){0};
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Holds the limits that `run --explain` names against runs with that thing twice as fast.
+
+    perf/results/explain_table.py [-j N] build/cubewarp
+
+For each case: the program names the limit of the critical path and predicts the time with the limit
+twice as fast. Then the case runs again with the settings that make it so. The table is
+perf/results/explain.md. Exit code 1 if the parts of a path do not sum to the time, or if fewer than
+20 savings are within 5 % of the prediction.
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+GOOD_PERCENT, GOOD_MIN = 5, 20
+
+CASES = [
+    "--n-elem 8192",
+    "--bytes 64KiB",
+    "--bytes 64KiB --set defaults.recv_blocks_on_credit=false",
+    "--n-elem 8192 --set fabric.contention=chunk",
+    "--n-elem 8192 --set fabric.contention=none",
+    "--n-elem 8192 --set defaults.buffer_kind=hbm",
+    "--n-elem 8192 --set defaults.buffer_kind=sram",
+    "--n-elem 8192 --set defaults.credit_return_mode=fabric",
+    "--n-elem 8192 --set defaults.backpressure=poll",
+    "--algorithm lrab_pipelined_allreduce --bytes 256KiB",
+    "--algorithm pe_hierarchical_allreduce --bytes 16KiB --set launch_together=true",
+    "--algorithm ring_allreduce --bytes 1KiB",
+    "--algorithm ring_allreduce --bytes 256KiB",
+    "--algorithm ring_allreduce --bytes 64KiB --set system.sips.topology=ring_1d "
+    "--set system.sips.count=16",
+    "--algorithm tree_allreduce --bytes 16KiB",
+    "--algorithm ring_rs_ag --bytes 64KiB",
+    "--algorithm ring_rs_ag --bytes 1MiB",
+    "--algorithm torus_rs_ag --bytes 64KiB --set system.sips.count=16",
+    "--algorithm recursive_doubling --bytes 16KiB",
+    "--algorithm halving_doubling --bytes 64KiB --set system.sips.count=16",
+    "--algorithm double_binary_tree --bytes 64KiB",
+    "--algorithm direct_rs_ag --bytes 64KiB --set system.sips.topology=switch",
+    "--algorithm direct_rs_ag --bytes 1MiB --set system.sips.topology=fully_connected",
+    "--bench ccl_all_gather --bytes 64KiB",
+    "--bench ccl_broadcast --bytes 64KiB",
+    "--bench ccl_broadcast --bytes 64KiB --set system.sips.topology=ring_1d",
+    "--bench ccl_all_to_all --bytes 64KiB",
+    "--bench ccl_barrier",
+    "--bench ipcq_shift --tiles 16 --bytes 4096",
+    "--bench gemm",
+    "--bench gemm_allreduce",
+    "--preset tiny --bytes 4KiB",
+    "--preset pod64 --bytes 16KiB",
+    "--preset pod64 --algorithm ring_rs_ag --bytes 64KiB",
+    "--preset pod64 --algorithm lrab_pipelined_allreduce --bytes 64KiB",
+    "--preset torus_4x4x4 --bytes 4KiB",
+    "--preset six_3x2 --bytes 4KiB",
+    "--preset a3_16 --bench ccl_allreduce --algorithm birs_allreduce --bytes 64KiB",
+    "--preset a3_8 --bench ccl_reduce_scatter --algorithm mesh --bytes 64KiB",
+    "--preset a3_16 --bench ccl_reduce_scatter --bytes 1MiB",
+    "--preset a3_16_vendor",
+    "--preset kernbench --bytes 4KiB",
+    "--preset wormhole_t3k --bytes 4KiB",
+    "--preset mi300x_8 --bytes 64KiB",
+]
+
+
+def run(program, words):
+    done = subprocess.run([program, "run", "--no-data", "--quiet", "--json", "-", *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
+    return json.loads(done.stdout)["results"][0]
+
+
+def measure(program, case):
+    """A row of the table."""
+    words = case.split()
+    explain = run(program, words + ["--explain"])["explain"]
+    path = explain["path"]
+    if path is None:
+        sys.exit(f"{case}: {explain['sentence']}")
+    if abs(sum(part["time_ns"] for part in path["parts"]) - explain["time_ns"]) > 0.0005:
+        sys.exit(f"{case}: the parts do not sum to the time")
+    limit = path["limits"][0]
+    settings = [word for one in limit["twice_as_fast_set"].split() for word in ("--set", one)]
+    faster = run(program, words + settings + ["--explain"])["explain"]
+    before, after, foretold = explain["time_ns"], faster["time_ns"], limit["twice_as_fast_ns"]
+    saved, promised = before - after, before - foretold
+    off = 100 * abs(promised - saved) / saved if saved > 0 else 0 if promised == 0 else 999
+    return {"case": case, "limit": limit["limit"], "share": 100 * limit["time_ns"] / before,
+            "us": before / 1000, "promised": 100 * promised / before,
+            "saved": 100 * saved / before, "off": off, "legs": path["legs"]}
+
+
+def write(rows):
+    good = sum(row["off"] <= GOOD_PERCENT for row in rows)
+    with open(HERE / "explain.md", "w", encoding="utf-8") as out:
+        out.write(
+            "# The limits that `run --explain` names, held against faster machines\n\n"
+            "`make explain-table` makes this table again. For each case the program names the limit "
+            "of the critical path, its share of the time, and the time with the limit twice as fast. "
+            "Then the case runs with the settings that make it so.\n\n"
+            "- **foretold, saved**: the part of the time that goes, by the path and in the run.\n"
+            "- **off**: the difference between the two, in per cent of the saving.\n\n"
+            f"{good} of {len(rows)} savings are within {GOOD_PERCENT} % of the prediction. "
+            "The parts of all paths sum to the time, to the picosecond.\n\n"
+            "| `cubewarp run --no-data` | us | limit | share % | foretold % | saved % | off % | legs |\n"
+            "|---|---:|---|---:|---:|---:|---:|---:|\n")
+        for row in rows:
+            out.write(f"| `{row['case']}` | {row['us']:.3f} | {row['limit']} | {row['share']:.1f} | "
+                      f"{row['promised']:.2f} | {row['saved']:.2f} | {row['off']:.1f} | "
+                      f"{row['legs']} |\n")
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-j", type=int, default=1)
+    parser.add_argument("program")
+    options = parser.parse_args()
+    with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
+        rows = list(pool.map(lambda case: measure(options.program, case), CASES))
+    good = write(rows)
+    print(f"{good} of {len(rows)} within {GOOD_PERCENT} %: perf/results/explain.md")
+    return 0 if good >= GOOD_MIN else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

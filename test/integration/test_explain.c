@@ -1,0 +1,192 @@
+/*
+ * test_explain.c: `run --explain`: the parts of the critical path sum to the time, the explanation
+ * does not depend on threads, results do not depend on it, and the limit that it names is one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/run_cubewarp.h"
+
+static json_t *row_of(json_t *root) { return json_array_get(json_object_get(root, "results"), 0); }
+
+static long long ps_of(const json_t *object, const char *key)
+{
+    const json_t *const value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    const double ns = json_number_value(value);
+    return (long long)(1000 * ns + (ns < 0 ? -0.5 : 0.5));
+}
+
+static long long sum_of(const json_t *list)
+{
+    long long sum = 0;
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item) sum += ps_of(item, "time_ns");
+    return sum;
+}
+
+/* The shares of a kernel's time are all of it; a mean's may be less by their rounding. */
+static void check_shares(const json_t *kernel, long long slack_ps)
+{
+    long long sum = 0;
+    const char *name;
+    json_t *share;
+    json_object_foreach(json_object_get(kernel, "shares_ns"), name, share)
+    {
+        assert_true(json_number_value(share) >= -0.001);
+        sum += ps_of(json_object_get(kernel, "shares_ns"), name);
+    }
+    assert_true(llabs(ps_of(kernel, "time_ns") - sum) <= slack_ps);
+}
+
+/* Runs with these arguments; checks that all sums fit. */
+static void check_sums(const char *args, bool is_rows_time)
+{
+    json_t *root = run_json("run --quiet --no-data --explain %s", args);
+    const json_t *const explain = json_object_get(row_of(root), "explain");
+    const json_t *const path = json_object_get(explain, "path");
+    if (json_object_get(path, "parts") == NULL)
+        fail_msg("%s: %s", args, json_string_value(json_object_get(explain, "sentence")));
+    assert_int_equal(sum_of(json_object_get(path, "parts")), ps_of(explain, "time_ns"));
+    if (is_rows_time)
+        assert_int_equal(ps_of(explain, "time_ns"), ps_of(row_of(root), "time_ns"));
+    check_shares(json_object_get(explain, "slowest"), 0);
+    check_shares(json_object_get(explain, "mean"), 100);
+    json_decref(root);
+}
+
+static void parts_sum_to_the_time(void **state)
+{
+    (void)state;
+    static const char *const collectives[] = {
+        "--n-elem 8192",
+        "--algorithm ring_allreduce --bytes 16KiB",
+        "--algorithm tree_allreduce --bytes 16KiB",
+        "--algorithm lrab_pipelined_allreduce --bytes 64KiB",
+        "--algorithm pe_hierarchical_allreduce --bytes 16KiB",
+        "--algorithm pe_hierarchical_allreduce --bytes 4KiB --set launch_together=true",
+        "--algorithm ring_rs_ag --bytes 64KiB",
+        "--algorithm direct_rs_ag --bytes 16KiB --set system.sips.topology=switch",
+        "--algorithm double_binary_tree --bytes 16KiB",
+        "--bench ccl_reduce_scatter --preset a3_8 --algorithm mesh --bytes 64KiB",
+        "--bench ccl_reduce_scatter --preset a3_16 --bytes 64KiB",
+        "--bench ccl_all_gather --bytes 16KiB",
+        "--bench ccl_all_to_all --bytes 16KiB",
+        "--bench ccl_broadcast --bytes 16KiB",
+        "--bench ccl_barrier",
+        "--bench gemm_allreduce",
+        "--preset torus_4x4x4 --bytes 1KiB",
+        "--preset rail_128 --bytes 1KiB",
+        "--n-elem 4096 --set fabric.contention=chunk",
+        "--n-elem 4096 --set fabric.contention=none",
+        "--n-elem 4096 --set defaults.buffer_kind=hbm",
+        "--n-elem 4096 --set defaults.buffer_kind=sram",
+        "--n-elem 4096 --set defaults.credit_return_mode=fabric",
+        "--n-elem 4096 --set defaults.backpressure=poll",
+        "--n-elem 4096 --set slot_access.tcm.bw_gbs=512",
+        "--n-elem 4096 --set jitter.links.ucie.distribution=exponential "
+        "--set jitter.links.ucie.mean_ns=10",
+    };
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        check_sums(collectives[i], true);
+    check_sums("--bench raw_store --bytes 4096", false);
+    check_sums("--bench ipcq_pingpong --bytes 4096", false);
+}
+
+static char *explanation(const char *args)
+{
+    json_t *root = run_json("run --quiet --explain --n-elem 4096 %s", args);
+    char *const text = json_dumps(json_object_get(row_of(root), "explain"), JSON_SORT_KEYS);
+    assert_non_null(text);
+    json_decref(root);
+    return text;
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"--threads 2", "--threads 4 --sync optimistic",
+                                        "--threads 3 --sync conservative --partition block",
+                                        "--threads 2 --sync stress --stress-rate 30%"};
+    char *const alone = explanation("");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        char *const with = explanation(modes[i]);
+        assert_string_equal(with, alone);
+        free(with);
+    }
+    free(alone);
+}
+
+static void results_stay(void **state)
+{
+    (void)state;
+    json_t *with = run_json("run --quiet --explain --n-elem 8192 --verify-data");
+    json_t *without = run_json("run --quiet --n-elem 8192 --verify-data");
+    static const char *const same[] = {"config_digest", "sim_time_ns"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        assert_true(json_equal(json_object_get(with, same[i]), json_object_get(without, same[i])));
+    assert_true(json_equal(json_object_get(json_object_get(with, "engine"), "trace_hash"),
+                           json_object_get(json_object_get(without, "engine"), "trace_hash")));
+    assert_null(json_object_get(row_of(without), "explain"));
+    json_object_del(row_of(with), "explain");
+    assert_true(json_equal(row_of(with), row_of(without)));
+    json_decref(with);
+    json_decref(without);
+}
+
+/* The ring's time goes to the IO ports, and half of their part goes if they are twice as fast. */
+static void the_limit_is_one(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --quiet --no-data --explain --algorithm ring_allreduce "
+                            "--bytes 16KiB");
+    const json_t *const limit = json_array_get(
+        json_object_get(json_object_get(json_object_get(row_of(root), "explain"), "path"),
+                        "limits"),
+        0);
+    assert_string_equal(json_string_value(json_object_get(limit, "limit")),
+                        "io_port (overhead and work)");
+    assert_string_equal(json_string_value(json_object_get(limit, "twice_as_fast_set")),
+                        "nodes.io_port.overhead_ns=25");
+    const long long foretold = ps_of(limit, "twice_as_fast_ns");
+    json_t *faster = run_json("run --quiet --no-data --algorithm ring_allreduce --bytes 16KiB "
+                              "--set nodes.io_port.overhead_ns=25");
+    assert_int_equal(ps_of(row_of(faster), "time_ns"), foretold);
+    json_decref(faster);
+    json_decref(root);
+}
+
+/* Beyond the memory that causes may take, the row says that there is no path. */
+static void too_many_causes_are_said(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --quiet --no-data --explain --preset pod64 "
+                            "--bytes 64KiB --max-memory 24MiB");
+    const json_t *const explain = json_object_get(row_of(root), "explain");
+    assert_true(json_is_null(json_object_get(explain, "path")));
+    assert_non_null(
+        strstr(json_string_value(json_object_get(explain, "sentence")), "--max-memory"));
+    check_shares(json_object_get(explain, "slowest"), 0);
+    json_decref(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_sum_to_the_time),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(results_stay),
+        cmocka_unit_test(the_limit_is_one),
+        cmocka_unit_test(too_many_causes_are_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
