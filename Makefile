@@ -292,6 +292,12 @@ $(PRESET_TABLES): setup
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/presets.py $(BUILD)/check/cubewarp $(@:-table=)
 
+.PHONY: studies
+studies: setup ## sweep the studies that ship: figures in perf/results/studies/, pages in build/studies/
+	@.ci/setup.sh gnuplot-nox python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/studies.py $(BUILD)/check/cubewarp $(BUILD)/studies
+
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear
 	bear -- $(SUBMAKE) -B all test-binaries

@@ -12,6 +12,8 @@
 #include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/measured.h"
+#include "bench/programs/run_logs.h"
+#include "bench/result/again.h"
 #include "bench/result/interrupt.h"
 #include "bench/result/provenance.h"
 #include "bench/result/run_outputs.h"
@@ -71,7 +73,8 @@ static int begin_result(struct result *result, int argc, char **argv,
     return cw_error_memory(error, "the result's provenance");
 }
 
-int run_main(int argc, char **argv)
+/* Of a line that is complete: --again is in it no more. */
+static int run_of_line(int argc, char **argv, const struct again *again)
 {
     struct run_options options;
     struct config *config;
@@ -93,11 +96,27 @@ int run_main(int argc, char **argv)
     if (code == CW_INTERRUPTED)
         cli_end_interrupted("run");
     interrupt_end();
+    if (code == CW_OK && again->asked)
+        code = again_end(again, &result, run_logs_listing(&options), &error);
     run_outputs_close(&outputs);
     result_free(&result);
     config_free(config);
     code = cli_end("run", code);
     if (error.exit_code != CW_OK)
         code = cli_fail("run", &error);
+    return code;
+}
+
+int run_main(int argc, char **argv)
+{
+    struct again again;
+    struct cw_error error;
+    int code = again_begin(&again, argc, argv, &error);
+    if (code == CW_OK)
+        code =
+            run_of_line(again.asked ? again.argc : argc, again.asked ? again.argv : argv, &again);
+    else
+        code = cli_fail("run", &error);
+    again_free(&again);
     return code;
 }

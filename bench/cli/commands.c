@@ -20,6 +20,7 @@
 #include "bench/cli/generate.h"
 #include "bench/options/options_table.h"
 #include "bench/report/cmd_report.h"
+#include "bench/result/cmd_compare.h"
 #include "bench/sweep/cmd_sweep.h"
 #include "collectives/config/input/text.h"
 
@@ -27,10 +28,11 @@ static const struct {
     enum command command;
     int (*main)(int argc, char **argv);
 } commands[] = {
-    {COMMAND_RUN, run_main},       {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
-    {COMMAND_CONFIG, config_main}, {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
-    {COMMAND_BATCH, batch_main},   {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main},
-    {COMMAND_SWEEP, sweep_main},   {COMMAND_REPORT, report_main}, {COMMAND_PERF, perf_main},
+    {COMMAND_RUN, run_main},         {COMMAND_PHOLD, phold_main},   {COMMAND_CHECK, check_main},
+    {COMMAND_CONFIG, config_main},   {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
+    {COMMAND_BATCH, batch_main},     {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main},
+    {COMMAND_COMPARE, compare_main}, {COMMAND_SWEEP, sweep_main},   {COMMAND_REPORT, report_main},
+    {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -218,6 +218,40 @@ int options_read(struct options *options, int argc, char **argv, struct cw_error
     return command->finish == NULL ? CW_OK : command->finish(options, error);
 }
 
+/* The option that a word begins; *used: the words that it takes. NULL with *error filled: none. */
+static const struct option_row *row_of_word(const struct options *options, int count, char **rest,
+                                            int *used, struct cw_error *error)
+{
+    const bool is_long = rest[0][1] == '-';
+    const char *const name = rest[0] + 1 + is_long;
+    const size_t bytes = is_long ? strcspn(name, "=") : 1;
+    const struct option_row *const row =
+        is_long ? find_name(options->command, name, bytes) : find_letter(options->command, name[0]);
+    *used = row != NULL && row->argument != NULL && name[bytes] == '\0' && count > 1 ? 2 : 1;
+    if (row == NULL)
+        (void)refuse_unknown(options, name, bytes, rest[0], error);
+    return row;
+}
+
+int options_walk(enum command command, int argc, char **argv, options_visit_fn visit, void *arg,
+                 struct cw_error *error)
+{
+    const struct options options = {.command = command};
+    bool only_arguments = false;
+    for (int at = 1, used = 1; at < argc; at += used) {
+        const struct option_row *row = NULL;
+        used = 1;
+        only_arguments = only_arguments || strcmp(argv[at], "--") == 0;
+        if (!only_arguments && argv[at][0] == '-' && argv[at][1] != '\0') {
+            row = row_of_word(&options, argc - at, argv + at, &used, error);
+            if (row == NULL)
+                return CW_USAGE;
+        }
+        visit(arg, row, argv + at, used);
+    }
+    return CW_OK;
+}
+
 /* ---- help ----------------------------------------------------------------------------------- */
 
 static void print_name(const struct command_row *command, const struct option_row *row)

@@ -16,6 +16,14 @@
  * *error filled with one sentence that names the legal values. Texts in the values point into argv.
  */
 int options_read(struct options *options, int argc, char **argv, struct cw_error *error);
+/*
+ * Goes over a line without reading its values: calls `visit` for each option with its row, and for
+ * each argument with NULL, with the words that it takes. Stops at an option that there is not: its
+ * exit code, with *error filled.
+ */
+typedef void (*options_visit_fn)(void *arg, const struct option_row *row, char **words, int count);
+int options_walk(enum command command, int argc, char **argv, options_visit_fn visit, void *arg,
+                 struct cw_error *error);
 /* The text of --help, on standard output. */
 void options_print_help(enum command command);
 

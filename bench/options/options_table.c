@@ -4,6 +4,7 @@
  */
 #include "bench/options/options_table.h"
 
+#include "bench/options/options_compare.h"
 #include "bench/options/options_perf.h"
 #include "bench/options/options_phold.h"
 #include "bench/options/options_plugin.h"
@@ -25,11 +26,12 @@
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
     .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
-#define RUN(field)    AT(run_options, field)
-#define PHOLD(field)  AT(phold_command, field)
-#define PERF(field)   AT(perf_options, field)
-#define SWEEP(field)  AT(sweep_options, field)
-#define REPORT(field) AT(report_options, field)
+#define RUN(field)     AT(run_options, field)
+#define PHOLD(field)   AT(phold_command, field)
+#define PERF(field)    AT(perf_options, field)
+#define COMPARE(field) AT(compare_options, field)
+#define SWEEP(field)   AT(sweep_options, field)
+#define REPORT(field)  AT(report_options, field)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
@@ -223,6 +225,9 @@ const struct option_row option_rows[] = {
      .not_projected = of_output},
     {"csv", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write one row per size as CSV; - for standard output", RUN(csv), .not_projected = of_output},
+    {"again", 0, OPTION_FILE, COMMAND_RUN, "RESULT.json",
+     "run the line of that result again, and compare; other options stand in for its own",
+     RUN(again), .not_projected = of_output},
     {"tag", 0, OPTION_OTHER, COMMAND_RUN, "KEY=VALUE",
      "a column of the CSV and a member of the JSON's provenance; may be repeated", RUN(tags),
      .repeats = true, .read = run_options_read_tag},
@@ -336,6 +341,13 @@ const struct option_row option_rows[] = {
      "run sequentially, too, and compare what was committed", PHOLD(verify),
      .not_projected = "the projection compares no results; drop it"},
     {"quiet", 0, OPTION_SET, COMMAND_PHOLD, NULL, "show no progress line", PHOLD(quiet)},
+
+    /* compare */
+    {"tolerance", 0, OPTION_OTHER, COMMAND_COMPARE, "PERCENT",
+     "by how much times may differ (0): 2, 2%, 0.5", COMPARE(tolerance_percent),
+     .read = compare_options_read_tolerance},
+    {"format", 0, OPTION_CHOICE, COMMAND_COMPARE, "FORMAT", "", COMPARE(format), .listed = true,
+     .choice = compare_format_name},
 
     /* replay */
     {"list", 0, OPTION_SET, COMMAND_REPLAY, NULL, "print each record as a line",
@@ -463,6 +475,14 @@ static const struct command_row command_rows[] = {
      "'merge' joins the databases of a study's parts.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = sweep_options_argument, .finish = sweep_options_finish},
+    {COMMAND_COMPARE, "compare", "hold one result against another: sizes, phases, links",
+     "[OPTION]... A.json B.json",
+     "Holds the result B against A, both of run --json: the time of each size, its phases and its\n"
+     "kinds of links, and what differs in the configuration. Exit code 1: they differ by more "
+     "than\n"
+     "the tolerance.\n",
+     NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
+     .finish = compare_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",

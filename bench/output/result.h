@@ -138,9 +138,9 @@ struct result {
     /* The size at which a run that failed or was interrupted ended: its row without figures, whose
      * not_run says so. bytes 0: between sizes, or before the first. */
     struct result_row unfinished;
-    bool rows_named; /* a size has several rows, of several collectives */
-    size_t sizes;    /* that were asked for */
-    size_t told;     /* rows that row_done was called for */
+    bool rows_named;         /* a size has several rows, of several collectives */
+    size_t sizes;            /* that were asked for */
+    size_t told;             /* rows that row_done was called for */
     struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
     void (*row_done)(void *arg, struct result *result,

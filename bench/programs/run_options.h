@@ -71,6 +71,7 @@ struct run_options {
     const char *measured;    /* a file of measured times; NULL: none */
     uint32_t measured_place; /* enum measured_place */
 
+    const char *again;      /* a result whose line runs again; NULL: none */
     const char *json, *csv; /* NULL: none; "-": standard output */
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
     const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */

@@ -12,8 +12,7 @@
  * of any SIP; a message keeps it busy as often as the messages of all ranks together cross the
  * busiest link of that outlet.
  *
- * Pieces after the first few take as long as the last of these; of members, whose phases overlap,
- * as long as the later half of these in the mean.
+ * Pieces after the first few take as long as these in the mean, but for the first half of them.
  */
 #include "collectives/schedule/schedule_cost.h"
 
@@ -25,7 +24,7 @@
 #include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"
 
-enum { PIECES_FEW = 3, PIECES_MAX = 8, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+enum { PIECES_MAX = 6, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 enum { NEVER = -1 };
 
 /* A queue between two threads. */
@@ -40,7 +39,7 @@ struct cost_queue {
 
 /* One way of a home's HBM. */
 struct cost_memory {
-    int64_t free_ps, busy_ps;
+    int64_t free_ps;
 };
 
 /* A thread on its way. */
@@ -93,7 +92,7 @@ struct cost {
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
     struct cost_turn *heap;           /* threads that can go on, the earliest first */
     uint32_t heaped;
-    int64_t ended_ps[PIECES_MAX];
+    int64_t ended_ps; /* the last thread */
     uint64_t all_pieces;
     int64_t limit_ps; /* longer times are not told */
     bool too_long, failed;
@@ -230,7 +229,6 @@ static int64_t take_memory(const struct cost *c, struct cost_memory *memory, int
 {
     const int64_t takes_ps = cost_memory_ps(&c->times, bytes);
     memory->free_ps = later(memory->free_ps, ps) + takes_ps;
-    memory->busy_ps += takes_ps;
     return memory->free_ps;
 }
 
@@ -456,7 +454,7 @@ static void end_step(struct cost *c, struct cost_thread *t)
 static void end_piece(struct cost *c, struct cost_thread *t)
 {
     settle(c, t);
-    c->ended_ps[t->piece] = later(c->ended_ps[t->piece], t->now_ps);
+    c->ended_ps = later(c->ended_ps, t->now_ps);
     t->step = 0;
     t->piece++;
 }
@@ -980,6 +978,12 @@ static void measure(struct cost *c)
         c->piece_tiles /= 2;
 }
 
+static void count_pieces(struct cost *c)
+{
+    const uint64_t of_piece = (uint64_t)c->piece_tiles * c->tile_bytes;
+    c->all_pieces = (c->chunk_elems * c->times.itemsize + of_piece - 1) / of_piece;
+}
+
 /* All threads have come to their ends: no ring was full for ever. */
 static bool all_ended(const struct cost *c)
 {
@@ -989,46 +993,40 @@ static bool all_ended(const struct cost *c)
     return true;
 }
 
-/* Where pieces overlap, the last of the first few may end early. None takes less than HBM does. */
-static int64_t busiest_memory_ps(const struct cost *c)
+/* Carries out the first pieces: when they end, in *ps; or SCHEDULE_COST_LONG, or NEVER, where rings
+ * fill up for ever. False: out of memory. */
+static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
 {
-    int64_t most_ps = 0;
-    for (uint32_t i = 0; i < c->threads + ranks_of(c); i++)
-        most_ps = later(most_ps, later(c->read[i].busy_ps, c->write[i].busy_ps));
-    return most_ps;
-}
-
-/* Carries out the first pieces. False: out of memory. *ps is NEVER where rings fill up for ever,
- * and where like ranks' messages turn out to be *mixed. */
-static bool estimate(struct cost c, bool *mixed, int64_t *ps)
-{
-    const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
-    const uint64_t all = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
-    const uint32_t most = c.s->members > 1 ? PIECES_MAX : PIECES_FEW; /* members' phases overlap */
-    c.pieces = all < most ? (uint32_t)all : most;
-    c.all_pieces = all;
+    c.pieces = pieces;
     const bool made = make_all(&c);
     *mixed = c.mixed;
     *ps = NEVER;
     if (made && !c.mixed) {
         stagger_starts(&c);
         carry_out(&c);
-        if (c.too_long) {
-            *ps = SCHEDULE_COST_LONG;
-            free_all(&c);
-            return true;
-        }
-        const int64_t last = c.ended_ps[c.pieces - 1];
-        const bool ended = all_ended(&c);
-        *ps = ended ? last : NEVER;
-        const uint32_t back = c.s->members > 1 ? c.pieces / 2 : 1;
-        if (ended && all > c.pieces)
-            *ps +=
-                (int64_t)(all - c.pieces) * later((last - c.ended_ps[c.pieces - 1 - back]) / back,
-                                                  busiest_memory_ps(&c) / c.pieces);
+        *ps = c.too_long ? SCHEDULE_COST_LONG : all_ended(&c) ? c.ended_ps : NEVER;
     }
     free_all(&c);
     return made;
+}
+
+/* The pieces after the first ones take as long as the second half of these in the mean: the time of
+ * all of them, less the time of the first half alone. Threads that come to their end early make
+ * room for others, in both times alike. */
+static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
+{
+    const uint32_t pieces = c->all_pieces < PIECES_MAX ? (uint32_t)c->all_pieces : PIECES_MAX;
+    int64_t fewer_ps = 0;
+    if (!estimate_pieces(*c, pieces, mixed, ps))
+        return false;
+    if (*mixed || *ps == SCHEDULE_COST_LONG || *ps == NEVER || c->all_pieces == pieces)
+        return true;
+    struct cost unlimited = *c;
+    unlimited.limit_ps = 0;
+    if (!estimate_pieces(unlimited, pieces / 2, mixed, &fewer_ps))
+        return false;
+    *ps += (int64_t)(c->all_pieces - pieces) * ((*ps - fewer_ps) / (pieces - pieces / 2));
+    return true;
 }
 
 int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
@@ -1048,15 +1046,17 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
     measure(&c);
     if (c.block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
+    count_pieces(&c);
     c.alike = c.s->sketch || are_alike(&c);
-    bool mixed = false, made = estimate(c, &mixed, ps);
+    bool mixed = false, made = estimate(&c, &mixed, ps);
     if (made && mixed) {
         c.alike = false;
-        made = estimate(c, &mixed, ps);
+        made = estimate(&c, &mixed, ps);
     }
     while (made && *ps == NEVER && c.piece_tiles > 1) {
         c.piece_tiles /= 2;
-        made = estimate(c, &mixed, ps);
+        count_pieces(&c);
+        made = estimate(&c, &mixed, ps);
     }
     if (made && *ps == NEVER)
         return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up for ever", c.s->name,

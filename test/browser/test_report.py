@@ -229,6 +229,27 @@ def a_load_of_pod1024_has_its_machine(browser):
     page.screenshot(str(OUT / "pod1024.png"), whole=True)
 
 
+def where_time_goes_is_drawn_as_the_run_explains_it(browser):
+    result = OUT / "explained.json"
+    if "--explain" not in cubewarp("run", "--help"):
+        return
+    cubewarp("run", "--bytes", "1KiB:64KiB:x4", "--explain", "--json", result)
+    last = json.loads(result.read_text())["results"][-1]["explain"]
+    page = open_page(browser, report("explained", result))
+    assert last["sentence"] in text_of(page, "#summary"), text_of(page, "#summary")
+    def bar(title):
+        return page.value(f"(() => {{ const b = [...document.querySelectorAll('#phases-view .barsbox')].find(b => b.querySelector('h3').textContent.startsWith({json.dumps(title)}));"
+                          "const r = b.querySelectorAll('tr'); return [...r[r.length - 1].querySelectorAll('rect')].map(x => [x.dataset.name, +x.dataset.value]); })()")
+    uses = dict(bar("The kernel that ended last"))
+    for name, ns in last["slowest"]["shares_ns"].items():
+        assert abs(uses.get(name, 0) - ns / 1000) < 1e-3, (name, ns, uses)
+    path = bar("The critical path")
+    assert abs(sum(us for _, us in path) - last["time_ns"] / 1000) < 1e-2, path
+    if last["path"]["limits"]:
+        assert last["path"]["limits"][0]["limit"] in text_of(page, "#phases-view")
+    page.screenshot(str(OUT / "explained.png"), whole=True)
+
+
 def a_link_s_numbers_are_told_by_click_and_key(browser):
     result = OUT / "linked.json"
     if "--svg" not in cubewarp("run", "--help"):
@@ -317,7 +338,8 @@ def histories_show_each_run(browser):
 
 TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figures, a_sweep_of_500_points_pivots_over_any_two_axes,
          series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_told,
-         a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine, a_link_s_numbers_are_told_by_click_and_key,
+         a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
+         where_time_goes_is_drawn_as_the_run_explains_it, a_link_s_numbers_are_told_by_click_and_key,
          without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark, texts_of_files_are_never_run, histories_show_each_run]
 
 

@@ -315,6 +315,12 @@
     if (rest.length) group.append(more);
     holder.append(group, controls, plot, panel);
 
+    /* Whether the values differ so much that they need a logarithmic scale; beside times, those of bounds. */
+    function isWide(rows) {
+      const figures = state.figure === F_TIME && state.bound ? [F_TIME, F_BOUND] : [state.figure];
+      const [least, most] = d3.extent(rows.flatMap(row => figures.map(f => figureOf(row, f))).filter(v => !Number.isNaN(v)));
+      return least > 0 && most / least >= 30;
+    }
     function linesOf() {
       const axes = axesOf(), byKey = new Map();
       for (const row of ran) {
@@ -362,8 +368,7 @@
       plot.classList.toggle("alone", single);
       if (single) return rank(lines);
       const shown = lines.filter(line => !state.hidden.has(line.group));
-      const values = lines.flatMap(line => line.points.map(p => p.y));
-      const logy = state.logy ?? (d3.min(values) > 0 && d3.max(values) / d3.min(values) >= 30);
+      const logy = state.logy ?? isWide(lines.flatMap(line => line.rows));
       const figure = FIGURES[state.figure];
       /* one bound for all lines that share it */
       const seen = new Set();
@@ -406,8 +411,7 @@
     function build() {
       const axes = axesOf();
       if (!axes.includes(state.by)) state.by = -1;
-      const values = ran.filter(row => passes(state, row)).map(row => figureOf(row, state.figure)).filter(v => !Number.isNaN(v));
-      const logy = state.logy ?? (d3.min(values) > 0 && d3.max(values) / d3.min(values) >= 30);
+      const logy = state.logy ?? isWide(ran.filter(row => passes(state, row)));
       controls.replaceChildren(...[
         numeric.length > 1 ? choose("over", numeric.map(a => [a, AXES[a].label]), state.x, a => { state.x = +a; state.hidden.clear(); pick(); build(); }) : null,
         axes.length > 1 ? choose("colour by", [[-1, "each line"], ...axes.map(a => [a, AXES[a].label])], state.by, a => { state.by = +a; state.hidden.clear(); draw(); }) : null,
@@ -536,8 +540,8 @@
     for (let i = 0; flat && i < flat.length; i += width) list.push([block.names[flat[i]], ...flat.slice(i + 1, i + width)]);
     return list;
   }
-  function bars(title, names, items, say) {
-    /* items: [{label, parts: [[name, value], ..], row}] */
+  function bars(title, names, items, say, colours) {
+    /* items: [{label, parts: [[name, value], ..], row}]; colours: the names in whose order colours are given */
     if (names.length > COLOURS) { /* the small ones together */
       const total = new Map(names.map(name => [name, d3.sum(items, item => d3.sum(item.parts.filter(p => p[0] === name), p => p[1]))]));
       const kept = [...names].sort((a, b) => total.get(b) - total.get(a)).slice(0, COLOURS - 1);
@@ -545,9 +549,11 @@
       names = names.filter(name => kept.includes(name)).concat([`${names.length - kept.length} others`]);
     }
     const most = d3.max(items, item => d3.sum(item.parts, p => p[1])) || 1;
+    const placeOf = name => (colours || names).indexOf(name);
     const figure = make("div", { class: "barsbox" }, make("h3", {}, title));
     const key = make("ul", { class: "legend" });
-    names.forEach((name, i) => {
+    names.forEach(name => {
+      const i = placeOf(name);
       const swatch = d3.create("svg").attr("width", 12).attr("height", 12).attr("aria-hidden", "true");
       swatch.append("rect").attr("class", "p" + i % COLOURS).attr("width", 12).attr("height", 12).attr("fill-opacity", i < COLOURS ? null : .55);
       key.append(make("li", {}, swatch.node(), make("span", {}, name)));
@@ -559,8 +565,8 @@
       const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("role", "img")
         .attr("aria-label", item.parts.map(p => p[0] + " " + say(p[1])).join(", "));
       let at = 0;
-      for (const [name, value] of item.parts) {
-        const wide = 1000 * value / (item.share ? total : most), place = names.indexOf(name);
+      for (const [name, value] of [...item.parts].sort((a, b) => names.indexOf(a[0]) - names.indexOf(b[0]))) {
+        const wide = 1000 * value / (item.share ? total : most), place = placeOf(name);
         svg.append("rect").attr("class", "p" + place % COLOURS).attr("fill-opacity", place < COLOURS ? null : .55).attr("x", at).attr("width", wide).attr("height", 26).attr("data-name", name).attr("data-value", value)
           .on("mousemove", () => showTip([make("strong", {}, name), tableOf([[item.label, say(value)], ["share", sayNumber(100 * value / total) + " %"]])], d3.event.clientX, d3.event.clientY))
           .on("mouseleave", hideTip);
@@ -604,9 +610,9 @@
       const limits = own.filter(row => limitOf(row));
       if (limits.length) parts.push(make("div", {}, make("h3", {}, "Limited by"), tableOf(limits.map(row => [label(row), limitOf(row).replace(/^limited by /, "")]))));
       if (phased.length) parts.push(bars("Phases, mean over the ranks", namesIn(phased), phased, sayTime));
-      for (const [title, pick] of EXPLAINED) {
+      for (const [title, pick, names] of EXPLAINED) {
         const items = own.map(row => ({ label: label(row), row, share: state.share, parts: pick(data.explain[row]) })).filter(item => item.parts && item.parts.length);
-        if (items.length) parts.push(bars(title, namesIn(items), items, sayTime));
+        if (items.length) parts.push(bars(title, names ? names(own).filter(name => namesIn(items).includes(name)) : namesIn(items), items, sayTime, names && names(own)));
       }
       const last = own[own.length - 1], kinds = last === undefined ? [] : listOf(data.kinds, last, 4);
       if (kinds.length) {
@@ -633,14 +639,22 @@
   }
   const limitOf = row => { const e = data.explain[row]; return e ? e.limited_by || e.sentence || null : null; };
   const times = list => list.map(([name, ns]) => [name, ns / 1000]).filter(p => p[1] > 0);
+  /* The uses of time of which any kernel has some: one colour each, in both bars. */
+  function usesOf(rows) {
+    const names = [];
+    for (const row of rows)
+      for (const kernel of data.explain[row] ? [data.explain[row].slowest, data.explain[row].mean] : [])
+        for (const [name, ns] of Object.entries(kernel && kernel.shares_ns || {})) if (ns > 0 && !names.includes(name)) names.push(name);
+    return names;
+  }
   const EXPLAINED = [
-    ["The kernel that ended last: its time by use", e => e && e.slowest && times(Object.entries(e.slowest.shares_ns || {}))],
-    ["The mean kernel: its time by use", e => e && e.mean && times(Object.entries(e.mean.shares_ns || {}))],
+    ["The kernel that ended last: its time by use", e => e && e.slowest && times(Object.entries(e.slowest.shares_ns || {})), usesOf],
+    ["The mean kernel: its time by use", e => e && e.mean && times(Object.entries(e.mean.shares_ns || {})), usesOf],
     ["The critical path by part", e => e && e.path && times((e.path.parts || []).map(p => [p.part, p.time_ns]))]];
   function tableOfRows(head, rows) {
     const body = make("tbody", {});
-    for (const row of rows) body.append(make("tr", {}, ...row.map((text, i) => make(i ? "td" : "th", i ? { class: /^[\d.,–-]/.test(text) ? "n" : null } : { scope: "row" }, text))));
-    return make("table", {}, make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i && rows.length && /^[\d.,–-]/.test(rows[0][i]) ? "n" : null }, text)))), body);
+    for (const row of rows) body.append(make("tr", {}, ...row.map((text, i) => make(i ? "td" : "th", i ? { class: /^(\d|–$)/.test(text) ? "n" : null } : { scope: "row" }, text))));
+    return make("table", {}, make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i && rows.length && /^(\d|–$)/.test(rows[0][i]) ? "n" : null }, text)))), body);
   }
   /* Of one row: limits, places of the critical path, waits for data by direction, blocks. */
   function detailsOf(e, label) {
@@ -648,7 +662,7 @@
     const path = e.path || {};
     if ((path.limits || []).length)
       parts.push(make("div", {}, make("h3", {}, "Limits of " + label), tableOfRows(["on the critical path", "time", "share", "call with it twice as fast", "to try it"],
-        path.limits.map(l => [l.limit, sayTime(l.time_ns / 1000), share(l.time_ns), sayTime(l.twice_as_fast_ns / 1000), l.twice_as_fast_set || "–"]))));
+        path.limits.map(l => [l.limit, sayTime(l.time_ns / 1000), share(l.time_ns), sayTime(l.twice_as_fast_ns / 1000), String(l.twice_as_fast_set || "–").replace(/(^| )(?=\S+=)/g, "$1--set ")]))));
     if ((path.places || []).length)
       parts.push(make("div", {}, make("h3", {}, "Places of its critical path"), tableOfRows(["place", "time", "share"], path.places.slice(0, 12).map(p => [p.place, sayTime(p.time_ns / 1000), share(p.time_ns)]))));
     const waits = e.slowest ? times(Object.entries(e.slowest.data_ns || {})) : [];
@@ -657,7 +671,8 @@
     const blocks = Object.entries(e.blocks || {}).filter(([, b]) => b.busy_share_max > 0);
     if (blocks.length)
       parts.push(make("div", {}, make("h3", {}, "Blocks of PEs: share of the time busy"), tableOfRows(["block", "mean", "the busiest"], blocks.map(([name, b]) => [name, sayNumber(100 * b.busy_share) + " %", sayNumber(100 * b.busy_share_max) + " %"]))));
-    return parts.length ? [make("div", { class: "columns" }, ...parts)] : [];
+    const wide = parts.length && (path.limits || []).length ? [parts.shift()] : [];
+    return parts.length ? [...wide, make("div", { class: "columns" }, ...parts)] : wide;
   }
 
   /* ---- the machine ------------------------------------------------------------------------------ */

@@ -38,7 +38,6 @@ static const struct scheduled_candidate candidates[] = {
     {"pairwise_all_to_all", THREADS(32)},
     {"pairwise_all_to_all", THREADS(8)},
     {"pairwise_all_to_all", THREADS(64)},
-    {"pairwise_all_to_all", THREADS(4)},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 

@@ -28,11 +28,12 @@ static uint32_t threads_between(const struct hierarchy *h)
  * sends before it receives fits in the slots. */
 static bool may_share(const struct hierarchy *h)
 {
+    const uint32_t own = h->between->rank[0].chunks[SCHEDULE_OUTPUT];
+    const uint32_t all = h->turns * inside_owners(&h->inside) * own;
     uint32_t owners = 1;
     for (uint32_t d = 1; d < h->inside.dims; d++)
         owners *= h->inside.dim[d].n;
-    return h->inside.way != INSIDE_DIRECT ||
-           (uint64_t)owners * h->between->rank[0].chunks[SCHEDULE_OUTPUT] <= h->call->ccl->n_slots;
+    return h->inside.way != INSIDE_DIRECT || (uint64_t)owners * own <= rs_ag_window(h->call, all);
 }
 
 static bool find_roles(const struct hierarchy *h, struct roles *roles)

@@ -1,0 +1,60 @@
+/*
+ * options_compare.c: see options_compare.h.
+ */
+#include "bench/options/options_compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/options_value.h"
+#include "collectives/config/input/text.h"
+
+const char *compare_format_name(size_t format)
+{
+    static const char *const names[COMPARE_FORMATS] = {
+        [COMPARE_TEXT] = "text", [COMPARE_MARKDOWN] = "markdown", [COMPARE_JSON] = "json"};
+    return format < COMPARE_FORMATS ? names[format] : NULL;
+}
+
+int compare_options_argument(struct options *options, int count, char **rest,
+                             struct cw_error *error)
+{
+    struct compare_options *const compare = options->values;
+    char quoted[TEXT_QUOTE_BYTES];
+    (void)count;
+    for (size_t i = 0; i < 2; i++)
+        if (compare->paths[i] == NULL) {
+            compare->paths[i] = rest[0];
+            return 1;
+        }
+    cw_error_set(error, CW_USAGE, "unexpected argument %s; two results are compared",
+                 text_quote(rest[0], strlen(rest[0]), quoted));
+    return 0;
+}
+
+int compare_options_finish(struct options *options, struct cw_error *error)
+{
+    const struct compare_options *const compare = options->values;
+    if (compare->paths[1] == NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "name two results that run --json wrote: the first is "
+                            "what the second is held against");
+    if (strcmp(compare->paths[0], "-") == 0 && strcmp(compare->paths[1], "-") == 0)
+        return cw_error_set(error, CW_USAGE, "only one result comes from standard input");
+    return CW_OK;
+}
+
+int compare_options_read_tolerance(struct options *options, const struct option_row *row,
+                                   const char *text, struct cw_error *error)
+{
+    double *const percent = options_field(options, row);
+    char *end;
+    *percent = strtod(text, &end);
+    if (*end == '%')
+        end++;
+    if (end == text || *end != '\0' || !(*percent >= 0) || !isfinite(*percent) ||
+        strspn(text, "0123456789.%eE+-") != strlen(text))
+        return options_refuse(error, row->name, text, "expected per cent, such as 2, 2% or 0.5");
+    return CW_OK;
+}

@@ -1,0 +1,27 @@
+/*
+ * options_compare.h: the values of `cubewarp compare`, and its arguments.
+ */
+#ifndef BENCH_OPTIONS_COMPARE_H
+#define BENCH_OPTIONS_COMPARE_H
+
+#include "bench/options/option.h"
+
+enum compare_format { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_JSON, COMPARE_FORMATS };
+
+/* The command's values. */
+struct compare_options {
+    const char *paths[2]; /* A and B */
+    double tolerance_percent;
+    uint32_t format; /* enum compare_format */
+};
+
+const char *compare_format_name(size_t format); /* NULL after the last */
+
+/* For the table of options. */
+int compare_options_argument(struct options *options, int count, char **rest,
+                             struct cw_error *error);
+int compare_options_finish(struct options *options, struct cw_error *error);
+int compare_options_read_tolerance(struct options *options, const struct option_row *row,
+                                   const char *text, struct cw_error *error);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * again.c: see again.h. The line is put together from words, so that it is read, refused and kept
+ * as any other line.
+ */
+#include "bench/result/again.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/options/options.h"
+#include "bench/options/options_table.h"
+#include "bench/output/report_json.h"
+#include "bench/result/compare_report.h"
+
+/* The lines under way. */
+struct joining {
+    struct again *again;
+    const char *path;            /* of --again in the new line; NULL: it is not there */
+    bool given[OPTION_ROWS_MAX]; /* in the new line, by row of the table */
+};
+
+static bool is_again(const struct option_row *row)
+{
+    return row != NULL && strcmp(row->name, "again") == 0;
+}
+
+static void append_words(struct again *again, char **words, int count)
+{
+    for (int i = 0; i < count; i++)
+        again->argv[again->argc++] = words[i];
+}
+
+static void note_given(void *arg, const struct option_row *row, char **words, int count)
+{
+    struct joining *const joining = arg;
+    const char *const equals = strchr(words[0], '=');
+    if (row != NULL && !row->repeats)
+        joining->given[row - option_rows] = true;
+    if (is_again(row))
+        joining->path = equals != NULL ? equals + 1 : count > 1 ? words[1] : NULL;
+}
+
+static void take_new(void *arg, const struct option_row *row, char **words, int count)
+{
+    struct joining *const joining = arg;
+    if (!is_again(row))
+        append_words(joining->again, words, count);
+}
+
+/* Files and listings are of the first run alone. */
+static void take_old(void *arg, const struct option_row *row, char **words, int count)
+{
+    struct joining *const joining = arg;
+    if (row != NULL &&
+        (joining->given[row - option_rows] || is_again(row) || row->type == OPTION_OUTPUT ||
+         row->type == OPTION_OUTPUT_FILE || strcmp(row->name, "dump-pointers") == 0))
+        return;
+    append_words(joining->again, words, count);
+}
+
+/* The words of the first run, in memory that the caller frees. NULL: it has none. */
+static char **words_of(const struct result_document *document, int *count)
+{
+    const json_t *const line = json_object_get(document->provenance, "command_line");
+    char **const words = calloc(json_array_size(line) + 1, sizeof *words);
+    *count = (int)json_array_size(line);
+    for (int i = 0; words != NULL && i < *count; i++) {
+        words[i] = (char *)(uintptr_t)json_string_value(json_array_get(line, (size_t)i));
+        if (words[i] == NULL)
+            *count = 0;
+    }
+    if (words != NULL && *count > 0 && strcmp(words[0], "run") == 0)
+        return words;
+    free(words);
+    return NULL;
+}
+
+static int join(struct joining *joining, int argc, char **argv, struct cw_error *error)
+{
+    struct again *const again = joining->again;
+    int count;
+    int code = result_document_read(joining->path, &again->first, error);
+    if (code != CW_OK)
+        return code;
+    char **const words = words_of(&again->first, &count);
+    if (words == NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "--again %s: its provenance has no command line of run", joining->path);
+    again->asked = true;
+    again->argv = calloc((size_t)argc + (size_t)count + 1, sizeof *again->argv);
+    if (again->argv == NULL) {
+        free(words);
+        return cw_error_memory(error, "the line");
+    }
+    append_words(again, argv, 1);
+    code = options_walk(COMMAND_RUN, count, words, take_old, joining, error);
+    if (code == CW_OK)
+        code = options_walk(COMMAND_RUN, argc, argv, take_new, joining, error);
+    free(words);
+    return code;
+}
+
+int again_begin(struct again *again, int argc, char **argv, struct cw_error *error)
+{
+    struct joining joining = {.again = again};
+    struct cw_error ignored; /* the reader says the same */
+    *again = (struct again){.asked = false};
+    if (options_walk(COMMAND_RUN, argc, argv, note_given, &joining, &ignored) != CW_OK ||
+        joining.path == NULL)
+        return CW_OK;
+    return join(&joining, argc, argv, error);
+}
+
+void again_free(struct again *again)
+{
+    result_document_free(&again->first);
+    free(again->argv);
+    *again = (struct again){.asked = false};
+}
+
+/* Whether all events were the same; they are compared where both runs had one configuration and did
+ * all of their sizes. */
+static bool same_events(const struct result_document *a, const struct result_document *b)
+{
+    return a->interrupted || a->failure != NULL ||
+           strcmp(a->config_digest, b->config_digest) != 0 ||
+           strcmp(a->trace_hash, b->trace_hash) == 0;
+}
+
+static int judge(const struct result_document *a, const struct result_document *b, FILE *file,
+                 struct cw_error *error)
+{
+    struct comparison_of_documents comparison;
+    if (compare_documents(a, b, 0, &comparison, error) != CW_OK)
+        return error->exit_code;
+    const bool events = same_events(a, b);
+    fputs("#\n", file);
+    compare_report_text(file, a, b, &comparison);
+    if (!events)
+        fprintf(file, "# trace hashes differ: %s, %s\n", a->trace_hash, b->trace_hash);
+    const size_t differing = comparison.differing;
+    comparison_of_documents_free(&comparison);
+    if (differing > 0)
+        return cw_error_set(error, CW_DATA_WRONG, "%zu sizes are not as in %s", differing, a->name);
+    if (!events)
+        return cw_error_set(error, CW_DATA_WRONG, "the trace hash is not as in %s", a->name);
+    return CW_OK;
+}
+
+int again_end(const struct again *again, const struct result *result, FILE *file,
+              struct cw_error *error)
+{
+    struct result_document second;
+    json_t *const json = report_document(result);
+    if (json == NULL)
+        return cw_error_memory(error, "the comparison");
+    int code = result_document_take(json, "this run", &second, error);
+    if (code == CW_OK)
+        code = judge(&again->first, &second, file, error);
+    result_document_free(&second);
+    return code;
+}

@@ -1,0 +1,50 @@
+/*
+ * cmd_compare.c: `cubewarp compare A.json B.json`: two results of `run` side by side; exit code 1
+ * if they differ by more than the tolerance.
+ */
+#include "bench/result/cmd_compare.h"
+
+#include <stdio.h>
+
+#include "bench/cli/cli.h"
+#include "bench/options/options_compare.h"
+#include "bench/result/compare_report.h"
+
+static int compare_read(const struct compare_options *options, const struct result_document *a,
+                        const struct result_document *b, struct cw_error *error)
+{
+    struct comparison_of_documents comparison;
+    int code = compare_documents(a, b, options->tolerance_percent, &comparison, error);
+    if (code != CW_OK)
+        return code;
+    if (options->format == COMPARE_JSON)
+        code = compare_report_json(stdout, a, b, &comparison, error);
+    else if (options->format == COMPARE_MARKDOWN)
+        compare_report_markdown(stdout, a, b, &comparison);
+    else
+        compare_report_text(stdout, a, b, &comparison);
+    if (code == CW_OK && comparison.differing > 0)
+        code = CW_DATA_WRONG;
+    comparison_of_documents_free(&comparison);
+    return code;
+}
+
+int compare_main(int argc, char **argv)
+{
+    struct compare_options compare = {.tolerance_percent = 0};
+    struct options options = {.command = COMMAND_COMPARE, .values = &compare};
+    struct result_document a = {.json = NULL}, b = {.json = NULL};
+    struct cw_error error = {.exit_code = CW_OK};
+    int code;
+    if (!cli_read(&options, argc, argv, &code))
+        return code;
+    code = result_document_read(compare.paths[0], &a, &error);
+    if (code == CW_OK)
+        code = result_document_read(compare.paths[1], &b, &error);
+    if (code == CW_OK)
+        code = compare_read(&compare, &a, &b, &error);
+    result_document_free(&a);
+    result_document_free(&b);
+    code = cli_end("compare", code);
+    return error.exit_code != CW_OK ? cli_fail("compare", &error) : code;
+}

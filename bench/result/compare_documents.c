@@ -1,0 +1,258 @@
+/*
+ * compare_documents.c: see compare_documents.h.
+ */
+#include "bench/result/compare_documents.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+double compared_row_percent(const struct compared_row *row)
+{
+    if (row->why != NULL || row->a->time_ps == row->b->time_ps)
+        return 0;
+    if (row->a->time_ps == 0)
+        return INFINITY;
+    return 100 * ((double)row->b->time_ps / (double)row->a->time_ps - 1);
+}
+
+/* Whether b is another than a by more than so many per cent of `whole`. */
+static bool beyond(double a, double b, double whole, double tolerance_percent)
+{
+    return a != b && 100 * fabs(b - a) > tolerance_percent * whole;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+/* The part of that name, which is added if there is room. NULL: there is none. */
+static struct compared_part *part_of(struct compared_part *parts, size_t *count, const char *name)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (strncmp(parts[i].name, name, sizeof parts[i].name - 1) == 0)
+            return &parts[i];
+    if (*count == COMPARED_PARTS_MAX)
+        return NULL;
+    struct compared_part *const part = &parts[(*count)++];
+    *part = (struct compared_part){.a = 0};
+    snprintf(part->name, sizeof part->name, "%s", name);
+    return part;
+}
+
+/* The items of a list of a row into one side of the parts. */
+static void add_parts(struct compared_part *parts, size_t *count, const json_t *row, bool is_b,
+                      const char *list, const char *name_key, const char *figure)
+{
+    const json_t *const items = json_object_get(row, list);
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *const item = json_array_get(items, i);
+        const char *const name = json_string_value(json_object_get(item, name_key));
+        struct compared_part *const part = name != NULL ? part_of(parts, count, name) : NULL;
+        if (part == NULL)
+            continue;
+        *(is_b ? &part->b : &part->a) += number_of(item, figure);
+        *(is_b ? &part->busy_b : &part->busy_a) = number_of(item, "busy");
+    }
+}
+
+static void compare_parts(struct compared_row *row, double tolerance_percent)
+{
+    const double time_ns = (double)row->a->time_ps / 1000;
+    const struct document_row *const sides[] = {row->a, row->b};
+    for (size_t i = 0; i < 2; i++) {
+        add_parts(row->phases, &row->phase_count, sides[i]->json, i == 1, "phases", "name",
+                  "mean_ns");
+        add_parts(row->kinds, &row->kind_count, sides[i]->json, i == 1, "link_kinds", "kind",
+                  "bytes");
+    }
+    for (size_t i = 0; i < row->phase_count; i++) {
+        struct compared_part *const phase = &row->phases[i];
+        phase->differs = beyond(phase->a, phase->b, time_ns, tolerance_percent);
+        row->differs |= phase->differs;
+    }
+    for (size_t i = 0; i < row->kind_count; i++) {
+        struct compared_part *const kind = &row->kinds[i];
+        kind->differs = beyond(kind->a, kind->b, kind->a, tolerance_percent);
+        row->differs |= kind->differs;
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Why a row's figures mean nothing; NULL: they do. */
+static const char *no_figures(const struct compared_row *row)
+{
+    if (row->b == NULL)
+        return "not in B";
+    if (row->a == NULL)
+        return "not in A";
+    const bool runs_a = row->a->not_run[0] == '\0', runs_b = row->b->not_run[0] == '\0';
+    return !runs_a && !runs_b ? "not run in A and B"
+           : !runs_a          ? "not run in A"
+           : !runs_b          ? "not run in B"
+                              : NULL;
+}
+
+static void compare_row(struct comparison_of_documents *comparison, const struct document_row *a,
+                        const struct document_row *b, bool same_input)
+{
+    struct compared_row *const row = &comparison->rows[comparison->row_count++];
+    *row = (struct compared_row){.a = a, .b = b};
+    row->why = no_figures(row);
+    if (row->why != NULL) {
+        row->differs = a == NULL   ? !comparison->a_is_cut
+                       : b == NULL ? true
+                                   : strcmp(a->not_run, b->not_run) != 0;
+    } else {
+        const double tolerance = comparison->tolerance_percent;
+        const double percent = compared_row_percent(row);
+        row->differs =
+            beyond((double)a->time_ps, (double)b->time_ps, (double)a->time_ps, tolerance);
+        row->hash_differs = same_input && strcmp(a->data_hash, b->data_hash) != 0;
+        row->differs |= row->hash_differs;
+        compare_parts(row, tolerance);
+        if (fabs(percent) > fabs(comparison->largest_percent))
+            comparison->largest_percent = percent;
+    }
+    comparison->differing += row->differs;
+}
+
+static bool is_same_row(const struct document_row *a, const struct document_row *b)
+{
+    return a->bytes == b->bytes && strcmp(a->collective, b->collective) == 0;
+}
+
+/* Of equal rows of A, how many stand before this one. */
+static size_t equals_before(const struct document_row *rows, size_t i)
+{
+    size_t before = 0;
+    for (size_t k = 0; k < i; k++)
+        before += is_same_row(&rows[k], &rows[i]);
+    return before;
+}
+
+static bool text_same(const json_t *a, const json_t *b, const char *key)
+{
+    return json_equal(json_object_get(a, key), json_object_get(b, key)) == 1 ||
+           (json_object_get(a, key) == NULL && json_object_get(b, key) == NULL);
+}
+
+/* Whether the two should have the same bits. */
+static bool have_same_input(const struct result_document *a, const struct result_document *b)
+{
+    return strcmp(a->config_digest, b->config_digest) == 0 && text_same(a->json, b->json, "seed") &&
+           text_same(a->json, b->json, "input") && text_same(a->json, b->json, "bench");
+}
+
+static void compare_rows(const struct result_document *a, const struct result_document *b,
+                         struct comparison_of_documents *comparison)
+{
+    const bool same_input = have_same_input(a, b);
+    for (size_t i = 0; i < a->row_count; i++) {
+        const struct document_row *const row = &a->rows[i];
+        const struct document_row *const other =
+            result_document_row(b, row->collective, row->bytes, equals_before(a->rows, i));
+        compare_row(comparison, row, other,
+                    same_input && other != NULL && strcmp(row->dtype, other->dtype) == 0 &&
+                        strcmp(row->redop, other->redop) == 0);
+    }
+    for (size_t i = 0; i < b->row_count; i++)
+        if (result_document_row(a, b->rows[i].collective, b->rows[i].bytes,
+                                equals_before(b->rows, i)) == NULL)
+            compare_row(comparison, NULL, &b->rows[i], false);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static void add_difference(struct comparison_of_documents *comparison, const char *key,
+                           const char *a, const char *b)
+{
+    if (strcmp(a, b) != 0)
+        comparison->values[comparison->value_count++] = (struct compared_value){key, a, b};
+}
+
+/* The text of a changed value: NULL in JSON is a value that is taken away. */
+static const char *changed_text(const json_t *changed, const char *key)
+{
+    const json_t *const value = json_object_get(changed, key);
+    return value == NULL ? "as shipped" : json_is_string(value) ? json_string_value(value) : "none";
+}
+
+static const char *head_text(const json_t *json, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(json, key));
+    return text != NULL ? text : "none";
+}
+
+static const char *first_row_text(const struct result_document *document, const char *key)
+{
+    return document->row_count > 0 ? head_text(document->rows[0].json, key) : "none";
+}
+
+static void compare_values(const struct result_document *a, const struct result_document *b,
+                           struct comparison_of_documents *comparison)
+{
+    static const char *const heads[] = {"version", "bench", "algorithm", "input"};
+    static const char *const firsts[] = {"dtype", "redop"};
+    const json_t *const changed_a = json_object_get(a->provenance, "changed");
+    const json_t *const changed_b = json_object_get(b->provenance, "changed");
+    const char *key;
+    json_t *value;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        add_difference(comparison, heads[i], head_text(a->json, heads[i]),
+                       head_text(b->json, heads[i]));
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
+        add_difference(comparison, firsts[i], first_row_text(a, firsts[i]),
+                       first_row_text(b, firsts[i]));
+    snprintf(comparison->seeds[0], sizeof comparison->seeds[0], "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(a->json, "seed")));
+    snprintf(comparison->seeds[1], sizeof comparison->seeds[1], "%" JSON_INTEGER_FORMAT,
+             json_integer_value(json_object_get(b->json, "seed")));
+    add_difference(comparison, "seed", comparison->seeds[0], comparison->seeds[1]);
+    add_difference(comparison, "commit", result_document_provenance(a, "commit"),
+                   result_document_provenance(b, "commit"));
+    json_object_foreach((json_t *)(uintptr_t)changed_a, key, value)
+    {
+        add_difference(comparison, key, changed_text(changed_a, key), changed_text(changed_b, key));
+    }
+    json_object_foreach((json_t *)(uintptr_t)changed_b, key, value)
+    {
+        if (json_object_get(changed_a, key) == NULL)
+            add_difference(comparison, key, "as shipped", changed_text(changed_b, key));
+    }
+    add_difference(comparison, "configuration's digest", a->config_digest, b->config_digest);
+}
+
+int compare_documents(const struct result_document *a, const struct result_document *b,
+                      double tolerance_percent, struct comparison_of_documents *comparison,
+                      struct cw_error *error)
+{
+    enum { HEAD_VALUES = 16 };
+    const size_t values = HEAD_VALUES +
+                          json_object_size(json_object_get(a->provenance, "changed")) +
+                          json_object_size(json_object_get(b->provenance, "changed"));
+    *comparison = (struct comparison_of_documents){
+        .tolerance_percent = tolerance_percent,
+        .a_is_cut = a->interrupted || a->failure != NULL,
+        .rows = calloc(a->row_count + b->row_count + 1, sizeof *comparison->rows),
+        .values = calloc(values, sizeof *comparison->values)};
+    if (comparison->rows == NULL || comparison->values == NULL) {
+        comparison_of_documents_free(comparison);
+        return cw_error_memory(error, "the comparison");
+    }
+    compare_rows(a, b, comparison);
+    compare_values(a, b, comparison);
+    return CW_OK;
+}
+
+void comparison_of_documents_free(struct comparison_of_documents *comparison)
+{
+    free(comparison->rows);
+    free(comparison->values);
+    *comparison = (struct comparison_of_documents){.tolerance_percent = 0};
+}

@@ -1,0 +1,337 @@
+/*
+ * compare_report.c: see compare_report.h. Text and Markdown are one walk over the comparison with
+ * two ways to write a line of a table.
+ */
+#include "bench/result/compare_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/output/report.h"
+#include "bench/output/report_json.h"
+
+enum { CELLS_MAX = 7, CELL_BYTES = 96 };
+
+/* A table that is being written. */
+struct page {
+    FILE *file;
+    bool is_markdown;
+    const struct result_document *sides[2];
+    const struct comparison_of_documents *comparison;
+    int widths[CELLS_MAX]; /* of the table under way; negative: left */
+    size_t cells;
+};
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* A line of words: in text behind '#'. */
+__attribute__((format(printf, 2, 3))) static void say(const struct page *page, const char *format,
+                                                      ...)
+{
+    va_list arguments;
+    if (!page->is_markdown)
+        fputs("# ", page->file);
+    va_start(arguments, format);
+    vfprintf(page->file, format, arguments);
+    va_end(arguments);
+    fputs(page->is_markdown ? "\n\n" : "\n", page->file);
+}
+
+/* A cell of Markdown: bars would end it. */
+static void put_cell(FILE *file, const char *text)
+{
+    for (; *text != '\0'; text++)
+        fprintf(file, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+static void put_line(const struct page *page, bool is_head, const char *const *cells)
+{
+    if (page->is_markdown)
+        fputc('|', page->file);
+    else
+        fputc(is_head ? '#' : ' ', page->file);
+    for (size_t i = 0; i < page->cells; i++) {
+        if (page->is_markdown) {
+            fputc(' ', page->file);
+            put_cell(page->file, cells[i]);
+            fputs(" |", page->file);
+        } else {
+            fprintf(page->file, "%s%*s", i == 0 ? "" : " ", page->widths[i], cells[i]);
+        }
+    }
+    fputc('\n', page->file);
+}
+
+static void put_head(struct page *page, size_t count, const int *widths, const char *const *cells)
+{
+    page->cells = count;
+    for (size_t i = 0; i < count; i++)
+        page->widths[i] = widths[i];
+    put_line(page, true, cells);
+    if (!page->is_markdown)
+        return;
+    fputc('|', page->file);
+    for (size_t i = 0; i < count; i++)
+        fputs(widths[i] < 0 ? "---|" : "---:|", page->file);
+    fputc('\n', page->file);
+}
+
+static void end_table(const struct page *page)
+{
+    if (page->is_markdown)
+        fputc('\n', page->file);
+    else
+        fputs("#\n", page->file);
+}
+
+static const char *us_text(const struct document_row *row, char buf[CELL_BYTES])
+{
+    if (row == NULL || row->not_run[0] != '\0')
+        return "-";
+    return report_us(row->time_ps, buf);
+}
+
+/* "+4.20"; "0": the same to the ps. */
+static const char *percent_text(double percent, char buf[CELL_BYTES])
+{
+    if (percent == 0)
+        return "0";
+    snprintf(buf, CELL_BYTES, fabs(percent) < 0.005 ? "%+.2g" : "%+.2f", percent);
+    return buf;
+}
+
+static double change_percent(double a, double b)
+{
+    return a == b ? 0 : a == 0 ? INFINITY : 100 * (b / a - 1);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static void put_side(const struct page *page, char letter, const struct result_document *side)
+{
+    const char *const date = result_document_provenance(side, "date");
+    say(page, "%c: %s (%s%s%s, %s, %" PRIu64 " SIP%s, configuration %s%s%s)%s%s", letter,
+        side->name, side->bench, side->algorithm[0] != '\0' ? " " : "", side->algorithm,
+        side->version, side->sips, side->sips == 1 ? "" : "s", side->config_digest,
+        date[0] != '\0' ? ", " : "", date, side->interrupted ? "; interrupted" : "",
+        side->failure != NULL ? "; failed" : "");
+}
+
+static void put_values(struct page *page)
+{
+    const struct comparison_of_documents *const comparison = page->comparison;
+    if (comparison->value_count == 0) {
+        say(page, "one configuration");
+        return;
+    }
+    put_head(page, 3, (const int[]){-40, -24, -24},
+             (const char *const[]){"value that differs", "A", "B"});
+    for (size_t i = 0; i < comparison->value_count; i++) {
+        const struct compared_value *const value = &comparison->values[i];
+        put_line(page, !page->is_markdown, (const char *const[]){value->key, value->a, value->b});
+    }
+    end_table(page);
+}
+
+static void put_row(const struct page *page, const struct compared_row *row)
+{
+    const struct document_row *const any = row->a != NULL ? row->a : row->b;
+    char bytes[CELL_BYTES], a[CELL_BYTES], b[CELL_BYTES], ratio[CELL_BYTES] = "-";
+    char percent[CELL_BYTES] = "-";
+    snprintf(bytes, sizeof bytes, "%" PRIu64, any->bytes);
+    if (row->why == NULL && row->a->time_ps > 0)
+        snprintf(ratio, sizeof ratio, "%.4f", (double)row->b->time_ps / (double)row->a->time_ps);
+    put_line(page, false,
+             (const char *const[]){
+                 bytes, any->collective, us_text(row->a, a), us_text(row->b, b), ratio,
+                 row->why == NULL ? percent_text(compared_row_percent(row), percent) : "-",
+                 row->why != NULL                     ? row->why
+                 : row->hash_differs                  ? "OTHER BITS"
+                 : row->differs                       ? "DIFFERS"
+                 : row->a->time_ps != row->b->time_ps ? "within"
+                                                      : "same"});
+}
+
+/* Shares are printed with 15 digits, of which the last need not come back. */
+static bool any_part_changed(const struct compared_row *row)
+{
+    bool changed = false;
+    for (size_t i = 0; i < row->phase_count; i++)
+        changed |= row->phases[i].a != row->phases[i].b;
+    for (size_t i = 0; i < row->kind_count; i++)
+        changed |= row->kinds[i].a != row->kinds[i].b ||
+                   fabs(row->kinds[i].busy_a - row->kinds[i].busy_b) > 1e-9;
+    return changed;
+}
+
+static void put_phases(const struct page *page, const struct compared_row *row)
+{
+    for (size_t i = 0; i < row->phase_count; i++) {
+        const struct compared_part *const phase = &row->phases[i];
+        char a[CELL_BYTES], b[CELL_BYTES], percent[CELL_BYTES];
+        snprintf(a, sizeof a, "%.6f us", phase->a / 1000);
+        snprintf(b, sizeof b, "%.6f us", phase->b / 1000);
+        put_line(page, !page->is_markdown,
+                 (const char *const[]){phase->name, a, b,
+                                       percent_text(change_percent(phase->a, phase->b), percent),
+                                       phase->differs ? "DIFFERS" : "same"});
+    }
+}
+
+static void put_kinds(const struct page *page, const struct compared_row *row)
+{
+    for (size_t i = 0; i < row->kind_count; i++) {
+        const struct compared_part *const kind = &row->kinds[i];
+        char a[CELL_BYTES], b[CELL_BYTES], percent[CELL_BYTES];
+        snprintf(a, sizeof a, "%.0f B, %.2f %% busy", kind->a, 100 * kind->busy_a);
+        snprintf(b, sizeof b, "%.0f B, %.2f %% busy", kind->b, 100 * kind->busy_b);
+        put_line(page, !page->is_markdown,
+                 (const char *const[]){kind->name, a, b,
+                                       percent_text(change_percent(kind->a, kind->b), percent),
+                                       kind->differs ? "DIFFERS" : "same"});
+    }
+}
+
+/* The phases and the kinds of links of each size in which they are others. */
+static void put_details(struct page *page)
+{
+    for (size_t i = 0; i < page->comparison->row_count; i++) {
+        const struct compared_row *const row = &page->comparison->rows[i];
+        if (row->why != NULL || !any_part_changed(row))
+            continue;
+        if (page->is_markdown)
+            fprintf(page->file, "**%s, %" PRIu64 " B**\n\n", row->a->collective, row->a->bytes);
+        else
+            say(page, "---- %s, %" PRIu64 " B", row->a->collective, row->a->bytes);
+        put_head(page, 5, (const int[]){-32, 28, 28, 9, -7},
+                 (const char *const[]){"phase, kind of link", "A", "B", "change(%)", ""});
+        put_phases(page, row);
+        put_kinds(page, row);
+        end_table(page);
+    }
+}
+
+static void put_verdict(const struct page *page)
+{
+    const struct comparison_of_documents *const comparison = page->comparison;
+    char percent[CELL_BYTES];
+    if (comparison->differing == 0)
+        say(page, "the same within %g %%: %zu size%s; the largest change of a time: %s %%",
+            comparison->tolerance_percent, comparison->row_count,
+            comparison->row_count == 1 ? "" : "s",
+            percent_text(comparison->largest_percent, percent));
+    else
+        say(page, "%zu of %zu sizes differ by more than %g %%; the largest change of a time: %s %%",
+            comparison->differing, comparison->row_count, comparison->tolerance_percent,
+            percent_text(comparison->largest_percent, percent));
+}
+
+static void put_page(struct page *page)
+{
+    put_side(page, 'A', page->sides[0]);
+    put_side(page, 'B', page->sides[1]);
+    put_values(page);
+    put_head(page, 7, (const int[]){15, -16, 17, 17, 9, 9, -10},
+             (const char *const[]){"size(B)", "collective", "A(us)", "B(us)", "B/A", "change(%)",
+                                   "verdict"});
+    for (size_t i = 0; i < page->comparison->row_count; i++)
+        put_row(page, &page->comparison->rows[i]);
+    end_table(page);
+    put_details(page);
+    put_verdict(page);
+}
+
+void compare_report_text(FILE *file, const struct result_document *a,
+                         const struct result_document *b,
+                         const struct comparison_of_documents *comparison)
+{
+    struct page page = {.file = file, .sides = {a, b}, .comparison = comparison};
+    put_page(&page);
+}
+
+void compare_report_markdown(FILE *file, const struct result_document *a,
+                             const struct result_document *b,
+                             const struct comparison_of_documents *comparison)
+{
+    struct page page = {
+        .file = file, .is_markdown = true, .sides = {a, b}, .comparison = comparison};
+    put_page(&page);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* A value that JSON has: an infinite ratio is null. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *parts_json(const struct compared_part *parts, size_t count, const char *name,
+                          const char *figure, bool busy)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < count && list != NULL; i++) {
+        const struct compared_part *const part = &parts[i];
+        char a[CELL_BYTES], b[CELL_BYTES];
+        snprintf(a, sizeof a, "%s_a", figure);
+        snprintf(b, sizeof b, "%s_b", figure);
+        json_t *const object = json_pack("{s:s, s:f, s:f, s:o, s:b}", name, part->name, a, part->a,
+                                         b, part->b, "ratio",
+                                         real_or_null(part->a == part->b ? 1
+                                                      : part->a > 0      ? part->b / part->a
+                                                                         : INFINITY),
+                                         "differs", part->differs);
+        if (object != NULL && busy) {
+            (void)json_object_set_new(object, "busy_a", json_real(part->busy_a));
+            (void)json_object_set_new(object, "busy_b", json_real(part->busy_b));
+        }
+        (void)json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *time_json_of(const struct document_row *row)
+{
+    return row == NULL || row->not_run[0] != '\0' ? json_null()
+                                                  : json_real((double)row->time_ps / 1000);
+}
+
+static json_t *compared_row_json(const struct compared_row *row)
+{
+    const struct document_row *const any = row->a != NULL ? row->a : row->b;
+    const double ratio = row->why != NULL ? INFINITY
+                         : row->a->time_ps == row->b->time_ps
+                             ? 1
+                             : (double)row->b->time_ps / (double)row->a->time_ps;
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:o, s:o}", "collective",
+                     any->collective, "bytes", (json_int_t)any->bytes, "time_ns_a",
+                     time_json_of(row->a), "time_ns_b", time_json_of(row->b), "ratio",
+                     real_or_null(ratio), "differs", row->differs, "other_bits", row->hash_differs,
+                     "not_compared", row->why, "phases",
+                     parts_json(row->phases, row->phase_count, "name", "mean_ns", false),
+                     "link_kinds", parts_json(row->kinds, row->kind_count, "kind", "bytes", true));
+}
+
+int compare_report_json(FILE *file, const struct result_document *a,
+                        const struct result_document *b,
+                        const struct comparison_of_documents *comparison, struct cw_error *error)
+{
+    json_t *const rows = json_array(), *const values = json_array();
+    for (size_t i = 0; i < comparison->row_count; i++)
+        (void)json_array_append_new(rows, compared_row_json(&comparison->rows[i]));
+    for (size_t i = 0; i < comparison->value_count; i++) {
+        const struct compared_value *const value = &comparison->values[i];
+        (void)json_array_append_new(
+            values, json_pack("{s:s, s:s, s:s}", "key", value->key, "a", value->a, "b", value->b));
+    }
+    json_t *const object =
+        json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:o, s:o, s:o}", "schema", "cubewarp.compare/1",
+                  "a", a->name, "b", b->name, "tolerance_percent", comparison->tolerance_percent,
+                  "same", comparison->differing == 0, "differing",
+                  (json_int_t)comparison->differing, "largest_percent",
+                  real_or_null(comparison->largest_percent), "values", values, "results", rows);
+    return report_json_object(file, object, 15, error);
+}

@@ -1,0 +1,189 @@
+/*
+ * test_compare.c: `cubewarp compare` and `run --again` on results of the program: the same, another
+ * link speed, another size, a tolerance, a golden file that was changed by hand, interrupted ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test/support/run_cubewarp.h"
+
+static char folder[] = "/tmp/cubewarp-compare-XXXXXX";
+
+static void make(const char *name, const char *line)
+{
+    struct run_output output = run_line(0, "run --preset tiny %s --json %s/%s", line, folder, name);
+    run_output_free(&output);
+}
+
+/* Compares two of them; the caller frees the output. */
+static struct run_output compare(int code, const char *a, const char *b, const char *options)
+{
+    return run_line(code, "compare %s/%s %s/%s %s", folder, a, folder, b, options);
+}
+
+static void expect_text(struct run_output output, const char *text)
+{
+    if (strstr(output.out, text) == NULL)
+        print_error("not said: %s\nbut: %s\n", text, output.out);
+    assert_non_null(strstr(output.out, text));
+    run_output_free(&output);
+}
+
+static void the_same_is_the_same(void **state)
+{
+    (void)state;
+    make("a", "--bytes 1KiB:4KiB:x2");
+    make("b", "--bytes 1KiB:4KiB:x2 --threads 2 --sync optimistic");
+    expect_text(compare(0, "a", "b", ""), "# the same within 0 %: 3 sizes");
+    expect_text(compare(0, "a", "b", ""), "# one configuration");
+    expect_text(compare(0, "a", "b", "--format markdown"), "| 1024 | all_reduce |");
+    struct run_output output = compare(0, "a", "b", "--format json");
+    json_t *const json = json_loads(output.out, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(json, "schema")), "cubewarp.compare/1");
+    assert_true(json_is_true(json_object_get(json, "same")));
+    assert_int_equal(json_array_size(json_object_get(json, "results")), 3);
+    json_decref(json);
+    run_output_free(&output);
+}
+
+static void a_slower_link_is_named(void **state)
+{
+    (void)state;
+    make("a", "--bytes 1KiB:4KiB:x2");
+    make("b", "--bytes 1KiB:4KiB:x2 --set links.ucie.bw_gbs=100");
+    make("c", "--bytes 2KiB:8KiB:x2");
+    expect_text(compare(1, "a", "b", ""), "links.ucie.bw_gbs");
+    expect_text(compare(1, "a", "b", "--tolerance 0.001%"), "3 of 3 sizes differ");
+    expect_text(compare(0, "a", "b", "--tolerance 80"), "within");
+    expect_text(compare(1, "a", "c", "--tolerance 80"), "not in B");
+    expect_text(compare(1, "a", "c", "--tolerance 80"), "2 of 4 sizes differ");
+}
+
+/* One ps, and one bit. */
+static void a_golden_file_guards_times_and_bits(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/golden", folder);
+    make("a", "--bytes 1KiB");
+    json_t *const json =
+        json_load_file((snprintf(path, sizeof path, "%s/a", folder), path), 0, NULL);
+    json_t *const row = json_array_get(json_object_get(json, "results"), 0);
+    const double time_ns = json_real_value(json_object_get(row, "time_ns"));
+    snprintf(path, sizeof path, "%s/golden", folder);
+    json_object_set_new(row, "time_ns", json_real(time_ns + 0.001));
+    assert_int_equal(json_dump_file(json, path, JSON_REAL_PRECISION(15)), 0);
+    expect_text(compare(1, "golden", "a", ""), "DIFFERS");
+    expect_text(compare(0, "golden", "a", "--tolerance 0.01"), "within");
+    json_object_set_new(row, "time_ns", json_real(time_ns));
+    json_object_set_new(row, "data_hash", json_string("0000000000000000"));
+    assert_int_equal(json_dump_file(json, path, JSON_REAL_PRECISION(15)), 0);
+    expect_text(compare(1, "golden", "a", "--tolerance 50"), "OTHER BITS");
+    /* Another input has other bits. */
+    json_object_set_new(json, "seed", json_integer(2));
+    assert_int_equal(json_dump_file(json, path, JSON_REAL_PRECISION(15)), 0);
+    expect_text(compare(0, "golden", "a", ""), "seed");
+    json_decref(json);
+}
+
+static void a_line_runs_again(void **state)
+{
+    (void)state;
+    make("a", "--bytes 1KiB:4KiB:x2 --set links.ucie.bw_gbs=100 --tag night=1");
+    char line[512];
+    snprintf(line, sizeof line, "run --again %s/a", folder);
+    expect_text(run_line(0, "%s", line), "# the same within 0 %: 3 sizes");
+    expect_text(run_line(0, "%s --threads 2 --json %s/b", line, folder), "# the same within 0 %");
+    expect_text(compare(0, "a", "b", ""), "# the same within 0 %");
+    struct run_output output = run_line(1, "%s --dtype bf16 --verify-data --bytes 1KiB", line);
+    assert_non_null(strstr(output.err, "sizes are not as in"));
+    run_output_free(&output);
+    /* The result of a run again can be run again. */
+    snprintf(line, sizeof line, "run --again=%s/b", folder);
+    expect_text(run_line(0, "%s --csv -", line), ",links.ucie.bw_gbs,night\n");
+    output = run_line(2, "run --again /dev/null");
+    run_output_free(&output);
+    output = run_line(2, "run --again %s/a --againn", folder);
+    assert_non_null(strstr(output.err, "unknown option '--againn'"));
+    run_output_free(&output);
+}
+
+/* It stops behind its first size. */
+static void a_result_that_was_cut_short_is_compared_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(
+        3, "run --preset tiny --bytes 64:1MiB:x16384 --max-events 5000 --json %s/a", folder);
+    run_output_free(&output);
+    make("b", "--bytes 64:1MiB:x16384");
+    expect_text(compare(0, "a", "b", ""), "; failed");
+    expect_text(compare(1, "b", "a", ""), "not in B");
+}
+
+static void wrong_lines_are_refused(void **state)
+{
+    (void)state;
+    make("a", "--bytes 1KiB");
+    static const char *const wrong[] = {"compare",
+                                        "compare %s/a",
+                                        "compare %s/a %s/nowhere",
+                                        "compare %s/a %s/a %s/a",
+                                        "compare %s/a %s/a --tolerance -1",
+                                        "compare %s/a %s/a --tolerance nan",
+                                        "compare %s/a %s/a --format xml",
+                                        "compare - -"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[512] = "";
+        for (const char *at = wrong[i]; *at != '\0'; at++) {
+            const bool is_folder = at[0] == '%' && at[1] == 's';
+            const size_t bytes = strlen(line);
+            snprintf(line + bytes, sizeof line - bytes, "%.*s", is_folder ? 99 : 1,
+                     is_folder ? folder : at);
+            at += is_folder;
+        }
+        struct run_output output = run_line(2, "%s", line);
+        assert_true(output.err[0] != '\0');
+        run_output_free(&output);
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "golden"};
+    char path[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_is_the_same),
+        cmocka_unit_test(a_slower_link_is_named),
+        cmocka_unit_test(a_golden_file_guards_times_and_bits),
+        cmocka_unit_test(a_line_runs_again),
+        cmocka_unit_test(a_result_that_was_cut_short_is_compared_as_far_as_it_goes),
+        cmocka_unit_test(wrong_lines_are_refused),
+    };
+    return cmocka_run_group_tests_name("compare", tests, make_folder, remove_folder);
+}
