@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config node-d3
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev zlib1g-dev libexpat1-dev g++ pkg-config node-d3
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -89,7 +89,7 @@ else # any processor of the kind
   ARCH :=
 endif
 
-LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd -lexpat $(LIBS_ALLOC) -lm -ldl
+LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd -lz -lexpat $(LIBS_ALLOC) -lm -ldl
 ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives perf bench

@@ -480,6 +480,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
     if (code == CW_OK)
         code = run_use_commit(&session.use, result, error);
+    else if (result->failure != NULL || result->interrupted)
+        (void)run_use_commit(&session.use, result, &(struct cw_error){0});
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
     else if (session.engine_log.stream != NULL && (result->failure != NULL || result->interrupted))
