@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/output/atomic_file.h"
 #include "bench/study/study_db.h"
 
 /* A study as far as its database tells: enough to open one. */
@@ -83,12 +84,25 @@ static int check_inputs(const char *const *inputs, size_t count, struct told *to
     return code;
 }
 
+/* The database to make is none of those that it is made of. */
+static int check_output(const char *path, const char *const *inputs, size_t count,
+                        struct cw_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (atomic_file_same(path, inputs[i]))
+            return cw_error_set(error, CW_USAGE,
+                                "%.500s is a part to merge; --db names another database", path);
+    return CW_OK;
+}
+
 int study_merge(const char *path, const char *const *inputs, size_t count,
                 struct study_merged *merged, struct cw_error *error)
 {
     struct told told;
     struct study_db *db = NULL;
     *merged = (struct study_merged){0};
+    if (check_output(path, inputs, count, error) != CW_OK)
+        return error->exit_code;
     int code = check_inputs(inputs, count, &told, error);
     if (code == CW_OK)
         code = study_db_open(path, &told.study, (struct study_shard){1, 1}, false, &db, error);

@@ -178,7 +178,7 @@ static void apply_algorithm_option(struct load *load, const char *name)
     config_apply_path(&load->loader, load->tree, source, "defaults.algorithm", &node);
 }
 
-static void apply_set(struct load *load, const char *text)
+static void apply_set(struct load *load, const char *algorithm, const char *text)
 {
     const uint32_t source = add_option(load, "--set", text);
     if (source == 0)
@@ -192,6 +192,10 @@ static void apply_set(struct load *load, const char *text)
     const char *const path = config_arena_text(load->loader.arena, text, (size_t)(equals - text));
     if (path == NULL)
         return;
+    if (algorithm != NULL && strcmp(path, "defaults.algorithm") == 0 &&
+        strcmp(equals + 1, algorithm) != 0)
+        config_error(&load->loader, (struct config_place){.source = source},
+                     "--algorithm %s names the algorithm already; give one of the two", algorithm);
     const struct config_node *const node =
         config_parse(&load->loader, source, equals + 1, strlen(equals + 1));
     if (node != NULL)
@@ -331,7 +335,7 @@ static void load_layers(struct load *load)
     if (request->algorithm != NULL)
         apply_algorithm_option(load, request->algorithm);
     for (size_t i = 0; i < request->set_count; i++)
-        apply_set(load, request->sets[i]);
+        apply_set(load, request->algorithm, request->sets[i]);
     apply_environment(load);
     config_check_algorithms(&load->loader, load->tree);
     config_check_machine(&load->loader, load->tree);

@@ -246,6 +246,8 @@ static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
         {"run --set defaults.n_slots=100000", {"defaults.n_slots"}},
         {"run --set defaults.algorithm=magic", {"no algorithm 'magic'", "ring_allreduce"}},
         {"run --algorithm magic", {"no algorithm 'magic'"}},
+        {"run --set defaults.algorithm=tree_allreduce --algorithm ring_allreduce",
+         {"--algorithm ring_allreduce names the algorithm already", "give one of the two"}},
         {"run --preset magic", {"unknown preset 'magic'", "pod64", "tiny"}},
         {"run --set algorithms.lrab_hierarchical_allreduce.root=4,0", {"4,0", "4 x 4"}},
         {"run --set system.sips.count", {"KEY=VALUE"}},

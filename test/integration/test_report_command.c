@@ -115,6 +115,9 @@ static void files_of_other_kinds_are_refused(void **state)
     run_output_free(&output);
     output = run_line(2, "report %s/a.json --csv - --markdown -", folder);
     run_output_free(&output);
+    output = run_line(2, "report %s/a.json --csv %s/./a.json", folder, folder);
+    assert_non_null(strstr(output.err, "an output needs another file"));
+    run_output_free(&output);
     output = run_line(4, "report %s/a.json -o /dev/full", folder);
     run_output_free(&output);
     output = run_line(2, "report %s/log.csv --plots %s", folder, folder);

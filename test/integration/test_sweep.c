@@ -210,6 +210,7 @@ static void options_that_would_do_nothing_are_refused(void **state)
     refused("sweep a.yaml b.yaml", "unexpected argument 'b.yaml'; one study at a time");
     refused("sweep merge --db x.sqlite", "name the databases");
     refused("sweep merge a.sqlite", "name the database to make");
+    refused("sweep merge --db a.sqlite b.sqlite ./a.sqlite", "a.sqlite is a part to merge");
     refused("sweep merge --db x.sqlite --dry-run a.sqlite",
             "--dry-run: merge runs nothing, and takes --db alone");
     refused("sweep a.yaml --tasks 3", "--tasks is for --emit");
