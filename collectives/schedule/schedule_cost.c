@@ -260,8 +260,10 @@ static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint
         }
         if (busy == 0) /* counted at another crossing */
             continue;
-        tail = later(tail, c->link_free_ps[link] + busy);
-        c->link_free_ps[link] = later(c->link_free_ps[link], tail - busy) + busy;
+        /* It takes its turn at all links when it sets out, however long it waits for one of them:
+         * others use the time that a link would be kept for it. */
+        c->link_free_ps[link] = later(c->link_free_ps[link], begins + paid - ser) + busy;
+        tail = later(tail, c->link_free_ps[link]);
     }
     return tail + q->route.latency_ps;
 }
