@@ -454,8 +454,10 @@ int bench_run(const struct run_options *options, const struct config *config, st
     dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
     dist.progress = session.shows_progress ? bench_show_progress : NULL;
+    session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
     bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
+    bench_expect(&session, 0);
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);
@@ -478,6 +480,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
     if (code == CW_OK)
         code = run_use_commit(&session.use, result, error);
+    else if (result->failure != NULL || result->interrupted)
+        (void)run_use_commit(&session.use, result, &(struct cw_error){0});
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
     else if (session.engine_log.stream != NULL && (result->failure != NULL || result->interrupted))

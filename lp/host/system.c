@@ -263,6 +263,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.arrivals = options->arrival != NULL;
     system->model.emit.links = options->crossed != NULL;
     system->model.emit.causes = options->causes.record != NULL;
+    if (options->engine.sync == CW_SEQUENTIAL)
+        system->model.emit.direct = options->causes.direct;
     system->model.emit.waits = system->model.emit.causes || options->waited != NULL;
     system->model.hw.watched |= system->model.emit.causes || system->model.emit.links;
     system->hooks = lp_engine_model(&system->model);
