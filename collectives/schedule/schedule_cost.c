@@ -574,7 +574,8 @@ static void route_between(const struct cost *c, uint32_t from, uint32_t to, stru
 {
     const uint32_t receiver =
         c->s->rank[to].thread_count > 1 ? find_receiving(&c->s->rank[to], from, channel) : 0;
-    cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver), route);
+    cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver),
+                  c->s->rank[from].thread[sending.thread].other_way, route);
 }
 
 /* A step is the first of its thread that sends to its peer on its channel. Such steps come in the
