@@ -6,7 +6,7 @@ VARIANT ?= release
 
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
-            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev libexpat1-dev g++ pkg-config node-d3
+            libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev zlib1g-dev libexpat1-dev g++ pkg-config node-d3
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
@@ -89,7 +89,7 @@ else # any processor of the kind
   ARCH :=
 endif
 
-LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd -lexpat $(LIBS_ALLOC) -lm -ldl
+LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd -lz -lexpat $(LIBS_ALLOC) -lm -ldl
 ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives perf bench
@@ -230,7 +230,7 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
-tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)
+tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc $(OUT)/obj/page_files.inc ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
 	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
@@ -286,6 +286,12 @@ $(PRESET_TABLES): setup
 	@.ci/setup.sh python3
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/presets.py $(BUILD)/check/cubewarp $(@:-table=)
+
+.PHONY: studies
+studies: setup ## sweep the studies that ship: figures in perf/results/studies/, pages in build/studies/
+	@.ci/setup.sh gnuplot-nox python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/studies.py $(BUILD)/check/cubewarp $(BUILD)/studies
 
 compdb: ## compile_commands.json, for editors
 	@.ci/setup.sh bear

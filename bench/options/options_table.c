@@ -93,6 +93,7 @@ static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balanc
 /* Why `perf project` refuses an option. */
 static const char of_threads[] = "the projection runs the command on one thread and on two itself";
 static const char of_output[] = "the projection has no use for what the command reports; drop it";
+static const char needs_trace[] = "it filters the timeline: --trace FILE is missing";
 static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
 
 const struct option_row option_rows[] = {
@@ -239,8 +240,16 @@ const struct option_row option_rows[] = {
      "write every committed data operation, for cubewarp replay (Zstandard)", RUN(op_log),
      .not_projected = of_output},
     {"trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
-     "write a timeline of kernels and operations as Chrome trace JSON (ui.perfetto.dev)",
+     "write a timeline of calls, kernels, operations, waits and tiles as Chrome trace JSON "
+     "(ui.perfetto.dev); FILE.gz and FILE.zst are compressed",
      RUN(timeline), .not_projected = of_output},
+    {"trace-only", 0, OPTION_TEXT, COMMAND_RUN, "PLACES",
+     "of these SIPs, cubes, PEs alone: 0,1.10,2-3.0.0", RUN(trace_only), .needs = "trace",
+     .needs_text = needs_trace, .not_projected = of_output},
+    {"trace-from", 0, OPTION_TIME, COMMAND_RUN, "TIME", "from this simulated time on, such as 10us",
+     RUN(trace_from_ps), .needs = "trace", .needs_text = needs_trace, .not_projected = of_output},
+    {"trace-to", 0, OPTION_TIME, COMMAND_RUN, "TIME", "and before this one", RUN(trace_to_ps),
+     .needs = "trace", .needs_text = needs_trace, .not_projected = of_output},
     {"links", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write the use of all links and PEs, in all and over time, as JSON or (FILE.csv) CSV",
      RUN(links), .not_projected = of_output},

@@ -413,6 +413,9 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         session->first_size = i;
         session->end_size = i + each;
         bench_expect(session, i);
+        session->expected->ccl.n_elem_is_most =
+            each == 1 && session->options->size_count > 0 &&
+            strcmp(session->program->name, "ccl_allreduce") == 0;
         free(session->credit_wait_ps);
         session->credit_wait_ps = NULL;
         process_phases_forget_sim(&session->result->phases);
@@ -463,8 +466,10 @@ int bench_run(const struct run_options *options, const struct config *config, st
     dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
     dist.progress = session.shows_progress ? bench_show_progress : NULL;
+    session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
     bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
+    bench_expect(&session, 0);
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);
@@ -487,6 +492,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
         commit_so_far(&session, &logs);
     if (code == CW_OK)
         code = run_use_commit(&session.use, result, error);
+    else if (result->failure != NULL || result->interrupted)
+        (void)run_use_commit(&session.use, result, &(struct cw_error){0});
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
     if (session.program->finish != NULL)

@@ -61,6 +61,18 @@ static void run_logs_on_crossed(void *arg, const struct lp_crossed *crossed)
     const struct run_logs *const logs = arg;
     if (logs->use != NULL && logs->use->machine != NULL)
         machine_use_crossed(logs->use->machine, crossed);
+    if (logs->timeline != NULL)
+        timeline_crossed(logs->timeline, crossed);
+}
+
+static void run_logs_on_arrival(void *arg, const struct lp_arrival *arrival)
+{
+    timeline_arrival(((const struct run_logs *)arg)->timeline, arrival);
+}
+
+static void run_logs_on_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
+{
+    timeline_waited(((const struct run_logs *)arg)->timeline, now_ps, waited);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -81,6 +93,21 @@ static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
     return code;
 }
 
+static int open_timeline(struct run_logs *logs, struct cw_error *error)
+{
+    const struct run_options *const options = logs->options;
+    struct timeline_options *const to = &logs->timeline_options;
+    *to = (struct timeline_options){.collective = options->bench, .warmup = options->warmup};
+    int code = timeline_filter_read(&to->filter, options->trace_only, options->trace_from_ps,
+                                    options->trace_to_ps, &logs->config->hw, error);
+    if (code == CW_OK)
+        code = atomic_file_open(&logs->timeline_file, options->timeline, error);
+    if (code == CW_OK)
+        code =
+            trace_stream_open(&logs->trace, logs->timeline_file.stream, options->timeline, error);
+    return code;
+}
+
 int run_logs_open(struct run_logs *logs, const struct run_options *options,
                   const struct config *config, struct cw_error *error)
 {
@@ -89,7 +116,7 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
     if (code == CW_OK && options->op_log != NULL)
         code = atomic_file_open(&logs->op_log_file, options->op_log, error);
     if (code == CW_OK && options->timeline != NULL)
-        code = atomic_file_open(&logs->timeline_file, options->timeline, error);
+        code = open_timeline(logs, error);
     if (code == CW_OK && logs->ccl_trace != NULL) {
         logs->rank_of_pe = calloc(hw_pe_count(&config->hw), sizeof *logs->rank_of_pe);
         if (logs->rank_of_pe == NULL)
@@ -98,8 +125,12 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
     if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
         logs->listener =
             (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
-    if (options->links != NULL)
+    if (options->links != NULL || options->timeline != NULL)
         logs->listener.crossed = run_logs_on_crossed;
+    if (options->timeline != NULL) {
+        logs->listener.arrival = run_logs_on_arrival;
+        logs->listener.waited = run_logs_on_waited;
+    }
     return code;
 }
 
@@ -135,17 +166,23 @@ int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorit
         return error->exit_code;
     if (logs->options->timeline == NULL)
         return CW_OK;
-    logs->timeline =
-        timeline_create(logs->timeline_file.stream, lp_system_model(dist_system(dist)), error);
+    logs->timeline = timeline_create(logs->trace.text, lp_system_model(dist_system(dist)),
+                                     &logs->timeline_options, error);
     return logs->timeline != NULL ? CW_OK : error->exit_code;
 }
 
 int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error)
 {
-    if (logs->timeline != NULL)
-        timeline_finish(logs->timeline);
-    if (logs->op_log == NULL)
-        return CW_OK;
+    int code = CW_OK;
+    if (logs->timeline != NULL) {
+        code = timeline_finish(logs->timeline, error);
+        timeline_free(logs->timeline);
+        logs->timeline = NULL;
+        if (code == CW_OK)
+            code = trace_stream_close(&logs->trace, error);
+    }
+    if (code != CW_OK || logs->op_log == NULL)
+        return code;
     return op_log_finish(logs->op_log, data_pass_digest(dist_data(dist)), error);
 }
 
@@ -199,6 +236,7 @@ void run_logs_discard(struct run_logs *logs)
 {
     op_log_free(logs->op_log);
     timeline_free(logs->timeline);
+    (void)trace_stream_close(&logs->trace, &(struct cw_error){0});
     free(logs->rank_of_pe);
     atomic_file_discard(&logs->ccl_trace_file);
     atomic_file_discard(&logs->op_log_file);

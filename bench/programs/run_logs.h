@@ -10,7 +10,8 @@
 #include "bench/output/atomic_file.h"
 #include "bench/programs/run_options.h"
 #include "bench/programs/run_use.h"
-#include "bench/output/timeline.h"
+#include "bench/trace/timeline.h"
+#include "bench/trace/trace_stream.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/data/op_log_write.h"
 
@@ -25,7 +26,9 @@ struct run_logs {
     struct lp_system *system;
     struct op_log *op_log;
     struct timeline *timeline;
-    struct run_use *use; /* that is told of the records, too; NULL: none */
+    struct timeline_options timeline_options;
+    struct trace_stream trace; /* into timeline_file */
+    struct run_use *use;       /* that is told of the records, too; NULL: none */
 };
 
 /* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */

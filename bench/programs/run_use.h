@@ -36,7 +36,8 @@ int run_use_begin(struct run_use *use, const struct lp_model *model, struct cw_e
 int run_use_row(struct run_use *use, struct result *result, const struct result_row *row,
                 const struct lp_system *system, const struct lp_times *times,
                 struct cw_error *error);
-/* Makes the files appear; the picture is the result's. */
+/* Makes the files appear: of the rows that are done; the picture is the result's, and without one
+ * there is no drawing. */
 int run_use_commit(struct run_use *use, const struct result *result, struct cw_error *error);
 void run_use_discard(struct run_use *use); /* after a commit, too */
 

@@ -72,6 +72,12 @@ void chart_curves(FILE *out, const struct survey *survey, enum survey_figure fig
                           .y_label = survey_figures[figure].label,
                           .y_unit = survey_figures[figure].unit,
                           .of_bytes = axis->is_bytes};
+    double values[CHART_TICKS];
+    for (uint32_t i = 0; i < axis->count && axis->count <= CHART_TICKS; i++) {
+        values[i] = axis->values[i].number;
+        chart.x_values = values;
+        chart.x_value_count = i + 1;
+    }
     chart_begin(&chart);
     include_rows(&chart, survey, figure);
     if (!chart_open(&chart))

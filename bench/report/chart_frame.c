@@ -4,6 +4,7 @@
 #include "bench/report/chart_frame.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "bench/survey/say.h"
 
@@ -81,6 +82,17 @@ size_t chart_ticks(struct chart_scale *scale, bool of_bytes, double ticks[CHART_
     return ticks_of_ten(scale, ticks);
 }
 
+bool chart_fits(const struct chart_scale *scale, const double *values, size_t count)
+{
+    enum { LABEL = 52 }; /* pixels */
+    if (count < 2 || count > CHART_TICKS)
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (chart_place(scale, values[i]) - chart_place(scale, values[i - 1]) < LABEL)
+            return false;
+    return true;
+}
+
 /* ---- the frame ---------------------------------------------------------------------------------
  */
 
@@ -118,7 +130,11 @@ static void put_x_ticks(struct chart *chart)
 {
     double ticks[CHART_TICKS];
     char text[SAY_BYTES];
-    const size_t count = chart_ticks(&chart->x, chart->of_bytes, ticks);
+    const bool of_values = chart_fits(&chart->x, chart->x_values, chart->x_value_count);
+    const size_t count =
+        of_values ? chart->x_value_count : chart_ticks(&chart->x, chart->of_bytes, ticks);
+    if (of_values)
+        memcpy(ticks, chart->x_values, count * sizeof *ticks);
     for (size_t i = 0; i < count; i++) {
         const double x = chart_place(&chart->x, ticks[i]);
         fprintf(chart->out,

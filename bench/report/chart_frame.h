@@ -19,6 +19,8 @@ struct chart_scale {
     double from, to; /* pixels */
 };
 
+/* Whether values in ascending order, as ticks of an axis, leave room for their labels. */
+bool chart_fits(const struct chart_scale *scale, const double *values, size_t count);
 /* Rounds the ends outwards and lists the ticks: powers of 2 where `of_bytes`, decades with 2 and 5
  * where there are few, round steps where the scale is linear. Returns how many. */
 size_t chart_ticks(struct chart_scale *scale, bool of_bytes, double ticks[CHART_TICKS]);
@@ -32,6 +34,8 @@ struct chart {
     FILE *out;
     const char *x_label, *y_label, *y_unit; /* unit "": none */
     bool of_bytes;                          /* x is a size */
+    const double *x_values;                 /* ticks of x, if few enough have room; NULL: any */
+    size_t x_value_count;
     bool in_order; /* x is a number in a row of events: never logarithmic */
     bool is_free;  /* y need not begin at 0 */
     struct chart_scale x, y;

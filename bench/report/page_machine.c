@@ -51,12 +51,12 @@ static bool picture_alike(const json_t *a, const json_t *b)
            json_equal(json_object_get(a, "sips"), json_object_get(b, "sips"));
 }
 
-/* The points whose pictures are shown, at most PAGE_PICTURES: first one of each kind of machine,
- * then the others in order. Returns how many. */
+/* The points whose pictures are shown, at most PAGE_PICTURES: one of each kind of machine; if
+ * there is one kind, the first ones. Returns how many. */
 static size_t page_pictures(const struct survey *survey, size_t points[PAGE_PICTURES])
 {
     size_t count = 0;
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; round < 2 && count < 2; round++)
         for (size_t i = 0; i < survey->point_count && count < PAGE_PICTURES; i++) {
             const json_t *const picture = survey->points[i].picture;
             bool is_new = picture != NULL;

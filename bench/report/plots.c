@@ -71,7 +71,7 @@ static void plot_x(FILE *out, const struct survey *survey)
     const struct survey_axis *const axis = &survey->axes[survey->x];
     const double least = axis->values[0].number, most = axis->values[axis->count - 1].number;
     struct chart_scale scale = {
-        .least = least, .most = most, .is_log = least > 0 && most >= 8 * least};
+        .least = least, .most = most, .is_log = least > 0 && most >= 8 * least, .to = PLOT_WIDTH};
     double ticks[CHART_TICKS];
     char text[SAY_BYTES];
     fputs("set xlabel ", out);
@@ -79,7 +79,11 @@ static void plot_x(FILE *out, const struct survey *survey)
     fputc('\n', out);
     if (!scale.is_log)
         return;
-    const size_t count = chart_ticks(&scale, axis->is_bytes, ticks);
+    bool of_values = axis->count <= CHART_TICKS;
+    for (uint32_t i = 0; i < axis->count && of_values; i++)
+        ticks[i] = axis->values[i].number;
+    of_values = of_values && chart_fits(&scale, ticks, axis->count);
+    const size_t count = of_values ? axis->count : chart_ticks(&scale, axis->is_bytes, ticks);
     /* a little wider than the data, so that rounding does not lose the last tick */
     fprintf(out, "set logscale x 2\nset xrange [%.12g:%.12g]\nset xtics (", 0.98 * least,
             1.02 * most);

@@ -23,12 +23,18 @@
 
 struct run_kept {
     struct config *shipped; /* the configuration of a line without options; NULL: not loaded yet */
+    /* Of the last line whose configuration follows from the shipped files and the line alone: */
+    struct config *config; /* NULL: there was none */
+    char *asked;           /* the part of the line that it follows from */
+    const char *bench,
+        *algorithm; /* follow from it, too; static names; algorithm NULL: the line's */
 };
 
 /* One call under way. */
 struct call {
     struct run_options options;
     struct config *config;
+    bool is_kept; /* the configuration: it is not the call's to free */
     struct run_kept *kept;
     FILE *notes; /* outcome->warnings */
     struct cw_error error;
@@ -38,8 +44,11 @@ struct run_kept *run_kept_create(void) { return calloc(1, sizeof(struct run_kept
 
 void run_kept_free(struct run_kept *kept)
 {
-    if (kept != NULL)
+    if (kept != NULL) {
         config_free(kept->shipped);
+        config_free(kept->config);
+        free(kept->asked);
+    }
     free(kept);
 }
 
@@ -68,11 +77,73 @@ static int tell_errors(const struct config_errors *errors, int code, struct cw_e
     return CW_USAGE;
 }
 
+/*
+ * The part of a line that its configuration follows from, as one text, the caller's. NULL: it
+ * follows from files that may change between two calls, or there is no memory.
+ */
+static char *asked_of(const struct run_options *run, bool bench_given)
+{
+    const struct config_request *const request = &run->config;
+    const char *const preset = request->preset != NULL ? request->preset : "";
+    const char *const algorithm = request->algorithm != NULL ? request->algorithm : "";
+    char *text = NULL;
+    size_t bytes;
+    if (request->topology != NULL || request->components != NULL || request->ccl != NULL ||
+        request->no_plugins || strpbrk(preset, "./") != NULL || strpbrk(algorithm, "./") != NULL)
+        return NULL;
+    FILE *const stream = open_memstream(&text, &bytes);
+    if (stream == NULL)
+        return NULL;
+    fprintf(stream, "%s\n%s\n%s\n", bench_given ? run->bench : "", preset, algorithm);
+    for (size_t i = 0; i < request->set_count; i++)
+        fprintf(stream, "%s\n", request->sets[i]);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+/* Takes the configuration that a line before this one has left, if it asked for the same. */
+static bool take_kept(struct call *call, const char *asked)
+{
+    const struct run_kept *const kept = call->kept;
+    if (kept == NULL || kept->config == NULL || asked == NULL || strcmp(kept->asked, asked) != 0)
+        return false;
+    call->config = kept->config;
+    call->is_kept = true;
+    call->options.bench = kept->bench;
+    if (kept->algorithm != NULL)
+        call->options.config.algorithm = kept->algorithm;
+    return true;
+}
+
+/* Leaves the configuration for the next lines. `asked` is taken; `named`: the algorithm that the
+ * line names, whose text is the line's. */
+static void keep_config(struct call *call, char *asked, const char *named)
+{
+    struct run_kept *const kept = call->kept;
+    const char *const algorithm = call->options.config.algorithm;
+    config_free(kept->config);
+    free(kept->asked);
+    kept->config = call->config;
+    kept->asked = asked;
+    kept->bench = call->options.bench;
+    kept->algorithm = algorithm != named ? algorithm : NULL;
+    call->is_kept = true;
+}
+
 static int configure(struct call *call, bool bench_given)
 {
     struct config_errors errors = {0};
     const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
-    const int code = run_line_configure(&call->options, bench, &call->config, &errors);
+    const char *const named = call->options.config.algorithm;
+    char *asked = call->kept != NULL ? asked_of(&call->options, bench_given) : NULL;
+    int code = CW_OK;
+    if (!take_kept(call, asked)) {
+        code = run_line_configure(&call->options, bench, &call->config, &errors);
+        if (code == CW_OK && asked != NULL) {
+            keep_config(call, asked, named);
+            asked = NULL;
+        }
+    }
+    free(asked);
     if (code != CW_OK)
         tell_errors(&errors, code, &call->error);
     else if (call->notes != NULL)
@@ -171,7 +242,8 @@ int run_document(int argc, char **argv, struct run_kept *kept, struct run_outcom
         free(outcome->warnings);
         outcome->warnings = NULL;
     }
-    config_free(call->config);
+    if (!call->is_kept)
+        config_free(call->config);
     free(call);
     outcome->wall_s = clock_s() - begun_s;
     return outcome->exit_code;

@@ -99,7 +99,8 @@ static struct study_estimate estimate_line(struct run_options *run, bool bench_g
     struct config_errors errors = {0};
     struct config *config = NULL;
     double tensors = 0;
-    if (run_line_configure(run, bench_given, &config, &errors) == CW_OK) {
+    const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
+    if (run_line_configure(run, bench, &config, &errors) == CW_OK) {
         const double pes = (double)hw_pe_count(&config->hw);
         estimate.is_known = true;
         estimate.events = pes * PE_EVENTS;

@@ -47,6 +47,7 @@ void sweep_progress_point(struct sweep_progress *progress, const struct sweep_an
 {
     const struct study_outcome *const outcome = &answer->outcome;
     progress->ended++;
+    progress->ended_s += progress->plan->estimates[answer->point].seconds;
     if (answer->rss_bytes > progress->rss_bytes)
         progress->rss_bytes = answer->rss_bytes;
     if (outcome->state == STUDY_DONE)
@@ -85,8 +86,9 @@ void sweep_progress_show(struct sweep_progress *progress, uint32_t left)
     char gone[TIME_BYTES], rest[TIME_BYTES] = "?";
     const double since_s = now_s - progress->begun_s;
     const uint32_t count = progress->plan->count;
-    if (progress->ended > 0)
-        span_text(since_s / progress->ended * (count - progress->ended), rest);
+    const double all_s = sweep_plan_seconds(progress->plan);
+    if (progress->ended_s > 0)
+        span_text(since_s / progress->ended_s * (all_s - progress->ended_s), rest);
     fputs(progress->is_terminal ? "\r" : "cubewarp sweep: ", stderr);
     if (progress->is_terminal)
         put_bar(progress);

@@ -16,6 +16,7 @@ struct sweep_progress {
     bool is_terminal, is_shown;
     double begun_s, shown_s;
     uint32_t ended, failed;
+    double ended_s;     /* by estimate, of the points that have ended */
     uint64_t rss_bytes; /* the most that one process has had */
 };
 

@@ -164,7 +164,7 @@ static uint32_t slots_of(const struct schedule *schedule, uint32_t n_slots)
     struct schedule_graph *const graph = schedule_graph_create(schedule, &faults);
     uint32_t slots = n_slots;
     if (graph != NULL && graph->ordered == graph->steps)
-        while (slots <= SLOTS_MAX && schedule_rings_tiles(graph, slots) == 0)
+        while (slots <= SLOTS_MAX && schedule_rings_tiles(graph, slots, NULL) == 0)
             slots *= 2;
     schedule_graph_free(graph);
     schedule_faults_free(&faults);

@@ -120,6 +120,21 @@ static int validate_layout(const struct dist *dist, const struct ccl_algorithm *
     return CW_OK;
 }
 
+/* A schedule whose small chunks share slots is for calls up to a size. */
+static int check_size(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                      const struct ccl_call *call, struct cw_error *error)
+{
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
+    if (program == NULL || algorithm->schedule == NULL || bytes <= program->most_bytes)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "%s: its steps were made for at most %llu bytes of a shard, and the call "
+                        "has %llu; legal is a call of no more",
+                        algorithm->name, (unsigned long long)program->most_bytes,
+                        (unsigned long long)bytes);
+}
+
 /* The tensors of all ranks, before anything is launched: by the configured validator if the
  * configured algorithm runs, and by the one that every algorithm has. */
 static int validate_tensors(const struct dist *dist, const struct ccl_algorithm *algorithm,
@@ -275,7 +290,9 @@ int dist_drain_collective(void *arg, struct cw_error *error)
         return error->exit_code;
     for (uint32_t rank = 0; rank < dist->world_size; rank++)
         dist->tensors[rank] = dist->submissions[rank].out;
-    int code = validate_tensors(dist, algorithm, error);
+    int code = check_size(dist, algorithm, &call, error);
+    if (code == CW_OK)
+        code = validate_tensors(dist, algorithm, error);
     if (code == CW_OK && algorithm->machine.relay != CCL_RELAY_NONE)
         code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)

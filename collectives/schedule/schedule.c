@@ -53,6 +53,19 @@ struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
     return (struct schedule_span){.first = first, .count = rest < each ? rest : each};
 }
 
+enum { ITEM_BYTES_MAX = 4 };
+
+uint64_t schedule_tile_bytes(const struct ccl_config *ccl)
+{
+    return ccl_tile_bytes(ccl) / ITEM_BYTES_MAX * ITEM_BYTES_MAX;
+}
+
+uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks)
+{
+    const uint64_t items = bytes / chunks / ITEM_BYTES_MAX + 1;
+    return items * ITEM_BYTES_MAX;
+}
+
 double schedule_moved(const struct schedule *schedule)
 {
     uint64_t sent = 0;

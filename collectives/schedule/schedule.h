@@ -142,6 +142,11 @@ struct schedule_span {
 };
 struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk);
 
+/* Bytes of a tile at least, and of a whole chunk of a buffer of so many bytes at most, whatever the
+ * type of its elements. */
+uint64_t schedule_tile_bytes(const struct ccl_config *ccl);
+uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks);
+
 /* Chunks that a rank sends, in the mean, as a multiple of the larger of input and output: "moved
  * per rank: 1.97 x the tensor". */
 double schedule_moved(const struct schedule *schedule);

@@ -10,7 +10,7 @@
  * at its peer. A link between SIPs is then that of an outlet of any SIP; a message keeps it busy as
  * often as the messages of all ranks together cross the busiest link of that outlet.
  *
- * Pieces after the first few take as long as the last of these.
+ * Pieces after the first few take as long as these in the mean, but for the first half of them.
  */
 #include "collectives/schedule/schedule_cost.h"
 
@@ -21,7 +21,7 @@
 #include "collectives/schedule/cost_times.h"
 #include "hw/timing.h"
 
-enum { PIECES_MAX = 3, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+enum { PIECES_MAX = 6, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 
 /* A queue between two threads. */
 struct cost_queue {
@@ -80,7 +80,7 @@ struct cost {
     int64_t *read_ps, *write_ps; /* [rank, or thread in lanes] the home's HBM is free */
     struct cost_turn *heap;      /* threads that can go on, the earliest first */
     uint32_t heaped;
-    int64_t ended_ps[PIECES_MAX];
+    int64_t ended_ps; /* the last thread */
     uint64_t all_pieces;
     int64_t limit_ps; /* longer times are not told */
     bool too_long, failed;
@@ -409,7 +409,7 @@ static void end_step(struct cost *c, struct cost_thread *t)
 static void end_piece(struct cost *c, struct cost_thread *t)
 {
     settle(c, t);
-    c->ended_ps[t->piece] = later(c->ended_ps[t->piece], t->now_ps);
+    c->ended_ps = later(c->ended_ps, t->now_ps);
     t->step = 0;
     t->piece++;
 }
@@ -867,29 +867,38 @@ static void measure(struct cost *c)
         c->piece_tiles /= 2;
 }
 
-/* Carries out the first pieces. False: out of memory. */
-static bool estimate(struct cost c, bool *mixed, int64_t *ps)
+/* Carries out the first pieces: when they end, in *ps; or SCHEDULE_COST_LONG. False: out of memory.
+ */
+static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
 {
-    const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
-    const uint64_t all = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
-    c.pieces = all < PIECES_MAX ? (uint32_t)all : PIECES_MAX;
-    c.all_pieces = all;
+    c.pieces = pieces;
     const bool made = make_all(&c);
     *mixed = c.mixed;
     if (made && !c.mixed) {
         carry_out(&c);
-        if (c.too_long) {
-            *ps = SCHEDULE_COST_LONG;
-            free_all(&c);
-            return true;
-        }
-        const int64_t last = c.ended_ps[c.pieces - 1];
-        *ps = last;
-        if (all > c.pieces)
-            *ps += (int64_t)(all - c.pieces) * (last - c.ended_ps[c.pieces - 2]);
+        *ps = c.too_long ? SCHEDULE_COST_LONG : c.ended_ps;
     }
     free_all(&c);
     return made;
+}
+
+/* The pieces after the first ones take as long as the second half of these in the mean: the time of
+ * all of them, less the time of the first half alone. Threads that come to their end early make
+ * room for others, in both times alike. */
+static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
+{
+    const uint32_t pieces = c->all_pieces < PIECES_MAX ? (uint32_t)c->all_pieces : PIECES_MAX;
+    int64_t fewer_ps = 0;
+    if (!estimate_pieces(*c, pieces, mixed, ps))
+        return false;
+    if (*mixed || *ps == SCHEDULE_COST_LONG || c->all_pieces == pieces)
+        return true;
+    struct cost unlimited = *c;
+    unlimited.limit_ps = 0;
+    if (!estimate_pieces(unlimited, pieces / 2, mixed, &fewer_ps))
+        return false;
+    *ps += (int64_t)(c->all_pieces - pieces) * ((*ps - fewer_ps) / (pieces - pieces / 2));
+    return true;
 }
 
 int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
@@ -909,11 +918,13 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
     measure(&c);
     if (c.block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
+    const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
+    c.all_pieces = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
     c.alike = c.s->sketch || are_alike(&c);
-    bool mixed = false, made = estimate(c, &mixed, ps);
+    bool mixed = false, made = estimate(&c, &mixed, ps);
     if (made && mixed) {
         c.alike = false;
-        made = estimate(c, &mixed, ps);
+        made = estimate(&c, &mixed, ps);
     }
     return made ? CW_OK : cw_error_memory(error, "an estimate");
 }

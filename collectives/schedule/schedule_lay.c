@@ -436,7 +436,39 @@ static void fuse_reductions(struct laying *l, uint32_t r)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static int lay_program(struct laying *l, uint32_t n_slots)
+/* Tiles of a piece, where chunks of any size may come. 0: there is no such number. */
+static uint32_t tiles_of_any(const struct laying *l, const struct ccl_config *ccl)
+{
+    l->program->most_bytes = UINT64_MAX;
+    return schedule_rings_tiles(l->graph, ccl->n_slots, NULL);
+}
+
+/* ... where chunks are no larger than a tile. 0: they may be larger; there is no such number; or
+ * out of memory. */
+static uint32_t tiles_of_small(const struct laying *l, const struct ccl_config *ccl)
+{
+    const uint64_t bytes = ccl->n_elem * tl_itemsize(LP_F16);
+    struct small_chunks small = {
+        .chunk_bytes = schedule_chunk_bytes(bytes, l->program->chunks[SCHEDULE_INPUT]),
+        .tile_bytes = schedule_tile_bytes(ccl)};
+    if (!ccl->n_elem_is_most || l->schedule->collective != CCL_ALL_REDUCE ||
+        small.chunk_bytes > small.tile_bytes)
+        return 0;
+    bool *const together = calloc((size_t)l->graph->steps + 1, sizeof *together);
+    for (uint32_t i = 0; together != NULL && i < l->graph->steps; i++) {
+        const uint32_t r = l->graph->rank_of[i];
+        together[i] =
+            (l->program->rank[r].step[i - l->graph->first[r]].flags & PROGRAM_TOGETHER) != 0;
+    }
+    small.together = together;
+    l->program->most_bytes = bytes;
+    const uint32_t tiles =
+        together != NULL ? schedule_rings_tiles(l->graph, ccl->n_slots, &small) : 0;
+    free(together);
+    return tiles;
+}
+
+static int lay_program(struct laying *l, const struct ccl_config *ccl)
 {
     const struct schedule *const s = l->schedule;
     int code = CW_OK;
@@ -455,11 +487,13 @@ static int lay_program(struct laying *l, uint32_t n_slots)
         return code;
     for (uint32_t r = 0; r < s->rank_count; r++)
         fuse_reductions(l, r);
-    l->program->piece_tiles = schedule_rings_tiles(l->graph, n_slots);
+    l->program->piece_tiles = tiles_of_small(l, ccl);
+    if (l->program->piece_tiles == 0)
+        l->program->piece_tiles = tiles_of_any(l, ccl);
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,
                             "%s: rings of %u slots fill up for ever; legal: more slots (n_slots)",
-                            s->name, n_slots);
+                            s->name, ccl->n_slots);
     return CW_OK;
 }
 
@@ -474,12 +508,13 @@ static struct schedule_graph *graph_of(const struct schedule *s, struct cw_error
     return graph;
 }
 
-int schedule_lay(struct schedule_program *program, uint32_t n_slots, struct cw_error *error)
+int schedule_lay(struct schedule_program *program, const struct ccl_config *ccl,
+                 struct cw_error *error)
 {
     struct schedule_graph *const graph = graph_of(program->schedule, error);
     struct laying l = {
         .schedule = program->schedule, .graph = graph, .program = program, .error = error};
-    const int code = graph != NULL ? lay_program(&l, n_slots) : error->exit_code;
+    const int code = graph != NULL ? lay_program(&l, ccl) : error->exit_code;
     schedule_graph_free(graph);
     return code;
 }

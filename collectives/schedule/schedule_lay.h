@@ -9,6 +9,7 @@
 
 /* Fills program->rank, which has room for the schedule's ranks, piece_tiles and peers; all else of
  * the program is there. CW_USAGE: the schedule does not fit; CW_NO_RESOURCE. */
-int schedule_lay(struct schedule_program *program, uint32_t n_slots, struct cw_error *error);
+int schedule_lay(struct schedule_program *program, const struct ccl_config *ccl,
+                 struct cw_error *error);
 
 #endif

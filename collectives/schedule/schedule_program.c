@@ -65,7 +65,7 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     find_blocks(p);
     int code = check_places(p, error);
     if (code == CW_OK)
-        code = schedule_lay(p, request->ccl->n_slots, error);
+        code = schedule_lay(p, request->ccl, error);
     if (code == CW_OK)
         return p;
     schedule_program_free(p);

@@ -12,7 +12,9 @@
  *
  * Pieces. Chunks are larger than slots. So a thread goes through its steps piece by piece: in piece
  * p, each step moves the tiles p m to (p + 1) m - 1 of its chunks. m is the largest number for
- * which rings of so many slots never fill up for ever.
+ * which rings of so many slots never fill up for ever. Chunks that follow each other travel
+ * together, as one long chunk, where one piece is all. So where calls are known to have chunks no
+ * larger than a tile, a step may have more chunks than a ring has slots.
  *
  * Waits between threads of a rank are notifications between their PEs, counted: in each piece, a
  * thread is notified of each step that it waits for once, in the order of that thread's steps.
@@ -85,6 +87,7 @@ struct schedule_program {
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
     uint32_t piece_tiles;         /* m */
+    uint64_t most_bytes;          /* of a call's shard: rings may fill up for ever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rank_count;
     struct program_rank *rank; /* [rank_count] */

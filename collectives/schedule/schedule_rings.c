@@ -21,6 +21,7 @@ struct ring_thread {
 struct rings {
     const struct schedule_graph *graph;
     uint32_t slots, tiles_of_chunk;
+    const struct small_chunks *small; /* NULL: none are known */
     struct ring_thread *thread;
     uint32_t threads;
     uint32_t *thread_first; /* [rank_count + 1]: a rank's threads */
@@ -84,13 +85,22 @@ static uint32_t rings_tiles(struct rings *r, struct ring_thread *thread, uint32_
     return most;
 }
 
+static uint32_t tiles_of_step(const struct rings *r, uint32_t i)
+{
+    const uint32_t count = schedule_graph_step(r->graph, i)->count;
+    if (r->small == NULL || !r->small->together[i])
+        return count * r->tiles_of_chunk;
+    return (uint32_t)((count * r->small->chunk_bytes + r->small->tile_bytes - 1) /
+                      r->small->tile_bytes);
+}
+
 static void rings_advance(struct rings *r, uint32_t number)
 {
     struct ring_thread *const thread = &r->thread[number];
     for (; thread->step < thread->count; thread->step++, thread->tile = 0) {
         const uint32_t i = thread->first + thread->step;
         const struct schedule_step *const step = schedule_graph_step(r->graph, i);
-        const uint32_t tiles = step->count * r->tiles_of_chunk;
+        const uint32_t tiles = tiles_of_step(r, i);
         if (step->wait_count > 0 && thread->tile == 0 && !thread->received &&
             rings_awaited(r, i) != GRAPH_NONE)
             return;
@@ -211,9 +221,10 @@ void schedule_rings_check(const struct schedule_graph *graph, uint32_t slots,
     rings_free(&r);
 }
 
-uint32_t schedule_rings_tiles(const struct schedule_graph *graph, uint32_t slots)
+uint32_t schedule_rings_tiles(const struct schedule_graph *graph, uint32_t slots,
+                              const struct small_chunks *small)
 {
-    struct rings r = {.graph = graph, .slots = slots};
+    struct rings r = {.graph = graph, .slots = slots, .small = small};
     uint32_t found = 0;
     if (rings_create(&r, graph))
         for (r.tiles_of_chunk = slots; r.tiles_of_chunk > 0 && found == 0; r.tiles_of_chunk /= 2)

@@ -13,6 +13,13 @@
 void schedule_rings_check(const struct schedule_graph *graph, uint32_t slots,
                           struct schedule_faults *faults);
 
+/* Chunks that are no larger than a tile in any call: the chunks of some steps travel together, and
+ * share tiles. */
+struct small_chunks {
+    const bool *together; /* [steps of the graph] */
+    uint64_t chunk_bytes, tile_bytes;
+};
+
 /*
  * The largest number of tiles of each chunk, at most the slots, that steps may move one after the
  * other, found by halving. 0: one is too many already, or memory has run out.
@@ -25,7 +32,9 @@ void schedule_rings_check(const struct schedule_graph *graph, uint32_t slots,
  * 3. So a thread that is in p and waits finds its ring full, or empty, just as it would where piece
  *    p is carried out alone. There some thread in p goes on, whatever the order in which threads
  *    are carried out. So it goes on here, too.
+ * `small`: NULL, if calls may be of any size.
  */
-uint32_t schedule_rings_tiles(const struct schedule_graph *graph, uint32_t slots);
+uint32_t schedule_rings_tiles(const struct schedule_graph *graph, uint32_t slots,
+                              const struct small_chunks *small);
 
 #endif

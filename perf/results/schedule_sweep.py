@@ -4,16 +4,20 @@
     perf/results/schedule_sweep.py PROGRAM [-j N] [--quick] [--only COLLECTIVE:TOPOLOGY:RANKS]
 
 Times are simulated, so the table is the same on any machine. A schedule that a machine has no room
-for is left out. A candidate that took longer for the size before than the choice takes for this
-one is not simulated: four times the bytes take longer. With --quick nothing is written: some of
-the rows are made again, and compared with the table.
+for is left out. A candidate is not simulated where it must be slower than the choice: the growth of
+its time from one size to the next does not become less, so its next time is at least the last one
+times the last growth. With --quick nothing is written: some of the rows are made again, and compared
+with the table. With --keep FILE the times of runs are kept there, and a sweep that was interrupted
+goes on.
 """
 import argparse
 import concurrent.futures
+import json
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 TABLE = HERE / "schedule_choice.md"
@@ -31,11 +35,12 @@ COLLECTIVES = {
     "all_gather": (("rings_all_gather", {"rings": 1}), ("rings_all_gather", {"rings": 4}),
                    ("torus_all_gather", {}), ("direct_all_gather", {}),
                    ("doubling_all_gather", {})),
-    "all_to_all": tuple(("pairwise_all_to_all", {"threads": n}) for n in (4, 8, 32, 64)),
+    "all_to_all": tuple(("pairwise_all_to_all", {"threads": n}) for n in (8, 32, 64)),
 }
 BENCH = {"all_reduce": "ccl_allreduce"}
-# The last size of a row's table; runs beyond take too long for one target.
-LARGEST = {}
+# The last sizes; runs beyond take too long for one target.
+LARGEST = {("all_reduce", 256): 16 << 20, ("reduce_scatter", 256): 16 << 20,
+           ("all_gather", 256): 16 << 20, ("all_to_all", 64): 16 << 20, ("all_to_all", 256): 1 << 20}
 QUICK = {"ranks": (4, 16), "largest": 1 << 20}
 LIMIT = 1.10
 
@@ -43,6 +48,26 @@ LIMIT = 1.10
 def label(algorithm, parameters):
     return algorithm + "".join(f", {value} {key}" for key, value in parameters.items()
                                if value != 1)
+
+
+class Kept:
+    """Times of runs, by their arguments."""
+
+    def __init__(self, path):
+        self.path, self.lock, self.known = path, threading.Lock(), {}
+        if path is not None and path.exists():
+            for row in path.read_text(encoding="utf-8").splitlines():
+                key, time, taken = json.loads(row)
+                self.known[key] = time, taken
+
+    def run(self, *arguments):
+        key = json.dumps(arguments[1:])
+        if key not in self.known:
+            self.known[key] = run(*arguments)
+            if self.path is not None:
+                with self.lock, open(self.path, "a", encoding="utf-8") as out:
+                    print(json.dumps((key,) + self.known[key]), file=out)
+        return self.known[key]
 
 
 def run(program, collective, topology, ranks, size, algorithm, parameters):
@@ -58,22 +83,25 @@ def run(program, collective, topology, ranks, size, algorithm, parameters):
     return float(time[1]) if time else None, taken[1] if taken else None
 
 
-def rows_of(program, collective, topology, ranks, sizes):
+def rows_of(kept, program, collective, topology, ranks, sizes):
     """Rows of one machine and collective, size after size."""
-    before, rows = {}, []
+    rows = []
+    names = [label(*candidate) for candidate in COLLECTIVES[collective]]
+    least, growth, last = dict.fromkeys(names, 0), dict.fromkeys(names, 1), {}
     for size in sizes:
-        taken_us, taken = run(program, collective, topology, ranks, size, "auto_" + collective, {})
-        times = {}
-        for candidate in COLLECTIVES[collective]:
-            name = label(*candidate)
-            if name == taken:
-                times[name] = taken_us
-            elif before.get(name, 0) < taken_us:
-                times[name] = run(program, collective, topology, ranks, size, *candidate)[0]
-            else:
-                times[name] = before[name]
-        before = {name: time for name, time in times.items() if time is not None}
-        best_us, best = min((time, name) for name, time in before.items())
+        taken_us, taken = kept.run(program, collective, topology, ranks, size,
+                                   "auto_" + collective, {})
+        times = {taken: taken_us}
+        for name, candidate in zip(names, COLLECTIVES[collective]):
+            if name != taken and least[name] < taken_us:
+                times[name] = kept.run(program, collective, topology, ranks, size, *candidate)[0]
+        times = {name: time for name, time in times.items() if time is not None}
+        for name in names:  # from the least of this size to that of the next
+            if name in times:
+                growth[name] = max(1, times[name] / last.get(name, times[name]))
+            least[name] = times.get(name, least[name]) * growth[name]
+        last = times
+        best_us, best = min((time, name) for name, time in times.items())
         rows.append((topology, ranks, size, taken, taken_us, best, best_us))
         print(f"{collective} {rows[-1]} {100 * (taken_us / best_us - 1):.1f} %", flush=True)
     return rows
@@ -116,10 +144,12 @@ def main():
     parser.add_argument("program")
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--only", default="", help="COLLECTIVE:TOPOLOGY:RANKS; nothing is written")
     parser.add_argument("--to", type=int, default=SIZES[-1], help="with --only: the last size")
     options = parser.parse_args()
     only = (options.only + "::").split(":")[:3] if options.only else ("", "", "")
+    kept = Kept(options.keep)
     jobs = {}
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         for ranks in sorted(QUICK["ranks"] if options.quick else RANKS, reverse=True):
@@ -130,7 +160,7 @@ def main():
                         sizes = [size for size in sizes_of(collective, ranks, options.quick)
                                  if size <= options.to]
                         jobs[collective, ranks, topology] = pool.submit(
-                            rows_of, options.program, collective, topology, ranks, sizes)
+                            rows_of, kept, options.program, collective, topology, ranks, sizes)
     if options.only:
         return
     rows = {collective: [row for ranks in RANKS for topology in TOPOLOGIES

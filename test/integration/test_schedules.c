@@ -85,6 +85,35 @@ static void options_of_the_machine(void **state)
                      "torus_2d", options[i]);
 }
 
+static double us_of_run(const char *args)
+{
+    json_t *const root = run_json("run --algorithm halving_doubling %s --verify-data "
+                                  "--set system.sips.count=64",
+                                  args);
+    const json_t *const first = json_array_get(json_object_get(root, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "wrong")), 0);
+    const double us = 1e-6 * (double)json_ps(root, "time_ns");
+    json_decref(root);
+    return us;
+}
+
+/* Small chunks share slots where the size is known: windows of 32 chunks, not of 8. With a log that
+ * goes through several sizes it is not. */
+static void small_chunks_travel_in_large_windows(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-windows-XXXXXX", args[128];
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    snprintf(args, sizeof args, "--bytes 4KiB:64KiB:x16 --op-log %s", path);
+    assert_true(us_of_run("--bytes 4KiB") < 0.8 * us_of_run(args));
+    (void)us_of_run("--bytes 100");
+    (void)us_of_run("--bytes 60KiB --dtype f32");
+    (void)us_of_run("--n-elem 30001");
+    (void)us_of_run("--n-elem 30001 --threads 2");
+    (void)remove(path);
+}
+
 static void one_hash_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -148,6 +177,7 @@ int main(void)
         cmocka_unit_test(bits_are_right_for_any_ranks_and_size),
         cmocka_unit_test(lanes_are_right),
         cmocka_unit_test(options_of_the_machine),
+        cmocka_unit_test(small_chunks_travel_in_large_windows),
         cmocka_unit_test(one_hash_on_any_number_of_threads),
         cmocka_unit_test(the_op_log_ends_with_the_same_memory),
         cmocka_unit_test(refusals_name_the_key),

@@ -167,6 +167,10 @@ static void a_size_may_be_a_rank_s(void **state)
     root = run_json("run --bytes-per-rank 64k --algorithm ring_allreduce");
     assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 65536);
     json_decref(root);
+    root = run_json("run --bytes-per-rank 64k --algorithm ring_rs_ag --set "
+                    "algorithms.ring_rs_ag.mapper=all_pes --no-data");
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 512);
+    json_decref(root);
     struct run_output output = run_line(2, "run --bytes-per-rank 1000");
     assert_non_null(strstr(output.err, "500 elements are no multiple of the 16 shards"));
     run_output_free(&output);

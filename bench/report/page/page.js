@@ -196,7 +196,9 @@
     const y = (ylog ? d3.scaleLog() : d3.scaleLinear()).domain([ty.least, ty.most]).range([H - M.bottom, M.top]);
     const svg = d3.select(holder).append("svg").attr("viewBox", `0 0 ${W} ${H}`).attr("tabindex", 0).attr("role", "application")
       .attr("aria-label", `${chart.y.label} over ${chart.x.label}. Arrow keys go from point to point, Enter chooses one.`);
-    const xticks = (xlog ? tx.ticks : x.ticks(Math.max(3, W / 110))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]);
+    const own = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
+    const fits = own.length <= 14 && d3.pairs(own).every(([a, b]) => x(b) - x(a) >= 52);
+    const xticks = fits ? own : (xlog ? tx.ticks : x.ticks(Math.max(3, W / 110))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]);
     for (const t of xticks) {
       svg.append("path").attr("class", "grid").attr("d", `M${x(t)} ${M.top}V${H - M.bottom}`);
       svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - M.bottom + 18).attr("text-anchor", "middle").text(chart.x.say(t));

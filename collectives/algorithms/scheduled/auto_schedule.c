@@ -46,7 +46,6 @@ static const struct candidate candidates[] = {
     {"pairwise_all_to_all", THREADS(32)},
     {"pairwise_all_to_all", THREADS(8)},
     {"pairwise_all_to_all", THREADS(64)},
-    {"pairwise_all_to_all", THREADS(4)},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 

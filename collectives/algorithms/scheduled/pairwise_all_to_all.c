@@ -2,7 +2,8 @@
  * pairwise_all_to_all.c: every rank sends each other rank's block straight to it (ALGORITHMS.md).
  * In step k = 1 ... N - 1, rank r sends to rank r + k and receives from rank r - k, so that in each
  * step every rank sends one block and receives one. Several threads share the steps; where there
- * are few steps, each block is cut into chunks, and each thread takes one.
+ * are few steps, and blocks are not short, each block is cut into chunks, and each thread takes
+ * one.
  *
  * All ranks share their steps alike, and each thread goes through its steps in one order. So a
  * thread that waits in step k waits for the same thread of another rank, which is in an earlier
@@ -52,8 +53,10 @@ static struct sharing share_steps(const struct ccl_call *call)
         return (struct sharing){1, 1, false};
     threads = threads < places ? threads : places;
     if (threads >= ranks - 1) {
+        const uint64_t block = call->n_elem / ranks * tl_itemsize(call->dtype);
         const uint32_t chunks = (threads < THREADS_CUT ? threads : THREADS_CUT) / (ranks - 1);
-        return (struct sharing){ranks - 1, chunks > 0 ? chunks : 1, false};
+        const bool cut = chunks > 1 && block >= call->ccl->slot_bytes / 2;
+        return (struct sharing){ranks - 1, cut ? chunks : 1, false};
     }
     if (2 * ceil_quotient(ranks - 1, threads) <= PEERS_MAX)
         return (struct sharing){threads, 1, false};

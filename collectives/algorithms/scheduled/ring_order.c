@@ -14,14 +14,23 @@ bool ring_order_by_sip(const struct ccl_call *call)
 /* A walk through a grid of `w` columns and `h` rows, or of rows and columns. */
 struct walk {
     uint32_t w, h;
-    bool turned; /* x counts rows of the machine */
+    bool turned;    /* x counts rows of the machine */
+    uint32_t plane; /* rows of a plane of the machine */
     uint32_t *order;
     uint32_t count;
 };
 
+/* A machine of several planes: its rows to and fro, so that each is next to the one before. */
+static uint32_t row_at(const struct walk *walk, uint32_t row)
+{
+    const uint32_t plane = row / walk->plane, first = plane * walk->plane;
+    return plane % 2 == 0 ? row : first + walk->plane - 1 - (row - first);
+}
+
 static void walk_to(struct walk *walk, uint32_t x, uint32_t y)
 {
-    walk->order[walk->count++] = walk->turned ? x * walk->h + y : y * walk->w + x;
+    walk->order[walk->count++] =
+        walk->turned ? row_at(walk, x) * walk->h + y : row_at(walk, y) * walk->w + x;
 }
 
 /* Row by row to and fro. With an even number of rows, column 0 is left out on the way down but for
@@ -50,7 +59,10 @@ void ring_order(const struct ccl_call *call, uint32_t *order)
 {
     const struct hw_config *const hw = call->hw;
     const struct hw_grid grid = hw_sip_grid(hw);
-    struct walk walk = {.w = grid.w, .h = grid.h, .order = order};
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    struct walk walk = {.w = grid.w, .h = grid.h, .plane = grid.h, .order = order};
+    if (dims.count == 3 && dims.at[0].size == grid.w && grid.h % dims.at[1].size == 0)
+        walk.plane = dims.at[1].size;
     for (uint32_t i = 0; i < call->world_size; i++)
         order[i] = i;
     if (!ring_order_by_sip(call))

@@ -76,7 +76,8 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
 bool rs_ag_fits(const struct rs_ag_part *part);
 int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal);
 
-/* Chunks that travel together: as many as fill the slots of a queue, but no more. */
+/* Chunks that travel together: as many as fill the slots of a queue, but no more. Of an all-reduce
+ * whose largest call is known, chunks smaller than a slot share slots; else each takes one. */
 uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks);
 
 #endif

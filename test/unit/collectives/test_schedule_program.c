@@ -230,7 +230,7 @@ static void rings_never_fill_up_for_ever(void **state)
         struct schedule_faults faults = {0};
         struct schedule_graph *const graph = schedule_graph_create(s, &faults);
         assert_non_null(graph);
-        assert_int_equal(schedule_rings_tiles(graph, expected[i].slots), expected[i].tiles);
+        assert_int_equal(schedule_rings_tiles(graph, expected[i].slots, NULL), expected[i].tiles);
         schedule_graph_free(graph);
         schedule_free(s);
     }

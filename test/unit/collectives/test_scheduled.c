@@ -111,9 +111,10 @@ static void rings_go_from_neighbour_to_neighbour(void **state)
     static const struct {
         const char *topology;
         uint32_t sips, far; /* pairs that are not neighbours */
-    } machines[] = {{"ring_1d", 7, 0},         {"torus_2d", 16, 0}, {"torus_2d", 12, 0},
-                    {"mesh_2d_no_wrap", 6, 0}, {"torus_2d", 9, 1},  {"mesh_2d_no_wrap", 9, 1},
-                    {"mesh_2d_no_wrap", 64, 0}};
+    } machines[] = {{"ring_1d", 7, 0},          {"torus_2d", 16, 0}, {"torus_2d", 12, 0},
+                    {"mesh_2d_no_wrap", 6, 0},  {"torus_2d", 9, 1},  {"mesh_2d_no_wrap", 9, 1},
+                    {"mesh_2d_no_wrap", 64, 0}, {"torus_3d", 16, 0}, {"torus_3d", 64, 0},
+                    {"torus_3d", 18, 0}};
     for (size_t i = 0; i < COUNT_OF(machines); i++) {
         struct config *const config = machine_of(machines[i].topology, machines[i].sips);
         const struct ccl_call call = {

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""The studies that ship: `make studies`.
+
+Usage: studies.py PROGRAM FOLDER. Sweeps each of configs/studies into FOLDER, with a page for each (NAME.html), and writes
+below perf/results/studies/ the figures that the documents show, as SVG, and their data as CSV. A study that has been
+swept into FOLDER does not run again. All figures are simulated: the same on every machine.
+"""
+import csv
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+OUT = HERE / "studies"
+PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(TOP / "build" / "cubewarp")
+FOLDER = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else TOP / "build" / "studies")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+HEAD = """set terminal svg size {width},{height} font 'sans-serif,13' background rgb 'white' noenhanced
+set output '{path}'
+set title '{title}'
+set xlabel '{x}'
+set ylabel '{y}'
+set grid lc rgb '#dddddd'
+"""
+SHARES = ("load", "store", "math", "calls", "wait for an asynchronous move")
+
+
+def sweep(name):
+    """The database of a study, as rows of figures with the axes beside them."""
+    database = FOLDER / f"{name}.sqlite"
+    subprocess.run([PROGRAM, "sweep", TOP / "configs" / "studies" / f"{name}.yaml", "--db", database], check=True)
+    subprocess.run([PROGRAM, "report", database, "-o", FOLDER / f"{name}.html"], check=True, stdout=subprocess.DEVNULL)
+    with sqlite3.connect(database) as db:
+        db.row_factory = sqlite3.Row
+        axes = {}
+        for point, axis, value in db.execute("SELECT point, name, value FROM axis ORDER BY point, position"):
+            axes.setdefault(point, {})[axis] = value
+        rows = [{**row, "axes": axes.get(row["point"], {})} for row in db.execute("SELECT * FROM row ORDER BY point, ordinal")]
+        for row in rows:
+            text = db.execute("SELECT result FROM point WHERE id = ?", (row["point"],)).fetchone()[0]
+            row["json"] = json.loads(text)["results"][row["ordinal"]]
+        return [row for row in rows if row["not_run"] is None]
+
+
+def write_csv(name, columns, rows):
+    with open(OUT / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def gnuplot(script):
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
+def size_text(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size:g} B"
+
+
+def curves(name, title, x, y, series, logs="xy", sizes=False, height=420):
+    """series: {label: [(x, y), ...]}."""
+    script = HEAD.format(width=900, height=height, path=OUT / f"{name}.svg", title=title, x=x, y=y)
+    script += "set key outside right\n" + "".join(f"set logscale {axis}\n" for axis in logs)
+    xs = sorted({px for points in series.values() for px, _ in points})
+    ticks = xs if len(xs) < 13 else xs[::2]
+    if "x" in logs:
+        script += "set xtics rotate by -40 (" + ", ".join(f"'{size_text(px) if sizes else f'{px:g}'}' {px:.9g}" for px in ticks) + ")\n"
+    script += f"set xrange [{xs[0] / 1.2 if 'x' in logs else xs[0]:.9g}:{xs[-1] * 1.2:.9g}]\n"
+    for i, points in enumerate(series.values()):
+        script += f"$d{i} << END\n" + "".join(f"{px:.9g} {py:.9g}\n" for px, py in points) + "END\n"
+    script += "plot " + ", ".join(f"$d{i} with linespoints lw 2 pt {i + 4} lc rgb '{COLOURS[i % 7]}' title '{label}'"
+                                  for i, label in enumerate(series)) + "\n"
+    gnuplot(script)
+
+
+def bars(name, title, y, labels, series, stacked=False):
+    """series: {label: [a figure for each of labels]}."""
+    script = HEAD.format(width=900, height=420, path=OUT / f"{name}.svg", title=title, x="product m x n x k", y=y)
+    script += "set key outside right\nset style data histograms\nset style fill solid 0.9 border rgb 'white'\nset boxwidth 0.8\n"
+    script += f"set style histogram {'rowstacked' if stacked else 'clustered gap 1'}\n"
+    script += f"set yrange [0:{'100' if stacked else ''}]\n$d << END\n"
+    for i, label in enumerate(labels):
+        script += f'"{label}" ' + " ".join(f"{figures[i]:.9g}" for figures in series.values()) + "\n"
+    script += "END\nset xtics rotate by -40\nplot " + ", ".join(
+        f"$d using {i + 2}:xtic(1) lc rgb '{COLOURS[i % 7]}' title '{label}'" for i, label in enumerate(series)) + "\n"
+    gnuplot(script)
+
+
+def group(rows, key, x, y):
+    series = {}
+    for row in rows:
+        series.setdefault(key(row), []).append((x(row), y(row)))
+    return {label: sorted(points) for label, points in series.items()}
+
+
+def allreduce_latency():
+    rows = sweep("allreduce_latency")
+    write_csv("allreduce_latency", ("algorithm", "sip_topology", "n_sips", "n_elem", "bytes_per_pe", "bytes_per_sip", "latency_ns"),
+              [(r["algorithm"], r["axes"]["sip_topology"], r["sips"], r["count"], r["bytes"], r["bytes_per_rank"], r["time_ns"])
+               for r in rows])
+    for topology in ("ring_1d", "torus_2d", "mesh_2d_no_wrap"):
+        own = [r for r in rows if r["axes"]["sip_topology"] == topology]
+        curves(f"allreduce_latency_{topology}", f"All-reduce of 6 SIPs, {topology}", "bytes per PE", "latency (us)",
+               {"time": [(r["bytes"], r["time_ns"] / 1000) for r in own], "lower bound": [(r["bytes"], r["bound_ns"] / 1000) for r in own]},
+               sizes=True)
+        sides = ["--set", "system.sips.w=null", "--set", "system.sips.h=null"] if topology == "ring_1d" else []
+        subprocess.run([PROGRAM, "topo", "--preset", "kernbench", "--set", f"system.sips.topology={topology}", *sides, "--svg",
+                        OUT / f"topology_{topology}.svg"], check=True, stdout=subprocess.DEVNULL)
+
+
+def allreduce_memory():
+    rows = sweep("allreduce_memory")
+    write_csv("allreduce_memory", ("buffer_kind", "n_sips", "n_elem", "bytes_per_pe", "bytes_per_sip", "latency_ns"),
+              [(r["axes"]["defaults.buffer_kind"], r["sips"], r["count"], r["bytes"], r["bytes_per_rank"], r["time_ns"]) for r in rows])
+    curves("allreduce_memory", "All-reduce of 6 SIPs, 3 x 2 torus, by the memory of the slots", "bytes per PE", "latency (us)",
+           group(rows, lambda r: r["axes"]["defaults.buffer_kind"], lambda r: r["bytes"], lambda r: r["time_ns"] / 1000), sizes=True)
+
+
+def gemm():
+    rows = sweep("gemm")
+    names = [r["axes"]["gemm"] for r in rows]
+    table = []
+    for row, name in zip(rows, names):
+        m, n, k = map(int, name.split("x"))
+        explain = row["json"]["explain"]
+        blocks = {block: explain["blocks"][block]["busy_share"] for block in ("pe_gemm", "pe_dma", "pe_fetch_store")}
+        shares = explain["mean"]["shares_ns"]
+        table.append((name, m, n, k, row["time_ns"], 2 * m * n * k / row["time_ns"], blocks, shares, explain["sentence"]))
+    write_csv("gemm", ("product", "m", "n", "k", "operands", "time_ns", "gflops_per_pe", "pe_gemm_busy", "pe_dma_busy", "pe_fetch_store_busy",
+                       *(f"{share.replace(' ', '_')}_ns" for share in SHARES), "limited_by"),
+              [(*row[:4], "streamed", row[4], f"{row[5]:.3f}", *(f"{v:.4f}" for v in row[6].values()), *(row[7][s] for s in SHARES), row[8])
+               for row in table])
+    bars("gemm_stages", "Products with streamed operands: the stages of a PE", "share of the time (%)", names,
+         {share: [100 * row[7][share] / sum(row[7].values()) for row in table] for share in SHARES}, stacked=True)
+    bars("gemm_occupancy", "Products with streamed operands: occupancy", "busy (%)", names,
+         {block: [100 * row[6][block] for row in table] for block in ("pe_gemm", "pe_dma", "pe_fetch_store")})
+    bars("gemm_flops", "Products with streamed operands: rate of a PE", "GFLOP/s", names, {"GFLOP/s": [row[5] for row in table]})
+
+
+def scaling():
+    rows = sweep("scaling")
+    write_csv("scaling", ("sip_topology", "n_sips", "algorithm", "bytes_per_rank", "latency_ns", "busbw_gbs"),
+              [(r["axes"]["system.sips.topology"], r["sips"], r["axes"]["algorithm"], r["bytes_per_rank"], r["time_ns"], r["busbw_gbs"])
+               for r in rows])
+    for topology in ("ring_1d", "torus_2d", "mesh_2d_no_wrap", "switch"):
+        curves(f"scaling_{topology}", f"All-reduce of 64 KiB per rank, {topology}", "SIPs", "time (us)",
+               group([r for r in rows if r["axes"]["system.sips.topology"] == topology], lambda r: r["axes"]["algorithm"],
+                     lambda r: r["sips"], lambda r: r["time_ns"] / 1000))
+
+
+def link_speeds():
+    rows = sweep("link_speeds")
+    for topology in ("ring_1d", "torus_2d", "switch"):
+        curves(f"link_speeds_{topology}", f"All-reduce of 256 KiB, 16 SIPs, {topology}", "GB/s of a link between SIPs", "time (us)",
+               group([r for r in rows if r["axes"]["system.sips.topology"] == topology], lambda r: r["axes"]["algorithm"],
+                     lambda r: float(r["axes"]["links.sip_link.bw_gbs"]), lambda r: r["time_ns"] / 1000))
+
+
+def slow_pe():
+    rows = sweep("slow_pe")
+    least = {}
+    for r in rows:
+        key = (r["axes"]["algorithm"], r["axes"]["jitter.nodes.pe_math.only"])
+        least[key] = min(least.get(key, r["time_ns"]), r["time_ns"])
+    curves("slow_pe", "All-reduce of 64 SIPs, 16 KiB: one PE whose PE_MATH is slower", "that PE slower by (%)", "all-reduce longer by (%)",
+           group(rows, lambda r: f"{r['axes']['algorithm']}, PE {r['axes']['jitter.nodes.pe_math.only']}",
+                 lambda r: float(r["axes"]["jitter.nodes.pe_math.slower_percent"]),
+                 lambda r: 100 * (r["time_ns"] / least[r["axes"]["algorithm"], r["axes"]["jitter.nodes.pe_math.only"]] - 1)), logs="")
+
+
+def reduce_scatter():
+    rows = sweep("reduce_scatter")
+    for preset in ("a3_4", "a3_8", "a3_16"):
+        curves(f"reduce_scatter_{preset}", f"Reduce-scatter on paired dies, {preset}", "input of each rank", "busbw (GB/s)",
+               group([r for r in rows if r["axes"]["preset"] == preset], lambda r: r["axes"]["algorithm"],
+                     lambda r: r["bytes"], lambda r: r["busbw_gbs"]), logs="x", sizes=True)
+
+
+def main():
+    OUT.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    os.chdir(FOLDER)
+    for study in (allreduce_latency, allreduce_memory, gemm, scaling, link_speeds, slow_pe, reduce_scatter):
+        study()
+    print(f"figures and their data: {OUT}\npages: {FOLDER}/*.html")
+
+
+if __name__ == "__main__":
+    PROGRAM = str(pathlib.Path(PROGRAM).resolve())
+    FOLDER = FOLDER.resolve()
+    main()
