@@ -18,7 +18,7 @@
  * without it, it dies of its first call. Nothing here allocates. */
 static bool has_memory(void)
 {
-    enum { FIRST_BYTES = 12 << 20, DECIMAL = 10 };
+    enum { FIRST_BYTES = 6 << 20, DECIMAL = 10 };
     struct rlimit limit;
     char text[64] = "";
     const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
