@@ -18,7 +18,11 @@ SYSROOT := $(abspath $(BUILD))/sysroot-arm64
 
 # Needed in any case: calls of malloc() come out of the link-time optimiser too late for --as-needed,
 # the default of some linkers, to see them.
-LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
+COMMA := ,
+# As an archive where there is one: the shared library needs that of C++, and to load both is a third of the
+# start of the program.
+JEMALLOC_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=libjemalloc_pic.a))
+LIBS_JEMALLOC := $(if $(JEMALLOC_ARCHIVE),-Wl$(COMMA)-u$(COMMA)malloc$(COMMA)-u$(COMMA)mallctl -Wl$(COMMA)--push-state$(COMMA)-Bstatic -ljemalloc_pic -Wl$(COMMA)--pop-state,-Wl$(COMMA)--push-state$(COMMA)--no-as-needed -ljemalloc -Wl$(COMMA)--pop-state)
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
 SMALL := -DUNDO_BLOCK_BYTES=2048u
