@@ -279,6 +279,11 @@ schedule-sweep: ## the automatic choice beside all that it could have taken: per
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) $(if $(QUICK),--quick)
 
+.PHONY: hierarchical-sweep
+hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/results/hierarchical.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/hierarchical_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
+
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table
 .PHONY: $(PRESET_TABLES)
