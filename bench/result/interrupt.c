@@ -14,7 +14,7 @@
 #include "core/host/clock.h"
 #include "core/host/sync.h"
 
-#define GRACE_CPU_S 0.25
+#define GRACE_RUN_S 0.25
 #define GRACE_S     1.0
 #define LATE_S      20.0
 
@@ -79,7 +79,7 @@ static bool is_late(double since_s, double since_cpu_s)
     const double waited_s = clock_s() - since_s;
     if (sync_load_acquire(&asked) != 0)
         return waited_s > LATE_S;
-    return waited_s > GRACE_S || cpu_s() - since_cpu_s > GRACE_CPU_S;
+    return waited_s > GRACE_S || (waited_s > GRACE_RUN_S && cpu_s() - since_cpu_s > GRACE_RUN_S);
 }
 
 static void *watch_signals(void *unused)
