@@ -175,6 +175,15 @@ static int refuse_threads(const struct hierarchy *h, struct cw_error *error)
         h->together ? "send more at once than the slots hold" : "find too few beside them");
 }
 
+static int refuse_peers(const struct hierarchy *h, struct cw_error *error)
+{
+    return cw_error_set(error, CW_USAGE,
+                        "with %s between SIPs a PE would exchange messages with more than %u "
+                        "others; legal are another schedule there, `threads: apart`, and `inside: "
+                        "lines`",
+                        h->between->name, (unsigned)MEMBER_PEERS_MAX);
+}
+
 struct schedule *hierarchy_schedule(const struct hierarchy *h, const char *name,
                                     struct cw_error *error)
 {
@@ -212,6 +221,12 @@ struct schedule *hierarchy_schedule(const struct hierarchy *h, const char *name,
             m->at[d] = rank % members / h->inside.dim[d].stride % h->inside.dim[d].n;
         schedule_chunks_of(making.b, rank, chunks, chunks, h->turns * making.scratch);
         make_member(&making, m);
+        if (m->crowded) {
+            free(m);
+            schedule_builder_free(making.b);
+            (void)refuse_peers(h, error);
+            return NULL;
+        }
     }
     free(m);
     return schedule_build(making.b, error);

@@ -40,7 +40,13 @@ enum inside_way {
     INSIDE_DIRECT /* from each place of a line to each other; a thread sends, one receives */
 };
 
-enum { INSIDE_DIMS_MAX = 3, INSIDE_THREADS = 2, MEMBER_THREADS_MAX = 64, TURNS_MAX = 16 };
+enum {
+    INSIDE_DIMS_MAX = 3,
+    INSIDE_THREADS = 2,
+    MEMBER_THREADS_MAX = 64,
+    MEMBER_PEERS_MAX = HW_DIRS_MAX, /* of a thread: queues of a PE */
+    TURNS_MAX = 16
+};
 
 struct inside_dim {
     uint32_t n, stride; /* place i, with all others 0, is member i * stride */
@@ -65,6 +71,9 @@ struct member {
     uint32_t window;                    /* chunks that fill the slots of a queue */
     bool small;                         /* ... and no tile */
     uint32_t steps[MEMBER_THREADS_MAX]; /* of each thread so far */
+    /* Members with which a thread exchanges messages; more than so many: it is crowded. */
+    uint32_t peers[MEMBER_THREADS_MAX], peer[MEMBER_THREADS_MAX][MEMBER_PEERS_MAX];
+    bool crowded;
     /* Of each thread and each other one: so many steps of that one come before the next step. */
     uint32_t awaits[MEMBER_THREADS_MAX][MEMBER_THREADS_MAX];
 };

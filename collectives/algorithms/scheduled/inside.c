@@ -58,10 +58,25 @@ uint32_t inside_owner(const struct member *member)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+static void note_peer(struct member *m, uint32_t thread, uint32_t peer)
+{
+    uint32_t i = 0;
+    while (i < m->peers[thread] && m->peer[thread][i] != peer)
+        i++;
+    if (i == MEMBER_PEERS_MAX)
+        m->crowded = true;
+    else if (i == m->peers[thread])
+        m->peer[thread][m->peers[thread]++] = peer;
+}
+
 void member_add(struct member *member, uint32_t thread, struct schedule_step step)
 {
     (void)schedule_add(member->b, member->rank, thread, step);
     member->steps[thread]++;
+    if (schedule_op_sends((enum schedule_op)step.op))
+        note_peer(member, thread, step.send_to);
+    if (schedule_op_receives((enum schedule_op)step.op))
+        note_peer(member, thread, step.recv_from);
     for (uint32_t other = 0; other < MEMBER_THREADS_MAX; other++) {
         const uint32_t steps = member->awaits[thread][other];
         if (steps > 0)

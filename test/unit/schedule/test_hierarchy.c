@@ -13,7 +13,7 @@
 #include "test/support/schedule_run.h"
 
 enum { BETWEEN, INSIDE, THREADS, TURNS, PARAMETERS };
-enum { BETWEEN_END = 8, RECURSIVE_DOUBLING = 6 };
+enum { BETWEEN_END = 8, DIRECT_RS_AG = 4, RECURSIVE_DOUBLING = 6 };
 enum { LRAB = 1, LINES, DIRECT };
 enum { APART = 1, TOGETHER };
 
@@ -125,6 +125,22 @@ static void each_pe_may_be_a_member(void **state)
         }
     static const int64_t apart[] = {1, LINES, APART, 1};
     assert_null(made(config, "all_pes", 4096, apart));
+    config_free(config);
+}
+
+/* A PE has so many queues: fifteen SIPs and five cubes are too many for one thread, and the choice
+ * knows. */
+static void a_thread_has_no_more_peers_than_queues(void **state)
+{
+    (void)state;
+    static const int64_t together[] = {DIRECT_RS_AG, LINES, TOGETHER, 1},
+                         open[] = {DIRECT_RS_AG, 0, 0, 0};
+    struct config *const config = machine("switch", 16, 4, 4);
+    assert_null(made(config, "pe0_all_cubes", 8192, together));
+    struct schedule *const s = made(config, "pe0_all_cubes", 8192, open);
+    assert_non_null(s);
+    assert_true(schedule_run_peers(s) <= HW_DIRS_MAX);
+    schedule_free(s);
     config_free(config);
 }
 
@@ -261,6 +277,7 @@ int main(void)
         cmocka_unit_test(all_shapes_are_right_for_any_number_of_ranks),
         cmocka_unit_test(no_shape_has_a_fault_or_a_hazard),
         cmocka_unit_test(each_pe_may_be_a_member),
+        cmocka_unit_test(a_thread_has_no_more_peers_than_queues),
         cmocka_unit_test(sips_send_the_least),
         cmocka_unit_test(members_are_laid_on_their_own_cubes),
         cmocka_unit_test(steps_with_one_value_are_joined),
