@@ -18,7 +18,11 @@ SYSROOT := $(abspath $(BUILD))/sysroot-arm64
 
 # Needed in any case: calls of malloc() come out of the link-time optimiser too late for --as-needed,
 # the default of some linkers, to see them.
-LIBS_JEMALLOC := -Wl,--push-state,--no-as-needed -ljemalloc -Wl,--pop-state
+COMMA := ,
+# As an archive where there is one: the shared library needs that of C++, and to load both is a third of the
+# start of the program.
+JEMALLOC_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=libjemalloc_pic.a))
+LIBS_JEMALLOC := $(if $(JEMALLOC_ARCHIVE),-Wl$(COMMA)-u$(COMMA)malloc$(COMMA)-u$(COMMA)mallctl -Wl$(COMMA)--push-state$(COMMA)-Bstatic -ljemalloc_pic -Wl$(COMMA)--pop-state,-Wl$(COMMA)--push-state$(COMMA)--no-as-needed -ljemalloc -Wl$(COMMA)--pop-state)
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
 SMALL := -DUNDO_BLOCK_BYTES=2048u
@@ -230,7 +234,7 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
-tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc ## clang-tidy over the product's sources (slow)
+tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc $(OUT)/obj/page_files.inc ## clang-tidy over the product's sources (slow)
 	@.ci/setup.sh $(PACKAGES) clang clang-tidy
 	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
 
@@ -286,6 +290,11 @@ explain-table: ## limits that run --explain names, beside runs with them twice a
 schedule-sweep: ## the automatic choice beside all that it could have taken: perf/results/schedule_choice.md (QUICK=1: compares some rows)
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) $(if $(QUICK),--quick)
+
+.PHONY: hierarchical-sweep
+hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/results/hierarchical.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/hierarchical_sweep.py $(BUILD)/check/cubewarp -j $(JOBS)
 
 # Presets of published machines beside the published figures, from the program that is quick to build.
 PRESET_TABLES := kernbench-table wormhole-table vendor-table mi300x-table

@@ -73,6 +73,8 @@ struct ccl_machine {
     bool by_sip;      /* on the machine's own queues rank r must be SIP r, and all SIPs ranks */
     bool lanes; /* runs on each PE that holds a shard, each for itself, whatever the mapper says */
     bool pe_shards;       /* reduces a shard of each PE, else one of each cube, at its PE 0 */
+    bool members;         /* a schedule whose ranks are members of SIPs: PEs or cubes, as the mapper
+                             says, each with a shard (schedule.h) */
     enum ccl_relay relay; /* a spanning tree for kernel_args() */
     /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);

@@ -524,6 +524,10 @@ struct cw_stats {
  */
 CW_API struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
                                     struct cw_error *error);
+/* Gives back, on the workers, what large memory they own: events and states. Afterwards nothing may
+ * be asked but cw_sim_times() and cw_each_worker(), and cw_sim_free() has
+ * little left to do. Does nothing after a failure, and for small models. */
+CW_API void cw_sim_clear(struct cw_sim *sim);
 /* Frees a simulation; accepts NULL. */
 CW_API void cw_sim_free(struct cw_sim *sim);
 

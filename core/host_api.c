@@ -216,6 +216,24 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
     return sim;
 }
 
+/* Each worker writes its own queue, pool and part of the states alone; the account of memory is for
+ * any worker. */
+static void clear_of_worker(void *arg, uint32_t index)
+{
+    struct cw_sim *const sim = arg;
+    struct worker *const worker = &sim->workers[index];
+    pending_free(&worker->pending);
+    pending_init(&worker->pending, &sim->memory);
+    event_pool_free(&worker->pool);
+    lp_states_drop(&sim->lp_states, index, sim->worker_count);
+}
+
+void cw_sim_clear(struct cw_sim *sim)
+{
+    if (sim->failure.exit_code == CW_OK && sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
+        cw_each_worker(sim, clear_of_worker, sim);
+}
+
 void cw_sim_free(struct cw_sim *sim)
 {
     if (sim == NULL)

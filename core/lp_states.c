@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "core/host/pages.h"
+
 enum { LINE_BYTES = 64 };
 
 static size_t lp_states_block_bytes(size_t state_bytes)
@@ -104,6 +106,14 @@ void lp_states_ready(struct lp_states *states)
 {
     memory_give(states->memory, states->sizes, sizes_bytes(states));
     states->sizes = NULL;
+}
+
+void lp_states_drop(struct lp_states *states, uint32_t part, uint32_t parts)
+{
+    const size_t pages = states->arena_bytes / PAGES_HUGE_BYTES;
+    const size_t begin = pages * part / parts * PAGES_HUGE_BYTES;
+    const size_t end = pages * (part + 1) / parts * PAGES_HUGE_BYTES;
+    pages_drop(states->arena + begin, end - begin);
 }
 
 void lp_states_free(struct lp_states *states)

@@ -38,6 +38,9 @@ void lp_states_init(struct lp_states *states, const struct cw_model *model,
                     const uint32_t *lp_worker, uint32_t worker);
 /* When all have been initialised. */
 void lp_states_ready(struct lp_states *states);
+/* Gives back the memory of one of so many parts of the states, which are lost. Different parts may
+ * be given back at the same time. The states take at least PAGES_HUGE_BYTES. */
+void lp_states_drop(struct lp_states *states, uint32_t part, uint32_t parts);
 void lp_states_free(struct lp_states *states);
 
 /* Gives each block a second place. False: out of memory. */

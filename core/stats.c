@@ -149,14 +149,36 @@ void stats_tell_drained(struct cw_sim *sim)
 
 /* ---- after a drain --------------------------------------------------------------------------- */
 
+/* The sum of the LPs' hashes, of which each worker adds up its part. */
+struct hashing {
+    const struct cw_sim *sim;
+    struct sync_u64 sum; /* additions only, whose order does not matter */
+};
+
+static void hash_part(void *arg, uint32_t worker)
+{
+    struct hashing *const hashing = arg;
+    const struct cw_sim *const sim = hashing->sim;
+    const uint64_t count = sim->lp_states.count, parts = sim->worker_count;
+    uint64_t sum = 0;
+    for (uint64_t lp = count * worker / parts; lp < count * (worker + 1) / parts; lp++)
+        sum += trace_hash_lp((uint32_t)lp, sim->lp_states.blocks[lp]->hash);
+    (void)sync_add_relaxed(&hashing->sum, sum); /* the end of the call orders it before the read */
+}
+
 static uint64_t trace_hash_of_run(const struct cw_sim *sim)
 {
+    enum { SHARED_LPS_MIN = 1 << 17 }; /* so many are worth starting the threads for */
+    struct hashing hashing = {.sim = sim};
     if (sim->config.hash_off)
         return 0;
-    uint64_t sum = 0;
-    for (uint32_t lp = 0; lp < sim->lp_states.count; lp++)
-        sum += trace_hash_lp(lp, sim->lp_states.blocks[lp]->hash);
-    return sum;
+    if (sim->lp_states.count >= SHARED_LPS_MIN)
+        /* changes nothing of the simulation but its threads and the times of host calls */
+        cw_each_worker((struct cw_sim *)(uintptr_t)sim, hash_part, &hashing);
+    else
+        for (uint32_t i = 0; i < sim->worker_count; i++)
+            hash_part(&hashing, i);
+    return sync_load_acquire(&hashing.sum);
 }
 
 static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)

@@ -47,6 +47,19 @@ static void add_link(uint32_t kind, uint32_t index, uint32_t node, uint32_t flag
             (index & 0xffff) | node << LP_STEP_NODE_SHIFT | kind << LP_STEP_KIND_SHIFT | flags;
 }
 
+void lp_cause_crossed(const struct hw_flight *flight, int64_t sigma_before_ps, bool waited,
+                      enum hw_link_kind kind, uint32_t index, enum hw_node_kind next)
+{
+    if (!flight_steps.crosses && flight->bytes > 0) {
+        flight_steps.crosses = true;
+        flight_steps.bytes = flight->bytes;
+        flight_steps.sigma_ps = clamp_ps(sigma_before_ps);
+    }
+    add_link(kind < HW_LINK_KINDS ? kind : LP_STEP_NOTHING, index,
+             next < HW_NODE_KINDS ? next : LP_STEP_NOTHING,
+             (waited ? LP_STEP_WAITED : 0) | (flight->bytes == 0 ? LP_STEP_FREE : 0));
+}
+
 void lp_cause_cross(const struct hw_flight *flight, const struct hw_link_class *link_class,
                     const struct hw_link *link, enum hw_link_kind kind, uint32_t index,
                     enum hw_node_kind next)
@@ -54,14 +67,7 @@ void lp_cause_cross(const struct hw_flight *flight, const struct hw_link_class *
     struct hw_flight after = *flight;
     const int64_t ser_ps = hw_flight_serialise(&after, link_class);
     const bool waits = link != NULL && link->free_ps + ser_ps > after.tau_ps;
-    if (!flight_steps.crosses && flight->bytes > 0) {
-        flight_steps.crosses = true;
-        flight_steps.bytes = flight->bytes;
-        flight_steps.sigma_ps = clamp_ps(flight->sigma_ps);
-    }
-    add_link(kind < HW_LINK_KINDS ? kind : LP_STEP_NOTHING, index,
-             next < HW_NODE_KINDS ? next : LP_STEP_NOTHING,
-             (waits ? LP_STEP_WAITED : 0) | (flight->bytes == 0 ? LP_STEP_FREE : 0));
+    lp_cause_crossed(flight, flight->sigma_ps, waits, kind, index, next);
 }
 
 void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next)
@@ -112,23 +118,35 @@ void lp_cause_call(enum tl_issue issue)
     steps->step[steps->calls_at - 1] += 1u << shift;
 }
 
-static void emit_sent(struct cw_ctx *ctx, const struct lp_cause *sent, const uint32_t *step,
+static const struct lp_cause_direct *receiver_of(const struct cw_ctx *ctx)
+{
+    return ((const struct lp_model *)cw_model_data(ctx))->emit.direct;
+}
+
+static void emit_sent(struct cw_ctx *ctx, struct lp_sent *sent, const uint32_t *step,
                       uint32_t count)
 {
-    struct lp_cause record = *sent;
+    const struct lp_cause_direct *const direct = receiver_of(ctx);
+    if (direct != NULL) {
+        sent->count = (uint16_t)count;
+        direct->sent(direct->arg, ctx->event, sent, step);
+        return;
+    }
     while (count > LP_CAUSE_STEPS) {
         const uint32_t some = count < LP_CAUSE_MORE_STEPS ? count : LP_CAUSE_MORE_STEPS;
         cw_emit(ctx, LP_RECORD_CAUSE_MORE, step, (uint16_t)(some * sizeof *step));
         step += some;
         count -= some;
     }
-    record.count = (uint8_t)count;
+    struct lp_cause record = {.sent = *sent};
+    record.sent.count = (uint16_t)count;
     if (count > 0)
         memcpy(record.step, step, count * sizeof *step);
-    cw_emit(ctx, LP_RECORD_CAUSE, &record, (uint16_t)(LP_CAUSE_HEAD_BYTES + count * sizeof *step));
+    cw_emit(ctx, LP_RECORD_CAUSE, &record,
+            (uint16_t)(offsetof(struct lp_cause, step) + count * sizeof *step));
 }
 
-void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_cause sent)
+void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_sent sent)
 {
     sent.sigma_ps = flight_steps.sigma_ps;
     sent.bytes = flight_steps.bytes;
@@ -136,15 +154,20 @@ void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_cause sent)
     forget(&flight_steps);
 }
 
-void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_cause sent)
+void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_sent sent)
 {
     emit_sent(ctx, &sent, stretch_steps.step, stretch_steps.count);
     forget(&stretch_steps);
 }
 
-void lp_cause_sent(struct cw_ctx *ctx, struct lp_cause sent) { emit_sent(ctx, &sent, NULL, 0); }
+void lp_cause_sent(struct cw_ctx *ctx, struct lp_sent sent) { emit_sent(ctx, &sent, NULL, 0); }
 
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)
 {
+    const struct lp_cause_direct *const direct = receiver_of(ctx);
+    if (direct != NULL) {
+        direct->waited(direct->arg, ctx->event, waited);
+        return;
+    }
     cw_emit(ctx, LP_RECORD_WAITED, waited, sizeof *waited);
 }

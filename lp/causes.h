@@ -68,9 +68,8 @@ enum lp_cause_part {
 
 enum { LP_CAUSE_STEPS = 8, LP_CAUSE_MORE_STEPS = 16 };
 
-/* LP_RECORD_CAUSE: an event that was sent. Longer lists begin in LP_RECORD_CAUSE_MORE records of
- * LP_CAUSE_MORE_STEPS steps each, right before it. */
-struct lp_cause {
+/* An event that was sent. */
+struct lp_sent {
     int64_t at_ps; /* its time */
     uint32_t entity,
         number; /* its sender as the total order names it; the low bits of its number */
@@ -78,13 +77,17 @@ struct lp_cause {
     uint32_t bytes;    /* of a flight; of LP_EVENT_MEMORY: that the engine passes for it */
     uint32_t sigma_ps; /* of a flight: paid before this handler; saturates */
     uint8_t type;      /* enum lp_event_type; 0: a piece that ends here */
-    uint8_t count;     /* of `step` */
     uint8_t context;   /* of LP_EVENT_KERNEL */
-    uint8_t reserved;
+    uint16_t count;    /* of steps */
+};
+
+/* LP_RECORD_CAUSE: an event that was sent. Longer lists begin in LP_RECORD_CAUSE_MORE records of
+ * LP_CAUSE_MORE_STEPS steps each, right before it. */
+struct lp_cause {
+    struct lp_sent sent; /* its count: of `step` */
     uint32_t step[LP_CAUSE_STEPS];
 };
 _Static_assert(sizeof(struct lp_cause) == 64, "a record is at most 64 bytes, without padding");
-enum { LP_CAUSE_HEAD_BYTES = offsetof(struct lp_cause, step) };
 
 /* LP_RECORD_WAITED: a kernel that has waited looks again, now. A kernel that looks in vain goes on
  * waiting since the same time. */
@@ -108,6 +111,17 @@ static inline enum lp_cause_part lp_step_part(uint32_t step)
     return (enum lp_cause_part)(step >> LP_STEP_PART_SHIFT & 127);
 }
 
+/*
+ * On one thread, where nothing is undone, causes need not go through the engine: the receiver is
+ * called at once. The steps are valid during the call. Events come in the total order.
+ */
+struct lp_cause_direct {
+    void (*sent)(void *arg, const struct cw_event *event, const struct lp_sent *sent,
+                 const uint32_t *steps);
+    void (*waited)(void *arg, const struct cw_event *event, const struct lp_waited *waited);
+    void *arg;
+};
+
 /* ---- handlers, where the host asks ----------------------------------------------------------- */
 
 static inline bool lp_traces_causes(const struct lp_model *m)
@@ -129,6 +143,9 @@ void lp_causes_begin(void);
 void lp_cause_cross(const struct hw_flight *flight, const struct hw_link_class *link_class,
                     const struct hw_link *link, enum hw_link_kind kind, uint32_t index,
                     enum hw_node_kind next);
+/* The same after the crossing, where the caller has found out whether the flight waited. */
+void lp_cause_crossed(const struct hw_flight *flight, int64_t sigma_before_ps, bool waited,
+                      enum hw_link_kind kind, uint32_t index, enum hw_node_kind next);
 /* The flight goes over a link that it neither reserves nor pays serialisation for. */
 void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next);
 /* The way of 0 bytes between PE_DMA and a memory of the cube, over so many links between routers;
@@ -142,9 +159,9 @@ void lp_cause_call(enum tl_issue issue);
 
 /* An event is sent whose delay is the flight, the stretch, or neither: its type tells the reason
  * then. The members of a flight are filled in. The list that was noted is empty afterwards. */
-void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_cause sent);
-void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_cause sent);
-void lp_cause_sent(struct cw_ctx *ctx, struct lp_cause sent);
+void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_sent sent);
+void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_sent sent);
+void lp_cause_sent(struct cw_ctx *ctx, struct lp_sent sent);
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited);
 
 #endif

@@ -28,9 +28,13 @@ static void lp_state_init(const void *data, uint32_t lp, void *state)
 
 static void lp_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
-    if (lp_traces_causes(cw_model_data(ctx)))
-        lp_causes_begin();
     lp_ops_of(cw_model_data(ctx), event->lp)->handle(ctx, state, event);
+}
+
+static void lp_handle_traced(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    lp_causes_begin();
+    lp_handle(ctx, state, event);
 }
 
 struct cw_model lp_engine_model(const struct lp_model *m)
@@ -40,5 +44,5 @@ struct cw_model lp_engine_model(const struct lp_model *m)
                              .lp_count = m->lps.count,
                              .state_bytes = lp_state_bytes,
                              .init = lp_state_init,
-                             .handle = lp_handle};
+                             .handle = m->emit.causes ? lp_handle_traced : lp_handle};
 }

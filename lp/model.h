@@ -25,8 +25,9 @@
 #include "lp/link_groups.h"
 #include "lp/record.h"
 
-struct lp_plan; /* lp/queues/queue_ends.h */
-struct lp_maps; /* lp/maps.h */
+struct lp_cause_direct; /* lp/causes.h */
+struct lp_plan;         /* lp/queues/queue_ends.h */
+struct lp_maps;         /* lp/maps.h */
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
@@ -92,6 +93,7 @@ struct lp_emitted {
     bool links;    /* links that are crossed (LP_RECORD_CROSSED) */
     bool waits;    /* kernels that have waited (LP_RECORD_WAITED); so does `causes` */
     bool causes;   /* why each event comes when it comes (causes.h) */
+    const struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
 };
 
 /* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches

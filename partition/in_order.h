@@ -1,6 +1,7 @@
 /*
  * in_order.h: the partitioners that give SIPs or cubes to the workers in their order, as evenly as
- * they divide. Pure; they never fail. Of the type in struct partitioner (partition.h).
+ * they divide, but for SIPs that worker 0 leaves to the others because it has the host. Pure; they
+ * never fail. Of the type in struct partitioner (partition.h).
  */
 #ifndef PARTITION_IN_ORDER_H
 #define PARTITION_IN_ORDER_H

@@ -28,6 +28,8 @@ enum {
     LOOKS_BEFORE_ROUND = 64,
     LIVE_BEFORE_ROUND = 1024,
     EVENTS_BEFORE_ROUND = 16384,
+    WORKERS_FEW = 8,
+    REST_TURNS = 8,
     PATIENCE_MAX = 256,
     TURNS_PER_SAFE = 1,
     TURNS_PER_SAFE_WARY = 8,
@@ -62,6 +64,7 @@ struct model_worker {
     unsigned promise; /* the place of the latest */
     unsigned batch, looks, patience, patience_full, waited;
     size_t live, window; /* events handled ahead; how many there may be */
+    uint64_t turns, rest_until;
     uint64_t handled, handled_then, safe, safe_before, used, used_undone;
     uint64_t round;
     enum model_stage stage;
@@ -216,8 +219,9 @@ static int64_t next_ps(const struct model *model, const struct model_worker *wor
 static bool model_wants_round(const struct model *model, const struct model_worker *worker)
 {
     const struct model_round *const round = &model->rounds[(worker->round + 1) % ROUNDS_KEPT];
-    return worker->looks >= LOOKS_BEFORE_ROUND || worker->live >= LIVE_BEFORE_ROUND ||
-           (worker->live > 0 && worker->live >= worker->window) ||
+    const bool rested = worker->turns >= worker->rest_until;
+    return (rested && (worker->looks >= LOOKS_BEFORE_ROUND || worker->live >= LIVE_BEFORE_ROUND ||
+                       (worker->live > 0 && worker->live >= worker->window))) ||
            worker->handled - worker->handled_then >= EVENTS_BEFORE_ROUND ||
            (round->first > 0 && round->begun_s + model->line_max_s <= worker->clock_s);
 }
@@ -242,6 +246,15 @@ static int64_t model_compute(struct model *model, uint32_t index)
 static double after_line_s(const struct model *model, double last_s, double now_s)
 {
     return fmax(now_s, last_s + model->line_max_s);
+}
+
+/* As in the engine: where promises release events, a worker rests after a round. */
+static uint64_t rest_after_round(const struct model *model, uint32_t index)
+{
+    bool promises = true;
+    for (uint32_t from = 0; from < model->n; from++)
+        promises &= from == index || model->run->least_ps[(size_t)from * model->n + index] > 0;
+    return model->n > WORKERS_FEW && promises ? (uint64_t)model->n * REST_TURNS : 0;
 }
 
 /* As gvt_step() in the engine. Returns whether a round has ended. */
@@ -279,6 +292,7 @@ static bool model_round_step(struct model *model, uint32_t index, double *took_s
     const int64_t safe_ps = model_compute(model, index);
     worker->safe_ps = safe_ps > worker->safe_ps ? safe_ps : worker->safe_ps;
     worker->handled_then = worker->handled;
+    worker->rest_until = worker->turns + rest_after_round(model, index);
     worker->stage = AT_REST;
     worker->over = worker->gvt_ps == CW_TIME_MAX;
     *took_s += round_s / 2;
@@ -502,6 +516,7 @@ static void model_turn(struct model *model, uint32_t index)
         model_adjust(worker);
     }
     sum->turns++;
+    worker->turns++;
     unsigned handled = 0, ahead = 0;
     if (!worker->over) {
         handled = model_safe_run(model, index, worker->batch, &events_s);

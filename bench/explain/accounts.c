@@ -60,7 +60,7 @@ static void take_stretch(struct account *own, uint32_t context, const uint32_t *
 
 /* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
 static void take_engine(struct accounts *accounts, const struct cw_event *event,
-                        const struct lp_cause *cause)
+                        const struct lp_sent *cause)
 {
     const bool leaves = event->type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
                         cause->type != LP_EVENT_KERNEL;
@@ -71,7 +71,7 @@ static void take_engine(struct accounts *accounts, const struct cw_event *event,
 }
 
 void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_cause *cause, struct cause_steps steps)
+                         const struct lp_sent *cause, struct cause_steps steps)
 {
     if (cause->entity == 0 || event->lp > accounts->cubes)
         return;

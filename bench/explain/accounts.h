@@ -37,7 +37,7 @@ void accounts_clear(struct accounts *accounts);
 
 /* An event that was sent, with all its steps. */
 void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_cause *cause, struct cause_steps steps);
+                         const struct lp_sent *cause, struct cause_steps steps);
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited);
 
 /* Between drains. */

@@ -2,9 +2,10 @@
  * cause_log.h: keeps the causes of events (lp/causes.h) while a collective runs, and finds them
  * afterwards.
  *
- * Each LP has a log of its own, in the order in which its events committed. So its
- * contents do not depend on threads. A log is written by the worker that owns the LP: an LP that
- * moves is handed over with all that was written. The logs are read between drains.
+ * Each worker writes the entries of its LPs one after the other. Each entry leads to the one before
+ * it of its LP: that is the LP's log, in the order in which its events committed. So an LP's log
+ * does not depend on threads. An LP that moves to another worker is handed over with all that was
+ * written. The logs are read between drains.
  */
 #ifndef BENCH_CAUSE_LOG_H
 #define BENCH_CAUSE_LOG_H
@@ -13,26 +14,14 @@
 
 /* An event that was sent, or a piece of a transfer that has ended. */
 struct cause_entry {
-    int64_t now_ps; /* the event whose handler sent it: */
+    const struct cause_entry *before; /* of the same LP; NULL: none */
+    int64_t now_ps;                   /* the event whose handler sent it: */
     uint32_t by_entity, by_number;
-    uint8_t by_type;
-    uint8_t reserved;
-    uint16_t steps; /* behind the entry */
-    uint32_t to_lp;
     int64_t at_ps; /* the event that was sent: */
     uint32_t entity, number;
-    uint32_t bytes, sigma_ps;
-    uint8_t type;
-    uint8_t context;
-    uint16_t pe;   /* in its cube: of a kernel's own event; else UINT16_MAX */
-    uint32_t size; /* of this entry with its steps, in bytes */
-};
-
-/* A place in the log of an LP: that of an entry, which at() returns; NULL: there is none. */
-struct cause_chunk;
-struct cause_cursor {
-    const struct cause_chunk *chunk;
-    uint32_t index; /* of the entry in its chunk */
+    uint32_t to_lp, bytes, sigma_ps;
+    uint8_t by_type, type;
+    uint16_t steps; /* behind the entry */
 };
 
 struct cause_log;
@@ -55,15 +44,14 @@ void cause_log_more(struct cause_log *log, uint32_t worker, const uint32_t *step
 struct cause_steps cause_log_join(struct cause_log *log, uint32_t worker,
                                   const struct lp_cause *cause);
 void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
-                   const struct lp_cause *cause, struct cause_steps steps);
+                   const struct lp_sent *sent, struct cause_steps steps);
 
 /* Between drains. All that came was kept. */
 bool cause_log_is_whole(const struct cause_log *log);
-uint64_t cause_log_bytes(const struct cause_log *log);
-/* The last entry of an LP whose event is not after this time. */
-struct cause_cursor cause_log_until(const struct cause_log *log, uint32_t lp, int64_t until_ps);
-const struct cause_entry *cause_log_at(struct cause_cursor cursor);
+uint64_t cause_log_bytes(const struct cause_log *log); /* that are taken from the system */
+/* The last entry of an LP whose event is not after this time; NULL: there is none. Quick where the
+ * times that are asked for fall. */
+const struct cause_entry *cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps);
 const uint32_t *cause_log_steps(const struct cause_entry *entry);
-struct cause_cursor cause_log_before(struct cause_cursor cursor); /* the entry before */
 
 #endif

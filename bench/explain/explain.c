@@ -14,6 +14,7 @@
 #include "lp/queues/queue_ends.h"
 
 struct explainer {
+    struct lp_cause_direct direct;
     struct cause_log *log;
     struct accounts *accounts;
 };
@@ -47,14 +48,32 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 {
     struct explainer *const explainer = arg;
     if (kind == LP_RECORD_CAUSE) {
-        const struct cause_steps steps = cause_log_join(explainer->log, worker, record);
-        accounts_take_cause(explainer->accounts, event, record, steps);
-        cause_log_add(explainer->log, worker, event, record, steps);
+        const struct lp_cause *const cause = record;
+        const struct cause_steps steps = cause_log_join(explainer->log, worker, cause);
+        accounts_take_cause(explainer->accounts, event, &cause->sent, steps);
+        cause_log_add(explainer->log, worker, event, &cause->sent, steps);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
         accounts_take_wait(explainer->accounts, event->time_ps, record);
     }
+}
+
+/* The same on one thread, past the records. */
+static void explainer_sent(void *arg, const struct cw_event *event, const struct lp_sent *sent,
+                           const uint32_t *steps)
+{
+    struct explainer *const explainer = arg;
+    const struct cause_steps all = {steps, sent->count};
+    accounts_take_cause(explainer->accounts, event, sent, all);
+    cause_log_add(explainer->log, 0, event, sent, all);
+}
+
+static void explainer_waited(void *arg, const struct cw_event *event,
+                             const struct lp_waited *waited)
+{
+    struct explainer *const explainer = arg;
+    accounts_take_wait(explainer->accounts, event->time_ps, waited);
 }
 
 struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, uint64_t bytes_max)
@@ -82,7 +101,8 @@ void explainer_free(struct explainer *explainer)
 
 struct lp_cause_sink explainer_sink(struct explainer *explainer)
 {
-    return (struct lp_cause_sink){explainer_begin, explainer_record, explainer};
+    explainer->direct = (struct lp_cause_direct){explainer_sent, explainer_waited, explainer};
+    return (struct lp_cause_sink){explainer_begin, explainer_record, explainer, &explainer->direct};
 }
 
 /* ---- shares of a kernel's time --------------------------------------------------------------- */

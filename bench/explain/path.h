@@ -44,7 +44,6 @@ struct path_part {
 
 struct path_leg {
     const struct cause_entry *entry;
-    struct cause_cursor at;
     uint32_t lp;         /* whose log it is in */
     uint16_t first, end; /* steps [first, end) */
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */
@@ -62,7 +61,7 @@ struct path {
 };
 
 /* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. */
-void path_walk(const struct lp_model *m, const struct cause_log *log, uint32_t pe, int64_t from_ps,
+void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path);
 void path_free(struct path *path);
 

@@ -101,10 +101,9 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
 /* A receive waits so long for the credit that the same event has sent. */
 static void add_credit_of_receive(struct resolving *r, int64_t ps)
 {
-    const struct cause_entry *const own = r->leg->entry, *other;
-    for (struct cause_cursor at = r->leg->at;
-         (other = cause_log_at(at)) != NULL && other->now_ps == own->now_ps;
-         at = cause_log_before(at))
+    const struct cause_entry *const own = r->leg->entry;
+    for (const struct cause_entry *other = own; other != NULL && other->now_ps == own->now_ps;
+         other = other->before)
         if (other->type == LP_EVENT_CREDIT && other->by_entity == own->by_entity &&
             other->by_number == own->by_number && other->entity == own->entity &&
             other->at_ps - other->now_ps == ps) {
@@ -149,6 +148,14 @@ static void add_calls(struct resolving *r, uint32_t step)
             add(r, PATH_NODE, calls[i].node[k], UINT16_MAX,
                 count * r->hw->overhead_ps[calls[i].node[k]]);
     }
+}
+
+/* The service of m_cpu or io_cpu, behind that of other messages: each takes as long. */
+static void add_service(struct resolving *r, enum hw_node_kind node, int64_t ps)
+{
+    const int64_t old_ps = r->m->hw.overhead_ps[node], now_ps = r->hw->overhead_ps[node];
+    add(r, PATH_NODE, node, UINT16_MAX,
+        old_ps > 0 ? (int64_t)((double)ps * (double)now_ps / (double)old_ps + 0.5) : ps);
 }
 
 static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
@@ -201,8 +208,7 @@ static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
         add(r, PATH_NODE, HW_NODE_PE_IPCQ, UINT16_MAX, ps - old->ipcq_wire_ps + hw->ipcq_wire_ps);
         break;
     case LP_PART_SERVER:
-        add(r, PATH_NODE, r->leg->lp < r->m->lps.first_io_die ? HW_NODE_M_CPU : HW_NODE_IO_CPU,
-            UINT16_MAX, ps);
+        add_service(r, r->leg->lp < r->m->lps.first_io_die ? HW_NODE_M_CPU : HW_NODE_IO_CPU, ps);
         break;
     default:
         add(r, PATH_REST, 0, UINT16_MAX, ps);
@@ -214,18 +220,36 @@ static struct hw_rate rate_of(const struct hw_config *hw, uint32_t kind)
     return kind < HW_LINK_KINDS ? hw->link[kind].rate : hw->dma_reduce;
 }
 
-/* The serialisation that was paid before this handler: of which link it was is not noted, so the
- * first kind that fits stands for it. */
+/* The serialisation on a kind of link, if it was at most the one that was paid; else 0. */
+static int64_t paid_on(const struct resolving *r, enum hw_link_kind kind)
+{
+    const struct cause_entry *const entry = r->leg->entry;
+    return hw_ser_ps(&r->m->hw.link[kind], entry->bytes) <= entry->sigma_ps
+               ? hw_ser_ps(&r->hw->link[kind], entry->bytes)
+               : 0;
+}
+
+static int64_t longer_ps(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The serialisation that was paid before this handler. On which link that was is not noted: the
+ * first kind that fits stands for it. A transfer that comes from another LP has crossed the links
+ * between cubes. */
 static int64_t sigma_before(const struct resolving *r)
 {
     const struct cause_entry *const entry = r->leg->entry;
+    int64_t sigma_ps = entry->sigma_ps;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS && r->hw != &r->m->hw; kind++) {
         const struct hw_rate old = r->m->hw.link[kind].rate, now = r->hw->link[kind].rate;
         if ((old.num != now.num || old.den != now.den) && old.den > 0 &&
-            hw_rate_ps(old, entry->bytes) == entry->sigma_ps)
-            return hw_rate_ps(now, entry->bytes);
+            hw_rate_ps(old, entry->bytes) == entry->sigma_ps) {
+            sigma_ps = hw_rate_ps(now, entry->bytes);
+            break;
+        }
     }
-    return entry->sigma_ps;
+    if (sigma_ps < entry->sigma_ps && entry->by_type == LP_EVENT_TRANSFER)
+        sigma_ps =
+            longer_ps(sigma_ps, longer_ps(paid_on(r, HW_LINK_UCIE), paid_on(r, HW_LINK_NOC_UCIE)));
+    return sigma_ps;
 }
 
 /* A step over a link: from the moment when the tail is ready there, or has left it. */

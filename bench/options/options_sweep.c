@@ -34,6 +34,9 @@ int sweep_options_argument(struct options *options, int count, char **rest, stru
 
 int sweep_options_finish(struct options *options, struct cw_error *error)
 {
+    static const char *const not_merge[] = {"resume",        "retry",      "jobs",  "threads",
+                                            "point-timeout", "max-memory", "shard", "emit",
+                                            "tasks",         "dry-run",    "quiet"};
     const struct sweep_options *const sweep = options->values;
     if (sweep->merge && sweep->input_count == 0)
         return cw_error_set(error, CW_USAGE,
@@ -46,6 +49,16 @@ int sweep_options_finish(struct options *options, struct cw_error *error)
         return cw_error_set(error, CW_USAGE,
                             "--emit: each task has a database of its own, named after the study; "
                             "drop --db");
+    for (size_t i = 0; i < sizeof not_merge / sizeof *not_merge; i++)
+        if (sweep->merge && options_given(options, not_merge[i]))
+            return cw_error_set(error, CW_USAGE, "--%s: merge runs nothing, and takes --db alone",
+                                not_merge[i]);
+    if (sweep->emit != SWEEP_HERE && (sweep->resume || sweep->retry || sweep->dry_run))
+        return cw_error_set(error, CW_USAGE,
+                            "--emit: its tasks run the points that are open; drop --%s",
+                            sweep->resume  ? "resume"
+                            : sweep->retry ? "retry"
+                                           : "dry-run");
     if (!sweep->merge && sweep->study == NULL)
         return cw_error_set(error, CW_USAGE, "name a study: cubewarp sweep STUDY.yaml");
     return CW_OK;

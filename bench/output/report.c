@@ -324,8 +324,12 @@ static void print_links(FILE *file, const struct result_row *row)
             "longest queue(us)");
     for (size_t i = 0; i < row->link_count; i++) {
         const struct result_link *const link = &row->links[i];
-        char queue[REPORT_NUMBER_BYTES];
-        fprintf(file, "# %-40s %15" PRIu64 " %8.2f %17s\n", link->name, link->bytes,
+        char queue[REPORT_NUMBER_BYTES], name[sizeof link->name + 24];
+        if (link->alike > 1)
+            snprintf(name, sizeof name, "%s, %" PRIu32 " alike", link->name, link->alike);
+        else
+            snprintf(name, sizeof name, "%s", link->name);
+        fprintf(file, "# %-40s %15" PRIu64 " %8.2f %17s\n", name, link->bytes,
                 100 * report_ratio((double)link->busy_ps, (double)row->time_ps),
                 report_us(link->queue_ps_max, queue));
     }

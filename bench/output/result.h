@@ -24,12 +24,15 @@ struct result_phase {
     double mean_ps;
 };
 
-/* One directed link, over one collective. */
+/* One directed link, over one collective; and others at the same place of other SIPs whose figures
+ * are equal. */
 struct result_link {
-    char name[96]; /* "sip0.cube1 ucie E -> sip0.cube2" */
+    char name[96]; /* "sip 0 cube 1 ucie E": of the lowest SIP */
     uint64_t bytes;
     int64_t busy_ps;      /* time it was sending */
     int64_t queue_ps_max; /* the longest that a message waited for it */
+    uint64_t place;       /* in its SIP: the order of links that are equally busy */
+    uint32_t alike;       /* links, itself with them */
 };
 
 /* All links of one kind that carried something, over one collective. */

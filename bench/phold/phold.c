@@ -384,6 +384,9 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
     if (sim != NULL && options->at_end != NULL)
         options->at_end(options->at_end_arg, sim);
     end_phase(options, "figures", sim);
+    if (sim != NULL)
+        cw_sim_clear(sim);
+    end_phase(options, "clearing", sim);
     cw_sim_free(sim);
     end_phase(options, "freeing", NULL);
     return result;

@@ -234,14 +234,31 @@ static void add_kind(struct result_row *row, struct result_link_kind more)
     row->kinds[at].busy_ps += more.busy_ps;
 }
 
-/* Makes room among the five busiest, busiest first, of which equals keep their order. NULL: the
- * link is none of them. */
-static struct result_link *take_place(struct result_row *row, int64_t busy_ps)
+/* The busier first; those that are equally busy, by their place and their figures. 0: alike. An
+ * order of all links, so the first five are the same from whichever part one looks at them. */
+static int compare_links(const struct result_link *a, const struct result_link *b)
+{
+    if (a->busy_ps != b->busy_ps)
+        return a->busy_ps > b->busy_ps ? -1 : 1;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return a->queue_ps_max != b->queue_ps_max ? (a->queue_ps_max > b->queue_ps_max ? -1 : 1) : 0;
+}
+
+/* The place among the five busiest of a link, whose name is not needed. NULL: it is none of them,
+ * or it has been counted as alike to one. */
+static struct result_link *take_place(struct result_row *row, const struct result_link *link)
 {
     const size_t room = sizeof row->links / sizeof *row->links;
     size_t at = row->link_count;
-    while (at > 0 && row->links[at - 1].busy_ps < busy_ps)
+    while (at > 0 && compare_links(link, &row->links[at - 1]) < 0)
         at--;
+    if (at > 0 && compare_links(link, &row->links[at - 1]) == 0) {
+        row->links[at - 1].alike += link->alike;
+        return NULL;
+    }
     if (at >= room)
         return NULL;
     if (row->link_count < room)
@@ -250,15 +267,27 @@ static struct result_link *take_place(struct result_row *row, int64_t busy_ps)
     return &row->links[at];
 }
 
+/* SIPs have links at the same places; each switch has places of its own. */
+static uint64_t place_in_sip(const struct lp_link_use *use)
+{
+    const uint64_t owner = lp_link_row[use->group].owner;
+    const uint64_t which = owner == LP_OF_CUBE ? use->cube : owner == LP_OF_SWITCH ? use->sip : 0;
+    return owner << 62 | which << 32 | use->index;
+}
+
 static void keep_link(void *arg, const struct lp_link_use *use)
 {
     struct result_row *row = arg;
     add_kind(row, (struct result_link_kind){use->kind, 1, use->bytes, use->busy_ps});
-    struct result_link *const link = take_place(row, use->busy_ps);
+    const struct result_link kept = {.alike = 1,
+                                     .place = place_in_sip(use),
+                                     .bytes = use->bytes,
+                                     .busy_ps = use->busy_ps,
+                                     .queue_ps_max = use->queue_ps_max};
+    struct result_link *const link = take_place(row, &kept);
     if (link == NULL)
         return;
-    *link = (struct result_link){
-        .bytes = use->bytes, .busy_ps = use->busy_ps, .queue_ps_max = use->queue_ps_max};
+    *link = kept;
     lp_link_name(use, link->name, sizeof link->name);
 }
 
@@ -294,7 +323,7 @@ static void survey_links(struct lp_system *system, struct result_row *row)
         for (size_t k = 0; k < part->kind_count; k++)
             add_kind(row, part->kinds[k]);
         for (size_t k = 0; k < part->link_count; k++) {
-            struct result_link *const link = take_place(row, part->links[k].busy_ps);
+            struct result_link *const link = take_place(row, &part->links[k]);
             if (link != NULL)
                 *link = part->links[k];
         }

@@ -141,11 +141,47 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
     return CW_OK;
 }
 
+/* The least of some trials, phase by phase: a disturbance of one phase does not count. */
+struct host_least {
+    struct host_work phase[PROCESS_PHASES_MAX];
+    size_t count;
+};
+
+static void take_least(struct host_least *least, const struct process_phases *phases, bool first)
+{
+    least->count = phases->count;
+    for (size_t i = 0; i < phases->count; i++) {
+        const struct process_phase *const phase = &phases->list[i];
+        const struct host_work own = {phase->times.work_s, phase->times.longest_s,
+                                      process_phase_serial_s(phase),
+                                      (double)phase->times.host_calls};
+        struct host_work *const of = &least->phase[i];
+        if (first)
+            *of = own;
+        of->work_s = fmin(of->work_s, own.work_s);
+        of->longest_s = fmin(of->longest_s, own.longest_s);
+        of->serial_s = fmin(of->serial_s, own.serial_s);
+    }
+}
+
+static struct host_work sum_of_least(const struct host_least *least)
+{
+    struct host_work sum = {.calls = 0};
+    for (size_t i = 0; i < least->count; i++) {
+        sum.work_s += least->phase[i].work_s;
+        sum.longest_s += least->phase[i].longest_s;
+        sum.serial_s += least->phase[i].serial_s;
+        sum.calls += least->phase[i].calls;
+    }
+    return sum;
+}
+
 int subject_host_measure(struct subject *subject, uint32_t workers, struct host_work *host,
                          struct cw_error *error)
 {
-    enum { HOST_TRIALS_MIN = 2, HOST_TRIALS_MAX = 9 };
-    struct process_phases phases;
+    enum { HOST_TRIALS_MIN = 3, HOST_TRIALS_MAX = 9 };
+    struct process_phases phases = {.count = 0};
+    struct host_least least = {.count = 0};
     const struct subject_way way = {.sync = workers > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL,
                                     .workers = workers,
                                     .threads = 1,
@@ -158,15 +194,9 @@ int subject_host_measure(struct subject *subject, uint32_t workers, struct host_
         const int result = subject_run(subject, &way, &stats, error);
         if (result != CW_OK)
             return result;
-        const struct process_phase sum = process_phases_sum(&phases);
-        const struct host_work own = {sum.times.work_s, sum.times.longest_s,
-                                      process_phase_serial_s(&sum), (double)sum.times.host_calls};
-        if (trial == 0)
-            *host = own;
-        host->work_s = fmin(host->work_s, own.work_s);
-        host->longest_s = fmin(host->longest_s, own.longest_s);
-        host->serial_s = fmin(host->serial_s, own.serial_s);
+        take_least(&least, &phases, trial == 0);
     }
+    *host = sum_of_least(&least);
     return CW_OK;
 }
 

@@ -10,6 +10,7 @@
 
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
+#include "bench/study/study_known.h"
 
 enum { COMBINATIONS_MAX = 10000000, MESSAGES_MAX = 50 };
 
@@ -374,6 +375,8 @@ void study_points_make(struct config_loader *loader, struct study *study,
     combine(&making);
     for (uint32_t i = 0; i < study->point_count && loader->errors->count < MESSAGES_MAX; i++)
         check_options(&making, i);
+    if (loader->errors->count == 0 && !study->arena.failed)
+        study_check_known(loader, study);
     if (loader->errors->count == 0 && !study->arena.failed)
         digest_all(&making);
 }

@@ -109,7 +109,7 @@ static void survey_read_figures(struct survey_row *row, const json_t *item)
     figure[FIGURE_HOST_TIME] = member_number(item, "host_time_ns") / NS_PER_US;
     figure[FIGURE_MOVED] = member_number(item, "moved_per_rank");
     const double wrong = member_number(item, "wrong");
-    row->wrong = wrong >= 0 ? (int64_t)wrong : -1;
+    row->wrong = wrong >= 0 && wrong < 1e18 ? (int64_t)wrong : -1;
 }
 
 static void survey_read_row(struct survey *survey, const json_t *item, const double *of_point)

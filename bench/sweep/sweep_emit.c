@@ -72,6 +72,8 @@ static void put_sweep(const struct emitting *emitting, const char *shard)
     fprintf(file, ".$TASK-of-%u.sqlite --jobs %u --quiet", emitting->tasks, emitting->cores);
     if (emitting->options->timeout_s > 0)
         fprintf(file, " --point-timeout %.17g", emitting->options->timeout_s);
+    if (emitting->options->memory_bytes > 0)
+        fprintf(file, " --max-memory %llu", (unsigned long long)emitting->options->memory_bytes);
     if (emitting->options->threads > 0)
         fprintf(file, " --threads %u", emitting->options->threads);
     fputc(' ', file);

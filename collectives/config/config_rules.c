@@ -16,7 +16,7 @@
 #include "collectives/config/input/text.h"
 #include "hw/topology/topology.h"
 
-#define LIST_BYTES 600u
+#define LIST_BYTES 800u
 
 static void list_add(char list[LIST_BYTES], const char *text)
 {

@@ -23,10 +23,13 @@ struct dp_policy dist_scratch_policy(const struct install_plans *plans)
 {
     const struct schedule_program *const program = install_plans_program(plans);
     const bool lanes = program != NULL && program->lanes > 0;
+    const bool members = program != NULL && program->schedule->members > 1;
+    const uint32_t apart =
+        !members ? program != NULL ? program->lanes_apart : 0 : program->pes_of_rank;
     return (struct dp_policy){.cube = DP_REPLICATE,
                               .pe = DP_REPLICATE,
-                              .num_cubes = lanes ? 0 : 1,
-                              .num_pes = lanes && program->lanes_apart == 1 ? 0 : 1};
+                              .num_cubes = lanes || members ? 0 : 1,
+                              .num_pes = (lanes || members) && apart == 1 ? 0 : 1};
 }
 
 uint64_t dist_scratch_bytes(const struct install_plans *plans,

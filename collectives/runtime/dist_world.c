@@ -366,8 +366,10 @@ void dist_free(struct dist *dist)
     barrier_free(dist->end_barrier);
     if (dist->data != NULL && dist->system != NULL)
         cw_each_worker(lp_system_sim(dist->system), free_worker_data, dist->data);
-    if (dist->system != NULL)
+    if (dist->system != NULL) {
+        cw_sim_clear(lp_system_sim(dist->system));
         dist_phase_end(dist, "freeing of data");
+    }
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
@@ -436,13 +438,34 @@ int dist_install(struct dist *dist, struct cw_error *error)
     return code;
 }
 
+/* A call of the machine's workers, for work on the ranks' stacks. */
+struct helped_call {
+    mp_part_fn part;
+    void *part_arg;
+    uint32_t parts;
+};
+
+static void help(void *arg, uint32_t worker)
+{
+    const struct helped_call *const call = arg;
+    call->part(call->part_arg, worker, call->parts);
+}
+
+static void help_each(void *arg, mp_part_fn part, void *part_arg)
+{
+    struct cw_sim *const sim = lp_system_sim(((struct dist *)arg)->system);
+    struct helped_call call = {part, part_arg, cw_sim_worker_count(sim)};
+    cw_each_worker(sim, help, &call);
+}
+
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error)
 {
     void *const outer = mp_set_runtime(dist);
     dist->submitted = 0;
     dist->copy_count = 0;
     dist->open = false;
-    const int code = mp_spawn(worker, dist->world_size, arg, error);
+    const struct mp_helpers helpers = {help_each, dist};
+    const int code = mp_spawn_helped(worker, dist->world_size, arg, &helpers, error);
     (void)mp_set_runtime(outer);
     dist_free_tensors(dist);
     return code;

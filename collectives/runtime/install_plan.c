@@ -102,13 +102,16 @@ static int neighbours_of_pe(void *arg, uint32_t pe, struct lp_neighbours *out,
 }
 
 /* The lanes that the mapper chooses: PEs of a SIP, each with a shard of its own. None, where there
- * is one shard. */
+ * is one shard of each of the schedule's ranks. */
 static struct program_request lanes_of(const struct install_plans *plans)
 {
     const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
     const bool all = strcmp(plans->config->mapper, "all_pes") == 0;
     const bool first = strcmp(plans->config->mapper, "pe0_all_cubes") == 0;
-    const uint32_t lanes = all ? cubes * pes : first ? cubes : 1;
+    const uint32_t lanes = plans->algorithm->machine.members ? 1
+                           : all                             ? cubes * pes
+                           : first                           ? cubes
+                                                             : 1;
     return (struct program_request){.schedule = plans->schedule,
                                     .hw = plans->hw,
                                     .ccl = plans->config,
@@ -384,6 +387,10 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     uint32_t count = 0, beyond_pe0 = 0;
+    if (plans->algorithm->machine.members)
+        return lanes_of(plans).lanes_apart == 1
+                   ? (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE}
+                   : rows;
     if (plans->algorithm->schedule != NULL && lanes_of(plans).lanes == 0)
         return one;
     if (plans->algorithm->machine.lanes)

@@ -17,6 +17,7 @@
 
 #include "core/host/coroutine.h"
 #include "core/host/pages.h"
+#include "core/host/sync.h"
 #include "collectives/config/input/environment.h"
 
 #define STACK_KIB_DEFAULT 64u
@@ -24,6 +25,10 @@
 #define STACK_KIB_MAX     (64u * 1024u)
 /* Below each stack: no function of the program has a frame that could step over it. */
 #define GUARD_BYTES (64u * 1024u)
+/* Of each stack every worker uses about so much. */
+enum { STACK_USED_BYTES = 8192, STACK_STEP_BYTES = 4096 };
+/* Fewer ranks than these are not worth waking a thread for. */
+enum { HELPED_RANKS_MIN = 256 };
 
 /* A call that a worker has made on its launcher's stack. */
 struct errand {
@@ -53,6 +58,9 @@ struct launcher {
     void *arg;
     uint8_t *stacks;
     size_t stack_bytes, stacks_bytes;
+    const struct mp_helpers *helpers; /* NULL: none */
+    struct sync_u64 no_guard;         /* errno of a stack without guard pages; 0: all have them */
+    struct sync_u64 no_guard_rank;    /* its rank */
 };
 
 /*
@@ -121,11 +129,54 @@ static int stack_size(size_t *bytes, struct cw_error *error)
     return CW_OK;
 }
 
-/* Stacks grow down: the pages below each, at its lower end, stay inaccessible. */
+static uint32_t rank_at(const struct launcher *launcher, uint32_t index, uint32_t parts)
+{
+    return (uint32_t)((uint64_t)launcher->nprocs * index / parts);
+}
+
+/* Work on the stacks, by ranks. Each part writes the stacks of its own ranks alone. */
+static void share_out(struct launcher *launcher, mp_part_fn part)
+{
+    if (launcher->helpers != NULL && launcher->nprocs >= HELPED_RANKS_MIN)
+        launcher->helpers->each(launcher->helpers->arg, part, launcher);
+    else
+        part(launcher, 0, 1);
+}
+
+/*
+ * Stacks grow down: the pages below each, at its lower end, stay inaccessible. Those that every
+ * worker uses are touched here, where several threads share the system's work on them. The words
+ * of a failure are for its message: whichever part stores last is named.
+ */
+static void prepare_stacks(void *arg, uint32_t index, uint32_t parts)
+{
+    struct launcher *const launcher = arg;
+    const size_t each = launcher->stack_bytes + GUARD_BYTES;
+    for (uint32_t rank = rank_at(launcher, index, parts);
+         rank < rank_at(launcher, index + 1, parts); rank++) {
+        uint8_t *const low = launcher->stacks + rank * each;
+        if (!pages_close(low, GUARD_BYTES)) {
+            sync_store_release(&launcher->no_guard_rank, rank); /* read after the call */
+            sync_store_release(&launcher->no_guard, (uint64_t)errno);
+            return;
+        }
+        for (size_t used = STACK_USED_BYTES; used > 0; used -= STACK_STEP_BYTES)
+            *(volatile uint8_t *)(low + each - used) = 0;
+    }
+}
+
+static void drop_stacks(void *arg, uint32_t index, uint32_t parts)
+{
+    const struct launcher *const launcher = arg;
+    const size_t each = launcher->stack_bytes + GUARD_BYTES;
+    for (uint32_t rank = rank_at(launcher, index, parts);
+         rank < rank_at(launcher, index + 1, parts); rank++)
+        pages_drop(launcher->stacks + rank * each + GUARD_BYTES, launcher->stack_bytes);
+}
+
 static int map_stacks(struct launcher *launcher, struct cw_error *error)
 {
-    const size_t each = launcher->stack_bytes + GUARD_BYTES;
-    launcher->stacks_bytes = launcher->nprocs * each;
+    launcher->stacks_bytes = launcher->nprocs * (launcher->stack_bytes + GUARD_BYTES);
     void *const stacks = pages_reserve(launcher->stacks_bytes);
     if (stacks == NULL)
         return cw_error_set(error, CW_NO_RESOURCE,
@@ -133,13 +184,15 @@ static int map_stacks(struct launcher *launcher, struct cw_error *error)
                             "CUBEWARP_STACK_KIB",
                             launcher->nprocs, launcher->stack_bytes, strerror(errno));
     launcher->stacks = stacks;
-    for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
-        if (!pages_close(launcher->stacks + rank * each, GUARD_BYTES))
-            return cw_error_set(error, CW_NO_RESOURCE,
-                                "no room for the stack of rank %u of %u: %s; the system's limit "
-                                "vm.max_map_count may be too low",
-                                rank, launcher->nprocs, strerror(errno));
-    return CW_OK;
+    share_out(launcher, prepare_stacks);
+    const int no_guard = (int)sync_load_acquire(&launcher->no_guard);
+    if (no_guard == 0)
+        return CW_OK;
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "no room for the stack of rank %u of %u: %s; the system's limit "
+                        "vm.max_map_count may be too low",
+                        (unsigned)sync_load_acquire(&launcher->no_guard_rank), launcher->nprocs,
+                        strerror(no_guard));
 }
 
 static int make_workers(struct launcher *launcher, struct cw_error *error)
@@ -172,6 +225,8 @@ static void tear_down(struct launcher *launcher)
     }
     free(launcher->workers);
     free(launcher->common_error);
+    if (launcher->stacks && launcher->helpers != NULL && launcher->nprocs >= HELPED_RANKS_MIN)
+        share_out(launcher, drop_stacks);
     if (launcher->stacks)
         pages_release(launcher->stacks, launcher->stacks_bytes);
 }
@@ -297,9 +352,11 @@ static int spawn_run(struct launcher *launcher, struct cw_error *error)
     return list_errors(launcher, error);
 }
 
-int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error)
+int mp_spawn_helped(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_helpers *helpers,
+                    struct cw_error *error)
 {
-    struct launcher launcher = {.nprocs = nprocs, .alive = nprocs, .fn = fn, .arg = arg};
+    struct launcher launcher = {
+        .nprocs = nprocs, .alive = nprocs, .fn = fn, .arg = arg, .helpers = helpers};
     if (nprocs == 0)
         return CW_OK;
     int code = stack_size(&launcher.stack_bytes, error);
@@ -309,6 +366,11 @@ int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error
         code = spawn_run(&launcher, error);
     tear_down(&launcher);
     return code;
+}
+
+int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error)
+{
+    return mp_spawn_helped(fn, nprocs, arg, NULL, error);
 }
 
 /* ---- for workers ----------------------------------------------------------------------------- */

@@ -35,6 +35,17 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
  */
 int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error);
 
+/* Threads that share work on the stacks. each() calls part(part_arg, index, parts) for each index
+ * below parts, which it chooses, maybe at the same time, and returns when all have. */
+typedef void (*mp_part_fn)(void *part_arg, uint32_t index, uint32_t parts);
+struct mp_helpers {
+    void (*each)(void *arg, mp_part_fn part, void *part_arg);
+    void *arg;
+};
+/* mp_spawn() with helpers; NULL: none. */
+int mp_spawn_helped(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_helpers *helpers,
+                    struct cw_error *error);
+
 /* Lets the other workers run. Only a worker that loops without collectives needs it. */
 void dist_cooperative_yield(void);
 

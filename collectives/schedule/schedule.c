@@ -45,6 +45,16 @@ uint32_t schedule_blocks(const struct schedule *s, unsigned buffer)
     return many ? s->rank_count : 1;
 }
 
+uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step)
+{
+    const struct schedule_thread *const t = &rank->thread[thread];
+    uint32_t count = 1;
+    while (step + count < t->step_count && count < UINT8_MAX &&
+           rank->step[t->step_first + step + count].joined)
+        count++;
+    return count;
+}
+
 struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
 {
     const uint64_t each = (n + chunks - 1) / chunks;
@@ -66,12 +76,20 @@ uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks)
     return items * ITEM_BYTES_MAX;
 }
 
+/* A step sends to another rank of the process group. */
+static bool leaves_group_rank(const struct schedule *schedule, uint32_t rank,
+                              const struct schedule_step *step)
+{
+    return schedule_op_sends((enum schedule_op)step->op) &&
+           step->send_to / schedule->members != rank / schedule->members;
+}
+
 double schedule_moved(const struct schedule *schedule)
 {
     uint64_t sent = 0;
     for (uint32_t r = 0; r < schedule->rank_count; r++)
         for (uint32_t i = 0; i < schedule->rank[r].step_count; i++)
-            if (schedule_op_sends((enum schedule_op)schedule->rank[r].step[i].op))
+            if (leaves_group_rank(schedule, r, &schedule->rank[r].step[i]))
                 sent += schedule->rank[r].step[i].count;
-    return (double)sent / schedule->rank_count / schedule->loop_chunks;
+    return (double)sent / (schedule->rank_count / schedule->members) / schedule->loop_chunks;
 }

@@ -25,6 +25,10 @@
  * the PEs at one place of all SIPs), shard i goes by part i mod parts alone, and its blocks have
  * the chunks of that part only.
  *
+ * Members. Several ranks of a schedule may be one rank of the process group: rank r is then member
+ * r mod members of the group's rank r / members. Each member has a shard and PEs of its own, and
+ * the schedule is an all-reduce of all shards. Elsewhere members is 1.
+ *
  * Const once built, but for the number of its owners; shared by all threads of the simulator.
  */
 #ifndef COLLECTIVES_SCHEDULE_H
@@ -84,8 +88,9 @@ struct schedule_step {
     uint8_t op;      /* enum schedule_op */
     uint8_t channel; /* of its queues */
     uint8_t awaited; /* 1: some step of another thread waits for this one */
-    uint8_t reserved;
-    uint32_t count;                  /* chunks; 0: none (nop) */
+    uint8_t joined;  /* 1: it goes on with the value of the step before it in its thread: both are
+                        carried out as one, tile by tile, and the value stays in TCM */
+    uint32_t count;  /* chunks; 0: none (nop) */
     struct schedule_chunks src, dst; /* as the operation says */
     uint32_t send_to, recv_from;     /* ranks; SCHEDULE_NO_RANK: the operation does not */
     uint32_t wait_first, wait_count; /* steps that it waits for: rank->wait[...] */
@@ -115,6 +120,7 @@ struct schedule {
     char name[64];
     enum ccl_collective collective;
     uint32_t rank_count;
+    uint32_t members;     /* of each rank of the process group; 1: these are its ranks */
     uint32_t parts;       /* >= 1 */
     uint32_t loop_chunks; /* chunks of the larger of input and output (nchunksperloop) */
     uint32_t channels;
@@ -136,6 +142,10 @@ struct schedule *schedule_share(struct schedule *schedule);
 /* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);
 
+/* Steps of a thread that are carried out as one, from its step `step` on: that one, and those
+ * behind it that are joined. */
+uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step);
+
 /* Elements of chunk `chunk` of a buffer of n elements in `chunks`, and where they begin. */
 struct schedule_span {
     uint64_t first, count;
@@ -147,8 +157,8 @@ struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk);
 uint64_t schedule_tile_bytes(const struct ccl_config *ccl);
 uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks);
 
-/* Chunks that a rank sends, in the mean, as a multiple of the larger of input and output: "moved
- * per rank: 1.97 x the tensor". */
+/* Chunks that a rank of the process group sends to others, in the mean, as a multiple of the larger
+ * of input and output: "moved per rank: 1.97 x the tensor". */
 double schedule_moved(const struct schedule *schedule);
 
 #endif

@@ -62,6 +62,7 @@ struct schedule_builder *schedule_builder_create(const char *name, enum ccl_coll
     strncpy(b->schedule->name, name, sizeof b->schedule->name - 1);
     b->schedule->collective = collective;
     b->schedule->rank_count = ranks;
+    b->schedule->members = 1;
     b->schedule->parts = parts;
     b->schedule->channels = 1;
     return b;
@@ -115,11 +116,53 @@ uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t 
         step.recv_from = SCHEDULE_NO_RANK;
     step.wait_first = t->waits;
     step.wait_count = 0;
-    step.awaited = 0;
+    step.awaited = step.joined = 0;
     struct schedule *const s = builder->schedule;
     s->channels = step.channel >= s->channels ? step.channel + 1u : s->channels;
     t->step[t->count] = step;
     return t->count++;
+}
+
+/* Chunks at one place of a rank's memory. */
+static bool is_same_place(const struct schedule *s, struct schedule_chunks a,
+                          struct schedule_chunks b)
+{
+    const bool shared = s->in_place && s->collective == CCL_ALL_REDUCE &&
+                        a.buffer != SCHEDULE_SCRATCH && b.buffer != SCHEDULE_SCRATCH;
+    return a.at == b.at && (a.buffer == b.buffer || shared);
+}
+
+/* A step can go on with the value of the one before it. */
+static bool goes_on(const struct schedule *s, const struct schedule_step *before,
+                    const struct schedule_step *step)
+{
+    const bool sends = before->op == SCHEDULE_SEND, sums = before->op == SCHEDULE_RECV_REDUCE_COPY;
+    const bool keeps = sums || before->op == SCHEDULE_RECV ||
+                       before->op == SCHEDULE_RECV_COPY_SEND ||
+                       before->op == SCHEDULE_RECV_REDUCE_COPY_SEND;
+    const struct schedule_chunks value = sends ? before->src : before->dst;
+    if (step->count != before->count || !is_same_place(s, step->src, value))
+        return false;
+    switch ((enum schedule_op)step->op) {
+    case SCHEDULE_SEND:
+        return sends || keeps;
+    case SCHEDULE_RECV_REDUCE_COPY:
+    case SCHEDULE_RECV_REDUCE_COPY_SEND:
+        return sums && is_same_place(s, step->dst, value);
+    case SCHEDULE_RECV_REDUCE_SEND:
+        return sums;
+    default:
+        return false;
+    }
+}
+
+void schedule_join(struct schedule_builder *builder, uint32_t rank, uint32_t thread)
+{
+    if (builder->failed)
+        return;
+    const struct thread_steps *const t = &builder->rank[rank].thread[thread];
+    struct schedule_step *const step = &t->step[t->count - 1];
+    step->joined = t->count > 1 && goes_on(builder->schedule, step - 1, step);
 }
 
 void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
@@ -163,7 +206,8 @@ static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
     return true;
 }
 
-/* Notes which steps others wait for. A wait for a step that is not there is left to the check. */
+/* Notes which steps others wait for, and joins none to such a step. A wait for a step that is not
+ * there is left to the check. */
 static void mark_awaited(struct schedule_rank *rank)
 {
     for (uint32_t i = 0; i < rank->wait_count; i++) {
@@ -171,6 +215,9 @@ static void mark_awaited(struct schedule_rank *rank)
         if (wait->thread < rank->thread_count && wait->step < rank->thread[wait->thread].step_count)
             rank->step[rank->thread[wait->thread].step_first + wait->step].awaited = 1;
     }
+    for (uint32_t i = 0; i < rank->step_count; i++)
+        if (rank->step[i].wait_count > 0 || (i > 0 && rank->step[i - 1].awaited))
+            rank->step[i].joined = 0;
 }
 
 struct schedule *schedule_build(struct schedule_builder *builder, struct cw_error *error)

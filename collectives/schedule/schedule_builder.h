@@ -18,7 +18,9 @@ struct schedule_builder;
 
 struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,
                                                  uint32_t ranks, uint32_t parts);
-/* The schedule as it will be: name, in_place, bytes, file may be set. NULL: out of memory. */
+/* The schedule as it will be: name, in_place, members, bytes, file may be set. NULL: out
+ * of memory.
+ */
 struct schedule *schedule_builder_head(struct schedule_builder *builder);
 /* Chunks of a rank's buffers, all parts together. */
 void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_t input,
@@ -30,10 +32,16 @@ void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint3
                           uint32_t line);
 /*
  * Appends a step to a thread; returns its number in the thread. Ranks that the operation does not
- * name are set to SCHEDULE_NO_RANK, and `wait_...`, `awaited` are not read.
+ * name are set to SCHEDULE_NO_RANK, and `wait_...`, `awaited`, `joined` are not read.
  */
 uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                       struct schedule_step step);
+/*
+ * Joins the step that was added last to `thread` with the one before it, if it adds to the same
+ * sum, or sends the same chunks, and no other thread comes between: nothing is waited for there. No
+ * step may read a sum that only a joined step adds to.
+ */
+void schedule_join(struct schedule_builder *builder, uint32_t rank, uint32_t thread);
 /* The step that was added last to `thread` waits for another thread's step, which may come later.
  */
 void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,

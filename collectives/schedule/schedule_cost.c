@@ -5,10 +5,12 @@
  * home, or a link between SIPs. All other parts of the machine are idle when they are needed.
  *
  * Like ranks. Where all ranks have the same steps, but for their peers, and the ways to these take
- * equally long, only rank 0 is carried out.
- * A message that it receives comes when the message of its own that corresponds to it would arrive
- * at its peer. A link between SIPs is then that of an outlet of any SIP; a message keeps it busy as
- * often as the messages of all ranks together cross the busiest link of that outlet.
+ * equally long, only rank 0 is carried out. Members of a rank may differ: then those of rank 0 are
+ * carried out, each for all members of its number.
+ * A message that one of them receives from another SIP comes when the message that corresponds to
+ * it, sent by one of them, would arrive at its peer. A link between SIPs is then that of an outlet
+ * of any SIP; a message keeps it busy as often as the messages of all ranks together cross the
+ * busiest link of that outlet.
  *
  * Pieces after the first few take as long as these in the mean, but for the first half of them.
  */
@@ -19,9 +21,11 @@
 #include <string.h>
 
 #include "collectives/schedule/cost_times.h"
+#include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"
 
 enum { PIECES_MAX = 6, MOVES = 2, NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+enum { NEVER = -1 };
 
 /* A queue between two threads. */
 struct cost_queue {
@@ -31,6 +35,11 @@ struct cost_queue {
     int64_t *free_ps;    /* [slots] when the sender knows that the slot is free again */
     uint32_t sent, received;
     uint32_t sender, receiver; /* threads that wait; NONE */
+};
+
+/* One way of a home's HBM. */
+struct cost_memory {
+    int64_t free_ps;
 };
 
 /* A thread on its way. */
@@ -47,10 +56,12 @@ struct cost_thread {
     int64_t loaded_ps;         /* the value of the tile under way */
     int64_t ahead_ps;          /* that of the next one, if its load has begun; -1: it has not */
     uint32_t piece, step, chunk, tile;
-    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third; /* of the tile under way */
-    uint32_t *send_queue, *recv_queue;                 /* [step] */
-    bool *early;                                       /* [step] */
-    int64_t *step_ended_ps;                            /* [step], in this piece */
+    uint32_t link; /* of the steps that are carried out as one (chain): the one under way */
+    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the tile under way */
+    uint32_t *send_queue, *recv_queue;                          /* [step] */
+    enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
+    uint8_t *chain;               /* [step]: so many, from this one on, are carried out as one */
+    int64_t *step_ended_ps;       /* [step], in this piece */
     uint32_t waiter, next_waiter; /* threads that wait for this one, as a list; NONE: the end */
 };
 
@@ -67,7 +78,7 @@ struct cost {
     uint32_t slots, tile_bytes, piece_tiles, pieces;
     uint64_t block_elems, chunk_elems;
     uint32_t blocks, chunks; /* of the input */
-    uint32_t share;          /* lanes that share each link between SIPs */
+    uint32_t share;          /* lanes, or schedules beside each other, that share each link */
     bool lanes, alike;
     bool mixed;                 /* like ranks' messages take different times on their ways */
     struct cost_thread *thread; /* [threads] */
@@ -75,10 +86,11 @@ struct cost {
     uint32_t threads;
     struct cost_queue *queue;
     uint32_t queues, queue_room;
-    Pvoid_t by_ends;             /* JudyL: (from, to, channel) -> queue + 1 */
-    int64_t *link_free_ps;       /* [crossing] */
-    int64_t *read_ps, *write_ps; /* [rank, or thread in lanes] the home's HBM is free */
-    struct cost_turn *heap;      /* threads that can go on, the earliest first */
+    Pvoid_t by_ends;       /* JudyL: (from, to, channel) -> queue + 1 */
+    int64_t *link_free_ps; /* [crossing] */
+    uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
+    struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
+    struct cost_turn *heap;           /* threads that can go on, the earliest first */
     uint32_t heaped;
     int64_t ended_ps; /* the last thread */
     uint64_t all_pieces;
@@ -184,7 +196,8 @@ static uint64_t tile_bytes(const struct cost *c, const struct cost_thread *t)
     return bytes - before < c->tile_bytes ? bytes - before : c->tile_bytes;
 }
 
-static int64_t *memory_of(const struct cost *c, const struct cost_thread *t, int64_t *memory)
+static struct cost_memory *memory_of(const struct cost *c, const struct cost_thread *t,
+                                     struct cost_memory *memory)
 {
     return &memory[c->lanes ? (uint32_t)(t - c->thread) : t->rank_number];
 }
@@ -211,18 +224,19 @@ static int64_t take_engine(const struct cost *c, struct cost_thread *t, uint64_t
 }
 
 /* HBM's link is busy for so many bytes, from `ps` on at the earliest; returns when it is done. */
-static int64_t take_memory(const struct cost *c, int64_t *free_ps, int64_t ps, uint64_t bytes)
+static int64_t take_memory(const struct cost *c, struct cost_memory *memory, int64_t ps,
+                           uint64_t bytes)
 {
-    *free_ps = later(*free_ps, ps) + cost_memory_ps(&c->times, bytes);
-    return *free_ps;
+    const int64_t takes_ps = cost_memory_ps(&c->times, bytes);
+    memory->free_ps = later(memory->free_ps, ps) + takes_ps;
+    return memory->free_ps;
 }
 
 static int64_t begin_load(struct cost *c, struct cost_thread *t, uint64_t bytes)
 {
     wait_for_handle(c, t);
     const int64_t begins = take_engine(c, t, bytes);
-    const int64_t read =
-        take_memory(c, memory_of(c, t, c->read_ps), begins + t->load_ps / 2, bytes);
+    const int64_t read = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
     const int64_t ends = read + t->load_ps - t->load_ps / 2;
     take_handle(c, t, ends);
     return ends;
@@ -233,7 +247,7 @@ static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
     wait_for_handle(c, t);
     const int64_t begins = take_engine(c, t, bytes);
     const int64_t written =
-        take_memory(c, memory_of(c, t, c->write_ps), begins + t->store_ps / 2, bytes);
+        take_memory(c, memory_of(c, t, c->write), begins + t->store_ps / 2, bytes);
     take_handle(c, t, written + t->store_ps - t->store_ps / 2);
 }
 
@@ -279,9 +293,25 @@ static bool is_home(const struct cost *c, const struct cost_thread *t)
     return c->lanes || t->number == 0;
 }
 
-static bool op_loads(const struct cost *c, const struct cost_thread *t, enum schedule_op op)
+/* A step's own value goes through TCM: schedule_kernel.c, loads(). */
+static bool step_loads(const struct cost *c, const struct cost_thread *t, uint32_t step)
 {
-    return schedule_op_reads(op) && (op != SCHEDULE_SEND || !is_home(c, t));
+    const enum schedule_op op = (enum schedule_op)step_at(t, step)->op;
+    return schedule_op_reads(op) && (op != SCHEDULE_SEND || t->chain[step] > 1 || !is_home(c, t));
+}
+
+/* A step's sources may be loaded while the step before it is under way: asked then. */
+static bool loads_early(const struct cost *c, const struct cost_thread *t, uint32_t number)
+{
+    const struct schedule_step *const step = step_at(t, number);
+    const uint32_t *const written = c->written[t->rank_number];
+    if (t->early[number] != EARLY_ASK)
+        return t->early[number] == EARLY_YES;
+    for (uint32_t k = 0; k < step->count; k++)
+        if (written[schedule_location(c->s, t->rank_number, step->src.buffer, step->src.at + k)] >
+            t->piece)
+            return false;
+    return true;
 }
 
 /* The tile after this one may be loaded ahead: of this step, or the first of the next one. */
@@ -297,9 +327,9 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
         if (next.chunk == 0)
             return tile_bytes(c, &next);
         next.chunk = next.tile = 0;
-        next.step++;
-        if (next.step == t->thread->step_count || !t->early[next.step] ||
-            !op_loads(c, t, (enum schedule_op)step_at(t, next.step)->op))
+        next.step += t->chain[t->step];
+        if (next.step == t->thread->step_count || !loads_early(c, t, next.step) ||
+            !step_loads(c, t, next.step))
             return 0;
     }
     return tile_bytes(c, &next);
@@ -308,7 +338,7 @@ static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
 /* The first third of a tile: the loads of its value, and of the one after it, have begun. */
 static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
 {
-    if (!op_loads(c, t, (enum schedule_op)step_at(t, t->step)->op))
+    if (!step_loads(c, t, t->step))
         return;
     t->loaded_ps = t->ahead_ps >= 0 ? t->ahead_ps : begin_load(c, t, bytes);
     t->ahead_ps = -1;
@@ -320,9 +350,9 @@ static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
 /* The second: the message has come, and is added. False: it has not come. */
 static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)step_at(t, t->step)->op;
+    const enum schedule_op op = (enum schedule_op)step_at(t, t->step + t->link)->op;
     if (schedule_op_receives(op)) {
-        struct cost_queue *const q = &c->queue[t->recv_queue[t->step]];
+        struct cost_queue *const q = &c->queue[t->recv_queue[t->step + t->link]];
         if (q->sent == q->received) {
             q->receiver = number;
             return false;
@@ -333,7 +363,7 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         t->now_ps = here + (c->call->ccl->recv_blocks_on_credit ? q->route.credit_ps : 0);
         wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
     }
-    if (op_loads(c, t, op))
+    if (t->link == 0 && step_loads(c, t, t->step))
         t->now_ps = later(t->now_ps, t->loaded_ps) + c->times.wait_ps;
     if (op == SCHEDULE_REDUCE)
         t->now_ps = begin_load(c, t, bytes) + c->times.wait_ps;
@@ -342,12 +372,21 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     return true;
 }
 
-/* The third: it is sent, and stored. False: the queue is full. */
+/* The value is kept: schedule_kernel.c, keeps_value(). */
+static bool keeps_value(const struct cost_thread *t)
+{
+    uint32_t last = t->step + t->chain[t->step] - 1;
+    while (last > t->step && step_at(t, last)->op == SCHEDULE_SEND)
+        last--;
+    return schedule_op_writes((enum schedule_op)step_at(t, last)->op);
+}
+
+/* The third: it is sent, and stored with the last link. False: the queue is full. */
 static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)step_at(t, t->step)->op;
+    const enum schedule_op op = (enum schedule_op)step_at(t, t->step + t->link)->op;
     if (schedule_op_sends(op)) {
-        struct cost_queue *const q = &c->queue[t->send_queue[t->step]];
+        struct cost_queue *const q = &c->queue[t->send_queue[t->step + t->link]];
         const uint32_t slot = q->sent % c->slots;
         if (q->sent - q->received == c->slots) {
             q->sender = number;
@@ -357,14 +396,14 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         if (q->sent >= c->slots)
             t->now_ps = later(t->now_ps, q->free_ps[slot]);
         int64_t begins = take_engine(c, t, bytes);
-        if (op == SCHEDULE_SEND && is_home(c, t))
-            begins = take_memory(c, memory_of(c, t, c->read_ps), begins + t->load_ps / 2, bytes) -
+        if (op == SCHEDULE_SEND && t->chain[t->step] == 1 && is_home(c, t))
+            begins = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes) -
                      cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
         q->arrives_ps[slot] = travel(c, q, begins, bytes);
         q->sent++;
         wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }
-    if (schedule_op_writes(op))
+    if (t->link + 1 == t->chain[t->step] && keeps_value(t))
         begin_store(c, t, bytes);
     return true;
 }
@@ -394,16 +433,22 @@ static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
 
 static void end_step(struct cost *c, struct cost_thread *t)
 {
-    if (step_at(t, t->step)->awaited)
+    const uint32_t chain = t->chain[t->step];
+    if (step_at(t, t->step + chain - 1)->awaited)
         settle(c, t);
-    t->step_ended_ps[t->step] = t->now_ps;
+    for (uint32_t i = 0; i < chain; i++, t->step++) {
+        const struct schedule_step *const step = step_at(t, t->step);
+        for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
+            c->written[t->rank_number][schedule_location(c->s, t->rank_number, step->dst.buffer,
+                                                         step->dst.at + k)] = t->piece + 1;
+        t->step_ended_ps[t->step] = t->now_ps;
+    }
     while (t->waiter != NONE) {
         uint32_t waiter = t->waiter;
         t->waiter = c->thread[waiter].next_waiter;
         wake(c, &waiter, 0);
     }
     t->chunk = t->tile = 0;
-    t->step++;
 }
 
 static void end_piece(struct cost *c, struct cost_thread *t)
@@ -430,8 +475,9 @@ static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     default:
         if (!give_tile(c, t, number, bytes))
             return false;
-        t->third = TILE_LOADS;
-        t->tile++;
+        t->link = t->link + 1 < t->chain[t->step] ? t->link + 1 : 0;
+        t->third = t->link > 0 ? TILE_TAKES : TILE_LOADS;
+        t->tile += t->link == 0;
         return true;
     }
 }
@@ -448,7 +494,7 @@ static bool go_on(struct cost *c, uint32_t number)
     if (t->chunk == 0 && t->tile == 0 && t->third == TILE_LOADS) {
         if (!has_waited(c, t, number))
             return false;
-        if (schedule_op_reads((enum schedule_op)step->op) && !t->early[t->step])
+        if (schedule_op_reads((enum schedule_op)step->op) && !loads_early(c, t, t->step))
             settle(c, t);
     }
     if (t->chunk == step->count) {
@@ -493,9 +539,18 @@ static void carry_out(struct cost *c)
 /* ---- preparations -----------------------------------------------------------------------------
  */
 
-/* A thread's step, but for its peers, is another rank's, too. */
-static bool is_alike(const struct schedule_rank *a, const struct schedule_rank *b)
+/* Both messages stay among the members of a rank and go between members of the same numbers, or
+ * both do not. */
+static bool like_peers(uint32_t members, uint32_t own_a, uint32_t a, uint32_t own_b, uint32_t b)
 {
+    const bool stays_a = a / members == own_a / members, stays_b = b / members == own_b / members;
+    return stays_a == stays_b && (!stays_a || a % members == b % members);
+}
+
+/* The steps of rank number_a, but for their peers, are those of rank number_b, too. */
+static bool is_alike(const struct schedule *s, uint32_t number_a, uint32_t number_b)
+{
+    const struct schedule_rank *const a = &s->rank[number_a], *const b = &s->rank[number_b];
     if (a->thread_count != b->thread_count || a->step_count != b->step_count ||
         a->wait_count != b->wait_count)
         return false;
@@ -507,6 +562,13 @@ static bool is_alike(const struct schedule_rank *a, const struct schedule_rank *
         if (x->op != y->op || x->channel != y->channel || x->count != y->count ||
             x->wait_count != y->wait_count)
             return false;
+        const enum schedule_op op = (enum schedule_op)x->op;
+        if (s->members > 1 &&
+            ((schedule_op_sends(op) &&
+              !like_peers(s->members, number_a, x->send_to, number_b, y->send_to)) ||
+             (schedule_op_receives(op) &&
+              !like_peers(s->members, number_a, x->recv_from, number_b, y->recv_from))))
+            return false;
     }
     return true;
 }
@@ -514,28 +576,32 @@ static bool is_alike(const struct schedule_rank *a, const struct schedule_rank *
 static bool are_alike(const struct cost *c)
 {
     const struct schedule *const s = c->s;
-    if (c->chunk_elems * (c->chunks - 1) >= c->block_elems) /* empty chunks */
+    if (c->chunk_elems * (c->chunks - 1) >= c->block_elems && s->members == 1) /* empty chunks */
         return false;
-    for (uint32_t r = 1; r < s->rank_count; r++)
-        if (!is_alike(&s->rank[0], &s->rank[r]))
+    for (uint32_t r = s->members; r < s->rank_count; r++)
+        if (!is_alike(s, r % s->members, r))
             return false;
     return true;
 }
 
-static uint32_t ranks_of(const struct cost *c) { return c->alike ? 1 : c->s->rank_count; }
+static uint32_t ranks_of(const struct cost *c)
+{
+    return c->alike ? c->s->members : c->s->rank_count;
+}
 
 /* The PE that carries out a thread; in lanes, one in the middle of those that do its part's. */
 static struct hw_place place_of(const struct cost *c, uint32_t rank, uint32_t thread)
 {
     const uint32_t pes = hw_pes(c->call->hw), cubes = hw_cubes(c->call->hw);
     const uint32_t lanes = c->share * c->s->parts, each = lanes <= cubes ? pes : 1;
-    uint32_t pe = thread;
+    const uint32_t members = c->s->members;
+    uint32_t pe = rank % members * (cubes * pes / members) + thread;
     if (c->lanes) {
         pe = c->share / 2 * c->s->parts + thread;
         pe = pe * each < pes * cubes ? pe * each : 0;
     }
     return (struct hw_place){
-        .sip = ccl_sip_of(&c->call->ccl->ranks, rank), .cube = pe / pes, .pe = pe % pes};
+        .sip = ccl_sip_of(&c->call->ccl->ranks, rank / members), .cube = pe / pes, .pe = pe % pes};
 }
 
 /* The thread of a rank and its first step that sends to a rank on a channel. */
@@ -618,17 +684,20 @@ static const struct schedule_step *corresponding(const struct cost *c, struct se
     return &step[at];
 }
 
-/* Of like ranks: all send at this step. Counts their messages on the links of each outlet, and
- * takes the mean latency. `count` has a number for each crossing of the machine. */
-static bool load_of_all(struct cost *c, struct cost_queue *q, struct sending sending)
+/* Of ranks that are like rank `from`: all send at this step. Counts their messages on the links of
+ * each outlet, and takes the mean latency. `count` has a number for each crossing of the machine.
+ */
+static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, struct sending sending)
 {
     const uint32_t of_sip = cost_crossings_of_sip(c->call->hw), ranks = c->s->rank_count;
     uint32_t *const count = calloc((size_t)c->call->hw->sip_count * of_sip, sizeof *count);
     uint32_t *const most = calloc(of_sip, sizeof *most);
     q->busy = calloc(COST_CROSSINGS_MAX, sizeof *q->busy);
+    const uint32_t members = c->s->members;
     const uint32_t number = c->s->sketch ? ordinal_of(&c->s->rank[0], sending) : 0;
     int64_t latency_ps = 0, credit_ps = 0;
-    for (uint32_t r = 0; r < ranks && count != NULL && most != NULL && q->busy != NULL; r++) {
+    for (uint32_t r = from % members; r < ranks && count != NULL && most != NULL && q->busy != NULL;
+         r += members) {
         const struct schedule_step *const step = corresponding(c, sending, number, r);
         struct cost_route route;
         route_between(c, r, step->send_to, sending, step->channel, &route);
@@ -645,8 +714,8 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, struct sending sen
         q->busy[i] = most[q->route.crossing[i] % of_sip];
         most[q->route.crossing[i] % of_sip] = 0;
     }
-    q->route.latency_ps = latency_ps / ranks;
-    q->route.credit_ps = credit_ps / ranks;
+    q->route.latency_ps = latency_ps / (ranks / members);
+    q->route.credit_ps = credit_ps / (ranks / members);
     const bool made = count != NULL && most != NULL && q->busy != NULL;
     free(count);
     free(most);
@@ -681,25 +750,28 @@ static uint32_t queue_of_sending(struct cost *c, uint32_t from, uint32_t to, uin
     *at = (void *)(uintptr_t)++c->queues;
     const struct sending sending = find_sending(&c->s->rank[from], to, channel);
     route_between(c, from, to, sending, channel, &q->route);
-    c->failed |=
-        q->arrives_ps == NULL || q->free_ps == NULL || (c->alike && !load_of_all(c, q, sending));
+    c->failed |= q->arrives_ps == NULL || q->free_ps == NULL ||
+                 (c->alike && !load_of_all(c, q, from, sending));
     return c->queues - 1;
 }
 
-/* Of like ranks: the queue of rank 0's own messages that correspond to those that it receives. */
+/* Of like ranks: the queue of the messages that correspond to those that the rank receives, and
+ * that come from a rank which is carried out. */
 static uint32_t queue_of_receiving(struct cost *c, uint32_t rank, const struct schedule_step *step)
 {
     if (!c->alike)
         return queue_of_sending(c, step->recv_from, rank, step->channel);
     const struct sending theirs = find_sending(&c->s->rank[step->recv_from], rank, step->channel);
+    const uint32_t like = step->recv_from % c->s->members;
     const uint32_t number = c->s->sketch ? ordinal_of(&c->s->rank[step->recv_from], theirs) : 0;
-    const struct schedule_step *const mine = corresponding(c, theirs, number, 0);
-    return queue_of_sending(c, 0, mine->send_to, mine->channel);
+    const struct schedule_step *const sends = corresponding(c, theirs, number, like);
+    return queue_of_sending(c, like, sends->send_to, sends->channel);
 }
 
-/* ---- early loads: schedule_program.c, loads_early() ---- */
+/* ---- early loads: schedule_lay.c, without the order of all steps ---- */
 
-/* Of a rank's chunks: the first step that writes one, and its thread; or that several do. */
+/* Of a rank's chunks: the first step that writes one, and its thread; or that several threads do.
+ */
 struct first_writer {
     uint32_t thread, step; /* NONE: no step */
 };
@@ -730,19 +802,28 @@ static void note_writers(const struct cost *c, const struct cost_thread *t,
     }
 }
 
-static bool may_be_early(const struct cost *c, const struct cost_thread *t, uint32_t number,
-                         struct first_writer *const writer[SCHEDULE_BUFFERS])
+/* What other threads write may be written later than it is read, as in an all-gather behind a
+ * reduce-scatter; so it is asked when the estimate comes to it. */
+static enum cost_early may_be_early(const struct cost *c, const struct cost_thread *t,
+                                    uint32_t number,
+                                    struct first_writer *const writer[SCHEDULE_BUFFERS])
 {
     const struct schedule_step *const step = step_at(t, number);
     if (!schedule_op_reads((enum schedule_op)step->op) || step->op == SCHEDULE_REDUCE ||
         step->wait_count > 0)
-        return false;
+        return EARLY_NO;
+    enum cost_early early = EARLY_YES;
     for (uint32_t k = 0; k < step->count; k++) {
         const struct first_writer *const w = writer_at(c, t->rank_number, writer, step->src, k);
-        if (w->thread != NONE && (w->thread != t->number || w->step < number))
-            return false;
+        if (w->thread == NONE)
+            continue;
+        if (w->thread == t->number && w->step < number)
+            return EARLY_NO;
+        if (w->thread != t->number && c->s->file != NULL)
+            return EARLY_NO;
+        early = w->thread != t->number ? EARLY_ASK : early;
     }
-    return true;
+    return early;
 }
 
 static bool find_early(const struct cost *c, uint32_t rank)
@@ -767,6 +848,19 @@ static bool find_early(const struct cost *c, uint32_t rank)
     return made;
 }
 
+/* io_cpu launches the PEs of a SIP one after the other. */
+static void stagger_starts(struct cost *c)
+{
+    const struct hw_config *const hw = c->call->hw;
+    if (c->s->members == 1 || hw->launch_together) /* else there are few */
+        return;
+    for (uint32_t i = 0; i < c->threads; i++) {
+        struct cost_thread *const t = &c->thread[i];
+        const uint32_t first = t->rank_number / c->s->members * c->s->members;
+        t->now_ps = (i - c->first[first]) * hw->overhead_ps[HW_NODE_IO_CPU];
+    }
+}
+
 static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
 {
     struct cost_thread *const t = &c->thread[c->first[rank] + number];
@@ -786,10 +880,13 @@ static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
     t->send_queue = calloc(steps, sizeof *t->send_queue);
     t->recv_queue = calloc(steps, sizeof *t->recv_queue);
     t->early = calloc(steps, sizeof *t->early);
+    t->chain = calloc(steps, sizeof *t->chain);
     t->step_ended_ps = calloc(steps, sizeof *t->step_ended_ps);
-    if (t->send_queue == NULL || t->recv_queue == NULL || t->early == NULL ||
+    if (t->send_queue == NULL || t->recv_queue == NULL || t->early == NULL || t->chain == NULL ||
         t->step_ended_ps == NULL)
         return false;
+    for (uint32_t i = 0; i + 1 < steps; i++)
+        t->chain[i] = (uint8_t)schedule_chain(r, number, i);
     for (uint32_t i = 0; i + 1 < steps && !c->failed; i++) {
         const struct schedule_step *const step = step_at(t, i);
         const enum schedule_op op = (enum schedule_op)step->op;
@@ -812,15 +909,18 @@ static bool make_all(struct cost *c)
     const size_t links = (size_t)c->call->hw->sip_count * cost_crossings_of_sip(c->call->hw);
     c->thread = calloc(c->threads + 1, sizeof *c->thread);
     c->heap = calloc(c->threads + 1, sizeof *c->heap);
+    c->written = calloc(ranks + 1, sizeof *c->written);
     c->link_free_ps = calloc(links + 1, sizeof *c->link_free_ps);
-    c->read_ps = calloc(c->threads + ranks + 1, sizeof *c->read_ps);
-    c->write_ps = calloc(c->threads + ranks + 1, sizeof *c->write_ps);
-    bool made = c->first != NULL && c->thread != NULL && c->heap != NULL &&
-                c->link_free_ps != NULL && c->read_ps != NULL && c->write_ps != NULL;
+    c->read = calloc(c->threads + ranks + 1, sizeof *c->read);
+    c->write = calloc(c->threads + ranks + 1, sizeof *c->write);
+    bool made = c->first != NULL && c->thread != NULL && c->heap != NULL && c->written != NULL &&
+                c->link_free_ps != NULL && c->read != NULL && c->write != NULL;
     for (uint32_t r = 0; made && r < ranks; r++) {
         for (uint32_t t = 0; made && t < c->s->rank[r].thread_count; t++)
             made = make_thread(c, r, t);
         made = made && find_early(c, r);
+        c->written[r] = calloc((size_t)schedule_locations(c->s, r) + 1, sizeof **c->written);
+        made = made && c->written[r] != NULL;
     }
     return made;
 }
@@ -831,6 +931,7 @@ static void free_all(struct cost *c)
         free(c->thread[i].send_queue);
         free(c->thread[i].recv_queue);
         free(c->thread[i].early);
+        free(c->thread[i].chain);
         free(c->thread[i].step_ended_ps);
     }
     for (uint32_t i = 0; i < c->queues; i++) {
@@ -838,14 +939,23 @@ static void free_all(struct cost *c)
         free(c->queue[i].arrives_ps);
         free(c->queue[i].free_ps);
     }
+    for (uint32_t r = 0; c->written != NULL && r < ranks_of(c); r++)
+        free(c->written[r]);
+    free(c->written);
     free(c->queue);
     free(c->thread);
     free(c->heap);
     free(c->first);
     free(c->link_free_ps);
-    free(c->read_ps);
-    free(c->write_ps);
+    free(c->read);
+    free(c->write);
     (void)JudyLFreeArray(&c->by_ends, PJE0);
+}
+
+/* A step of rank 0 sends to another rank of the process group. */
+static bool leaves_rank(const struct schedule *s, const struct schedule_step *step)
+{
+    return schedule_op_sends((enum schedule_op)step->op) && step->send_to >= s->members;
 }
 
 /* Chunks, tiles and pieces of a call, as schedule_program.h has them. */
@@ -860,23 +970,41 @@ static void measure(struct cost *c)
     c->chunk_elems = (c->block_elems + c->chunks - 1) / c->chunks;
     c->slots = ccl->n_slots;
     c->tile_bytes = ccl_tile_bytes(ccl) / c->times.itemsize * c->times.itemsize;
-    for (uint32_t i = 0; i < s->rank[0].step_count; i++)
-        most = s->rank[0].step[i].count > most ? s->rank[0].step[i].count : most;
+    for (uint32_t i = 0; i < s->rank[0].step_count; i++) /* members' messages wait in no circle */
+        if (s->members == 1 || leaves_rank(s, &s->rank[0].step[i]))
+            most = s->rank[0].step[i].count > most ? s->rank[0].step[i].count : most;
     c->piece_tiles = c->slots;
     while (c->piece_tiles > 1 && c->piece_tiles * most > c->slots)
         c->piece_tiles /= 2;
 }
 
-/* Carries out the first pieces: when they end, in *ps; or SCHEDULE_COST_LONG. False: out of memory.
- */
+static void count_pieces(struct cost *c)
+{
+    const uint64_t of_piece = (uint64_t)c->piece_tiles * c->tile_bytes;
+    c->all_pieces = (c->chunk_elems * c->times.itemsize + of_piece - 1) / of_piece;
+}
+
+/* All threads have come to their ends: no ring was full for ever. */
+static bool all_ended(const struct cost *c)
+{
+    for (uint32_t i = 0; i < c->threads; i++)
+        if (c->thread[i].piece < c->pieces)
+            return false;
+    return true;
+}
+
+/* Carries out the first pieces: when they end, in *ps; or SCHEDULE_COST_LONG, or NEVER, where rings
+ * fill up for ever. False: out of memory. */
 static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
 {
     c.pieces = pieces;
     const bool made = make_all(&c);
     *mixed = c.mixed;
+    *ps = NEVER;
     if (made && !c.mixed) {
+        stagger_starts(&c);
         carry_out(&c);
-        *ps = c.too_long ? SCHEDULE_COST_LONG : c.ended_ps;
+        *ps = c.too_long ? SCHEDULE_COST_LONG : all_ended(&c) ? c.ended_ps : NEVER;
     }
     free_all(&c);
     return made;
@@ -891,7 +1019,7 @@ static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
     int64_t fewer_ps = 0;
     if (!estimate_pieces(*c, pieces, mixed, ps))
         return false;
-    if (*mixed || *ps == SCHEDULE_COST_LONG || c->all_pieces == pieces)
+    if (*mixed || *ps == SCHEDULE_COST_LONG || *ps == NEVER || c->all_pieces == pieces)
         return true;
     struct cost unlimited = *c;
     unlimited.limit_ps = 0;
@@ -908,7 +1036,7 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
                      .call = request->call,
                      .times = cost_times_of(request->call),
                      .lanes = request->lanes > 1,
-                     .share = 1,
+                     .share = 1 + request->beside,
                      .limit_ps = request->limit_ps};
     if (c.lanes)
         c.share = (request->lanes + c.s->parts - 1) / c.s->parts;
@@ -918,13 +1046,20 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
     measure(&c);
     if (c.block_elems == 0) /* too few elements for the ranks: the call is refused */
         return CW_OK;
-    const uint64_t of_piece = (uint64_t)c.piece_tiles * c.tile_bytes;
-    c.all_pieces = (c.chunk_elems * c.times.itemsize + of_piece - 1) / of_piece;
+    count_pieces(&c);
     c.alike = c.s->sketch || are_alike(&c);
     bool mixed = false, made = estimate(&c, &mixed, ps);
     if (made && mixed) {
         c.alike = false;
         made = estimate(&c, &mixed, ps);
     }
+    while (made && *ps == NEVER && c.piece_tiles > 1) {
+        c.piece_tiles /= 2;
+        count_pieces(&c);
+        made = estimate(&c, &mixed, ps);
+    }
+    if (made && *ps == NEVER)
+        return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up for ever", c.s->name,
+                            c.slots);
     return made ? CW_OK : cw_error_memory(error, "an estimate");
 }

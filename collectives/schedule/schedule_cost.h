@@ -13,8 +13,11 @@ struct schedule_cost_request {
     const struct ccl_call *call;     /* hw, ccl, n_elem, dtype count */
     uint32_t lanes;   /* PEs of each SIP that carry it out on shards of their own; 1: one shard */
     int64_t limit_ps; /* longer times need not be told; 0: all are */
+    uint32_t beside;  /* lanes 1: so many more of its kind run beside it, on other PEs, and load the
+                         links between SIPs as much */
 };
-/* A time that is not told is SCHEDULE_COST_LONG. CW_NO_RESOURCE: out of memory. */
+/* A time that is not told is SCHEDULE_COST_LONG. CW_USAGE: its rings fill up for ever.
+ * CW_NO_RESOURCE: out of memory. */
 #define SCHEDULE_COST_LONG INT64_MAX
 int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
                      struct cw_error *error);

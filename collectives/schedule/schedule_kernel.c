@@ -17,8 +17,8 @@ struct cursor {
 
 struct schedule_frame {
     uint16_t line, tile_line, move_line, finish_line;
-    uint32_t thread;
-    uint32_t chunk_elems; /* of a whole chunk */
+    uint32_t rank, thread; /* of the program */
+    uint32_t chunk_elems;  /* of a whole chunk */
     uint32_t piece;
     struct cursor at;             /* that is being carried out */
     struct cursor ahead;          /* whose value is to be loaded next */
@@ -26,7 +26,7 @@ struct schedule_frame {
     uint32_t begun, ended;        /* loads and stores: begun, and known to have ended */
     uint32_t move_of_load[AHEAD]; /* [load % AHEAD]: its number among loads and stores */
     uint16_t notice, times;       /* notifications of a step: which, and how often */
-    uint32_t fused;               /* step of a fused reduction */
+    uint32_t fused;               /* of steps that are carried out as one: which */
 };
 _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a frame");
 
@@ -34,30 +34,33 @@ _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a fra
 
 static const struct schedule_program *program_of(const struct tl *tl) { return tl_args(tl)->more; }
 
-static const struct program_rank *rank_of(const struct tl *tl)
+static const struct program_rank *rank_of(const struct tl *tl, const struct schedule_frame *f)
 {
-    return &program_of(tl)->rank[tl_args(tl)->rank];
+    return &program_of(tl)->rank[f->rank];
 }
 
 static const struct program_step *step_of(const struct tl *tl, const struct schedule_frame *f,
                                           uint32_t step)
 {
-    const struct program_rank *const rank = rank_of(tl);
+    const struct program_rank *const rank = rank_of(tl, f);
     return &rank->step[rank->thread[f->thread].step_first + step];
 }
 
 static uint32_t steps_of(const struct tl *tl, const struct schedule_frame *f)
 {
-    return rank_of(tl)->thread[f->thread].step_count;
+    return rank_of(tl, f)->thread[f->thread].step_count;
 }
 
 /* The PE that has the rank's buffers. */
-static uint32_t home_of(const struct tl *tl)
+static uint32_t home_of(const struct tl *tl, const struct schedule_frame *f)
 {
-    return program_of(tl)->lanes > 0 ? tl_pe_index(tl, tl_place(tl)) : rank_of(tl)->first_pe;
+    return program_of(tl)->lanes > 0 ? tl_pe_index(tl, tl_place(tl)) : rank_of(tl, f)->first_pe;
 }
 
-static bool is_home(const struct tl *tl) { return home_of(tl) == tl_pe_index(tl, tl_place(tl)); }
+static bool is_home(const struct tl *tl, const struct schedule_frame *f)
+{
+    return home_of(tl, f) == tl_pe_index(tl, tl_place(tl));
+}
 
 static uint32_t elems_of_piece(const struct tl *tl)
 {
@@ -72,6 +75,12 @@ static bool goes_together(const struct tl *tl, const struct schedule_frame *f,
     return (step->flags & PROGRAM_TOGETHER) != 0 && f->chunk_elems <= elems_of_piece(tl);
 }
 
+static uint32_t chunks_at_once(const struct tl *tl, const struct schedule_frame *f,
+                               const struct program_step *step)
+{
+    return goes_together(tl, f, step) ? step->count : 1;
+}
+
 /* Elements of a tile that a cursor names, in this piece; 0: the chunk has no such tile. */
 static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
                          const struct cursor *at)
@@ -82,7 +91,7 @@ static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
     const uint32_t tile = tl_tile_elems(tl);
     const bool together = goes_together(tl, f, step);
     const uint64_t begins =
-        (uint64_t)rank_of(tl)->size[step->size_first + at->chunk] * f->chunk_elems;
+        (uint64_t)rank_of(tl, f)->size[step->size_first + at->chunk] * f->chunk_elems;
     const uint64_t most = (uint64_t)f->chunk_elems * (together ? step->count : 1);
     uint64_t length = begins < block ? block - begins : 0;
     length = length < most ? length : most;
@@ -124,11 +133,12 @@ static struct base moved_by(struct base base, uint64_t bytes)
 {
     return (struct base){base.va + bytes, base.pa + bytes};
 }
-static struct base base_of(const struct tl *tl, enum schedule_buffer buffer)
+static struct base base_of(const struct tl *tl, const struct schedule_frame *f,
+                           enum schedule_buffer buffer)
 {
     const struct tl_args *const args = tl_args(tl);
     const struct schedule_program *const p = program_of(tl);
-    const struct base shard = {is_home(tl) ? tl_shard(tl) : 0, args->tensor_pa},
+    const struct base shard = {is_home(tl, f) ? tl_shard(tl) : 0, args->tensor_pa},
                       scratch = {args->region[1].va, args->region[1].pa};
     const bool own_output = args->region[0].bytes > 0;
     const struct base output =
@@ -166,10 +176,13 @@ uint64_t schedule_tcm_bytes(const struct ccl_call *call)
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
-/* The step's own value goes through TCM. The home sends from its HBM without that. */
-static bool loads(const struct tl *tl, enum schedule_op op)
+/* The step's own value goes through TCM. The home sends from its HBM without that, unless it sends
+ * the value several times. */
+static bool loads(const struct tl *tl, const struct schedule_frame *f,
+                  const struct program_step *step)
 {
-    return schedule_op_reads(op) && (op != SCHEDULE_SEND || !is_home(tl));
+    const enum schedule_op op = (enum schedule_op)step->op;
+    return schedule_op_reads(op) && (op != SCHEDULE_SEND || step->fused > 1 || !is_home(tl, f));
 }
 
 static void go_ahead(const struct tl *tl, struct schedule_frame *f)
@@ -177,7 +190,7 @@ static void go_ahead(const struct tl *tl, struct schedule_frame *f)
     struct cursor *const at = &f->ahead;
     at->tile++;
     while (at->chunk < step_of(tl, f, at->step)->count && elems_at(tl, f, at) == 0) {
-        at->chunk++;
+        at->chunk += chunks_at_once(tl, f, step_of(tl, f, at->step));
         at->tile = 0;
     }
 }
@@ -193,7 +206,7 @@ static void look_at_step(const struct tl *tl, struct schedule_frame *f, uint32_t
 {
     const struct program_step *const laid = step_of(tl, f, step);
     f->ahead = (struct cursor){.step = step};
-    if (!loads(tl, (enum schedule_op)laid->op))
+    if (!loads(tl, f, laid))
         f->ahead.chunk = laid->count;
     else if (is_tile(tl, f, &f->ahead) && elems_at(tl, f, &f->ahead) == 0)
         go_ahead(tl, f);
@@ -210,7 +223,7 @@ static bool may_load_ahead(const struct tl *tl, struct schedule_frame *f)
     if (f->ahead.step >= next || next >= steps_of(tl, f))
         return false;
     const struct program_step *const step = step_of(tl, f, next);
-    if ((step->flags & PROGRAM_EARLY) == 0 || !loads(tl, (enum schedule_op)step->op))
+    if ((step->flags & PROGRAM_EARLY) == 0 || !loads(tl, f, step))
         return false;
     look_at_step(tl, f, next);
     return is_tile(tl, f, &f->ahead);
@@ -231,13 +244,13 @@ static void issue_load(struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->ahead.step);
     const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
-    const struct base base = base_of(tl, buffer);
+    const struct base base = base_of(tl, f, buffer);
     const uint64_t offset = offset_at(tl, f, &f->ahead, buffer, step->src);
     const uint32_t tcm = operand_tcm(tl, f->loads), handle = f->begun % TL_HANDLES;
-    if (is_home(tl))
+    if (is_home(tl, f))
         tl_load_async(tl, tcm, base.va + offset, bytes_at(tl, f, &f->ahead), handle);
     else
-        tl_load_from_async(tl, tcm, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)),
+        tl_load_from_async(tl, tcm, home_of(tl, f), tl_hbm((uint32_t)(base.pa + offset)),
                            bytes_at(tl, f, &f->ahead), handle);
 }
 
@@ -259,13 +272,13 @@ static void issue_store(struct tl *tl, const struct schedule_frame *f, struct lp
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
     const enum schedule_buffer buffer = (enum schedule_buffer)step->dst_buffer;
-    const struct base base = base_of(tl, buffer);
+    const struct base base = base_of(tl, f, buffer);
     const uint64_t offset = offset_at(tl, f, &f->at, buffer, step->dst);
     const uint32_t handle = f->begun % TL_HANDLES;
-    if (is_home(tl))
+    if (is_home(tl, f))
         tl_store_async(tl, base.va + offset, value, bytes_at(tl, f, &f->at), handle);
     else
-        tl_store_direct_async(tl, home_of(tl), tl_hbm((uint32_t)(base.pa + offset)), value,
+        tl_store_direct_async(tl, home_of(tl, f), tl_hbm((uint32_t)(base.pa + offset)), value,
                               bytes_at(tl, f, &f->at), handle);
 }
 
@@ -298,10 +311,11 @@ static struct lp_operand value_at(const struct tl *tl, const struct schedule_fra
         return tl_tcm(sum_tcm(tl));
     if (schedule_op_receives(op))
         return tl_received(tl);
-    if (loads(tl, op))
+    if (loads(tl, f, step))
         return tl_tcm(operand_tcm(tl, f->used));
     const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
-    return tl_hbm((uint32_t)(base_of(tl, buffer).pa + offset_at(tl, f, &f->at, buffer, step->src)));
+    return tl_hbm(
+        (uint32_t)(base_of(tl, f, buffer).pa + offset_at(tl, f, &f->at, buffer, step->src)));
 }
 
 /* The old value at the step's destination, for a reduction without a message. */
@@ -309,18 +323,20 @@ static void load_other(struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
     const enum schedule_buffer buffer = (enum schedule_buffer)step->dst_buffer;
-    const struct base base = base_of(tl, buffer);
+    const struct base base = base_of(tl, f, buffer);
     const uint64_t offset = offset_at(tl, f, &f->at, buffer, step->dst);
-    if (is_home(tl))
+    if (is_home(tl, f))
         tl_load(tl, other_tcm(tl), base.va + offset, bytes_at(tl, f, &f->at));
     else
-        tl_load_from(tl, other_tcm(tl), home_of(tl), tl_hbm((uint32_t)(base.pa + offset)),
+        tl_load_from(tl, other_tcm(tl), home_of(tl, f), tl_hbm((uint32_t)(base.pa + offset)),
                      bytes_at(tl, f, &f->at));
 }
 
+/* The own value, or the sum so far, and the tile that has been received. */
 static void add(struct tl *tl, const struct schedule_frame *f)
 {
-    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl), tl_tcm(operand_tcm(tl, f->used)),
+    tl_math(tl, (enum lp_math)tl_args(tl)->math, sum_tcm(tl),
+            tl_tcm(f->fused == 0 ? operand_tcm(tl, f->used) : sum_tcm(tl)),
             tl_last(tl_received(tl)), elems_at(tl, f, &f->at));
 }
 
@@ -362,28 +378,47 @@ static enum tl_status reduce_tile(struct tl *tl, struct schedule_frame *f)
     TL_END(&f->tile_line);
 }
 
-/* Carries out a step for one tile. One TL_RUN. */
+/* The step under way, of those that are carried out as one. */
+static const struct program_step *step_under_way(const struct tl *tl,
+                                                 const struct schedule_frame *f)
+{
+    return step_of(tl, f, f->at.step + f->fused);
+}
+
+/* The value is kept: the last step that does not only send it on says so. */
+static bool keeps_value(const struct tl *tl, const struct schedule_frame *f)
+{
+    const struct program_step *const first = step_of(tl, f, f->at.step);
+    const struct program_step *last = first + first->fused - 1;
+    while (last > first && last->op == SCHEDULE_SEND)
+        last--;
+    return schedule_op_writes((enum schedule_op)last->op);
+}
+
+/* Carries out a step, or several with one value, for one tile. One TL_RUN. */
 static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
-    const enum schedule_op op = (enum schedule_op)step->op;
     TL_BEGIN(&f->tile_line);
-    if (loads(tl, op) && f->loads == f->used)
+    if (loads(tl, f, step) && f->loads == f->used)
         TL_RUN(&f->tile_line, begin_load(tl, f));
     if (may_load_ahead(tl, f))
         TL_RUN(&f->tile_line, begin_load(tl, f));
-    if (schedule_op_receives(op))
-        TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step->recv_dir, bytes_at(tl, f, &f->at)));
-    if (loads(tl, op))
-        TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
-    if (adds(op))
-        TL_CALL(&f->tile_line, add(tl, f));
-    if (schedule_op_sends(op))
-        TL_CALL(&f->tile_line,
-                tl_send(tl, (enum hw_dir)step->send_dir, value_at(tl, f), bytes_at(tl, f, &f->at)));
-    if (schedule_op_writes(op))
+    for (f->fused = 0; f->fused < step->fused; f->fused++) {
+        if (schedule_op_receives((enum schedule_op)step_under_way(tl, f)->op))
+            TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step_under_way(tl, f)->recv_dir,
+                                           bytes_at(tl, f, &f->at)));
+        if (f->fused == 0 && loads(tl, f, step))
+            TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
+        if (adds((enum schedule_op)step_under_way(tl, f)->op))
+            TL_CALL(&f->tile_line, add(tl, f));
+        if (schedule_op_sends((enum schedule_op)step_under_way(tl, f)->op))
+            TL_CALL(&f->tile_line, tl_send(tl, (enum hw_dir)step_under_way(tl, f)->send_dir,
+                                           value_at(tl, f), bytes_at(tl, f, &f->at)));
+    }
+    if (keeps_value(tl, f))
         TL_RUN(&f->tile_line, begin_store(tl, f, tl_last(value_at(tl, f))));
-    f->used += loads(tl, op);
+    f->used += loads(tl, f, step);
     TL_END(&f->tile_line);
 }
 
@@ -397,7 +432,7 @@ static uint32_t pieces_of(const struct tl *tl, const struct schedule_frame *f)
 
 static const struct program_wait *wait_at(const struct tl *tl, const struct schedule_frame *f)
 {
-    return &rank_of(tl)->wait[step_of(tl, f, f->at.step)->wait_first + f->notice];
+    return &rank_of(tl, f)->wait[step_of(tl, f, f->at.step)->wait_first + f->notice];
 }
 
 /* The last step of those that are carried out as one: the others are not waited for. */
@@ -409,7 +444,7 @@ static const struct program_step *last_of(const struct tl *tl, const struct sche
 
 static uint32_t notified_at(const struct tl *tl, const struct schedule_frame *f)
 {
-    const struct program_rank *const rank = rank_of(tl);
+    const struct program_rank *const rank = rank_of(tl, f);
     return rank->first_pe + rank->notify[last_of(tl, f)->notify_first + f->notice];
 }
 
@@ -424,6 +459,7 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
 {
     struct schedule_frame *const f = state;
     TL_BEGIN(&f->line);
+    f->rank = schedule_program_rank(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->thread = schedule_program_thread(program_of(tl), tl_args(tl)->rank, tl_program_id(tl));
     f->chunk_elems = (uint32_t)program_chunk_elems(program_of(tl), tl_args(tl)->n_elem);
     for (f->piece = 0; f->piece < pieces_of(tl, f); f->piece++)
@@ -432,13 +468,14 @@ static enum tl_status schedule_run(struct tl *tl, void *state)
             for (f->notice = 0; f->notice < step_of(tl, f, f->at.step)->wait_count; f->notice++)
                 for (f->times = 0; f->times < wait_at(tl, f)->times; f->times++)
                     TL_CALL(&f->line,
-                            tl_wait_notify(tl, rank_of(tl)->first_pe + wait_at(tl, f)->thread,
+                            tl_wait_notify(tl, rank_of(tl, f)->first_pe + wait_at(tl, f)->thread,
                                            NOTICE_TAG));
             if (must_settle(tl, f))
                 TL_RUN(&f->line, finish(tl, f, f->begun));
             if (f->loads == f->used)
                 look_at_step(tl, f, f->at.step);
-            for (f->at.chunk = 0; f->at.chunk < step_of(tl, f, f->at.step)->count; f->at.chunk++)
+            for (f->at.chunk = 0; f->at.chunk < step_of(tl, f, f->at.step)->count;
+                 f->at.chunk += chunks_at_once(tl, f, step_of(tl, f, f->at.step)))
                 for (f->at.tile = 0; elems_at(tl, f, &f->at) > 0; f->at.tile++)
                     TL_RUN(&f->line,
                            op_at(tl, f) == SCHEDULE_REDUCE ? reduce_tile(tl, f) : move_tile(tl, f));

@@ -5,7 +5,7 @@
  *    the step at the other end of each message (schedule_graph.h).
  * 2. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
  *    that it came from, wherever it is kept. Going through all steps in their order tells which.
- * 3. Notifications, early loads, fused reductions, and the tiles of a step (schedule_rings.h).
+ * 3. Notifications, early loads, fused steps, and the tiles of a step (schedule_rings.h).
  */
 #include "collectives/schedule/schedule_lay.h"
 
@@ -362,8 +362,9 @@ static void note_writers(const struct laying *l, struct writers w, uint32_t r, u
     }
 }
 
-/* A step's sources may be loaded while the step before it is carried out: no other thread of the
- * rank writes them, no earlier step does, and the step waits for nothing. */
+/* A step's sources may be loaded while the step before it is carried out, as far as its rank's
+ * other threads are known: none of them writes the sources, no earlier step does, and the step
+ * waits for nothing. */
 static bool loads_early(const struct laying *l, struct writers w, uint32_t r, uint32_t t,
                         uint32_t k)
 {
@@ -378,6 +379,41 @@ static bool loads_early(const struct laying *l, struct writers w, uint32_t r, ui
         if (thread[i] != WRITTEN_BY_NONE && (thread[i] != t + 1 || first[i] < k))
             return false;
     return true;
+}
+
+/* The same by the order of all steps: no step before it has written its sources. A schedule without
+ * hazards has each write that comes later ordered behind this step. Files may have hazards, which
+ * are only notes. */
+static bool reads_input_as_it_came(const struct laying *l, uint32_t *written, uint32_t i)
+{
+    const struct schedule_step *const step = schedule_graph_step(l->graph, i);
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const uint32_t r = l->graph->rank_of[i];
+    bool early = schedule_op_reads(op) && op != SCHEDULE_REDUCE && step->wait_count == 0;
+    for (uint32_t k = 0; k < step->count && early; k++)
+        early = words_at(l, written, r, step->src)[k] == 0;
+    for (uint32_t k = 0; k < step->count && schedule_op_writes(op); k++)
+        words_at(l, written, r, step->dst)[k] = 1;
+    return early;
+}
+
+static int find_early_loads_in_order(struct laying *l)
+{
+    const struct schedule *const s = l->schedule;
+    uint32_t **const written = calloc(s->rank_count, sizeof *written);
+    int code = written != NULL ? CW_OK : laying_no_memory(l);
+    for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
+        if ((written[r] = words_of(s, r)) == NULL)
+            code = laying_no_memory(l);
+    for (uint32_t k = 0; k < l->graph->ordered && code == CW_OK; k++) {
+        const uint32_t i = l->graph->order[k], r = l->graph->rank_of[i];
+        if (reads_input_as_it_came(l, written[r], i))
+            l->program->rank[r].step[i - l->graph->first[r]].flags |= PROGRAM_EARLY;
+    }
+    for (uint32_t r = 0; written != NULL && r < s->rank_count; r++)
+        free(written[r]);
+    free(written);
+    return code;
 }
 
 static int find_early_loads(struct laying *l)
@@ -402,7 +438,7 @@ static int find_early_loads(struct laying *l)
     return code;
 }
 
-/* ---- fused reductions ------------------------------------------------------------------------ */
+/* ---- fused steps ------------------------------------------------------------------------ */
 
 /* A step goes on with the sum that the step before it has in TCM: both add to the same place, and
  * no other thread comes between. */
@@ -419,7 +455,7 @@ static bool goes_on_with_sum(const struct laying *l, uint32_t r, const struct sc
     return src + step->count <= dst || dst + step->count <= src;
 }
 
-static void fuse_reductions(struct laying *l, uint32_t r)
+static void fuse_steps(struct laying *l, uint32_t r)
 {
     const struct schedule_rank *const rank = &l->schedule->rank[r];
     for (uint32_t t = 0; t < rank->thread_count; t++) {
@@ -427,7 +463,7 @@ static void fuse_reductions(struct laying *l, uint32_t r)
         struct program_step *const laid = &l->program->rank[r].step[rank->thread[t].step_first];
         for (uint32_t first = 0, k = 0; k < rank->thread[t].step_count; k++) {
             if (k == 0 || laid[first].fused == UINT8_MAX ||
-                !goes_on_with_sum(l, r, &step[k], &laid[k]))
+                !(goes_on_with_sum(l, r, &step[k], &laid[k]) || step[k].joined))
                 first = k;
             laid[first].fused++;
         }
@@ -482,11 +518,11 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
     for (uint32_t r = 0; r < s->rank_count && code == CW_OK; r++)
         code = lay_notifications_of(l, r);
     if (code == CW_OK)
-        code = find_early_loads(l);
+        code = s->file != NULL ? find_early_loads(l) : find_early_loads_in_order(l);
     if (code != CW_OK)
         return code;
     for (uint32_t r = 0; r < s->rank_count; r++)
-        fuse_reductions(l, r);
+        fuse_steps(l, r);
     l->program->piece_tiles = tiles_of_small(l, ccl);
     if (l->program->piece_tiles == 0)
         l->program->piece_tiles = tiles_of_any(l, ccl);

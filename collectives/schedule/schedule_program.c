@@ -27,11 +27,11 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
 {
     const struct schedule *const s = p->schedule;
     for (uint32_t r = 0; r < s->rank_count; r++) {
-        if (p->lanes == 0 && s->rank[r].thread_count > p->pes_of_sip)
+        if (p->lanes == 0 && s->rank[r].thread_count > p->pes_of_rank)
             return cw_error_set(error, CW_USAGE,
-                                "rank %u has %u threads, each on a PE of its own, and a SIP has %u "
-                                "PEs; legal: a machine with more PEs or cubes",
-                                r, s->rank[r].thread_count, p->pes_of_sip);
+                                "rank %u has %u threads, each on a PE of its own, and there are %u "
+                                "PEs for it; legal: a machine with more PEs or cubes",
+                                r, s->rank[r].thread_count, p->pes_of_rank);
         if (p->lanes > 0 && s->rank[r].thread_count != s->parts)
             return cw_error_set(error, CW_USAGE,
                                 "rank %u has %u threads for %u parts: a tensor that is cut over "
@@ -59,9 +59,11 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     p->lanes = request->lanes;
     p->lanes_apart = request->lanes_apart;
     p->pes_of_sip = hw_cubes(request->hw) * hw_pes(request->hw);
+    p->pes_of_rank = p->pes_of_sip / s->members;
     p->rank_count = s->rank_count;
     for (uint32_t r = 0; r < s->rank_count; r++)
-        p->rank[r].first_pe = ccl_sip_of(p->ranks, r) * p->pes_of_sip;
+        p->rank[r].first_pe =
+            ccl_sip_of(p->ranks, r / s->members) * p->pes_of_sip + r % s->members * p->pes_of_rank;
     find_blocks(p);
     int code = check_places(p, error);
     if (code == CW_OK)
@@ -91,13 +93,15 @@ void schedule_program_free(struct schedule_program *program)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t rank,
+uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,
                                  uint32_t pe_of_sip)
 {
-    if (rank >= program->rank_count)
+    if (group_rank >= program->rank_count / program->schedule->members)
         return UINT32_MAX;
+    const uint32_t rank = schedule_program_rank(program, group_rank, pe_of_sip);
+    const uint32_t number = pe_of_sip % program->pes_of_rank;
     if (program->lanes == 0)
-        return pe_of_sip < program->rank[rank].thread_count ? pe_of_sip : UINT32_MAX;
+        return number < program->rank[rank].thread_count ? number : UINT32_MAX;
     if (pe_of_sip % program->lanes_apart != 0 || pe_of_sip / program->lanes_apart >= program->lanes)
         return UINT32_MAX;
     const uint32_t part = pe_of_sip / program->lanes_apart % program->schedule->parts;
@@ -125,11 +129,12 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
                                  struct lp_neighbours *out)
 {
     const uint32_t sip = pe / program->pes_of_sip, pe_of_sip = pe % program->pes_of_sip;
-    const uint32_t rank = ccl_rank_on(program->ranks, sip);
-    const uint32_t t = schedule_program_thread(program, rank, pe_of_sip);
+    const uint32_t group_rank = ccl_rank_on(program->ranks, sip);
+    const uint32_t t = schedule_program_thread(program, group_rank, pe_of_sip);
     out->count = 0;
     if (t == UINT32_MAX)
         return;
+    const uint32_t rank = schedule_program_rank(program, group_rank, pe_of_sip);
     const struct program_rank *const own = &program->rank[rank];
     for (uint32_t i = 0; i < own->thread[t].link_count; i++) {
         const struct program_link *const link = &own->link[own->thread[t].link_first + i];
@@ -154,8 +159,8 @@ static uint8_t direction_to(const struct lp_wiring *wiring, uint32_t pe, uint32_
     return HW_DIRS_MAX; /* LCOV: the wiring has a direction for each link */
 }
 
-/* The number, in its SIP, of a PE that carries out a thread; UINT32_MAX: there are fewer lanes than
- * parts. */
+/* The number, among those of its rank, of a PE that carries out a thread; UINT32_MAX: there are
+ * fewer lanes than parts. */
 static uint32_t pe_of_thread(const struct schedule_program *program, uint32_t rank, uint32_t thread)
 {
     if (program->lanes == 0)

@@ -2,11 +2,12 @@
  * schedule_program.h: a schedule laid on a machine: which PE carries out which thread, by which
  * queues, with which notifications between PEs of a SIP. The kernel (schedule_kernel.h) reads it.
  *
- * Placement. A rank is a SIP. Where each rank has one shard, thread t of a rank runs on PE number t
- * of its SIP, in order of (cube, PE), and the rank's buffers are in the HBM slice of PE (0, 0): the
- * home. Where a rank's tensor is cut over PEs, each PE with a shard is a lane of its own, which
- * carries out the thread of its part (schedule.h, "Parts") on its own shard. A part then has one
- * thread in each rank.
+ * Placement. A rank is a SIP, or a member of one (schedule.h): the PEs of a SIP are divided evenly
+ * among its members, in order of (cube, PE). Where each rank has one shard, thread t of a rank runs
+ * on PE number t of its PEs, in order of (cube, PE), and the rank's buffers are in the HBM slice of
+ * the first of them: the home. Where a rank's tensor is cut over PEs, each PE with a shard is a
+ * lane of its own, which carries out the thread of its part (schedule.h, "Parts") on its own shard.
+ * A part then has one thread in each rank.
  *
  * Queues. Each pair of threads that exchange messages has a queue of its own, over ordinary routes.
  *
@@ -38,8 +39,9 @@ struct program_step {
     uint8_t send_dir, recv_dir;     /* enum hw_dir */
     uint8_t flags;                  /* enum program_flag */
     uint8_t src_buffer, dst_buffer; /* enum schedule_buffer */
-    uint8_t fused; /* of reductions of several sources into one place: so many steps, this one being
-                      the first, are carried out as one, tile by tile */
+    uint8_t fused; /* so many steps, this one being the first, are carried out as one, tile by tile:
+                      reductions of several sources into one place, or steps that go on with a value
+                      (schedule.h, `joined`) */
     uint8_t reserved;
     uint16_t count; /* chunks */
     uint16_t wait_count, notify_count;
@@ -75,14 +77,14 @@ struct program_rank {
     struct program_wait *wait;
     uint16_t *notify; /* threads */
     uint32_t thread_count;
-    uint32_t first_pe; /* of its SIP: global index */
+    uint32_t first_pe; /* of its PEs: global index */
 };
 
 struct schedule_program {
     const struct schedule *schedule;
     uint32_t lanes;       /* of each SIP; 0: each rank has one shard */
     uint32_t lanes_apart; /* PEs from a lane to the next */
-    uint32_t pes_of_sip;
+    uint32_t pes_of_sip, pes_of_rank;
     uint32_t blocks[SCHEDULE_BUFFERS]; /* of each buffer: schedule.h, "Parts" */
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
@@ -123,8 +125,16 @@ static inline enum program_layout schedule_program_layout(const struct schedule_
            : out < in                   ? PROGRAM_OUTPUT_INSIDE
                                         : PROGRAM_SAME;
 }
-/* A PE, by its number in the SIP of a rank, carries out a thread; UINT32_MAX: it does not. */
-uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t rank,
+/* The schedule's rank that a PE belongs to, by the process group's rank and the PE's number in the
+ * SIP. */
+static inline uint32_t schedule_program_rank(const struct schedule_program *program,
+                                             uint32_t group_rank, uint32_t pe_of_sip)
+{
+    const uint32_t members = program->schedule->members;
+    return members == 1 ? group_rank : group_rank * members + pe_of_sip / program->pes_of_rank;
+}
+/* The thread of that rank that the PE carries out; UINT32_MAX: it carries out none. */
+uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,
                                  uint32_t pe_of_sip);
 
 /* Elements of a block, of a whole chunk of it, and of the chunk that is `chunk`-th in its block, of

@@ -13,7 +13,9 @@
 struct ring_thread {
     uint32_t first, count; /* steps, numbered as in the graph */
     uint32_t step;         /* in the thread */
+    uint32_t chain;        /* steps that are carried out as one, from `step` on */
     uint32_t tile;         /* of the step */
+    uint32_t link;         /* of the chain: the step under way for this tile */
     bool received;         /* this tile, which is still to be sent */
     bool listed;           /* on the list */
 };
@@ -94,22 +96,37 @@ static uint32_t tiles_of_step(const struct rings *r, uint32_t i)
                       r->small->tile_bytes);
 }
 
+/* The same of all steps that are carried out as one, from step i on: of several, tile by tile. */
+static uint32_t rings_chain(struct rings *r, struct ring_thread *thread, uint32_t i, uint32_t most)
+{
+    if (thread->chain == 1)
+        return rings_tiles(r, thread, i, most);
+    for (; thread->link < thread->chain; thread->link++)
+        if (rings_tiles(r, thread, i + thread->link, 1) == 0)
+            return 0;
+    thread->link = 0;
+    return 1;
+}
+
 static void rings_advance(struct rings *r, uint32_t number)
 {
     struct ring_thread *const thread = &r->thread[number];
-    for (; thread->step < thread->count; thread->step++, thread->tile = 0) {
+    for (; thread->step < thread->count; thread->step += thread->chain, thread->tile = 0) {
         const uint32_t i = thread->first + thread->step;
         const struct schedule_step *const step = schedule_graph_step(r->graph, i);
         const uint32_t tiles = tiles_of_step(r, i);
-        if (step->wait_count > 0 && thread->tile == 0 && !thread->received &&
-            rings_awaited(r, i) != GRAPH_NONE)
+        const bool begins = thread->tile == 0 && thread->link == 0 && !thread->received;
+        if (step->wait_count > 0 && begins && rings_awaited(r, i) != GRAPH_NONE)
             return;
+        if (begins)
+            thread->chain = schedule_chain(&r->graph->schedule->rank[r->graph->rank_of[i]],
+                                           r->graph->thread_of[i], thread->step);
         for (uint32_t moved; thread->tile < tiles; thread->tile += moved)
-            if ((moved = rings_tiles(r, thread, i, tiles - thread->tile)) == 0)
+            if ((moved = rings_chain(r, thread, i, tiles - thread->tile)) == 0)
                 return;
         const uint32_t rank = r->graph->rank_of[i];
-        for (uint32_t t = r->thread_first[rank]; step->awaited && t < r->thread_first[rank + 1];
-             t++)
+        const bool awaited = step[thread->chain - 1].awaited;
+        for (uint32_t t = r->thread_first[rank]; awaited && t < r->thread_first[rank + 1]; t++)
             if (t != number)
                 rings_list(r, t);
     }
@@ -120,11 +137,12 @@ static void rings_fault(const struct rings *r, const struct ring_thread *thread,
                         struct schedule_faults *faults)
 {
     const struct schedule_graph *const graph = r->graph;
-    const uint32_t i = thread->first + thread->step;
+    const uint32_t i = thread->first + thread->step + thread->link;
     const uint32_t in = graph->receive_queue[i], out = graph->send_queue[i];
     const struct schedule_step *const step = schedule_graph_step(graph, i);
-    const uint32_t awaited =
-        thread->tile == 0 && !thread->received ? rings_awaited(r, i) : GRAPH_NONE;
+    const uint32_t awaited = thread->tile == 0 && thread->link == 0 && !thread->received
+                                 ? rings_awaited(r, i)
+                                 : GRAPH_NONE;
     char place[SCHEDULE_PLACE_BYTES], name[SCHEDULE_PLACE_BYTES];
     (void)schedule_graph_place(graph, i, place);
     if (awaited != GRAPH_NONE) {
@@ -193,7 +211,7 @@ static bool rings_run(struct rings *r)
 {
     memset(r->tiles, 0, r->graph->queues * sizeof *r->tiles);
     for (uint32_t t = 0; t < r->threads; t++) {
-        r->thread[t].step = r->thread[t].tile = 0;
+        r->thread[t].step = r->thread[t].tile = r->thread[t].link = 0;
         r->thread[t].received = false;
         rings_list(r, t);
     }

@@ -53,6 +53,7 @@ struct comparison {
     uint32_t workers;
     bool scatters;
     uint64_t result_elems; /* of a rank's shard */
+    uint32_t shards;       /* of each rank of the schedule */
     uint32_t chunks;       /* of a result, which a shard goes by */
     struct share *share;
 };
@@ -198,6 +199,18 @@ static void count_wrong(struct share *share, const uint8_t *found, const uint8_t
         share->wrong += memcmp(found + i * itemsize, bits + i * itemsize, itemsize) != 0;
 }
 
+/* The process group's rank of a rank of the schedule, and which of its shards is compared: its own,
+ * or that of the stretch. */
+static uint32_t group_rank(const struct comparison *c, uint32_t rank)
+{
+    return rank / c->expect->schedule->members;
+}
+static uint32_t shard_of(const struct comparison *c, const struct stretch *stretch, uint32_t rank)
+{
+    const uint32_t members = c->expect->schedule->members;
+    return members > 1 ? rank % members : stretch->shard;
+}
+
 /* Evaluates and compares `count` elements of the result, from `first` on. */
 static int compare_window(const struct comparison *c, struct share *share,
                           const struct stretch *stretch, uint64_t first, uint64_t count)
@@ -210,18 +223,19 @@ static int compare_window(const struct comparison *c, struct share *share,
     for (uint32_t i = 0; i < share->count; i++) {
         const struct listed *const own = &share->list[i];
         uint8_t *const bits = vector_of(share, own->vector);
+        const uint32_t leaf = own->node / e->values->inputs; /* the rank whose input it is */
         if (own->node < e->values->leaves)
             input_take(
                 e->dtype, e->values_given, e->seed,
-                input_first(own->node / e->values->inputs, e->shards, stretch->shard, e->n_elem) +
+                input_first(group_rank(c, leaf), e->shards, shard_of(c, stretch, leaf), e->n_elem) +
                     place,
                 bits, count);
         else
             dtype_reduce(e->dtype, e->op, bits, vector_of(share, own->a), vector_of(share, own->b),
                          count);
         for (uint32_t rank = own->ranks; rank != NO_RANK; rank = share->next[rank]) {
-            const int code =
-                c->read(c->arg, rank, stretch->shard, first, count, found, &share->error);
+            const int code = c->read(c->arg, group_rank(c, rank), shard_of(c, stretch, rank), first,
+                                     count, found, &share->error);
             if (code != CW_OK)
                 return code;
             count_wrong(share, found, bits, count, itemsize);
@@ -244,7 +258,7 @@ static struct stretch stretch_at(const struct comparison *c, uint64_t at, uint64
     const struct schedule_span span = schedule_span(c->result_elems, c->chunks, stretch.chunk);
     const uint64_t left = span.first + span.count - first;
     stretch.count = left < end - at ? left : end - at;
-    if (c->expect->shards > 1)
+    if (c->shards > 1)
         stretch.chunk += stretch.shard % s->parts * c->chunks;
     return stretch;
 }
@@ -254,7 +268,7 @@ static void compare_share_of(void *arg, uint32_t worker)
     const struct comparison *const c = arg;
     struct share *const share = &c->share[worker];
     const uint64_t ranks = c->scatters ? c->expect->schedule->rank_count : 1;
-    const uint64_t all = c->result_elems * ranks * c->expect->shards;
+    const uint64_t all = c->result_elems * ranks * c->shards;
     const uint64_t end =
         all / c->workers * (worker + 1) + (worker + 1 == c->workers) * (all % c->workers);
     uint64_t at = all / c->workers * worker;
@@ -318,7 +332,8 @@ int expect_schedule_verify(const struct expect_schedule *expect, expect_read_fn 
     int code = CW_OK;
     *wrong = 0;
     c.result_elems = c.scatters ? expect->n_elem / s->rank_count : expect->n_elem;
-    c.chunks = expect->values->outputs / (expect->shards > 1 ? s->parts : 1);
+    c.shards = s->members > 1 ? 1 : expect->shards;
+    c.chunks = expect->values->outputs / (c.shards > 1 ? s->parts : 1);
     if (!take_shares(&c)) {
         give_shares(&c);
         return cw_error_memory(error, "verification by a schedule");

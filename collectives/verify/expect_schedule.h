@@ -12,8 +12,8 @@
 struct expect_schedule {
     const struct schedule *schedule;      /* an all-reduce or a reduce-scatter */
     const struct schedule_values *values; /* its formulas, which are those of the collective */
-    uint32_t shards;                      /* of each rank's tensor, with contents of their own; more
-                                             than one: shard i goes by part i mod parts */
+    uint32_t shards; /* of each tensor of the process group, with contents of their own; more than
+                        one: shard i goes by part i mod parts, or is that of member i */
     enum dtype dtype;
     enum redop op;
     uint64_t n_elem; /* per shard of the input; of a reduce-scatter a multiple of the ranks */

@@ -37,6 +37,19 @@ void *pages_map(size_t bytes)
 
 void pages_unmap(void *start, size_t bytes) { munmap(start, whole_pages(bytes)); }
 
+void pages_drop(void *start, size_t bytes)
+{
+#ifdef MADV_DONTNEED
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = ((uintptr_t)start + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)start + bytes) / page * page;
+    if (end > first)
+        (void)madvise((uint8_t *)start + (first - (uintptr_t)start), end - first, MADV_DONTNEED);
+#else
+    (void)start, (void)bytes;
+#endif
+}
+
 void *pages_reserve(size_t bytes)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;

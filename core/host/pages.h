@@ -13,6 +13,9 @@ enum { PAGES_HUGE_BYTES = 2 << 20 };
 void *pages_map(size_t bytes);
 /* Gives back what pages_map(bytes) has returned. */
 void pages_unmap(void *start, size_t bytes);
+/* Gives back the memory behind the whole pages of a part, whose contents are lost. The addresses
+ * stay. Threads may do this to several parts at the same time. */
+void pages_drop(void *start, size_t bytes);
 
 /* Zeroed small pages for stacks, which cost nothing until they are touched; NULL with errno: none
  * are left. Given back by pages_release(). */

@@ -23,6 +23,8 @@ enum {
     EVENTS_BEFORE_ROUND = 16384,
     RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not published */
 };
+/* Among more workers than these a worker rests after a round, for so many turns per worker. */
+enum { WORKERS_FEW = 8, REST_TURNS = 8 };
 
 uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
 
@@ -205,14 +207,36 @@ static uint64_t looks_before_round(const struct timewarp *tw)
     return tw->gathered && tw->index != 0 ? UINT64_MAX : 1;
 }
 
+/*
+ * Turns for which a worker begins no round, after one, only to go on. A round costs every worker a
+ * time for each worker. Without a rest, one worker that waits would have all workers take part in
+ * one round after the other. Where promises release events, a worker seldom needs a round to go on;
+ * where the delay is 0 they do not, so there is no rest.
+ */
+static uint64_t rest_after_round(const struct timewarp *tw)
+{
+    const uint64_t workers = tw->worker->sim->worker_count;
+    const bool promises =
+        tw->promise.blocked_by == tw->index || tw->promise.blocked_by_delay_ps > 0;
+    return workers > WORKERS_FEW && promises ? workers * REST_TURNS : 0;
+}
+
+/* Whether only a round can let the worker go on, as far as it can tell. */
+static bool needs_round(const struct timewarp *tw)
+{
+    const size_t live = tw->undo_log.live;
+    if (tw->turns < tw->gvt.rest_until && !tw->throttle.held)
+        return false;
+    return tw->wait.looks >= looks_before_round(tw) || live >= LIVE_BEFORE_ROUND ||
+           (live > 0 && live >= tw->throttle.allowance);
+}
+
 /* A round costs each worker some cache lines. So a worker begins one only if it cannot go on
  * without, or has much to commit. */
 static bool is_wanted(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    return tw->wait.looks >= looks_before_round(tw) || live >= LIVE_BEFORE_ROUND ||
-           (live > 0 && live >= tw->throttle.allowance) ||
-           record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
+    return needs_round(tw) || record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT &&
             (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
            tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||
@@ -272,6 +296,7 @@ bool gvt_step(struct timewarp *tw)
         interval_log_round(tw->worker->clock.log, gvt->begun, end, tw->throttle.window,
                            tw->index == 0 ? sync_load_acquire(&sim->memory.taken) : 0);
     gvt->processed_then = tw->processed;
+    gvt->rest_until = tw->turns + rest_after_round(tw);
     gvt->stage = GVT_BEGIN;
     return true;
 }

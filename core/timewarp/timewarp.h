@@ -49,6 +49,7 @@ struct gvt {
     int64_t safe_ps;     /* events strictly before this are safe; never before GVT's time */
     uint64_t rounds;
     uint64_t processed_then; /* the worker's processed events when the last round ended */
+    uint64_t rest_until;     /* the worker's turns from which it may begin a round to go on */
     uint64_t begun, ticks;   /* when this round began; the length of all rounds */
 };
 

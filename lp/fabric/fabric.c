@@ -20,6 +20,8 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight)
 {
+    if (lp_traces_causes(cw_model_data(ctx)))
+        lp_flight_sent(ctx, to_lp, type, sender, flight);
     const struct lp_transfer *const t = transfer;
     const uint64_t kind = read_alone(t->kind) | read_alone(t->flags) << 8 |
                           read_alone(t->dir) << 16 | read_alone(t->memory) << 24;
@@ -33,18 +35,16 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
     _Static_assert(sizeof words == sizeof *t, "all of it");
     cw_send(ctx, to_lp, flight->tau_ps - cw_now(ctx), (uint16_t)type, sender.entity, sender.number,
             words, sizeof words);
-    if (lp_traces_causes(cw_model_data(ctx)))
-        lp_flight_sent(ctx, to_lp, type, sender, flight);
 }
 
 void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                     struct lp_sender sender, const struct hw_flight *flight)
 {
-    lp_cause_flight_sent(ctx, (struct lp_cause){.at_ps = flight->tau_ps,
-                                                .entity = sender.entity,
-                                                .number = (uint32_t)sender.number,
-                                                .to_lp = to_lp,
-                                                .type = (uint8_t)type});
+    lp_cause_flight_sent(ctx, (struct lp_sent){.at_ps = flight->tau_ps,
+                                               .entity = sender.entity,
+                                               .number = (uint32_t)sender.number,
+                                               .to_lp = to_lp,
+                                               .type = (uint8_t)type});
 }
 
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight)
@@ -106,6 +106,21 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
     lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
 }
 
+/* fabric_cross() without jitter, noted as a cause. */
+static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
+                                                  enum hw_link_kind kind, uint32_t index,
+                                                  enum hw_node_kind next)
+{
+    const struct hw_config *hw = &run->m->hw;
+    const struct hw_flight before = *flight;
+    struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+    hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]);
+    const int64_t idle_ps = before.tau_ps + flight->sigma_ps - before.sigma_ps +
+                            hw->link[kind].prop_ps + hw->overhead_ps[next];
+    lp_cause_crossed(flight, before.sigma_ps, flight->tau_ps > idle_ps, kind, index, next);
+    lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
+}
+
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
  * event. */
 static inline __attribute__((always_inline)) void
@@ -114,7 +129,8 @@ fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kin
 {
     const struct hw_config *hw = &run->m->hw;
     if (__builtin_expect(hw->watched, 0))
-        cross_watched(run, flight, kind, index, next);
+        (hw->jittered || !run->m->emit.causes ? cross_watched : cross_noted)(run, flight, kind,
+                                                                             index, next);
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),

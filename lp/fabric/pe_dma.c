@@ -23,23 +23,23 @@ static const struct hw_dma_op *first_op(const struct lp_model *m, const struct l
     return dma_op_at(m, pe, vc, pe->dma.head[vc]);
 }
 
-static struct lp_cause cause_of(const struct lp_run *run, enum lp_event_type type,
-                                struct lp_sender sender, int64_t at_ps)
+static struct lp_sent cause_of(const struct lp_run *run, enum lp_event_type type,
+                               struct lp_sender sender, int64_t at_ps)
 {
-    return (struct lp_cause){.at_ps = at_ps,
-                             .entity = sender.entity,
-                             .number = (uint32_t)sender.number,
-                             .to_lp = run->lp,
-                             .type = (uint8_t)type};
+    return (struct lp_sent){.at_ps = at_ps,
+                            .entity = sender.entity,
+                            .number = (uint32_t)sender.number,
+                            .to_lp = run->lp,
+                            .type = (uint8_t)type};
 }
 
 static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
                            int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
-    lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
     if (lp_traces_causes(run->m))
         lp_cause_sent(run->ctx, cause_of(run, type, sender, at_ps));
+    lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
 }
 
 static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
@@ -91,7 +91,7 @@ static void note_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
 {
     const struct lp_model *const m = run->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
-    struct lp_cause cause = cause_of(run, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
+    const struct lp_sent cause = cause_of(run, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
     lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
     if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);

@@ -50,13 +50,14 @@ static bool continues(const struct lp_control *control, const struct lp_control_
            message->kind == first->kind;
 }
 
-bool lp_control_submit(struct lp_control *control, struct lp_control_message message)
+bool lp_control_submit_run(struct lp_control *control, struct lp_control_message message,
+                           uint32_t count)
 {
     struct lp_control_run *const last =
         control->run_count > 0 ? &control->runs[control->run_count - 1] : NULL;
     if (last != NULL && continues(control, last, &message)) {
-        last->count++;
-        control->count++;
+        last->count += count;
+        control->count += count;
         return true;
     }
     if (control->run_count == control->run_capacity) {
@@ -67,9 +68,14 @@ bool lp_control_submit(struct lp_control *control, struct lp_control_message mes
         control->runs = runs;
         control->run_capacity = capacity;
     }
-    control->runs[control->run_count++] = (struct lp_control_run){message, 1, control->count};
-    control->count++;
+    control->runs[control->run_count++] = (struct lp_control_run){message, count, control->count};
+    control->count += count;
     return true;
+}
+
+bool lp_control_submit(struct lp_control *control, struct lp_control_message message)
+{
+    return lp_control_submit_run(control, message, 1);
 }
 
 /* The most messages to one SIP. 0: out of memory. */

@@ -41,6 +41,9 @@ void lp_control_free(struct lp_control *control);
 
 /* False: out of memory. */
 bool lp_control_submit(struct lp_control *control, struct lp_control_message message);
+/* The same to `count` consecutive PEs of one SIP, from message.pe on. */
+bool lp_control_submit_run(struct lp_control *control, struct lp_control_message message,
+                           uint32_t count);
 /* How long after their submission all these messages have reached their PEs, on a machine without
  * jitter: rather too long than too short. -1: out of memory. */
 int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_model *m);

@@ -263,6 +263,8 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.arrivals = options->arrival != NULL;
     system->model.emit.links = options->crossed != NULL;
     system->model.emit.causes = options->causes.record != NULL;
+    if (options->engine.sync == CW_SEQUENTIAL)
+        system->model.emit.direct = options->causes.direct;
     system->model.emit.waits = system->model.emit.causes || options->waited != NULL;
     system->model.hw.watched |= system->model.emit.causes || system->model.emit.links;
     system->hooks = lp_engine_model(&system->model);
@@ -334,16 +336,23 @@ void lp_system_free(struct lp_system *system)
 
 /* ---- control messages ------------------------------------------------------------------------ */
 
-/* Submits a control message with so much data to a PE. */
-static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
-                          uint32_t seq, uint32_t data_bytes, struct cw_error *error)
+/* Submits a control message with so much data to `count` consecutive PEs of one SIP. */
+static int submit_messages(struct lp_system *system, uint32_t pe, uint32_t count,
+                           enum lp_transfer_kind kind, uint32_t seq, uint32_t data_bytes,
+                           struct cw_error *error)
 {
     const struct lp_control_message message = {
         .pe = pe, .seq = seq, .data_bytes = data_bytes, .kind = (uint8_t)kind};
-    if (!lp_control_submit(&system->control, message))
+    if (!lp_control_submit_run(&system->control, message, count))
         return machine_out_of_memory(error);
-    system->times.submitted++;
+    system->times.submitted += count;
     return CW_OK;
+}
+
+static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfer_kind kind,
+                          uint32_t seq, uint32_t data_bytes, struct cw_error *error)
+{
+    return submit_messages(system, pe, 1, kind, seq, data_bytes, error);
 }
 
 /* Its rings, beside those of a plan that was named before. */
@@ -358,19 +367,28 @@ static void name_plan(struct lp_model *m, uint32_t plan)
         m->tcm_free_bytes = m->rings.start;
 }
 
+/* PEs in a row, from this one to the end of its SIP at most, that the named plan wires. */
+static uint32_t wired_from(const struct lp_system *system, uint32_t pe)
+{
+    const uint32_t sip_pes = system->control.sip_pes, end = (pe / sip_pes + 1) * sip_pes;
+    uint32_t to = pe;
+    while (to < end && lp_is_wired(system->model.named, to))
+        to++;
+    return to - pe;
+}
+
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
     name_plan(&system->model, plan);
-    for (uint32_t pe = 0; pe < pe_count; pe++) {
-        if (!lp_is_wired(system->model.named, pe))
-            continue;
-        const int code = submit_message(system, pe, LP_TRANSFER_INIT, plan, 0, error);
-        if (code != CW_OK)
-            return code;
+    int code = CW_OK;
+    for (uint32_t pe = 0, count; pe < pe_count && code == CW_OK; pe += count > 0 ? count : 1) {
+        count = wired_from(system, pe);
+        if (count > 0)
+            code = submit_messages(system, pe, count, LP_TRANSFER_INIT, plan, 0, error);
     }
-    return CW_OK;
+    return code;
 }
 
 void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }

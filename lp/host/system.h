@@ -22,6 +22,9 @@ struct lp_cause_sink {
     void (*record)(void *arg, uint32_t worker, const struct cw_event *event, uint16_t kind,
                    const void *record, uint16_t bytes);
     void *arg;
+    /* The same past the engine's records, where nothing is undone (CW_SEQUENTIAL); then nothing
+     * comes as a record. It outlives the machine. NULL: as records. */
+    const struct lp_cause_direct *direct;
 };
 
 struct lp_system_options {

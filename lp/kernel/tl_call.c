@@ -95,12 +95,12 @@ void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
 
 void tl_note_sent(const struct tl *tl, struct lp_sender sender)
 {
-    lp_cause_kernel_sent(tl->run->ctx, (struct lp_cause){.at_ps = tl->local_ps,
-                                                         .entity = sender.entity,
-                                                         .number = (uint32_t)sender.number,
-                                                         .to_lp = tl->run->lp,
-                                                         .type = LP_EVENT_KERNEL,
-                                                         .context = (uint8_t)tl->context});
+    lp_cause_kernel_sent(tl->run->ctx, (struct lp_sent){.at_ps = tl->local_ps,
+                                                        .entity = sender.entity,
+                                                        .number = (uint32_t)sender.number,
+                                                        .to_lp = tl->run->lp,
+                                                        .type = LP_EVENT_KERNEL,
+                                                        .context = (uint8_t)tl->context});
 }
 
 bool tl_in_step(struct tl *tl)
@@ -112,9 +112,9 @@ bool tl_in_step(struct tl *tl)
                  "PE %u, context %u: wait %u", tl->pe, tl->context, tl->kernel->wait);
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
-    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     if (lp_traces_causes(tl->run->m))
         tl_note_sent(tl, sender);
+    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     return false;
 }
 

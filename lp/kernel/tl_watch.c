@@ -71,7 +71,7 @@ void tl_rest(struct tl *tl)
                 TL_DEPTH_MAX * TL_ENTRIES_PER_EVENT);
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
-    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     if (lp_traces_causes(tl->run->m))
         tl_note_sent(tl, sender);
+    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
 }

@@ -250,6 +250,24 @@ def where_time_goes_is_drawn_as_the_run_explains_it(browser):
     page.screenshot(str(OUT / "explained.png"), whole=True)
 
 
+def measured_times_stand_beside_the_simulated(browser):
+    document = sample_study.result("ring", 4, 100, 4)
+    for row in document["results"]:
+        row["measured_ns"] = 1.25 * row["time_ns"]
+        row["error_percent"] = -20.0
+    result = OUT / "measured.json"
+    result.write_text(json.dumps(document))
+    page = open_page(browser, report("measured", result))
+    marks = page.value("[...document.querySelectorAll('#curves-view .chartbox .open')].map(d => +d.dataset.y)")
+    assert len(marks) == len(sample_study.SIZES)
+    for mark, row in zip(marks, document["results"]):
+        assert near(mark, row["measured_ns"] / 1000), (mark, row)
+    assert "the largest error is 20 %" in text_of(page, "#summary")
+    boxes = page.value("[...document.querySelectorAll('#curves-view label.check')].map(l => l.textContent)")
+    page.click("#curves-view label.check input", boxes.index("measured"))
+    assert page.value("document.querySelectorAll('#curves-view .chartbox .open').length") == 0
+
+
 def the_readme_s_first_look_has_limits_and_machines(browser):
     database = OUT / "first_look.sqlite"
     for path in OUT.glob("first_look.sqlite*"):
@@ -354,7 +372,7 @@ def histories_show_each_run(browser):
 TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figures, a_sweep_of_500_points_pivots_over_any_two_axes,
          series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_told,
          a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
-         where_time_goes_is_drawn_as_the_run_explains_it, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_told_by_click_and_key,
+         where_time_goes_is_drawn_as_the_run_explains_it, measured_times_stand_beside_the_simulated, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_told_by_click_and_key,
          without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark, texts_of_files_are_never_run, histories_show_each_run]
 
 

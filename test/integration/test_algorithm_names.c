@@ -72,7 +72,7 @@ static void a_named_algorithm_does_the_collective_of_the_bench(void **state)
     static const char reductions[] =
         "a bench of all_reduce, for which there are: auto_all_reduce, birs_allreduce, "
         "direct_rs_ag, "
-        "double_binary_tree, halving_doubling, lrab_hierarchical_allreduce, "
+        "double_binary_tree, halving_doubling, hierarchical, lrab_hierarchical_allreduce, "
         "lrab_pipelined_allreduce, pe_hierarchical_allreduce, recursive_doubling, ring_allreduce, "
         "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
     static const char scatters[] =

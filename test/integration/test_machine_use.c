@@ -163,6 +163,29 @@ static void all_threads_write_the_same(void **state)
     }
 }
 
+/* Links that are alike in several SIPs are one of the five, whoever looks at which SIPs. */
+static void the_busiest_are_five_of_a_kind(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LINES; i++) {
+        char *texts[3];
+        for (int threads = 1; threads <= 3; threads++) {
+            struct run_output output = run_line(0, "%s --threads %d", lines[i], threads);
+            char *const begin = strstr(output.out, "# busiest links");
+            assert_non_null(begin);
+            *strstr(begin, "# engine") = '\0';
+            texts[threads - 1] = strdup(begin);
+            if (i == 0)
+                assert_non_null(strstr(begin, "# sip 0 cube 10 pe_noc to PE 0, 4 alike "));
+            run_output_free(&output);
+        }
+        assert_string_equal(texts[0], texts[1]);
+        assert_string_equal(texts[0], texts[2]);
+        for (int k = 0; k < 3; k++)
+            free(texts[k]);
+    }
+}
+
 static void another_form_of_the_table_is_refused(void **state)
 {
     (void)state;
@@ -181,6 +204,7 @@ int main(void)
         cmocka_unit_test(links_agree_with_the_kinds_of_the_result),
         cmocka_unit_test(bins_sum_up),
         cmocka_unit_test(all_threads_write_the_same),
+        cmocka_unit_test(the_busiest_are_five_of_a_kind),
         cmocka_unit_test(another_form_of_the_table_is_refused),
     };
     return cmocka_run_group_tests_name("machine_use", tests, enter_folder, leave_folder);

@@ -65,6 +65,30 @@ static void lanes_are_right(void **state)
                      all_reduces[a], 6, "torus_2d", all_reduces[a], mappers[m]);
 }
 
+/* All cubes' shards are operands, and all have the result. */
+static void hierarchies_are_right(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"lrab", "lines", "direct"};
+    static const char *const topologies[] = {"ring_1d", "torus_2d", "mesh_2d_no_wrap",
+                                             "fully_connected"};
+    static const uint32_t sizes[] = {1, 7, 1000, 40000 + 3};
+    for (size_t a = 0; a < COUNT(all_reduces); a++)
+        for (uint32_t n = 1; n <= 7; n++)
+            verified("--algorithm hierarchical " SMALL "--set algorithms.hierarchical.between=%s "
+                     "--set algorithms.hierarchical.inside=%s --set sip.cube_mesh.w=%u "
+                     "--n-elem %u --dtype %s",
+                     n, topologies[(a + n) % COUNT(topologies)], all_reduces[a],
+                     shapes[(a + n) % COUNT(shapes)], n % 3 + 1, sizes[(a + n) % COUNT(sizes)],
+                     n % 2 ? "f32" : "bf16");
+    verified("--algorithm hierarchical " SMALL "--set algorithms.hierarchical.mapper=all_pes "
+             "--n-elem 5000",
+             3, "torus_2d");
+    verified("--algorithm hierarchical " SMALL "--set defaults.root=corner --set "
+             "algorithms.hierarchical.inside=lrab --n-elem 5000 --input integers",
+             3, "switch");
+}
+
 /* Pieces, memories of slots, contention, and one slot. */
 static void options_of_the_machine(void **state)
 {
@@ -79,10 +103,11 @@ static void options_of_the_machine(void **state)
                                           "--set defaults.backpressure=poll",
                                           "--set defaults.strict_validation=true",
                                           "--set defaults.host_copy=simulated"};
+    static const char *const some[] = {"ring_rs_ag", "torus_rs_ag", "hierarchical"};
     for (size_t i = 0; i < COUNT(options); i++)
-        for (size_t a = 0; a < 2; a++)
-            verified("--algorithm %s " SMALL "%s --n-elem 5001 --iters 2", all_reduces[a], 4,
-                     "torus_2d", options[i]);
+        for (size_t a = 0; a < COUNT(some); a++)
+            verified("--algorithm %s " SMALL "%s --n-elem 5001 --iters 2", some[a], 4, "torus_2d",
+                     options[i]);
 }
 
 static double us_of_run(const char *args)
@@ -123,7 +148,9 @@ static void one_hash_on_any_number_of_threads(void **state)
     static const char *const runs[] = {
         "--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=pe0_all_cubes",
         "--algorithm ring_rs_ag --set algorithms.ring_rs_ag.rings=4",
-        "--algorithm double_binary_tree"};
+        "--algorithm double_binary_tree",
+        "--algorithm hierarchical --set algorithms.hierarchical.inside=lines "
+        "--set algorithms.hierarchical.turns=2"};
     for (size_t r = 0; r < COUNT(runs); r++) {
         char first[64] = "";
         for (size_t m = 0; m < COUNT(modes); m++) {
@@ -165,6 +192,17 @@ static void refusals_name_the_key(void **state)
                     "--set algorithms.ring_rs_ag.topology=ring_1d --n-elem 8");
     assert_non_null(strstr(output.err, "legal is none"));
     run_output_free(&output);
+    output =
+        run_line(2, "run --preset tiny --set system.sips.count=4 --algorithm hierarchical --set "
+                    "algorithms.hierarchical.mapper=leader_only --n-elem 8");
+    assert_non_null(strstr(output.err, "legal: all_pes, pe0_all_cubes"));
+    run_output_free(&output);
+    output = run_line(2, "run --preset tiny --set system.sips.count=40 --set "
+                         "system.sips.topology=switch --algorithm hierarchical --set "
+                         "algorithms.hierarchical.mapper=all_pes --set "
+                         "algorithms.hierarchical.between=direct_rs_ag --n-elem 8");
+    assert_non_null(strstr(output.err, "direct_rs_ag between SIPs takes 3 of each member's 1 PEs"));
+    run_output_free(&output);
     /* the default of 8 elements is less than one for each rank: no estimate falls over it */
     output = run_line(2, "check --set system.sips.count=9 --algorithm auto_reduce_scatter");
     assert_non_null(strstr(output.err, "greater than 0"));
@@ -176,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_are_right_for_any_ranks_and_size),
         cmocka_unit_test(lanes_are_right),
+        cmocka_unit_test(hierarchies_are_right),
         cmocka_unit_test(options_of_the_machine),
         cmocka_unit_test(small_chunks_travel_in_large_windows),
         cmocka_unit_test(one_hash_on_any_number_of_threads),

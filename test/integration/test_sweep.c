@@ -195,6 +195,31 @@ static void failures_stop_no_other_point(void **state)
              "2,2,2,1\n");
 }
 
+static void refused(const char *line, const char *error)
+{
+    struct run_output output = run_line(2, "%s", line);
+    if (strstr(output.err, error) == NULL)
+        fail_msg("%s: %s", line, output.err);
+    run_output_free(&output);
+}
+
+static void options_that_would_do_nothing_are_refused(void **state)
+{
+    (void)state;
+    refused("sweep", "name a study: cubewarp sweep STUDY.yaml");
+    refused("sweep a.yaml b.yaml", "unexpected argument 'b.yaml'; one study at a time");
+    refused("sweep merge --db x.sqlite", "name the databases");
+    refused("sweep merge a.sqlite", "name the database to make");
+    refused("sweep merge --db x.sqlite --dry-run a.sqlite",
+            "--dry-run: merge runs nothing, and takes --db alone");
+    refused("sweep a.yaml --tasks 3", "--tasks is for --emit");
+    refused("sweep a.yaml --emit slurm --shard 1/2", "--emit is for the whole study: drop --shard");
+    refused("sweep a.yaml --emit slurm --retry", "drop --retry");
+    refused("sweep a.yaml --emit slurm --db x.sqlite", "drop --db");
+    refused("sweep a.yaml --emit slum", "slurm");
+    refused("sweep a.yaml --point-timeout 0", "expected a time above 0");
+}
+
 /* Starts a sweep without waiting for it. */
 static pid_t begin_sweep(const char *study, const char *db, const char *more)
 {
@@ -344,6 +369,7 @@ int main(void)
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(failures_stop_no_other_point),
+        cmocka_unit_test(options_that_would_do_nothing_are_refused),
         cmocka_unit_test(a_crash_costs_one_point),
         cmocka_unit_test(one_database_has_one_writer),
         cmocka_unit_test(studies_that_ship_are_legal),

@@ -24,6 +24,7 @@ struct queue {
 
 struct thread_state {
     uint32_t loop, step, unit; /* the chunk of the step */
+    uint32_t link;             /* of steps that are carried out as one: the one under way */
     bool has_received;         /* ... of a step that sends, too */
     struct message received;
     uint32_t depth;
@@ -110,6 +111,21 @@ static bool run_unit(struct run *run, uint32_t rank, struct thread_state *t,
     return true;
 }
 
+/* One chunk of steps that are carried out as one: a sum that is only sent on is not kept. */
+static bool run_chain(struct run *run, uint32_t rank, struct thread_state *t,
+                      const struct schedule_step *step, uint32_t chain)
+{
+    for (; t->link < chain; t->link++)
+        if (!run_unit(run, rank, t, step + t->link))
+            return false;
+    t->link = 0;
+    while (chain > 1 && step[chain - 1].op == SCHEDULE_SEND)
+        chain--;
+    if (chain > 1 && step[chain - 1].op == SCHEDULE_RECV_REDUCE_SEND)
+        *place_of(run, rank, t->loop, step->dst, t->unit) = UINT64_C(0x5ca1ab1edeadbeef);
+    return true;
+}
+
 /* Goes on as far as possible; false: not at all. */
 static bool run_thread(struct run *run, uint32_t rank, uint32_t number)
 {
@@ -124,6 +140,7 @@ static bool run_thread(struct run *run, uint32_t rank, uint32_t number)
             continue;
         }
         const struct schedule_step *const step = &r->step[thread->step_first + t->step];
+        const uint32_t chain = schedule_chain(r, number, t->step);
         for (uint32_t i = 0; i < step->wait_count; i++) {
             const struct schedule_wait wait = r->wait[step->wait_first + i];
             assert_true(wait.thread < r->thread_count && wait.thread != number);
@@ -134,10 +151,10 @@ static bool run_thread(struct run *run, uint32_t rank, uint32_t number)
                 t->depth = run->thread[rank][wait.thread].depth;
         }
         for (; t->unit < step->count; t->unit++, moved = true)
-            if (!run_unit(run, rank, t, step))
+            if (!run_chain(run, rank, t, step, chain))
                 return moved;
         t->unit = 0;
-        t->step++;
+        t->step += chain;
         moved = true;
     }
     return moved;

@@ -1,7 +1,8 @@
 /*
  * schedule_run.h: carries out a schedule without a machine, on numbers: each chunk is the sum of
  * numbers that ranks and chunks give, so that a sum tells which operands are in it. Chunks travel
- * one by one through queues of so many slots. For the tests of the makers of schedules.
+ * one by one through queues of so many slots; joined steps are carried out chunk by chunk. For the
+ * tests of the makers of schedules.
  */
 #ifndef TEST_SCHEDULE_RUN_H
 #define TEST_SCHEDULE_RUN_H

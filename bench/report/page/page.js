@@ -525,9 +525,9 @@
         cell.classList.add("on");
         const order = [...rows].sort((a, b) => figureOf(a, state.figure) - figureOf(b, state.figure));
         const items = make("tbody", {});
-        for (const row of order.slice(0, 30))
+        for (const row of order.slice(0, 15))
           items.append(make("tr", {}, make("td", {}, make("button", { type: "button", onclick: () => select(row) }, titleOf(row))), make("td", { class: "n" }, sayFigure(state.figure, figureOf(row, state.figure)))));
-        panel.replaceChildren(make("strong", {}, rows.length === 1 ? "1 row" : sayCount(rows.length) + " rows"), make("table", {}, items), rows.length > 30 ? "and more" : "");
+        panel.replaceChildren(make("strong", {}, rows.length === 1 ? "1 row" : sayCount(rows.length) + " rows"), make("table", {}, items), rows.length > 15 ? `and ${sayCount(rows.length - 15)} more` : "");
         panel.hidden = false;
         if (rows.length === 1) select(rows[0]);
       }

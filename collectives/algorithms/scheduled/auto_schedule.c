@@ -7,7 +7,6 @@
  * so far. So the order of the table matters for speed: those come first that are often the best, or
  * that have few steps.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +14,10 @@
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_cost.h"
 
-/* An algorithm, and a value of one of its parameters. */
-struct candidate {
-    const char *name;
-    int64_t value; /* of the parameter; 0: all have their defaults */
-    uint32_t parameter;
-    const char *unit; /* of a value other than 1, behind the name */
-};
 #define RINGS(value)   value, SCHEDULED_RINGS, "rings"
 #define THREADS(value) value, SCHEDULED_THREADS, "threads"
 
-static const struct candidate candidates[] = {
+static const struct scheduled_candidate candidates[] = {
     {"ring_rs_ag", RINGS(4)},
     {"ring_rs_ag", RINGS(1)},
     {.name = "recursive_doubling"},
@@ -60,41 +52,10 @@ static bool has_places(const struct schedule *schedule, const struct ccl_call *c
 /* A candidate that can be carried out, and its estimate. */
 struct estimated {
     char name[64];
-    const struct candidate *candidate;
+    const struct scheduled_candidate *candidate;
     uint32_t threads, steps; /* of rank 0 */
     int64_t ps;              /* SCHEDULE_COST_LONG: longer than the second best before it */
 };
-
-/* The schedule of an algorithm that accepts the call. NULL: as below. */
-static struct schedule *make_accepted(const struct ccl_call *call,
-                                      const struct ccl_algorithm *algorithm, struct cw_error *error)
-{
-    struct ccl_refusal refusal;
-    error->exit_code = CW_USAGE;
-    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK)
-        return NULL;
-    return algorithm->schedule(call, error);
-}
-
-/* The candidate's schedule. NULL: it cannot be made (CW_USAGE), or *error. */
-static struct schedule *make_candidate(const struct ccl_call *call,
-                                       const struct candidate *candidate, struct cw_error *error)
-{
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
-    struct ccl_config ccl = *call->ccl; /* as if it named the candidate */
-    struct ccl_call own = *call;
-    own.ccl = &ccl;
-    snprintf(ccl.module, sizeof ccl.module, "%s", algorithm->name);
-    for (uint32_t i = 0; i < algorithm->parameter_count; i++)
-        ccl.parameter[i] = algorithm->parameters[i].value;
-    if (candidate->value > 0)
-        ccl.parameter[candidate->parameter] = candidate->value;
-    struct schedule *const schedule = make_accepted(&own, algorithm, error);
-    if (schedule != NULL && candidate->value > 1)
-        snprintf(schedule->name, sizeof schedule->name, "%s, %d %s", algorithm->name,
-                 (int)candidate->value, candidate->unit);
-    return schedule;
-}
 
 /* It is the candidate before with another value, which makes no difference here. */
 static bool is_same(const struct estimated *a, const struct estimated *b)
@@ -125,12 +86,14 @@ static int estimate_candidate(const struct ccl_call *call, struct estimated *all
     struct estimated *const out = &all[count];
     struct ccl_call sketched = *call;
     sketched.sketch = true;
-    struct schedule *schedule = make_candidate(&sketched, out->candidate, error);
+    struct schedule *schedule = scheduled_make(&sketched, out->candidate, error);
     if (schedule == NULL)
         return error->exit_code;
     const struct schedule_cost_request request = {
-        schedule, call, scheduled_lanes(call),
-        leaders->second_ps == SCHEDULE_COST_LONG ? 0 : leaders->second_ps};
+        .schedule = schedule,
+        .call = call,
+        .lanes = scheduled_lanes(call),
+        .limit_ps = leaders->second_ps == SCHEDULE_COST_LONG ? 0 : leaders->second_ps};
     snprintf(out->name, sizeof out->name, "%s", schedule->name);
     out->threads = schedule->rank[0].thread_count;
     out->steps = schedule->rank[0].step_count;
@@ -157,28 +120,19 @@ static int by_estimate(const void *a, const void *b)
                           : (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* Adds to the reason. */
-__attribute__((format(printf, 2, 3))) static void say_why(char why[512], const char *format, ...)
-{
-    const size_t used = strlen(why);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why + used, 512 - used, format, args);
-    va_end(args);
-}
-
 /* The estimates, the least first: the second is that of the runner-up. */
 static void say_estimates(char why[512], const struct ccl_call *call, const struct estimated *all,
                           uint32_t count)
 {
     const unsigned long long bytes = call->n_elem * tl_itemsize(call->dtype);
-    say_why(why, "%llu bytes per shard; estimates:", bytes);
+    scheduled_say_why(why, "%llu bytes per shard; estimates:", bytes);
     for (uint32_t i = 0; i < count && all[i].ps != SCHEDULE_COST_LONG; i++)
-        say_why(why, "%s %s %.3f us", i == 0 ? "" : ",", all[i].name, (double)all[i].ps * 1e-6);
+        scheduled_say_why(why, "%s %s %.3f us", i == 0 ? "" : ",", all[i].name,
+                          (double)all[i].ps * 1e-6);
     for (uint32_t i = 1; i < count; i++)
         if (all[i].ps == SCHEDULE_COST_LONG)
-            say_why(why, "%s %s", all[i - 1].ps != SCHEDULE_COST_LONG ? "; longer:" : ",",
-                    all[i].name);
+            scheduled_say_why(why, "%s %s", all[i - 1].ps != SCHEDULE_COST_LONG ? "; longer:" : ",",
+                              all[i].name);
 }
 
 /* Estimates all candidates, the least first in *all; returns how many. *best: the schedule of the
@@ -219,7 +173,7 @@ static struct schedule *auto_schedule(const struct ccl_call *call, struct cw_err
         return NULL;
     if (best->sketch) {
         schedule_free(best);
-        best = make_candidate(call, all[0].candidate, error);
+        best = scheduled_make(call, all[0].candidate, error);
         if (best == NULL)
             return NULL;
     }

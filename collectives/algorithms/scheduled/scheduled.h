@@ -21,6 +21,21 @@ enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0, SCHEDULED_THREADS =
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                             const struct ccl_parameter *parameters, uint32_t i);
 
+/* A schedule that may be chosen: an algorithm, and a value of one of its parameters. */
+struct scheduled_candidate {
+    const char *name;
+    int64_t value; /* of the parameter; 0: all have their defaults */
+    uint32_t parameter;
+    const char *unit; /* of a value other than 1, behind the name */
+};
+/* Makes it as if the configuration named it. NULL: it is refused (CW_USAGE), or CW_NO_RESOURCE. */
+struct schedule *scheduled_make(const struct ccl_call *call,
+                                const struct scheduled_candidate *candidate,
+                                struct cw_error *error);
+/* Adds to a schedule's reason (schedule.h, `why`). */
+__attribute__((format(printf, 2, 3))) void scheduled_say_why(char why[512], const char *format,
+                                                             ...);
+
 /* The largest power of two that is at most n, at least 1. */
 uint32_t scheduled_power(uint32_t n);
 

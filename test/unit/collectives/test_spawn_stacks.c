@@ -151,11 +151,44 @@ static void errands_run_on_the_callers_stack_however_deep(void **state)
     assert_int_equal(sum, 13 * 101);
 }
 
+enum { HELPED = 300, PARTS = 3 };
+
+/* Does the parts in falling order, and counts the calls. */
+static void help_backwards(void *arg, mp_part_fn part, void *part_arg)
+{
+    ++*(uint32_t *)arg;
+    for (uint32_t index = PARTS; index-- > 0;)
+        part(part_arg, index, PARTS);
+}
+
+static void uses_its_stack(int rank, void *arg)
+{
+    uint32_t *const ranks = arg;
+    dist_cooperative_yield();
+    ranks[rank] += touch_stack(5);
+}
+
+static void helpers_share_the_work_on_many_stacks(void **state)
+{
+    (void)state;
+    static uint32_t ranks[HELPED];
+    uint32_t calls = 0;
+    const struct mp_helpers helpers = {help_backwards, &calls};
+    struct cw_error error;
+    assert_int_equal(mp_spawn_helped(uses_its_stack, 2, ranks, &helpers, &error), CW_OK);
+    assert_int_equal(calls, 0); /* two ranks are not worth a call */
+    assert_int_equal(mp_spawn_helped(uses_its_stack, HELPED, ranks, &helpers, &error), CW_OK);
+    assert_int_equal(calls, 2); /* before the ranks begin, and after they have ended */
+    for (uint32_t rank = 0; rank < HELPED; rank++)
+        assert_int_equal(ranks[rank], rank < 2 ? 12 : 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bad_stack_size_is_refused),
         cmocka_unit_test(a_stack_that_overflows_faults_instead_of_corrupting_its_neighbour),
+        cmocka_unit_test(helpers_share_the_work_on_many_stacks),
         cmocka_unit_test(errands_run_on_the_callers_stack_however_deep),
     };
     return cmocka_run_group_tests_name("spawn_stacks", tests, NULL, NULL);

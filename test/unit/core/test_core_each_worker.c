@@ -285,6 +285,9 @@ static void each_workers_thread_initialises_its_states(void **state)
                 assert_int_equal(bytes[0], 1);
                 assert_int_equal(bytes[LARGE_BYTES + lp - 1], lp);
             }
+            const uint64_t calls = cw_sim_times(sim).host_calls;
+            cw_sim_clear(sim);
+            assert_int_equal(cw_sim_times(sim).host_calls, calls + 1);
             cw_sim_free(sim);
         }
 }

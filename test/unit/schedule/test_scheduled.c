@@ -242,7 +242,8 @@ static void estimates_are_near_simulated_times(void **state)
         struct cw_error error;
         struct schedule *const schedule = algorithm->schedule(&call, &error);
         assert_non_null(schedule);
-        const struct schedule_cost_request request = {schedule, &call, 1, 0};
+        const struct schedule_cost_request request = {
+            .schedule = schedule, .call = &call, .lanes = 1};
         int64_t ps = 0;
         assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
         if (!((double)ps > 0.9e6 * runs[i].simulated_us &&
@@ -261,7 +262,8 @@ static int64_t estimate_of(const struct ccl_call *call, const char *name, int64_
     struct schedule *const schedule = ccl_algorithm_find(name)->schedule(call, &error);
     assert_non_null(schedule);
     assert_int_equal(schedule->sketch, is_sketch);
-    const struct schedule_cost_request request = {schedule, call, 1, limit_ps};
+    const struct schedule_cost_request request = {
+        .schedule = schedule, .call = call, .lanes = 1, .limit_ps = limit_ps};
     int64_t ps = 0;
     assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
     schedule_free(schedule);
