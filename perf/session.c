@@ -74,7 +74,7 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
     int result = perf_calibrate(&calibration, error);
     for (uint32_t round = 0; round < session->rounds && result == CW_OK; round++) {
         const double now_s = clock_s();
-        if (session->budget_s > 0 && now_s - start_s + longest_s > session->budget_s)
+        if (round > 0 && session->budget_s > 0 && now_s - start_s + longest_s > session->budget_s)
             break;
         result = run_round(session, cases, round, &calibration, run, error);
         longest_s = fmax(longest_s, clock_s() - now_s);
