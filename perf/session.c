@@ -79,7 +79,7 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
         result = run_round(session, cases, round, &calibration, run, error);
         longest_s = fmax(longest_s, clock_s() - now_s);
         if (is_stopped(session)) { /* a signal on a terminal ends the case's process, too */
-            result = CW_OK;
+            result = error->exit_code = CW_OK;
             const uint32_t whole = perf_session_rounds(run);
             for (size_t i = 0; i < run->case_count; i++)
                 run->cases[i].sample_count = whole;
