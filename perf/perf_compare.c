@@ -71,7 +71,7 @@ struct perf_difference perf_compare_case(const struct perf_case_run *before,
 {
     struct perf_difference difference = {.verdict = PERF_SAME};
     if (before == NULL || after == NULL || before->sample_count == 0 || after->sample_count == 0) {
-        difference.name = before == NULL ? after->name : before->name;
+        difference.name = before != NULL ? before->name : after != NULL ? after->name : "";
         difference.verdict = before == NULL ? PERF_ONLY_AFTER : PERF_ONLY_BEFORE;
         return difference;
     }
