@@ -182,7 +182,7 @@ static void failures_stop_no_other_point(void **state)
                            "system.sips.w: 5, system.sips.h: 5}\n"
                            "    endless: {preset: pod64, bytes: 64KiB, iters: 100000}\n"
                            "    good: {seed: 2}\n");
-    free(sweep(3, "failing", "failing", "--point-timeout 0.4"));
+    free(sweep(3, "failing", "failing", "--point-timeout 3"));
     query_is("failing",
              "SELECT label, state, exit_code, message <> '', result IS NULL FROM point ORDER BY id",
              "case=too many events|failed|3|1|0\n"
@@ -190,7 +190,7 @@ static void failures_stop_no_other_point(void **state)
              "case=endless|timeout|124|1|1\n"
              "case=good|done|0|0|0\n");
     query_is("failing", "SELECT count(*) FROM failure", "3\n");
-    free(sweep(3, "failing", "failing", "--retry --point-timeout 0.4s"));
+    free(sweep(3, "failing", "failing", "--retry --point-timeout 3s"));
     query_is("failing", "SELECT group_concat(tries) FROM (SELECT tries FROM point ORDER BY id)",
              "2,2,2,1\n");
 }
