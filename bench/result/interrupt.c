@@ -26,6 +26,7 @@ enum { WATCHED = sizeof watched / sizeof *watched };
 
 static struct sync_u64 signal_noted; /* its number; 0: none has come */
 static struct sync_u64 asked;        /* the command knows of it */
+static struct sync_u64 ending;       /* the watch ends: the next signal is interrupt_end()'s own */
 static struct {
     interrupt_late_fn fn;
     void *arg;
@@ -84,16 +85,18 @@ static bool is_late(double since_s, double since_cpu_s)
 
 static void *watch_signals(void *unused)
 {
-    int number, ignored;
+    int number;
     bool second = false;
     (void)unused;
-    if (sigwait(&waited_for, &number) != 0)
+    if (sigwait(&waited_for, &number) != 0 || sync_load_acquire(&ending) != 0)
         return NULL;
     sync_store_release(&signal_noted, (uint64_t)number);
     const double since_s = clock_s(), since_cpu_s = cpu_s();
-    while (!second && !is_late(since_s, since_cpu_s))
+    while (!second && !is_late(since_s, since_cpu_s)) {
         second = comes_again();
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ignored);
+        if (sync_load_acquire(&ending) != 0)
+            return NULL;
+    }
     if (late.fn != NULL)
         late.fn(late.arg, second);
     _exit(interrupt_exit_code());
@@ -130,8 +133,14 @@ void interrupt_end(void)
 {
     if (!watching)
         return;
-    pthread_cancel(thread);
+    sync_store_release(&ending, 1);
+    for (size_t i = 0; i < WATCHED; i++)
+        if (sigismember(&waited_for, watched[i].number) == 1) {
+            (void)pthread_kill(thread, watched[i].number); /* blocked: it reaches sigwait() alone */
+            break;
+        }
     pthread_join(thread, NULL);
+    sync_store_release(&ending, 0);
     pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
     watching = false;
 }
