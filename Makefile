@@ -264,6 +264,18 @@ perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with 
 	@$(SUBMAKE) all $(BARE_BINARIES)
 	$(OUT)/cubewarp perf run $(PERF_OPTIONS)
 
+.PHONY: nightly-report
+NIGHTLY_HISTORY ?= $(BUILD)/nightly.sqlite
+nightly-report: perf-nightly ## measure the set of a night (NIGHTLY_HISTORY=FILE keeps all), write build/nightly.html
+	-$(OUT)/cubewarp perf trend --history $(NIGHTLY_HISTORY) --svg $(BUILD)/nightly.svg
+	-$(OUT)/cubewarp perf compare --history $(NIGHTLY_HISTORY) --against 10 --format markdown > $(BUILD)/nightly.md
+	$(OUT)/cubewarp report $(NIGHTLY_HISTORY) -o $(BUILD)/nightly.html
+
+.PHONY: perf-nightly
+perf-nightly: setup
+	@$(SUBMAKE) all $(BARE_BINARIES)
+	$(OUT)/cubewarp perf run --set nightly --budget 30m --history $(NIGHTLY_HISTORY) $(PERF_OPTIONS)
+
 scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and plot in perf/results/
 	@.ci/setup.sh gnuplot-nox python3
 	@$(SUBMAKE) all

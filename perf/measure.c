@@ -17,13 +17,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "core/host/clock.h"
 #include "core/host/program_path.h"
 
 extern char **environ;
 
-enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096 };
+enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096, LOOK_MS = 200 };
 
 static int measure_fail(struct cw_error *error, enum cw_exit exit_code, const char *command,
                         const char *reason)
@@ -71,9 +72,10 @@ static bool split(char *path, char *command, char *arguments[ARGUMENTS_MAX + 1])
  */
 
 /* Everything that comes through a pipe, up to its end. NULL: it took too long, or no memory. */
-static char *read_to_end(int from)
+static char *read_to_end(int from, const struct perf_child *child)
 {
     size_t bytes = 0, room = 0;
+    int silent_ms = 0;
     char *text = NULL;
     for (;;) {
         if (room - bytes < 4096) {
@@ -83,8 +85,11 @@ static char *read_to_end(int from)
             text = longer;
         }
         struct pollfd ready = {.fd = from, .events = POLLIN};
-        const int polled = poll(&ready, 1, PERF_CASE_S_MAX * 1000);
-        if (polled < 0 && errno == EINTR)
+        const int polled = poll(&ready, 1, LOOK_MS);
+        silent_ms = polled == 0 ? silent_ms + LOOK_MS : 0;
+        if (child->stop != NULL && child->stop(child->stop_arg))
+            break;
+        if ((polled < 0 && errno == EINTR) || (polled == 0 && silent_ms < PERF_CASE_S_MAX * 1000))
             continue;
         const ssize_t now = polled > 0 ? read(from, text + bytes, room - bytes - 1) : -1;
         if (now < 0 && polled > 0 && errno == EINTR)
@@ -136,7 +141,7 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
 {
     char path[PATH_BYTES], words[PERF_COMMAND_BYTES + 32], *arguments[ARGUMENTS_MAX + 1];
     int from = -1;
-    *child = (struct perf_child){.out = NULL};
+    child->out = NULL;
     snprintf(words, sizeof words, "%s", command);
     if (!path_of(program, path) || !split(path, words, arguments))
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
@@ -144,7 +149,7 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     const pid_t pid = measure_start(arguments, &from);
     if (pid < 0)
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
-    child->out = read_to_end(from);
+    child->out = read_to_end(from, child);
     close(from);
     if (child->out == NULL)
         kill(pid, SIGKILL);
@@ -157,7 +162,9 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
     child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
     if (child->out == NULL)
-        return measure_fail(error, CW_BUG, command, "said nothing for ten minutes, and was ended");
+        return measure_fail(
+            error, CW_BUG, command,
+            "was ended: it said nothing for ten minutes, or was not wanted any more");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return CW_OK;
     free(child->out);
@@ -193,6 +200,30 @@ static void read_phases(const json_t *list, struct perf_sample *sample)
     }
 }
 
+/* Of what the simulation computed: trace hash, and time and data of each size. Nothing of it may
+ * depend on the machine. */
+static void read_results(const json_t *root, const json_t *engine, struct perf_sample *sample)
+{
+    XXH3_state_t *const state = XXH3_createState();
+    if (state == NULL)
+        return;
+    const char *hash = json_string_value(json_object_get(engine, "trace_hash"));
+    (void)XXH3_64bits_reset(state);
+    (void)XXH3_64bits_update(state, hash != NULL ? hash : "", hash != NULL ? strlen(hash) : 0);
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(root, "results"), i, row)
+    {
+        const double time_ns = number_of(row, "time_ns");
+        hash = json_string_value(json_object_get(row, "data_hash"));
+        (void)XXH3_64bits_update(state, &time_ns, sizeof time_ns);
+        (void)XXH3_64bits_update(state, hash != NULL ? hash : "", hash != NULL ? strlen(hash) : 0);
+    }
+    snprintf(sample->results, sizeof sample->results, "%016llx",
+             (unsigned long long)XXH3_64bits_digest(state));
+    (void)XXH3_freeState(state);
+}
+
 /* The object `engine` of cubewarp.run/1 or cubewarp.phold/1. */
 static bool read_json(const char *text, struct perf_sample *sample)
 {
@@ -203,6 +234,7 @@ static bool read_json(const char *text, struct perf_sample *sample)
     sample->setup_s = number_of(engine, "setup_s");
     sample->efficiency = number_of(engine, "efficiency");
     read_phases(json_object_get(engine, "process"), sample);
+    read_results(root, engine, sample);
     sample->rss_bytes = (uint64_t)json_integer_value(json_object_get(engine, "peak_rss_bytes"));
     json_decref(root);
     return sample->events_per_s > 0;
@@ -221,10 +253,11 @@ static bool read_bare(const char *text, struct perf_sample *sample)
     return true;
 }
 
-int perf_measure(const struct perf_case *one, struct perf_sample *sample, struct cw_error *error)
+int perf_measure(const struct perf_case *one, bool (*stop)(void *arg), void *stop_arg,
+                 struct perf_sample *sample, struct cw_error *error)
 {
     char command[PERF_COMMAND_BYTES + 32];
-    struct perf_child child;
+    struct perf_child child = {.stop = stop, .stop_arg = stop_arg};
     snprintf(command, sizeof command, "%s%s", one->command,
              one->program == PERF_CUBEWARP ? " --quiet --json -" : "");
     int result = perf_run_child(one->program, command, &child, error);

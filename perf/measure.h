@@ -12,6 +12,9 @@
 
 /* The standard output of a program of the harness, read to its end. */
 struct perf_child {
+    bool (*stop)(
+        void *arg); /* asked several times a second; true: the child is ended; may be NULL */
+    void *stop_arg;
     char *out; /* the caller frees it */
     double cpu_s, wall_s;
     uint64_t rss_bytes;
@@ -31,6 +34,7 @@ bool perf_has_program(enum perf_program program);
  * Measures a case once. The caller gives the round and the calibration before, and finds both
  * calibrations and whether they differ in *sample.
  */
-int perf_measure(const struct perf_case *one, struct perf_sample *sample, struct cw_error *error);
+int perf_measure(const struct perf_case *one, bool (*stop)(void *arg), void *stop_arg,
+                 struct perf_sample *sample, struct cw_error *error);
 
 #endif

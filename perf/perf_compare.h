@@ -16,7 +16,27 @@ enum perf_verdict {
     PERF_NOT_COMPARABLE, /* other command, other state of the machine, or too much disturbed */
     PERF_ONLY_BEFORE,
     PERF_ONLY_AFTER,
+    PERF_RESULTS_CHANGED, /* it simulates something else: its speed is not compared */
+    PERF_VERDICTS,
 };
+extern const char *const perf_verdict_name[PERF_VERDICTS]; /* "same", "SLOWER", ... */
+
+/* How many cases have each verdict. */
+struct perf_counts {
+    size_t of[PERF_VERDICTS], cases;
+};
+
+/* What CI should do: exit codes of `perf compare`. */
+enum perf_outcome {
+    PERF_WELL = 0,
+    PERF_HAS_SLOWER = 1,
+    PERF_TOO_FEW = 7, /* fewer than half of the cases in both runs could be compared */
+    PERF_HAS_OTHER_RESULTS = 8,
+};
+enum perf_outcome perf_outcome_of(const struct perf_counts *counts);
+
+enum perf_format { PERF_FORMAT_TEXT, PERF_FORMAT_MARKDOWN, PERF_FORMAT_GITHUB, PERF_FORMAT_JUNIT };
+const char *perf_format_name(size_t i); /* NULL after the last */
 
 struct perf_difference {
     const char *name; /* of the case, in either run */
@@ -40,7 +60,15 @@ struct perf_difference perf_compare_case(const struct perf_case_run *before,
 /* NULL, or the property in which the machines of two runs differ. */
 const char *perf_machines_differ(const struct perf_run *before, const struct perf_run *after);
 
-/* Prints the comparison; returns the number of cases that became slower. */
-size_t perf_compare_print(FILE *file, const struct perf_run *before, const struct perf_run *after);
+/*
+ * The base of a comparison with several runs: a case's rounds are the medians of these runs. So its
+ * noise is that from night to night. False: out of memory. The caller frees *base either way.
+ */
+bool perf_base_of(const struct perf_run *runs, size_t count, struct perf_run *base);
+
+/* Prints the comparison: for people, as a table of Markdown, as annotations of GitHub's actions, or
+ * as JUnit's XML. */
+struct perf_counts perf_compare_print(FILE *file, enum perf_format format,
+                                      const struct perf_run *before, const struct perf_run *after);
 
 #endif

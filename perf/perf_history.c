@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA = 1, BUSY_MS = 10000 };
+enum { SCHEMA = 2, SCHEMA_WITHOUT_RESULTS = 1, BUSY_MS = 10000 };
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started TEXT NOT NULL,"
@@ -26,10 +26,14 @@ static const char schema[] =
     " cpu_s REAL NOT NULL, efficiency REAL NOT NULL, rss_bytes INTEGER NOT NULL,"
     " loop_ns_before REAL NOT NULL, gain_before REAL NOT NULL, line_ns_before REAL NOT NULL,"
     " loop_ns_after REAL NOT NULL, gain_after REAL NOT NULL, line_ns_after REAL NOT NULL,"
-    " repeats INTEGER NOT NULL, disturbed INTEGER NOT NULL,"
+    " repeats INTEGER NOT NULL, disturbed INTEGER NOT NULL, results TEXT NOT NULL DEFAULT '',"
     " PRIMARY KEY (run, case_index, round)) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS run_machine ON run (cpu, cores, host, set_name);"
-    "PRAGMA user_version = 1;";
+    "PRAGMA user_version = 2;";
+static const char add_results[] =
+    "ALTER TABLE measurement ADD COLUMN results TEXT NOT NULL DEFAULT '';";
+static const char show_results[] = /* a view of this connection alone, in front of the table */
+    "CREATE TEMP VIEW measurement AS SELECT *, '' AS results FROM main.measurement;";
 
 static int perf_history_fail(const char *path, const char *why, struct cw_error *error)
 {
@@ -98,12 +102,16 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     sqlite3_busy_timeout(*history, BUSY_MS);
+    if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        return fail_sqlite(*history, path, error);
     const int version = version_of(*history);
     if (version < 0)
         return fail_sqlite(*history, path, error);
-    if (version != SCHEMA && !(writes && version == 0))
+    const bool older = version == SCHEMA_WITHOUT_RESULTS;
+    if (version != SCHEMA && !older && !(writes && version == 0))
         return perf_history_fail(path, "not a history that this version can read", error);
-    if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    if (older &&
+        sqlite3_exec(*history, writes ? add_results : show_results, NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     if (writes && sqlite3_exec(*history, schema, NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
@@ -159,6 +167,7 @@ static bool insert_sample(sqlite3_stmt *statement, int64_t id, int64_t index,
         sqlite3_bind_int64(statement, at++, wholes[i]);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         sqlite3_bind_double(statement, at++, reals[i]);
+    bind_text(statement, at, sample->results);
     const bool done = sqlite3_step(statement) == SQLITE_DONE;
     return sqlite3_reset(statement) == SQLITE_OK && done;
 }
@@ -167,7 +176,7 @@ static bool insert_sample(sqlite3_stmt *statement, int64_t id, int64_t index,
 #define COLUMNS                                                                                    \
     "name, command, run, case_index, threads, round, events, rss_bytes, repeats, disturbed, "      \
     "events_per_s, run_s, setup_s, cpu_s, efficiency, loop_ns_before, gain_before, "               \
-    "line_ns_before, loop_ns_after, gain_after, line_ns_after"
+    "line_ns_before, loop_ns_after, gain_after, line_ns_after, results"
 
 static bool insert(sqlite3 *history, const struct perf_run *run, int64_t *id)
 {
@@ -177,7 +186,7 @@ static bool insert(sqlite3 *history, const struct perf_run *run, int64_t *id)
     *id = sqlite3_last_insert_rowid(history);
     bool done = sqlite3_prepare_v2(history,
                                    "INSERT INTO measurement (" COLUMNS ") VALUES "
-                                   "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                   "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                    -1, &statement, NULL) == SQLITE_OK;
     for (size_t i = 0; i < run->case_count && done; i++)
         for (size_t k = 0; k < run->cases[i].sample_count && done; k++)
@@ -185,6 +194,14 @@ static bool insert(sqlite3 *history, const struct perf_run *run, int64_t *id)
                                  &run->cases[i].samples[k]);
     sqlite3_finalize(statement);
     return done && sqlite3_exec(history, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+int perf_history_try(const char *path, struct cw_error *error)
+{
+    sqlite3 *history = NULL;
+    const int result = open_history(path, true, &history, error);
+    sqlite3_close(history); /* rolls back */
+    return result;
 }
 
 int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
@@ -220,7 +237,7 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
     double reals[11];
     for (int i = 0; i < 11; i++)
         reals[i] = sqlite3_column_double(statement, 10 + i);
-    const struct perf_sample sample = {
+    struct perf_sample sample = {
         .round = (uint32_t)sqlite3_column_int64(statement, 5),
         .events = (uint64_t)sqlite3_column_int64(statement, 6),
         .rss_bytes = (uint64_t)sqlite3_column_int64(statement, 7),
@@ -234,6 +251,7 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
         .before = {reals[5], reals[6], reals[7]},
         .after = {reals[8], reals[9], reals[10]},
     };
+    column_text(statement, 21, sample.results, sizeof sample.results);
     return perf_case_add(&run->cases[run->case_count - 1], &sample);
 }
 

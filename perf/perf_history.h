@@ -16,6 +16,8 @@ int perf_history_path(char *path, size_t bytes, struct cw_error *error);
 /* Creates the folders above that file; `path` is whole again on success. */
 int perf_history_make_folder(char *path, struct cw_error *error);
 
+/* Whether a run could be appended now: before one spends the time to measure it. */
+int perf_history_try(const char *path, struct cw_error *error);
 /* Appends a run; creates the file. `id`: its number from now on. */
 int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
                      struct cw_error *error);

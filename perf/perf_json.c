@@ -98,6 +98,7 @@ static json_t *sample_json(const struct perf_run *run, size_t index,
     put_real(&entry, "items_per_second", sample->events_per_s);
     put_text(&entry, "label", run->cases[index].command);
     put_u64(&entry, "events", sample->events);
+    put_text(&entry, "results", sample->results);
     put_real(&entry, "setup_s", sample->setup_s);
     put_real(&entry, "efficiency", sample->efficiency);
     put_u64(&entry, "peak_rss_bytes", sample->rss_bytes);
@@ -226,7 +227,7 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
     if (type == NULL || strcmp(type, "iteration") != 0)
         return true;
     struct perf_case_run *const measured = case_named(run, entry);
-    const struct perf_sample sample = {
+    struct perf_sample sample = {
         .round = (uint32_t)get_u64(entry, "repetition_index"),
         .repeats = (uint32_t)get_u64(entry, "repeats"),
         .disturbed = get_u64(entry, "disturbed") != 0,
@@ -240,6 +241,7 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
         .before = get_calibration(entry, "before"),
         .after = get_calibration(entry, "after"),
     };
+    get_text(entry, "results", sample.results, sizeof sample.results);
     return measured != NULL && perf_case_add(measured, &sample);
 }
 

@@ -12,7 +12,13 @@
 #include "perf/calibration.h"
 #include "perf/statistics.h"
 
-enum { PERF_NAME_BYTES = 64, PERF_COMMAND_BYTES = 512, PERF_TEXT_BYTES = 96, PERF_PHASES_MAX = 16 };
+enum {
+    PERF_NAME_BYTES = 64,
+    PERF_COMMAND_BYTES = 512,
+    PERF_TEXT_BYTES = 96,
+    PERF_PHASES_MAX = 16,
+    PERF_RESULTS_BYTES = 17,
+};
 
 /* A stretch of a process's wall time, by the JSON of its result. */
 struct perf_phase {
@@ -32,6 +38,10 @@ struct perf_sample {
     struct perf_phase phases[PERF_PHASES_MAX];
     size_t phase_count;
     uint64_t events, rss_bytes;
+    /* Of the simulated results: XXH3 of trace hash, simulated times and data, in hexadecimal
+     * digits. The same for any number of threads. Empty: not known, or the case simulates nothing.
+     */
+    char results[PERF_RESULTS_BYTES];
     struct perf_calibration before, after;
 };
 

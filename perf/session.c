@@ -3,9 +3,11 @@
  */
 #include "perf/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/host/clock.h"
 #include "perf/measure.h"
 
 /* One case in one round, repeated while it is disturbed. *calibration is the last one taken, and
@@ -17,7 +19,7 @@ static int session_measure(const struct perf_session *session, const struct perf
     const uint32_t round = sample->round;
     for (uint32_t repeats = 0;; repeats++) {
         *sample = (struct perf_sample){.round = round, .repeats = repeats, .before = *calibration};
-        const int result = perf_measure(one, sample, error);
+        const int result = perf_measure(one, session->stop, session->arg, sample, error);
         if (result != CW_OK)
             return result;
         *calibration = sample->after;
@@ -30,20 +32,59 @@ static int session_measure(const struct perf_session *session, const struct perf
     }
 }
 
+static bool is_stopped(const struct perf_session *session)
+{
+    return session->stop != NULL && session->stop(session->arg);
+}
+
+/* Measures each case once. */
+static int run_round(const struct perf_session *session, const struct perf_case *cases,
+                     uint32_t round, struct perf_calibration *calibration, struct perf_run *run,
+                     struct cw_error *error)
+{
+    const size_t count = run->case_count;
+    int result = CW_OK;
+    for (size_t at = 0; at < count && result == CW_OK && !is_stopped(session); at++) {
+        struct perf_sample sample = {.round = round};
+        if (session->progress != NULL)
+            session->progress(session->arg, round, cases[at].name, round * count + at,
+                              session->rounds * count);
+        result = session_measure(session, &cases[at], calibration, &sample, error);
+        if (result == CW_OK && !perf_case_add(&run->cases[at], &sample))
+            result = cw_error_memory(error, "the samples");
+    }
+    return result;
+}
+
+uint32_t perf_session_rounds(const struct perf_run *run)
+{
+    size_t least = run->case_count == 0 ? 0 : run->cases[0].sample_count;
+    for (size_t i = 1; i < run->case_count; i++)
+        if (run->cases[i].sample_count < least)
+            least = run->cases[i].sample_count;
+    return (uint32_t)least;
+}
+
 static int run_rounds(const struct perf_session *session, const struct perf_case *cases,
                       struct perf_run *run, struct cw_error *error)
 {
     struct perf_calibration calibration;
+    const double start_s = clock_s();
+    double longest_s = 0;
     int result = perf_calibrate(&calibration, error);
-    const size_t count = session->rounds * run->case_count;
-    for (size_t done = 0; done < count && result == CW_OK; done++) {
-        struct perf_sample sample = {.round = (uint32_t)(done / run->case_count)};
-        const size_t at = done % run->case_count;
-        if (session->progress != NULL)
-            session->progress(session->arg, sample.round, cases[at].name, done, count);
-        result = session_measure(session, &cases[at], &calibration, &sample, error);
-        if (result == CW_OK && !perf_case_add(&run->cases[at], &sample))
-            result = cw_error_memory(error, "the samples");
+    for (uint32_t round = 0; round < session->rounds && result == CW_OK; round++) {
+        const double now_s = clock_s();
+        if (round > 0 && session->budget_s > 0 && now_s - start_s + longest_s > session->budget_s)
+            break;
+        result = run_round(session, cases, round, &calibration, run, error);
+        longest_s = fmax(longest_s, clock_s() - now_s);
+        if (is_stopped(session)) { /* a signal on a terminal ends the case's process, too */
+            result = error->exit_code = CW_OK;
+            const uint32_t whole = perf_session_rounds(run);
+            for (size_t i = 0; i < run->case_count; i++)
+                run->cases[i].sample_count = whole;
+            break;
+        }
     }
     return result;
 }

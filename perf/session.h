@@ -17,11 +17,17 @@ struct perf_session {
     /* Called for each disturbed measurement, repeated or kept; NULL: not wanted. */
     void (*disturbed)(void *arg, const char *name, const char *why, bool again);
     void *arg;
+    double budget_s; /* no round begins that would, as the longest one yet, end later; 0: none */
+    bool (*stop)(
+        void *arg); /* true: no more rounds, and the unfinished one is dropped; NULL: never */
 };
 
 /* Measures cases of the caller's own, and adds them to *run, which has begun (perf_run_begin). */
 int perf_session_measure(const struct perf_session *session, const struct perf_case *cases,
                          size_t count, struct perf_run *run, struct cw_error *error);
+
+/* Of the whole rounds, those that all cases have. */
+uint32_t perf_session_rounds(const struct perf_run *run);
 
 /* Measures the set. Fills *run, which the caller frees whatever the result. */
 int perf_session_run(const struct perf_session *session, struct perf_run *run,

@@ -24,9 +24,9 @@ struct perf_case {
 
 /* One goal. 0 where there is none. */
 struct perf_goal {
-    const char *name; /* of the case */
-    double events_per_s;
-    const char *to; /* the case that the ratio is to */
+    const char *name;    /* of the case */
+    double events_per_s; /* on the machine of perf/README.md; elsewhere for comparison only */
+    const char *to;      /* the case that the ratio is to */
     double ratio_near, ratio_far;
     uint64_t rss_bytes_max;
     double efficiency;

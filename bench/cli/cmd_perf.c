@@ -1,6 +1,7 @@
 /*
  * cmd_perf.c: the command `cubewarp perf`: chooses the part, and reads the values that only its
- * parts have. The parts themselves are in cmd_perf_run.c, cmd_perf_compare.c, cmd_perf_project.c.
+ * parts have. The parts themselves are in cmd_perf_run.c, cmd_perf_compare.c, cmd_perf_project.c,
+ * and bench/nights/cmd_perf_trend.c.
  */
 #include "bench/cli/cmd_perf.h"
 
@@ -14,6 +15,7 @@
 #include "bench/options/options.h"
 #include "bench/options/options_perf.h"
 #include "bench/options/options_table.h"
+#include "bench/nights/cmd_perf_trend.h"
 #include "perf/sets.h"
 
 static const struct {
@@ -22,6 +24,7 @@ static const struct {
 } parts[] = {
     {COMMAND_PERF_RUN, perf_run_main},
     {COMMAND_PERF_COMPARE, perf_compare_main},
+    {COMMAND_PERF_TREND, perf_trend_main},
     {COMMAND_PERF_PROJECT, perf_project_main},
 };
 #define PARTS (sizeof parts / sizeof *parts)
@@ -34,8 +37,8 @@ static int refuse_part(bool given)
 {
     struct cw_error error;
     cw_error_set(&error, CW_USAGE, "%s",
-                 given ? "no such part; there are run, compare and project"
-                       : "a part is missing: run, compare or project");
+                 given ? "no such part; there are run, compare, trend and project"
+                       : "a part is missing: run, compare, trend or project");
     cli_fail("perf", &error);
     cli_hint("perf");
     return CW_USAGE;
@@ -47,6 +50,7 @@ int perf_main(int argc, char **argv)
     struct perf_options perf = {.set = perf_set_name(0),
                                 .rounds = 5,
                                 .repeats = 2,
+                                .last = 60,
                                 .workers = {2, 4, 8, 16, 32, 64},
                                 .worker_count = 6,
                                 .events = 16000000};

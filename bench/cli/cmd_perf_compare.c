@@ -8,20 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/nights/cmd_perf_trend.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
-
-/* Where the history is: as asked for, or the default. */
-static int history_path(const struct perf_options *options, char *path, size_t bytes,
-                        struct cw_error *error)
-{
-    if (options->history == NULL)
-        return perf_history_path(path, bytes, error);
-    if ((size_t)snprintf(path, bytes, "%s", options->history) < bytes)
-        return CW_OK;
-    return cw_error_set(error, CW_USAGE, "--history: the name is too long");
-}
 
 /* A whole number is a run in the history, anything else a file. */
 static int read_compared_run(const struct perf_options *options, const char *text,
@@ -30,7 +20,7 @@ static int read_compared_run(const struct perf_options *options, const char *tex
     char path[4096];
     if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
         return perf_json_read(text, run, error);
-    const int result = history_path(options, path, sizeof path, error);
+    const int result = perf_trend_history(options, path, sizeof path, error);
     return result == CW_OK ? perf_history_read(path, atoll(text), run, error) : result;
 }
 
@@ -41,7 +31,7 @@ static int read_last(const struct perf_options *options, const char *set, int64_
     char path[4096];
     struct perf_run here;
     perf_run_begin(&here, "");
-    int result = history_path(options, path, sizeof path, error);
+    int result = perf_trend_history(options, path, sizeof path, error);
     const int64_t before = *id;
     if (result == CW_OK)
         result = perf_history_last(path, &here.machine, set, before, id, error);
@@ -54,10 +44,67 @@ static int read_last(const struct perf_options *options, const char *set, int64_
                                     : "no earlier run of this machine with the same set");
 }
 
+/* The runs before `after`, of its machine and set, as one. */
+static int read_base(const struct perf_options *options, int64_t after, struct perf_run *base,
+                     struct cw_error *error)
+{
+    struct perf_run *const runs = calloc(options->against, sizeof *runs);
+    struct perf_run newest = {.case_count = 0};
+    char path[4096];
+    size_t count = 0;
+    int64_t id = after;
+    int result = runs == NULL ? cw_error_memory(error, "the runs")
+                              : perf_trend_history(options, path, sizeof path, error);
+    if (result == CW_OK)
+        result = perf_history_read(path, after, &newest, error);
+    while (result == CW_OK && count < options->against && id > 0) {
+        result = perf_history_last(path, &newest.machine, newest.set, id, &id, error);
+        if (result == CW_OK && id > 0) {
+            /* the oldest comes first in the end */
+            memmove(&runs[1], &runs[0], count * sizeof *runs);
+            result = perf_history_read(path, id, &runs[0], error);
+            count++;
+        }
+    }
+    if (result == CW_OK && count == 0)
+        result = cw_error_set(error, CW_USAGE,
+                              "history %.400s: no run before run %lld of that machine and set",
+                              path, (long long)after);
+    if (result == CW_OK && !perf_base_of(runs, count, base))
+        result = cw_error_memory(error, "the runs");
+    for (size_t i = 0; i < count; i++)
+        perf_run_free(&runs[i]);
+    perf_run_free(&newest);
+    free(runs);
+    return result;
+}
+
+/* The newest run, or the one that is named, against those before it. */
+static int read_with_base(const struct perf_options *options, struct perf_run *before,
+                          struct perf_run *after, struct cw_error *error)
+{
+    int64_t id = 0;
+    const char *const text = options->operand_count == 1 ? options->operands[0] : "";
+    if (options->operand_count == 2 || text[strspn(text, "0123456789")] != '\0')
+        return cw_error_set(error, CW_USAGE,
+                            "--against takes its runs from the history: name the number of one run "
+                            "there, or none");
+    int result = CW_OK;
+    if (options->operand_count == 1) {
+        id = atoll(text);
+        result = read_compared_run(options, text, after, error);
+    } else {
+        result = read_last(options, NULL, &id, after, error);
+    }
+    return result == CW_OK ? read_base(options, id, before, error) : result;
+}
+
 static int read_both(const struct perf_options *options, struct perf_run *before,
                      struct perf_run *after, struct cw_error *error)
 {
     int64_t id = 0;
+    if (options->against > 0)
+        return read_with_base(options, before, after, error);
     int result = options->operand_count == 2
                      ? read_compared_run(options, options->operands[1], after, error)
                      : read_last(options, NULL, &id, after, error);
@@ -74,7 +121,7 @@ int perf_compare_main(const struct perf_options *options, struct cw_error *error
     char path[4096];
     int result = CW_OK;
     if (options->list) {
-        result = history_path(options, path, sizeof path, error);
+        result = perf_trend_history(options, path, sizeof path, error);
         return result == CW_OK ? perf_history_list(path, stdout, error) : result;
     }
     result = read_both(options, &before, &after, error);
@@ -83,8 +130,11 @@ int perf_compare_main(const struct perf_options *options, struct cw_error *error
     if (differs != NULL)
         result = cw_error_set(error, CW_USAGE, "runs of different machines: %s differs (--force)",
                               differs);
-    if (result == CW_OK && perf_compare_print(stdout, &before, &after) > 0)
-        result = 1;
+    if (result == CW_OK) {
+        const struct perf_counts counts =
+            perf_compare_print(stdout, (enum perf_format)options->format, &before, &after);
+        result = (int)perf_outcome_of(&counts);
+    }
     perf_run_free(&before);
     perf_run_free(&after);
     return result;

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/nights/cmd_perf_trend.h"
 #include "bench/output/atomic_file.h"
+#include "bench/result/interrupt.h"
 #include "perf/measure.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
@@ -56,21 +58,26 @@ static int report_measurements(const struct perf_options *options, const struct 
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
-/* Keeps the run, unless it was not wanted. */
-static int keep_in_history(const struct perf_options *options, const struct perf_run *run,
-                           struct cw_error *error)
+/* Finds the history, makes its folder, and tries whether it can be written. */
+static int open_history(const struct perf_options *options, char *path, size_t bytes,
+                        struct cw_error *error)
 {
-    char path[4096];
-    int64_t id = 0;
     if (options->no_history)
         return CW_OK;
-    if (options->history != NULL)
-        snprintf(path, sizeof path, "%s", options->history);
-    int result = options->history == NULL ? perf_history_path(path, sizeof path, error) : CW_OK;
+    int result = perf_trend_history(options, path, bytes, error);
     if (result == CW_OK && options->history == NULL)
         result = perf_history_make_folder(path, error);
-    if (result == CW_OK)
-        result = perf_history_add(path, run, &id, error);
+    return result == CW_OK ? perf_history_try(path, error) : result;
+}
+
+/* Keeps the run, unless it was not wanted, or has no whole round. */
+static int keep_in_history(const struct perf_options *options, const char *path,
+                           const struct perf_run *run, struct cw_error *error)
+{
+    int64_t id = 0;
+    if (options->no_history || perf_session_rounds(run) == 0)
+        return CW_OK;
+    const int result = perf_history_add(path, run, &id, error);
     if (result == CW_OK && !options->quiet)
         fprintf(stderr, "run %lld of %s\n", (long long)id, path);
     return result;
@@ -78,6 +85,7 @@ static int keep_in_history(const struct perf_options *options, const struct perf
 
 int perf_run_main(const struct perf_options *options, struct cw_error *error)
 {
+    char path[4096];
     if (options->list)
         return list_cases(options, error);
     struct atomic_file json = {.stream = NULL};
@@ -90,12 +98,15 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
         .progress = shows ? show_measurement : NULL,
         .disturbed = options->quiet ? NULL : on_disturbed,
         .arg = (void *)(uintptr_t)options,
+        .budget_s = options->budget_s,
+        .stop = interrupt_asked,
     };
-    int result = CW_OK;
-    if (options->json != NULL && strcmp(options->json, "-") != 0)
+    int result = open_history(options, path, sizeof path, error);
+    if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);
     if (!perf_has_program(PERF_BARE) && !options->quiet)
         fputs("cubewarp perf run: the bare loops are not built (make perf): left out\n", stderr);
+    interrupt_watch(NULL, NULL);
     if (result == CW_OK)
         result = perf_session_run(&session, &run, error);
     if (shows)
@@ -103,7 +114,13 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
     if (result == CW_OK)
         result = report_measurements(options, &run, &json, error);
     if (result == CW_OK)
-        result = keep_in_history(options, &run, error);
+        result = keep_in_history(options, path, &run, error);
+    if (result == CW_OK && interrupt_asked(NULL)) {
+        fprintf(stderr, "cubewarp perf run: interrupted by %s after %u whole rounds\n",
+                interrupt_name(), (unsigned)perf_session_rounds(&run));
+        result = interrupt_exit_code();
+    }
+    interrupt_end();
     atomic_file_discard(&json);
     perf_run_free(&run);
     return result;

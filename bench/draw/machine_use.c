@@ -10,9 +10,12 @@
 enum { FIRST_BIN_PS = 1000 };
 
 struct machine_use {
-    const struct lp_model *model;
-    uint32_t batch;   /* of the collective; 0: there was none */
-    int64_t begin_ps; /* the first start */
+    const struct lp_model *model; /* not for freeing: it may be gone then */
+    uint32_t pe_count, lp_count;
+    uint32_t first_io_die, first_switch; /* LPs */
+    uint32_t links[LP_LINK_OWNERS];      /* in the state of each kind of LP */
+    uint32_t batch;                      /* of the collective; 0: there was none */
+    int64_t begin_ps;                    /* the first start */
     int64_t bin_ps;
     bool out_of_memory; /* some bins are missing */
     struct pe_use *pe;
@@ -27,6 +30,11 @@ struct machine_use *machine_use_create(const struct lp_model *model)
     if (use == NULL)
         return NULL;
     use->model = model;
+    use->pe_count = hw_pe_count(&model->hw);
+    use->lp_count = model->lps.count;
+    use->first_io_die = model->lps.first_io_die;
+    use->first_switch = model->lps.first_switch;
+    memcpy(use->links, model->links.count, sizeof use->links);
     use->bin_ps = FIRST_BIN_PS;
     use->pe = calloc(hw_pe_count(&model->hw), sizeof *use->pe);
     use->link = calloc(model->lps.count, sizeof *use->link);
@@ -39,23 +47,23 @@ struct machine_use *machine_use_create(const struct lp_model *model)
 }
 
 /* Links in the state of an LP. */
-static uint32_t links_of(const struct lp_model *m, uint32_t lp)
+static uint32_t links_of(const struct machine_use *use, uint32_t lp)
 {
-    return m->links.count[lp >= m->lps.first_switch   ? LP_OF_SWITCH
-                          : lp >= m->lps.first_io_die ? LP_OF_IO_DIE
-                                                      : LP_OF_CUBE];
+    return use->links[lp >= use->first_switch   ? LP_OF_SWITCH
+                      : lp >= use->first_io_die ? LP_OF_IO_DIE
+                                                : LP_OF_CUBE];
 }
 
 static void forget_use(struct machine_use *use)
 {
     for (size_t i = 0; i < use->bin_count; i++)
         free(use->bins[i]);
-    for (uint32_t lp = 0; lp < use->model->lps.count; lp++)
+    for (uint32_t lp = 0; lp < use->lp_count; lp++)
         if (use->link[lp] != NULL)
-            memset(use->link[lp], 0, links_of(use->model, lp) * sizeof *use->link[lp]);
+            memset(use->link[lp], 0, links_of(use, lp) * sizeof *use->link[lp]);
     use->bin_count = 0;
     use->bin_ps = FIRST_BIN_PS;
-    memset(use->pe, 0, hw_pe_count(&use->model->hw) * sizeof *use->pe);
+    memset(use->pe, 0, use->pe_count * sizeof *use->pe);
 }
 
 void machine_use_free(struct machine_use *use)
@@ -63,7 +71,7 @@ void machine_use_free(struct machine_use *use)
     if (use == NULL)
         return;
     forget_use(use);
-    for (uint32_t lp = 0; lp < use->model->lps.count; lp++)
+    for (uint32_t lp = 0; lp < use->lp_count; lp++)
         free(use->link[lp]);
     free(use->link);
     free(use->bins);
@@ -216,7 +224,7 @@ void machine_use_crossed(struct machine_use *use, const struct lp_crossed *cross
     if (crossed->batch != use->batch)
         return;
     if (*of_lp == NULL)
-        *of_lp = calloc(links_of(use->model, crossed->lp), sizeof **of_lp);
+        *of_lp = calloc(links_of(use, crossed->lp), sizeof **of_lp);
     if (*of_lp == NULL) {
         use->out_of_memory = true;
         return;
@@ -232,7 +240,7 @@ void machine_use_crossed(struct machine_use *use, const struct lp_crossed *cross
 
 bool machine_use_finish(struct machine_use *use)
 {
-    for (uint32_t i = 0; i < hw_pe_count(&use->model->hw); i++)
+    for (uint32_t i = 0; i < use->pe_count; i++)
         while (use->pe[i].spans > 0)
             drop_first(use, &use->pe[i]);
     return !use->out_of_memory;

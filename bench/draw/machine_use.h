@@ -32,7 +32,7 @@ struct pe_use {
 
 struct machine_use;
 
-/* NULL: out of memory. The model outlives it. */
+/* NULL: out of memory. The model outlives all records and figures. */
 struct machine_use *machine_use_create(const struct lp_model *model);
 void machine_use_free(struct machine_use *use); /* accepts NULL */
 

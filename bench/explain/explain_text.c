@@ -207,7 +207,8 @@ static json_t *limits_json(const struct explain *explain)
         put(&one, "limit", json_string(explain_limit_name(limit, name, sizeof name)));
         put(&one, "time_ns", ns(limit->ps));
         put(&one, "twice_as_fast_ns", ns(limit->faster_ps));
-        put(&one, "twice_as_fast_set", json_string(limit->settings));
+        put(&one, "twice_as_fast_set",
+            limit->settings[0] != '\0' ? json_string(limit->settings) : json_null());
         append(&list, one);
     }
     return list;

@@ -114,6 +114,8 @@ const char *explain_double_settings(const struct hw_config *hw, const struct exp
     struct hw_config faster = *hw;
     explain_double(&faster, limit);
     text[0] = '\0';
+    if (limit->kind != EXPLAIN_NODE && limit->which >= HW_LINK_KEYED)
+        return text; /* the links of a level have no keys of their own */
     if (limit->kind == EXPLAIN_RATE) {
         add_setting(text, bytes, "links", hw_link_name[limit->which], "bw_gbs",
                     per_ns(faster.link[limit->which].rate));

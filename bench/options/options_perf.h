@@ -29,6 +29,12 @@ struct perf_options {
     char **command; /* the command to project, with its options */
     int command_count;
     bool no_measure, force, list, quiet;
+    uint32_t against;      /* compare: with the median of so many runs; 0: with one */
+    uint32_t format;       /* enum perf_format */
+    double budget_s;       /* run; 0: none */
+    const char *trend_set; /* NULL: that of the newest run */
+    uint32_t last;         /* trend: runs */
+    const char *csv, *svg; /* trend */
 };
 
 /* For the table of options. */

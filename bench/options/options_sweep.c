@@ -63,24 +63,3 @@ int sweep_options_finish(struct options *options, struct cw_error *error)
         return cw_error_set(error, CW_USAGE, "name a study: cubewarp sweep STUDY.yaml");
     return CW_OK;
 }
-
-/* A number of seconds, or one with a unit. */
-int sweep_options_read_timeout(struct options *options, const struct option_row *row,
-                               const char *text, struct cw_error *error)
-{
-    static const struct {
-        const char *name;
-        int64_t ms;
-    } units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}};
-    struct decimal number;
-    int64_t ms = 0;
-    const size_t bytes = decimal_prefix(text, strlen(text), &number);
-    for (size_t i = 0; i < sizeof units / sizeof *units && bytes > 0; i++)
-        if (strcmp(text + bytes, units[i].name) == 0 && !decimal_times(number, units[i].ms, &ms))
-            ms = 0;
-    if (ms <= 0)
-        return options_refuse(error, row->name, text,
-                              "expected a time above 0, such as 90, 90s, 15min or 2h");
-    *(double *)options_field(options, row) = (double)ms / 1000;
-    return CW_OK;
-}

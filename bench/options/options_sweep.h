@@ -30,7 +30,5 @@ struct sweep_options {
 /* For the table of options. */
 int sweep_options_argument(struct options *options, int count, char **rest, struct cw_error *error);
 int sweep_options_finish(struct options *options, struct cw_error *error);
-int sweep_options_read_timeout(struct options *options, const struct option_row *row,
-                               const char *text, struct cw_error *error);
 
 #endif

@@ -12,9 +12,11 @@
 #include "bench/options/options_report.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_sweep.h"
+#include "bench/options/options_value.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/measured.h"
 #include "partition/partition.h"
+#include "perf/perf_compare.h"
 #include "perf/sets.h"
 
 /* The commands that read a configuration, those that also run it, and all. */
@@ -85,6 +87,8 @@ static const char *engine_choice(size_t i)
     static const char *const names[] = {"slurm", "lsf", "sge", "parallel", NULL};
     return names[i];
 }
+
+static const char *format_choice(size_t i) { return perf_format_name(i); }
 
 static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balance_name[i] : NULL; }
 
@@ -388,8 +392,8 @@ const struct option_row option_rows[] = {
      "threads of each point (1, or the cores that the points in flight leave)", SWEEP(threads),
      .min = 1, .max = 1024},
     {"point-timeout", 0, OPTION_OTHER, COMMAND_SWEEP, "TIME",
-     "end a point that takes longer: 90, 90s, 15min or 2h (none)", SWEEP(timeout_s),
-     .read = sweep_options_read_timeout},
+     "end a point that takes longer: 90, 90s, 15m or 2h (none)", SWEEP(timeout_s),
+     .read = options_read_duration},
     {"max-memory", 0, OPTION_BYTES, COMMAND_SWEEP, "SIZE",
      "limit on the memory of all points in flight, by estimate (80 % of the machine's)",
      SWEEP(memory_bytes)},
@@ -416,13 +420,30 @@ const struct option_row option_rows[] = {
      "how often one is repeated while it is disturbed (2)", PERF(repeats), .max = 99},
     {"json", 0, OPTION_OUTPUT, COMMAND_PERF_RUN | COMMAND_PERF_PROJECT, "FILE",
      "write the result as JSON; - for standard output", PERF(json)},
-    {"history", 0, OPTION_FILE, COMMAND_PERF_RUN | COMMAND_PERF_COMPARE, "FILE",
+    {"budget", 0, OPTION_OTHER, COMMAND_PERF_RUN, "TIME",
+     "begin no round that would end later than this: 90, 90s, 2m or 1h (none)", PERF(budget_s),
+     .read = options_read_duration},
+    {"history", 0, OPTION_FILE, COMMAND_PERF_RUN | COMMAND_PERF_COMPARE | COMMAND_PERF_TREND,
+     "FILE",
      "the SQLite file that keeps all runs ($XDG_DATA_HOME/cubewarp/perf.sqlite, or the same in "
      "~/.local/share)",
      PERF(history)},
     {"no-history", 0, OPTION_SET, COMMAND_PERF_RUN, NULL, "do not keep this run", PERF(no_history)},
     {"list", 0, OPTION_SET, COMMAND_PERF_RUN | COMMAND_PERF_COMPARE, NULL,
      "list the cases of the set, or the runs in the history, instead", PERF(list)},
+    {"against", 0, OPTION_COUNT, COMMAND_PERF_COMPARE, "N",
+     "compare with the last N runs together, not with one: medians, and the noise between them",
+     PERF(against), .min = 3, .max = 1000},
+    {"format", 0, OPTION_CHOICE, COMMAND_PERF_COMPARE, "NAME", "form of the result", PERF(format),
+     .choice = format_choice},
+    {"set", 0, OPTION_TEXT, COMMAND_PERF_TREND, "NAME", "of which set (that of the newest run)",
+     PERF(trend_set), .choice = perf_set_name},
+    {"last", 0, OPTION_COUNT, COMMAND_PERF_TREND, "N", "how many runs (60)", PERF(last), .min = 1,
+     .max = 10000},
+    {"csv", 0, OPTION_OUTPUT, COMMAND_PERF_TREND, "FILE",
+     "write a row per case and run; - for standard output", PERF(csv)},
+    {"svg", 0, OPTION_OUTPUT, COMMAND_PERF_TREND, "FILE",
+     "draw a curve per case; - for standard output", PERF(svg)},
     {"force", 0, OPTION_SET, COMMAND_PERF_COMPARE, NULL, "compare runs of different machines",
      PERF(force)},
     {"workers", 0, OPTION_OTHER, COMMAND_PERF_PROJECT, "LIST",
@@ -515,6 +536,7 @@ static const struct command_row command_rows[] = {
      "PART [OPTION]...", "Throughput: measured, kept, compared, projected.\n",
      "  run      measure a set of cases\n"
      "  compare  name what became slower than in an earlier run\n"
+     "  trend    show all runs, and since when a case is slower\n"
      "  project  what more threads than this machine has could gain at most\n\n"
      "'cubewarp perf PART --help' lists a part's options.\n",
      .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
@@ -525,9 +547,16 @@ static const struct command_row command_rows[] = {
     {COMMAND_PERF_COMPARE, "perf compare", "name what became slower than in an earlier run",
      "[OPTION]... [BASE] [NEW]",
      "Names the cases that became slower beyond the noise of both runs; exit code 1 if there are\n"
-     "any. BASE and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
+     "any, 8 if simulated results changed, 7 if fewer than half of the cases can be compared. BASE "
+     "and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
      "default the last two of this machine that measured the same set.\n",
      NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_compare_argument},
+    {COMMAND_PERF_TREND, "perf trend", "show all runs, and since when a case is slower",
+     "[OPTION]...",
+     "Puts the runs of this machine in a row, case by case, and finds since when a case is slower\n"
+     "or faster, also by less than a night's noise; exit code 1 if one became slower within the\n"
+     "last 14 runs, 8 if simulated results changed within them.\n",
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
     {COMMAND_PERF_PROJECT, "perf project",
      "what more threads than this machine has could gain at most",
      "[OPTION]... [-- phold|run OPTION...]",

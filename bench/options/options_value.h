@@ -23,4 +23,9 @@ bool options_given(const struct options *options, const char *name);
 int options_refuse(struct cw_error *error, const char *name, const char *text,
                    const char *expected);
 
+/* For the table of options: a number of seconds, or one with a unit; stores a double, in seconds.
+ */
+int options_read_duration(struct options *options, const struct option_row *row, const char *text,
+                          struct cw_error *error);
+
 #endif

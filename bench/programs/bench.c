@@ -424,6 +424,18 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
     return code;
 }
 
+/* The files of a run that has failed or was interrupted; the run keeps its own error. Those of
+ * links and of the drawing tell of the sizes that are done. */
+static void commit_so_far(struct bench_session *session, struct run_logs *logs)
+{
+    struct cw_error ignored;
+    (void)run_logs_commit(logs, &ignored);
+    if (session->result->row_count > 0)
+        (void)run_use_commit(&session->use, session->result, &ignored);
+    if (session->engine_log.stream != NULL)
+        (void)atomic_file_commit(&session->engine_log, &ignored);
+}
+
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error)
 {
@@ -477,15 +489,13 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (code == CW_OK)
         code = run_logs_commit(&logs, error);
     else if (result->failure != NULL || result->interrupted)
-        (void)run_logs_commit(&logs, &(struct cw_error){0}); /* the run keeps its own error */
+        commit_so_far(&session, &logs);
     if (code == CW_OK)
         code = run_use_commit(&session.use, result, error);
     else if (result->failure != NULL || result->interrupted)
         (void)run_use_commit(&session.use, result, &(struct cw_error){0});
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
-    else if (session.engine_log.stream != NULL && (result->failure != NULL || result->interrupted))
-        (void)atomic_file_commit(&session.engine_log, &(struct cw_error){0});
     if (session.program->finish != NULL)
         session.program->finish(&session);
     run_logs_discard(&logs);

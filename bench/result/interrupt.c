@@ -14,8 +14,9 @@
 #include "core/host/clock.h"
 #include "core/host/sync.h"
 
-#define GRACE_S 0.3
-#define LATE_S  20.0
+#define GRACE_RUN_S 0.25
+#define GRACE_S     1.0
+#define LATE_S      20.0
 
 static const struct {
     int number;
@@ -25,6 +26,7 @@ enum { WATCHED = sizeof watched / sizeof *watched };
 
 static struct sync_u64 signal_noted; /* its number; 0: none has come */
 static struct sync_u64 asked;        /* the command knows of it */
+static struct sync_u64 ending;       /* the watch ends: the next signal is interrupt_end()'s own */
 static struct {
     interrupt_late_fn fn;
     void *arg;
@@ -65,21 +67,36 @@ static bool comes_again(void)
     return sigtimedwait(&waited_for, NULL, &wait) > 0;
 }
 
+static double cpu_s(void)
+{
+    struct timespec now = {.tv_sec = 0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Whether the command has had time enough, since these times, to end by itself. */
+static bool is_late(double since_s, double since_cpu_s)
+{
+    const double waited_s = clock_s() - since_s;
+    if (sync_load_acquire(&asked) != 0)
+        return waited_s > LATE_S;
+    return waited_s > GRACE_S || (waited_s > GRACE_RUN_S && cpu_s() - since_cpu_s > GRACE_RUN_S);
+}
+
 static void *watch_signals(void *unused)
 {
-    int number, ignored;
+    int number;
     bool second = false;
     (void)unused;
-    if (sigwait(&waited_for, &number) != 0)
+    if (sigwait(&waited_for, &number) != 0 || sync_load_acquire(&ending) != 0)
         return NULL;
     sync_store_release(&signal_noted, (uint64_t)number);
-    for (double since_s = clock_s(); !second;) {
-        const double limit_s = sync_load_acquire(&asked) == 0 ? GRACE_S : LATE_S;
-        if (clock_s() - since_s > limit_s)
-            break;
+    const double since_s = clock_s(), since_cpu_s = cpu_s();
+    while (!second && !is_late(since_s, since_cpu_s)) {
         second = comes_again();
+        if (sync_load_acquire(&ending) != 0)
+            return NULL;
     }
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ignored);
     if (late.fn != NULL)
         late.fn(late.arg, second);
     _exit(interrupt_exit_code());
@@ -116,8 +133,14 @@ void interrupt_end(void)
 {
     if (!watching)
         return;
-    pthread_cancel(thread);
+    sync_store_release(&ending, 1);
+    for (size_t i = 0; i < WATCHED; i++)
+        if (sigismember(&waited_for, watched[i].number) == 1) {
+            (void)pthread_kill(thread, watched[i].number); /* blocked: it reaches sigwait() alone */
+            break;
+        }
     pthread_join(thread, NULL);
+    sync_store_release(&ending, 0);
     pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
     watching = false;
 }

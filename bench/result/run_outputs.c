@@ -217,6 +217,8 @@ static void write_kept(struct run_outputs *outputs)
     }
     if (csv != NULL)
         write_csv_row(outputs, csv, &outputs->head, &interrupted);
+    if (table_to_stdout(outputs))
+        fprintf(stdout, "# interrupted by %s\n", interrupt_name());
     if (outputs->csv.stream != NULL)
         (void)atomic_file_commit(&outputs->csv, &ignored);
     (void)fflush(stdout);

@@ -55,7 +55,8 @@ struct call_slice {
 
 struct timeline {
     FILE *out;
-    const struct lp_model *model;
+    const struct lp_model *model; /* not for freeing: it may be gone then */
+    uint32_t pe_count;
     struct timeline_options options;
     struct lp_op op; /* not yet written; kind 0: none */
     struct call_slice call;
@@ -73,6 +74,7 @@ struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
 {
     struct timeline *const t = calloc(1, sizeof *t);
     if (t != NULL) {
+        t->pe_count = hw_pe_count(&model->hw);
         t->pe = calloc(hw_pe_count(&model->hw), sizeof(struct pe_tracks *));
         t->sip_named = calloc(model->hw.sip_count, sizeof *t->sip_named);
     }
@@ -98,7 +100,7 @@ void timeline_free(struct timeline *t)
     Word_t bytes;
     if (t == NULL)
         return;
-    for (uint32_t i = 0; t->pe != NULL && i < hw_pe_count(&t->model->hw); i++)
+    for (uint32_t i = 0; t->pe != NULL && i < t->pe_count; i++)
         if (t->pe[i] != NULL) {
             free(t->pe[i]->free_ps);
             free(t->pe[i]);

@@ -29,7 +29,7 @@ struct timeline_options {
     uint32_t warmup;        /* calls of a size before the first that is timed */
 };
 
-/* The stream and the model outlive it. NULL, with *error filled: out of memory. */
+/* The stream and the model outlive all records. NULL, with *error filled: out of memory. */
 struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
                                  const struct timeline_options *options, struct cw_error *error);
 void timeline_free(struct timeline *timeline); /* accepts NULL */

@@ -3,6 +3,7 @@
  */
 #include "collectives/schedule/cost_times.h"
 
+#include "collectives/schedule/schedule.h"
 #include "hw/route.h"
 #include "hw/timing.h"
 #include "hw/topology/topology.h"
@@ -121,14 +122,21 @@ static void note_step(void *arg, const struct hw_path_step *step)
         route->inside = rate;
 }
 
+static uint32_t cost_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip, bool other_way)
+{
+    const char letter = other_way ? schedule_other_way(hw, sip, to_sip) : '\0';
+    return letter != '\0' ? hw_named_outlet(hw, sip, letter) : HW_OUTLET_NONE;
+}
+
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
-                   struct cost_route *route)
+                   bool other_way, struct cost_route *route)
 {
     const struct hw_config *const hw = call->hw;
+    const uint32_t exit = cost_exit(hw, from.sip, to.sip, other_way),
+                   back = cost_exit(hw, to.sip, from.sip, other_way);
     struct route_walk walk = {.hw = hw, .route = route};
     *route = (struct cost_route){0};
-    hw_path_walk(hw, from, to, HW_MEMORY_TCM, HW_OUTLET_NONE, note_step, &walk);
-    route->latency_ps = hw_path_ps(hw, from, to, HW_MEMORY_TCM, HW_OUTLET_NONE, 0);
-    route->credit_ps =
-        hw_path_ps(hw, to, from, HW_MEMORY_NONE, HW_OUTLET_NONE, call->ccl->credit_bytes);
+    hw_path_walk(hw, from, to, HW_MEMORY_TCM, exit, note_step, &walk);
+    route->latency_ps = hw_path_ps(hw, from, to, HW_MEMORY_TCM, exit, 0);
+    route->credit_ps = hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, call->ccl->credit_bytes);
 }

@@ -41,7 +41,7 @@ struct cost_route {
     struct hw_rate rate[COST_CROSSINGS_MAX];
 };
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
-                   struct cost_route *route);
+                   bool other_way, struct cost_route *route); /* schedule.h, other_way */
 /* Numbers of crossings of one SIP. */
 uint32_t cost_crossings_of_sip(const struct hw_config *hw);
 

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "hw/route.h"
+
 const char *schedule_op_name(enum schedule_op op)
 {
     static const char *const name[SCHEDULE_OPS] = {"nop", "s",   "r",   "cpy", "re",
@@ -61,6 +63,28 @@ struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk)
     const uint64_t first = each * chunk < n ? each * chunk : n;
     const uint64_t rest = n - first;
     return (struct schedule_span){.first = first, .count = rest < each ? rest : each};
+}
+
+/* Both ways round a ring of two lead from one to the other. */
+static bool is_ring_of_two(const struct hw_sip_dim *dim, uint32_t sip, uint32_t to_sip)
+{
+    return dim->joint == HW_SIP_RING && dim->size == 2 && sip != to_sip &&
+           hw_sip_moved(dim, sip, hw_sip_coordinate(dim, to_sip)) == to_sip;
+}
+
+char schedule_other_way(const struct hw_config *hw, uint32_t sip, uint32_t to_sip)
+{
+    const struct hw_sip_dims dims = hw_sip_dims_of(hw);
+    bool joined = false;
+    for (uint32_t d = 0; d < dims.count; d++)
+        joined |= is_ring_of_two(&dims.at[d], sip, to_sip);
+    for (const char *letter = "NSEWUD"; joined && *letter != '\0'; letter++) {
+        const uint32_t outlet = hw_named_outlet(hw, sip, *letter);
+        if (outlet != HW_OUTLET_NONE && outlet != hw_route_sip(hw, sip, to_sip) &&
+            hw_route_sip_behind(hw, sip, outlet, to_sip) == to_sip)
+            return *letter;
+    }
+    return '\0';
 }
 
 enum { ITEM_BYTES_MAX = 4 };

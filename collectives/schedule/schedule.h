@@ -106,6 +106,8 @@ struct schedule_thread {
     uint32_t step_first, step_count; /* rank->step[...] */
     uint32_t part;
     uint32_t line;
+    bool other_way; /* where two links join two SIPs, one each way round a ring of two, its queues
+                       go by the one that messages do not go by as routed; at both ends alike */
 };
 
 struct schedule_rank {
@@ -151,6 +153,10 @@ struct schedule_span {
     uint64_t first, count;
 };
 struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk);
+
+/* The letter of the outlet of a SIP that goes to `to_sip` the other way round a ring of two; '\0':
+ * they are not joined so. */
+char schedule_other_way(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
 
 /* Bytes of a tile at least, and of a whole chunk of a buffer of so many bytes at most, whatever the
  * type of its elements. */

@@ -13,6 +13,7 @@ struct thread_steps {
     struct schedule_wait *wait;
     uint32_t waits, wait_capacity;
     uint32_t part, line;
+    bool other_way;
 };
 
 struct rank_threads {
@@ -99,6 +100,12 @@ void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint3
 {
     if (!builder->failed)
         builder->rank[rank].thread[thread].line = line;
+}
+
+void schedule_thread_other_way(struct schedule_builder *builder, uint32_t rank, uint32_t thread)
+{
+    if (!builder->failed)
+        builder->rank[rank].thread[thread].other_way = true;
 }
 
 uint32_t schedule_add(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
@@ -193,8 +200,11 @@ static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
     uint32_t steps = 0, waits = 0;
     for (uint32_t i = 0; i < from->count; i++) {
         const struct thread_steps *const t = &from->thread[i];
-        to->thread[i] = (struct schedule_thread){
-            .step_first = steps, .step_count = t->count, .part = t->part, .line = t->line};
+        to->thread[i] = (struct schedule_thread){.step_first = steps,
+                                                 .step_count = t->count,
+                                                 .part = t->part,
+                                                 .line = t->line,
+                                                 .other_way = t->other_way};
         for (uint32_t k = 0; k < t->count; k++) {
             to->step[steps] = t->step[k];
             to->step[steps++].wait_first += waits;

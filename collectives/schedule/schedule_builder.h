@@ -30,6 +30,8 @@ void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_
 uint32_t schedule_thread(struct schedule_builder *builder, uint32_t rank, uint32_t part);
 void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                           uint32_t line);
+/* Its queues go the other way round rings of two (schedule.h, other_way). */
+void schedule_thread_other_way(struct schedule_builder *builder, uint32_t rank, uint32_t thread);
 /*
  * Appends a step to a thread; returns its number in the thread. Ranks that the operation does not
  * name are set to SCHEDULE_NO_RANK, and `wait_...`, `awaited`, `joined` are not read.

@@ -274,8 +274,10 @@ static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint
         }
         if (busy == 0) /* counted at another crossing */
             continue;
-        tail = later(tail, c->link_free_ps[link] + busy);
-        c->link_free_ps[link] = later(c->link_free_ps[link], tail - busy) + busy;
+        /* It takes its turn at all links when it sets out, however long it waits for one of them:
+         * others use the time that a link would be kept for it. */
+        c->link_free_ps[link] = later(c->link_free_ps[link], begins + paid - ser) + busy;
+        tail = later(tail, c->link_free_ps[link]);
     }
     return tail + q->route.latency_ps;
 }
@@ -638,7 +640,8 @@ static void route_between(const struct cost *c, uint32_t from, uint32_t to, stru
 {
     const uint32_t receiver =
         c->s->rank[to].thread_count > 1 ? find_receiving(&c->s->rank[to], from, channel) : 0;
-    cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver), route);
+    cost_route_of(c->call, place_of(c, from, sending.thread), place_of(c, to, receiver),
+                  c->s->rank[from].thread[sending.thread].other_way, route);
 }
 
 /* A step is the first of its thread that sends to its peer on its channel. Such steps come in the
@@ -874,6 +877,8 @@ static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
                               .waiter = NONE,
                               .next_waiter = NONE};
     t->home = c->lanes ? t->own : place_of(c, rank, 0);
+    if (!c->lanes && !c->call->hw->launch_together) /* launch messages come one after the other */
+        t->now_ps = number * c->call->hw->overhead_ps[HW_NODE_IO_CPU];
     t->load_ps = cost_load_latency_ps(&c->times, t->own, t->home);
     t->store_ps = cost_store_latency_ps(&c->times, t->own, t->home);
     const uint32_t steps = t->thread->step_count + 1;

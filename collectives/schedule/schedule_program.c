@@ -125,6 +125,19 @@ static void name_link(char name[LP_DIR_NAME_BYTES], uint32_t rank, uint32_t thre
     snprintf(name, LP_DIR_NAME_BYTES, "rank%u_thread%u", rank, thread);
 }
 
+/* A queue that leaves its SIP by the other one of two links has the name of an outlet. */
+static void name_other_way(const struct schedule_program *program, uint32_t rank, uint32_t peer,
+                           struct lp_neighbour *at)
+{
+    const uint32_t sip = ccl_sip_of(program->ranks, rank), to = ccl_sip_of(program->ranks, peer);
+    const char there = schedule_other_way(program->hw, sip, to),
+               back = schedule_other_way(program->hw, to, sip);
+    if (there == '\0' || back == '\0')
+        return;
+    snprintf(at->dir, LP_DIR_NAME_BYTES, "global_%c", there);
+    snprintf(at->opposite, LP_DIR_NAME_BYTES, "global_%c", back);
+}
+
 void schedule_program_neighbours(const struct schedule_program *program, uint32_t pe,
                                  struct lp_neighbours *out)
 {
@@ -141,6 +154,8 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
         struct lp_neighbour *const at = &out->at[out->count++];
         name_link(at->dir, link->peer_rank, link->peer_thread);
         name_link(at->opposite, rank, t);
+        if (program->schedule->rank[rank].thread[t].other_way)
+            name_other_way(program, rank, link->peer_rank, at);
         at->rank = pe_of_peer(program, link, pe_of_sip);
         at->way = (uint8_t)(link->sends && link->receives ? LP_WAY_BOTH
                             : link->sends                 ? LP_WAY_OUT

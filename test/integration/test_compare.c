@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
+
+BUILT_PLUGIN("sums")
 
 static char folder[] = "/tmp/cubewarp-compare-XXXXXX";
 
@@ -118,6 +121,44 @@ static void a_line_runs_again(void **state)
     run_output_free(&output);
 }
 
+static void copy_and_append(const char *from, const char *to, const char *tail)
+{
+    char part[4096];
+    FILE *const in = fopen(from, "rb"), *const out = fopen(to, "wb");
+    assert_non_null(in);
+    assert_non_null(out);
+    for (size_t bytes; (bytes = fread(part, 1, sizeof part, in)) > 0;)
+        assert_int_equal(fwrite(part, 1, bytes, out), bytes);
+    fputs(tail, out);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* One name, other contents: another digest, another hash. */
+static void the_digest_covers_a_shared_object(void **state)
+{
+    (void)state;
+    char digest[17] = "", hash[17] = "", copy[128], module[160];
+    snprintf(copy, sizeof copy, "%s.copy.so", plugin.path);
+    snprintf(module, sizeof module, "%s:by_trees", copy);
+    for (int i = 0; i < 2; i++) {
+        copy_and_append(plugin.path, copy, i == 0 ? "" : "another build");
+        json_t *const json = run_json("run --preset tiny --no-data --n-elem 64 --ccl %s",
+                                      built_plugin_name_module(&plugin, module, "ring_1d"));
+        const json_t *const loaded =
+            json_array_get(json_object_get(json_object_get(json, "provenance"), "loaded"), 0);
+        const char *const now = json_string_value(json_object_get(json, "config_digest"));
+        const char *const now_hash = json_string_value(json_object_get(loaded, "xxh3"));
+        assert_string_equal(json_string_value(json_object_get(loaded, "file")), copy);
+        assert_true(strcmp(now, digest) != 0);
+        assert_true(strcmp(now_hash, hash) != 0);
+        snprintf(digest, sizeof digest, "%s", now);
+        snprintf(hash, sizeof hash, "%s", now_hash);
+        json_decref(json);
+    }
+    unlink(copy);
+}
+
 /* It stops behind its first size. */
 static void a_result_that_was_cut_short_is_compared_as_far_as_it_goes(void **state)
 {
@@ -157,22 +198,17 @@ static void wrong_lines_are_refused(void **state)
     }
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
+static int make_folder(void **state) { return mkdtemp(folder) != NULL ? build(state) : -1; }
 
 static int remove_folder(void **state)
 {
     static const char *const names[] = {"a", "b", "c", "golden"};
     char path[256];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
     }
-    return rmdir(folder);
+    return rmdir(folder) | clean(state);
 }
 
 int main(void)
@@ -182,6 +218,7 @@ int main(void)
         cmocka_unit_test(a_slower_link_is_named),
         cmocka_unit_test(a_golden_file_guards_times_and_bits),
         cmocka_unit_test(a_line_runs_again),
+        cmocka_unit_test(the_digest_covers_a_shared_object),
         cmocka_unit_test(a_result_that_was_cut_short_is_compared_as_far_as_it_goes),
         cmocka_unit_test(wrong_lines_are_refused),
     };

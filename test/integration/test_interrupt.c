@@ -86,11 +86,31 @@ static bool says(struct child *child, const char *text, double limit_s)
     return strstr(child->text, text) != NULL;
 }
 
+/* Waits until the program's main thread has blocked the three signals: from then on it watches. */
+static void wait_until_it_watches(const struct child *child)
+{
+    enum { SIGNALS = 1 << (SIGHUP - 1) | 1 << (SIGINT - 1) | 1 << (SIGTERM - 1) };
+    char path[64], line[256];
+    unsigned long long blocked = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)child->pid);
+    for (int i = 0; i < 6000 && (blocked & SIGNALS) != SIGNALS; i++) {
+        FILE *const file = fopen(path, "r");
+        assert_non_null(file);
+        while (fgets(line, sizeof line, file) != NULL)
+            if (strncmp(line, "SigBlk:", 7) == 0)
+                blocked = strtoull(line + 7, NULL, 16);
+        fclose(file);
+        usleep(10000);
+    }
+    assert_int_equal(blocked & SIGNALS, SIGNALS);
+}
+
 /* Sends a signal; returns the exit code. It comes soon. */
 static int interrupt(struct child *child, int number, double limit_s)
 {
-    const double since_s = clock_s();
     int status;
+    wait_until_it_watches(child);
+    const double since_s = clock_s();
     kill(child->pid, number);
     (void)says(child, "\x01", 60); /* to its end */
     assert_int_equal(waitpid(child->pid, &status, 0), child->pid);
@@ -210,7 +230,7 @@ static void other_commands_end_with_the_code(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct child child;
         start(&child, lines[i]);
-        (void)says(&child, "\x01", 0.4);
+        (void)says(&child, "\x01", 0.2);
         assert_int_equal(interrupt(&child, SIGHUP, 15), 129);
         if (strstr(lines[i], "json") == NULL)
             continue;

@@ -34,10 +34,39 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
     struct run_output output = run_line(2, "perf compare --history %s", history);
     assert_non_null(strstr(output.err, "no earlier run of this machine with the same set"));
     run_output_free(&output);
-    output = run_line(0, "perf compare --history %s 1 1", history);
-    assert_non_null(strstr(output.out, "nothing became slower"));
+    output = run_line(2, "perf compare --history %s --against 3", history);
+    assert_non_null(strstr(output.err, "no run before run 1 of that machine and set"));
+    run_output_free(&output);
+    output = run_line(0, "perf trend --history %s", history);
+    assert_non_null(strstr(output.out, "# set self-test on "));
+    assert_non_null(strstr(output.out, "0 slower, results changed in 0; 0 of 2 cases"));
+    run_output_free(&output);
+    output = run_line(0, "perf trend --history %s --csv -", history);
+    assert_non_null(strstr(output.out, "case,run,started,commit,events_per_s"));
+    run_output_free(&output);
+    output = run_line(0, "perf trend --history %s --svg -", history);
+    assert_non_null(strstr(output.out, "</svg>"));
     run_output_free(&output);
     remove_temporary(history);
+}
+
+/* No round begins that would end behind the budget; the first does. */
+static void a_budget_bounds_the_rounds(void **state)
+{
+    (void)state;
+    char history[64];
+    temporary(history, "history.sqlite");
+    json_t *const root = run_json(
+        "perf run --set self-test --rounds 99 --repeats 0 --budget 1ms --quiet --history %s",
+        history);
+    assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 2 * (1 + 2));
+    json_decref(root);
+    remove_temporary(history);
+    struct run_output output = run_line(
+        4, "perf run --set self-test --rounds 1 --quiet --history /proc/no/history.sqlite");
+    assert_non_null(strstr(output.err, "/proc/no/history.sqlite"));
+    assert_string_equal(output.out, ""); /* nothing has been measured */
+    run_output_free(&output);
 }
 
 static void reading_a_history_that_is_not_there_creates_nothing(void **state)
@@ -114,6 +143,7 @@ static void compare_exits_with_1_if_something_became_slower(void **state)
     run_output_free(&output);
     output = run_line(0, "perf compare %s %s", after, before);
     assert_non_null(strstr(output.out, "faster"));
+    assert_non_null(strstr(output.out, "nothing became slower; compared 1 of 1 cases"));
     run_output_free(&output);
     write_result(after, 27, "d");
     output = run_line(2, "perf compare %s %s", before, after);
@@ -195,7 +225,7 @@ static void what_cannot_be_is_refused(void **state)
     static const struct {
         const char *line, *message;
     } lines[] = {
-        {"perf", "a part is missing: run, compare or project"},
+        {"perf", "a part is missing: run, compare, trend or project"},
         {"perf measure", "no such part"},
         {"perf run --set none", "--set none: no such set"},
         {"perf run --rounds 0", "--rounds '0'"},
@@ -276,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tiny_set_is_measured_kept_and_compared),
+        cmocka_unit_test(a_budget_bounds_the_rounds),
         cmocka_unit_test(reading_a_history_that_is_not_there_creates_nothing),
         cmocka_unit_test(a_run_makes_the_folders_of_its_history),
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),

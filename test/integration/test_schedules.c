@@ -139,6 +139,18 @@ static void small_chunks_travel_in_large_windows(void **state)
     (void)remove(path);
 }
 
+/* 64 KiB on each PE of 2 x 2 SIPs: 96 % of what all eight links between neighbours allow. */
+static void both_links_of_a_ring_of_two_are_used(void **state)
+{
+    (void)state;
+    json_t *const root = run_json("run --algorithm torus_rs_ag --bytes 64KiB --no-data "
+                                  "--set system.sips.count=4 --set system.sips.topology=torus_2d "
+                                  "--set algorithms.torus_rs_ag.mapper=all_pes");
+    const double us = 1e-6 * (double)json_ps(root, "time_ns");
+    assert_true(us > 31.46 && us < 34);
+    json_decref(root);
+}
+
 static void one_hash_on_any_number_of_threads(void **state)
 {
     (void)state;
@@ -217,6 +229,7 @@ int main(void)
         cmocka_unit_test(hierarchies_are_right),
         cmocka_unit_test(options_of_the_machine),
         cmocka_unit_test(small_chunks_travel_in_large_windows),
+        cmocka_unit_test(both_links_of_a_ring_of_two_are_used),
         cmocka_unit_test(one_hash_on_any_number_of_threads),
         cmocka_unit_test(the_op_log_ends_with_the_same_memory),
         cmocka_unit_test(refusals_name_the_key),

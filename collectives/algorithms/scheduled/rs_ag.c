@@ -556,6 +556,8 @@ static void make_place(struct place p)
     for (uint32_t t = 0; t < p.threads; t++) {
         const uint32_t thread = schedule_thread(p.b, p.rank, p.part);
         p.thread = t == 0 ? thread : p.thread;
+        if (part->dims > 0 && part->dim[0].way == RS_AG_MEET_DOWN)
+            schedule_thread_other_way(p.b, p.rank, thread);
     }
     if (part->dims == 0) {
         copy_alone(&p);

@@ -30,7 +30,8 @@ enum rs_ag_way {
     RS_AG_UP,       /* all messages go to the next place */
     RS_AG_DOWN,     /* ... to the place before */
     RS_AG_MEET,     /* both, half the way round each: the same bytes, half the steps */
-    RS_AG_MEET_DOWN /* ... of an even number of places, the longer half is downwards */
+    RS_AG_MEET_DOWN /* ... of an even number of places, the longer half is downwards; of two, by the
+                       other link between them, if there is one */
 };
 
 struct rs_ag_dim {

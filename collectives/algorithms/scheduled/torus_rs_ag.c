@@ -49,7 +49,7 @@ static struct schedule *grid_schedule(const struct ccl_call *call, const char *n
     uint32_t turns = turns_of(dim, dims), ways = 1;
     turns = orders > 0 && orders < turns ? orders : turns;
     for (uint32_t d = 0; d < dims; d++)
-        ways = dim[d].joint == RS_AG_RING && dim[d].n > 2 ? 2 : ways;
+        ways = dim[d].joint == RS_AG_RING ? 2 : ways;
     for (uint32_t i = 0; i < turns * ways; i++) {
         turn_levels(dim, dims, i / ways, &part[i]);
         for (uint32_t d = 0; d < dims; d++)
