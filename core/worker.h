@@ -37,7 +37,7 @@ struct timewarp;
  *     changes them, and then the watch does not jump. A tick comes again. A fault there would be
  *     the engine's own: the payload is read, and the stack measured, before the flag is set.
  *  3. Nothing else belongs to the call: sends are in the log, records are dropped.
- * What this does not cover: a handler that changes other memory than its LP's state, for instance
+ * Not covered is a handler that changes other memory than its LP's state, for instance
  * by a wild address that is mapped; and a lock, of malloc() say, that it holds when it is caught.
  *
  * A speculative handler is taken for one that does not return when two ticks find it at the same

@@ -139,7 +139,7 @@ static void drop_first(struct machine_use *use, struct pe_use *pe)
     memmove(pe->span, pe->span + 1, pe->spans * sizeof *pe->span);
 }
 
-/* Adds a stretch of work: what it overlaps counts once. */
+/* Adds a stretch of work: a time that it shares with others counts once. */
 static void add_work(struct machine_use *use, struct pe_use *pe, struct use_span span)
 {
     uint32_t at = 0, kept = 0;

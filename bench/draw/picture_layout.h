@@ -9,7 +9,7 @@
 
 #include "bench/draw/picture.h"
 
-/* What is shown of a SIP. */
+/* The parts of a SIP that are shown. */
 enum picture_detail { DETAIL_PES, DETAIL_CUBES, DETAIL_CELL };
 
 struct picture_rect {

@@ -13,7 +13,7 @@
 #include "bench/explain/path.h"
 #include "lp/host/system.h"
 
-/* What a kernel does with its time. A stream that it forks is not counted: the kernel waits. */
+/* The uses of a kernel's time. A stream that it forks is not counted: the kernel waits. */
 enum explain_share {
     EXPLAIN_LOAD,      /* waits for a load, operands outside TCM included */
     EXPLAIN_STORE,     /* waits for a store or a copy */
@@ -93,7 +93,7 @@ struct explainer;
 struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers,
                                    uint64_t bytes_max);
 void explainer_free(struct explainer *explainer); /* accepts NULL */
-/* What the machine is to be built with. */
+/* The options that the machine is built with. */
 struct lp_cause_sink explainer_sink(struct explainer *explainer);
 
 /* Explains the last collective of the machine; between drains. The caller frees it. NULL: out of

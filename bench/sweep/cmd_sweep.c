@@ -69,7 +69,7 @@ static int sweep_code(const struct study *study, const enum study_state *states,
     return counts->wrong > 0 ? CW_DATA_WRONG : CW_OK;
 }
 
-/* Runs the points of a plan, or says what it would run. */
+/* Runs the points of a plan, or lists them. */
 static int run_points(const struct study *study, const struct sweep_options *options,
                       struct study_db *db, const char *path, struct study_shard shard,
                       struct cw_error *error)

@@ -51,7 +51,7 @@ static void measure(struct emitting *emitting)
         (uint32_t)(TIME_SAFETY * (seconds / emitting->tasks / emitting->cores + most_s) / 60) + 10;
 }
 
-/* A comment that tells what the script is, in lines that begin with `#`. */
+/* A comment that describes the script, in lines that begin with `#`. */
 static void put_about(const struct emitting *emitting, const char *submit)
 {
     fprintf(emitting->file,

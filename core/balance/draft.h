@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was measured. Work is in any unit, the same for all. */
+/* The measured work. It is in any unit, the same for all. */
 struct draft {
     uint32_t part_count, worker_count;
     const double *part_work; /* [part] */

@@ -118,7 +118,7 @@ static void judge_best(struct pace *pace, double now_s, double change_s)
     }
 }
 
-/* Whether what runs has been measured for long enough. */
+/* Whether the way in use has been measured for long enough. */
 static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t committed,
                         double change_s)
 {

@@ -11,7 +11,7 @@ enum { PAGES_HUGE_BYTES = 2 << 20 };
 
 /* Zeroed pages that begin at a huge page, if possible made of huge pages; NULL: none are left. */
 void *pages_map(size_t bytes);
-/* Gives back what pages_map(bytes) has returned. */
+/* Gives back the memory that pages_map(bytes) has returned. */
 void pages_unmap(void *start, size_t bytes);
 /* Gives back the memory behind the whole pages of a part, whose contents are lost. The addresses
  * stay. Threads may do this to several parts at the same time. */

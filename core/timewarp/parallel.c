@@ -226,7 +226,7 @@ static int run_workers(struct cw_sim *sim, struct cw_error *error)
     return result;
 }
 
-/* What the host has to do for each worker. */
+/* The host's part for each worker. */
 struct host_calls {
     const struct cw_sim *sim;
     cw_worker_fn fn;

@@ -26,7 +26,7 @@ enum {
     REACH_REST = 16, /* if not, so many are left out, and each time twice as many */
     REACH_REST_MAX = 1 << 12,
 };
-/* The share of events undone must fall to this part of what it was. */
+/* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
 
 void throttle_init(struct throttle *throttle, enum cw_sync sync)

@@ -417,10 +417,18 @@ static void adjust_batch(struct timewarp *tw, bool stopped)
     tw->throttle.batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
 }
 
+/* From a time to a later one. The safe bound is far below 0 until a promise is known. */
+static inline int64_t distance_ps(int64_t from_ps, int64_t to_ps)
+{
+    const uint64_t distance = (uint64_t)to_ps - (uint64_t)from_ps;
+    return distance < INT64_MAX ? (int64_t)distance : INT64_MAX;
+}
+
 /* How far the latest speculative event is beyond the safe bound. */
 static int64_t ahead_ps(const struct timewarp *tw)
 {
-    return tw->front.time_ps > tw->gvt.safe_ps ? tw->front.time_ps - tw->gvt.safe_ps : 0;
+    return tw->front.time_ps > tw->gvt.safe_ps ? distance_ps(tw->gvt.safe_ps, tw->front.time_ps)
+                                               : 0;
 }
 
 /* Whether another worker's promise can release several events at once. Without lookahead bounds
@@ -433,9 +441,9 @@ static inline bool may_rise(const struct timewarp *tw)
 
 /*
  * Whether speculation ends early: the promise that limits the safe bound has risen, and of the
- * model time that this worker is ahead a quarter would be safe with it. Others wait for what this
- * worker promises then. Less is not worth a turn. It is the next turn that takes the promise, so
- * this look orders nothing.
+ * model time that this worker is ahead a quarter would be safe with it. Others wait for the promise
+ * that this worker makes then. Less is not worth a turn. It is the next turn that takes the
+ * promise, so this look orders nothing.
  */
 static bool bound_has_risen(const struct timewarp *tw)
 {
@@ -447,7 +455,7 @@ static bool bound_has_risen(const struct timewarp *tw)
     if (promised_ps == tw->promise.blocked_by_ps)
         return false;
     const int64_t bound_ps = add_saturating(promised_ps, tw->promise.blocked_by_delay_ps);
-    return bound_ps > tw->gvt.safe_ps && bound_ps - tw->gvt.safe_ps >= ahead_ps(tw) / 4;
+    return bound_ps > tw->gvt.safe_ps && distance_ps(tw->gvt.safe_ps, bound_ps) >= ahead_ps(tw) / 4;
 }
 
 /* Handles up to a batch of events. Returns whether there were any. */

@@ -143,7 +143,7 @@ static void what_does_not_fit_is_refused(void **state)
          "all_to_all: 10 elements are no multiple of 4 ranks"},
         {"run --bench ccl_all_to_all --algorithm ring_allreduce",
          "ring_allreduce does all_reduce, and ccl_all_to_all is a bench of all_to_all, for which "
-         "there are: pairwise_all_to_all"},
+         "there are: auto_all_to_all, pairwise_all_to_all"},
         {"run --bench ccl_all_to_all --set algorithms.pairwise_all_to_all.topology=ring_1d",
          "topology: pairwise_all_to_all lays its own queues between any SIPs; legal is none"},
         {"run --bench ccl_all_to_all --set system.sips.topology=switch --set system.sips.count=17 "

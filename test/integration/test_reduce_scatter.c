@@ -189,7 +189,7 @@ static void what_goes_by_sip_refuses_other_enumerations(void **state)
     static const char all_reduce[] =
         "leave mate and package out, or use an algorithm that goes by "
         "rank: auto_all_reduce, birs_allreduce, direct_rs_ag, double_binary_tree, "
-        "halving_doubling, recursive_doubling, ring_allreduce, "
+        "halving_doubling, hierarchical, recursive_doubling, ring_allreduce, "
         "ring_rs_ag, torus_rs_ag, tree_allreduce\n";
     static const char gathers[] = "or use an algorithm that goes by rank: auto_all_gather, "
                                   "direct_all_gather, "
