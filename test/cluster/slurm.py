@@ -120,7 +120,8 @@ PartitionName=main Nodes=node1 Default=YES MaxTime=60 State=UP
 
     def run(self, name, *args):
         """The standard output of one of Slurm's commands."""
-        done = subprocess.run([_program(name), *args], capture_output=True, text=True, env=self.env, check=False)
+        done = subprocess.run([_program(name), *args], capture_output=True, text=True, env=self.env,
+                              cwd=self.folder, check=False)  # where a job's output goes
         assert done.returncode == 0, f"{name} {args}: {done.stderr}"
         return done.stdout.strip()
 
