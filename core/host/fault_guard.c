@@ -5,8 +5,8 @@
  * former handler of each signal. It is written under `taking`, while the signal has another handler
  * than the one here, which alone reads it.
  *
- * A signal that does not belong to a guarded call gets its former handler back, and is raised again
- * by the return from here: the instruction that failed is executed once more.
+ * A signal that belongs neither to a guarded call nor to the watch gets its former handler back,
+ * and is raised again by the return from here: the instruction that failed is executed once more.
  *
  * A call that does not return is found by a timer of the thread's own processor time: no other
  * thread's work, and no pause of the machine, counts. A guarded call of a second has executed a

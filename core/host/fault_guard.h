@@ -37,7 +37,7 @@ struct fault_watch {
 /* Of each thread. For the functions here alone. */
 struct fault_guard {
     struct fault_watch watch; /* .arg is NULL: there is none */
-    fault_tell tell;          /* NULL: this thread is not prepared */
+    fault_tell tell;          /* NULL: no call has been guarded here yet */
     void *arg;                /* of the guarded call; NULL: none is guarded */
     unsigned ticks; /* parts of seconds of processor time that began in the guarded call */
 };

@@ -268,7 +268,6 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
         commit_safe(tw, block, event);
         handled++;
     }
-    tw->current.handling = NULL;
     return handled;
 }
 
@@ -313,7 +312,6 @@ static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
         commit_free(worker, event);
         handled++;
     }
-    tw->current.handling = NULL;
     count_gathered(tw);
     return handled;
 }
