@@ -59,33 +59,31 @@ static void take_stretch(struct account *own, uint32_t context, const uint32_t *
 }
 
 /* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
-static void take_engine(struct accounts *accounts, const struct cw_event *event,
-                        const struct lp_sent *cause)
+static void take_engine(struct accounts *accounts, const struct lp_cause_entry *cause)
 {
-    const bool leaves = event->type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
+    const bool leaves = cause->by_type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
                         cause->type != LP_EVENT_KERNEL;
     if (cause->bytes > 0 && cause->type != LP_EVENT_CREDIT &&
-        (leaves || (cause->type == LP_EVENT_MEMORY && event->type != LP_EVENT_MEMORY)))
+        (leaves || (cause->type == LP_EVENT_MEMORY && cause->by_type != LP_EVENT_MEMORY)))
         accounts->of[cause->entity - 1].engine_ps +=
             hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], cause->bytes);
 }
 
-void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_sent *cause, struct cause_steps steps)
+void accounts_take_cause(struct accounts *accounts, uint32_t lp, const struct lp_cause_entry *cause)
 {
-    if (cause->entity == 0 || event->lp > accounts->cubes)
+    if (cause->entity == 0 || lp > accounts->cubes)
         return;
     struct account *const own = &accounts->of[cause->entity - 1];
     if (cause->type == LP_EVENT_KERNEL)
-        take_stretch(own, cause->context, steps.step, steps.count);
+        take_stretch(own, cause->context, lp_cause_steps_of(cause), cause->steps);
     if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
         own->busy_ps = cause->at_ps;
-    if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
-        own->start_ps = event->time_ps;
-    if (cause->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
-        own->end_ps = event->time_ps;
+    if (cause->by_type == LP_EVENT_PE_CPU && cause->now_ps < own->start_ps)
+        own->start_ps = cause->now_ps;
+    if (cause->type == LP_EVENT_CPU_ARRIVAL && cause->by_type != LP_EVENT_TRANSFER)
+        own->end_ps = cause->now_ps;
     else
-        take_engine(accounts, event, cause);
+        take_engine(accounts, cause);
 }
 
 static enum account_wait kind_of(const struct lp_waited *waited)

@@ -50,8 +50,10 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
     if (kind == LP_RECORD_CAUSE) {
         const struct lp_cause *const cause = record;
         const struct cause_steps steps = cause_log_join(explainer->log, worker, cause);
-        accounts_take_cause(explainer->accounts, event, &cause->sent, steps);
-        cause_log_add(explainer->log, worker, event, &cause->sent, steps);
+        const struct lp_cause_entry *const entry =
+            cause_log_add(explainer->log, worker, event, &cause->sent, steps);
+        if (lp_cause_counts(entry->by_type, entry->type))
+            accounts_take_cause(explainer->accounts, event->lp, entry);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
@@ -60,20 +62,14 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 }
 
 /* The same on one thread, past the records. */
-static void explainer_sent(void *arg, const struct cw_event *event, const struct lp_sent *sent,
-                           const uint32_t *steps)
+static void explainer_account(void *arg, uint32_t lp, const struct lp_cause_entry *entry)
 {
-    struct explainer *const explainer = arg;
-    const struct cause_steps all = {steps, sent->count};
-    accounts_take_cause(explainer->accounts, event, sent, all);
-    cause_log_add(explainer->log, 0, event, sent, all);
+    accounts_take_cause(((struct explainer *)arg)->accounts, lp, entry);
 }
 
-static void explainer_waited(void *arg, const struct cw_event *event,
-                             const struct lp_waited *waited)
+static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
 {
-    struct explainer *const explainer = arg;
-    accounts_take_wait(explainer->accounts, event->time_ps, waited);
+    accounts_take_wait(((struct explainer *)arg)->accounts, now_ps, waited);
 }
 
 struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, uint64_t bytes_max)
@@ -101,7 +97,8 @@ void explainer_free(struct explainer *explainer)
 
 struct lp_cause_sink explainer_sink(struct explainer *explainer)
 {
-    explainer->direct = (struct lp_cause_direct){explainer_sent, explainer_waited, explainer};
+    explainer->direct = (struct lp_cause_direct){cause_log_writer(explainer->log),
+                                                 explainer_account, explainer_waited, explainer};
     return (struct lp_cause_sink){explainer_begin, explainer_record, explainer, &explainer->direct};
 }
 

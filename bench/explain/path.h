@@ -43,7 +43,7 @@ struct path_part {
 };
 
 struct path_leg {
-    const struct cause_entry *entry;
+    const struct lp_cause_entry *entry;
     uint32_t lp;         /* whose log it is in */
     uint16_t first, end; /* steps [first, end) */
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */

@@ -24,7 +24,7 @@ struct lp_cause_sink {
     void *arg;
     /* The same past the engine's records, where nothing is undone (CW_SEQUENTIAL); then nothing
      * comes as a record. It outlives the machine. NULL: as records. */
-    const struct lp_cause_direct *direct;
+    struct lp_cause_direct *direct;
 };
 
 struct lp_system_options {

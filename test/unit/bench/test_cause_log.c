@@ -34,11 +34,11 @@ static void each_lp_has_a_log(void **state)
     for (uint32_t i = 0; i < 100000; i++)
         add(log, i % 2, i % 2 == 0 ? 0 : 1 + i / 2 % 2, 5 * (int64_t)i, i);
     assert_true(cause_log_is_whole(log));
-    const struct cause_entry *entry = cause_log_until(log, 2, INT64_MAX);
+    const struct lp_cause_entry *entry = cause_log_until(log, 2, INT64_MAX);
     for (uint32_t i = 99999; entry != NULL; i -= 4, entry = entry->before) {
         assert_int_equal(entry->number, i);
         assert_int_equal(entry->now_ps, 5 * (int64_t)i);
-        assert_int_equal(cause_log_steps(entry)[1], i + 1);
+        assert_int_equal(lp_cause_steps_of(entry)[1], i + 1);
         if (i < 4)
             assert_null(entry->before);
     }
