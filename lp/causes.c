@@ -136,10 +136,9 @@ void lp_cause_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
 
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)
 {
-    const struct lp_cause_direct *const direct = receiver_of(ctx);
-    if (direct != NULL) {
-        direct->waited(direct->arg, cw_now(ctx), waited);
-        return;
-    }
-    cw_emit(ctx, LP_RECORD_WAITED, waited, sizeof *waited);
+    const struct lp_emitted *const emit = &((const struct lp_model *)cw_model_data(ctx))->emit;
+    if (emit->causes && emit->direct != NULL)
+        emit->direct->waited(emit->direct->arg, cw_now(ctx), waited);
+    if (emit->waits || (emit->causes && emit->direct == NULL))
+        cw_emit(ctx, LP_RECORD_WAITED, waited, sizeof *waited);
 }

@@ -201,10 +201,10 @@ static inline bool lp_traces_causes(const struct lp_model *m)
     return __builtin_expect(m->emit.causes, 0);
 }
 
-/* Waits alone are told to timelines, too (lp_emitted.waits). */
+/* Waits alone are told to timelines, too. */
 static inline bool lp_tells_waits(const struct lp_model *m)
 {
-    return __builtin_expect(m->emit.waits, 0);
+    return __builtin_expect(m->emit.notes, 0);
 }
 
 /* Steps of one delay. One that has no room for more says less: the rest of the delay has no name.

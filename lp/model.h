@@ -97,8 +97,9 @@ struct lp_emitted {
     bool ops;      /* data operations (LP_RECORD_OP) */
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
     bool links;    /* links that are crossed (LP_RECORD_CROSSED) */
-    bool waits;    /* kernels that have waited (LP_RECORD_WAITED); so does `causes` */
-    bool causes;   /* why each event comes when it comes (causes.h) */
+    bool waits;    /* kernels that have waited (LP_RECORD_WAITED), as records; */
+    bool notes;    /* these, or `causes` */
+    bool causes;   /* why each event comes when it comes (causes.h), in this batch */
     struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
 };
 

@@ -18,14 +18,14 @@ struct accounts {
 struct accounts *accounts_create(const struct hw_config *hw)
 {
     const uint32_t count = hw_pe_count(hw);
-    struct accounts *const accounts = malloc(sizeof *accounts + count * sizeof(struct account));
+    struct accounts *const accounts =
+        aligned_alloc(_Alignof(struct accounts), sizeof *accounts + count * sizeof(struct account));
     if (accounts == NULL)
         return NULL;
     accounts->hw = hw;
     accounts->count = count;
     accounts->cube_pes = hw_pes(hw);
     accounts->cubes = hw->sip_count * hw_cubes(hw);
-    accounts_clear(accounts);
     return accounts;
 }
 
@@ -38,23 +38,23 @@ void accounts_clear(struct accounts *accounts)
 }
 
 /* A kernel's own time, up to its next event. */
-static void take_stretch(struct account *own, uint32_t context, const uint32_t *steps,
-                         uint32_t count)
+static void take_stretch(struct account_work *work, const uint32_t *steps, uint32_t count)
 {
-    int64_t *const part_ps = context == 0 ? own->part_ps : own->stream_ps;
-    uint64_t *const calls = context == 0 ? own->calls : own->stream_calls;
+    static const uint8_t place[1 << 7] = {[LP_PART_MATH] = 1 + ACCOUNT_MATH,
+                                          [LP_PART_GEMM] = 1 + ACCOUNT_GEMM,
+                                          [LP_PART_FETCH] = 1 + ACCOUNT_FETCH,
+                                          [LP_PART_CREDIT] = 1 + ACCOUNT_CREDIT};
+    const uint32_t calls_max = (1u << LP_STEP_CALLS_BITS) - 1;
     for (uint32_t i = 0; i < count; i++) {
         const enum lp_cause_part part = lp_step_part(steps[i]);
-        if ((steps[i] & LP_STEP_PART) == 0)
-            continue;
         if (part == LP_PART_CALLS) {
-            for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
-                calls[issue] += steps[i] >> (issue - ISSUE_CPU) * LP_STEP_CALLS_BITS &
-                                ((1u << LP_STEP_CALLS_BITS) - 1);
+            for (uint32_t k = 0; k < ISSUES - ISSUE_CPU; k++)
+                work->calls[k] += steps[i] >> k * LP_STEP_CALLS_BITS & calls_max;
             continue;
         }
-        if (++i < count)
-            part_ps[part] += (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
+        if (++i < count && place[part] > 0)
+            work->part_ps[place[part] - 1] +=
+                (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
     }
 }
 
@@ -75,7 +75,8 @@ void accounts_take_cause(struct accounts *accounts, uint32_t lp, const struct lp
         return;
     struct account *const own = &accounts->of[cause->entity - 1];
     if (cause->type == LP_EVENT_KERNEL)
-        take_stretch(own, cause->context, lp_cause_steps_of(cause), cause->steps);
+        take_stretch(cause->context == 0 ? &own->own : &own->streams, lp_cause_steps_of(cause),
+                     cause->steps);
     if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
         own->busy_ps = cause->at_ps;
     if (cause->by_type == LP_EVENT_PE_CPU && cause->now_ps < own->start_ps)

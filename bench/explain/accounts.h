@@ -18,15 +18,24 @@ enum account_wait {
     ACCOUNT_WAITS
 };
 
+/* Parts of a kernel's own time that are summed. */
+enum account_part { ACCOUNT_MATH, ACCOUNT_GEMM, ACCOUNT_FETCH, ACCOUNT_CREDIT, ACCOUNT_PARTS };
+
+/* Work of a kernel, or of its streams. Calls by kind, from ISSUE_CPU on. */
+struct account_work {
+    int64_t part_ps[ACCOUNT_PARTS];
+    uint32_t calls[ISSUES - ISSUE_CPU];
+};
+
+/* The first cache line has nearly all that an event of a kernel changes. */
 struct account {
+    _Alignas(64) struct account_work own;
+    int64_t busy_ps;          /* until then the kernel's time is accounted for */
+    int64_t engine_ps;        /* PE_DMA's engine passed bytes */
     int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
     int64_t wait_ps[ACCOUNT_WAITS];
     int64_t data_ps[HW_DIRS_MAX];
-    int64_t part_ps[LP_PARTS];   /* of the kernel's own time */
-    int64_t stream_ps[LP_PARTS]; /* of its streams' */
-    uint64_t calls[ISSUES], stream_calls[ISSUES];
-    int64_t engine_ps; /* PE_DMA's engine passed bytes */
-    int64_t busy_ps;   /* until then the kernel's time is accounted for */
+    struct account_work streams;
 };
 
 struct accounts;

@@ -15,6 +15,7 @@
 
 struct explainer {
     struct lp_cause_direct direct;
+    uint32_t calls_before; /* collectives that are not explained */
     struct cause_log *log;
     struct accounts *accounts;
 };
@@ -36,11 +37,21 @@ const char *const explain_share_name[EXPLAIN_SHARES] = {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void explainer_begin(void *arg)
+static bool explainer_begin(void *arg)
 {
     struct explainer *const explainer = arg;
+    if (explainer->calls_before > 0) {
+        explainer->calls_before--;
+        return false;
+    }
     cause_log_clear(explainer->log);
     accounts_clear(explainer->accounts);
+    return true;
+}
+
+void explainer_expect(struct explainer *explainer, uint32_t calls)
+{
+    explainer->calls_before = calls > 0 ? calls - 1 : 0;
 }
 
 static void explainer_record(void *arg, uint32_t worker, const struct cw_event *event,
@@ -104,25 +115,26 @@ struct lp_cause_sink explainer_sink(struct explainer *explainer)
 
 /* ---- shares of a kernel's time --------------------------------------------------------------- */
 
-static int64_t calls_ps(const struct lp_model *m, const uint64_t calls[ISSUES])
+static int64_t calls_ps(const struct lp_model *m, const uint32_t calls[ISSUES - ISSUE_CPU])
 {
     int64_t ps = 0;
     for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
-        ps += (int64_t)calls[issue] * m->issue_ps[issue];
+        ps += (int64_t)calls[issue - ISSUE_CPU] * m->issue_ps[issue];
     return ps;
 }
 
 static struct explain_kernel kernel_of(const struct lp_model *m, const struct account *own)
 {
     struct explain_kernel kernel = {.ps = own->end_ps - own->start_ps};
+    const struct account_work *const work = &own->own;
     int64_t *const share_ps = kernel.share_ps;
     share_ps[EXPLAIN_LOAD] = own->wait_ps[ACCOUNT_LOAD];
     share_ps[EXPLAIN_STORE] = own->wait_ps[ACCOUNT_STORE];
     share_ps[EXPLAIN_MATH] =
-        own->part_ps[LP_PART_MATH] + own->part_ps[LP_PART_GEMM] + own->part_ps[LP_PART_FETCH];
-    share_ps[EXPLAIN_CALLS] = calls_ps(m, own->calls);
+        work->part_ps[ACCOUNT_MATH] + work->part_ps[ACCOUNT_GEMM] + work->part_ps[ACCOUNT_FETCH];
+    share_ps[EXPLAIN_CALLS] = calls_ps(m, work->calls);
     share_ps[EXPLAIN_ROOM] = own->wait_ps[ACCOUNT_ROOM];
-    share_ps[EXPLAIN_CREDIT] = own->part_ps[LP_PART_CREDIT];
+    share_ps[EXPLAIN_CREDIT] = work->part_ps[ACCOUNT_CREDIT];
     share_ps[EXPLAIN_DMA] = own->wait_ps[ACCOUNT_CHANNEL];
     share_ps[EXPLAIN_DMA_ASYNC] = own->wait_ps[ACCOUNT_ASYNC];
     share_ps[EXPLAIN_NOTIFY] = own->wait_ps[ACCOUNT_NOTIFY];
@@ -158,17 +170,18 @@ static void divide_kernel(struct explain_kernel *sum, uint32_t count)
 /* Time that a block was at work for a PE's kernel and its streams. */
 static int64_t block_ps(const struct lp_model *m, const struct account *own, enum hw_node_kind node)
 {
+    const struct account_work *const work = &own->own, *const streams = &own->streams;
     uint64_t calls[ISSUES];
     const int64_t overhead_ps = m->hw.overhead_ps[node];
-    for (uint32_t issue = 0; issue < ISSUES; issue++)
-        calls[issue] = own->calls[issue] + own->stream_calls[issue];
+    for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
+        calls[issue] = (uint64_t)work->calls[issue - ISSUE_CPU] + streams->calls[issue - ISSUE_CPU];
     switch (node) {
     case HW_NODE_PE_MATH:
-        return own->part_ps[LP_PART_MATH] + own->stream_ps[LP_PART_MATH];
+        return work->part_ps[ACCOUNT_MATH] + streams->part_ps[ACCOUNT_MATH];
     case HW_NODE_PE_GEMM:
-        return own->part_ps[LP_PART_GEMM] + own->stream_ps[LP_PART_GEMM];
+        return work->part_ps[ACCOUNT_GEMM] + streams->part_ps[ACCOUNT_GEMM];
     case HW_NODE_PE_FETCH_STORE:
-        return own->part_ps[LP_PART_FETCH] + own->stream_ps[LP_PART_FETCH];
+        return work->part_ps[ACCOUNT_FETCH] + streams->part_ps[ACCOUNT_FETCH];
     case HW_NODE_PE_DMA:
         return own->engine_ps;
     case HW_NODE_PE_IPCQ:

@@ -49,6 +49,8 @@ struct path_leg {
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */
     bool to_link;        /* it ends when the tail has left the link of the last step */
     int64_t from_ps, to_ps;
+    int64_t
+        steps_ps; /* the time that its steps give on the model's machine; filled by path_visit() */
 };
 
 struct path {

@@ -346,10 +346,10 @@ static void visit_cut(void *arg, const struct path_part *part)
         cutting->visit(cutting->arg, &rest);
 }
 
-void path_visit(const struct lp_model *m, const struct path *path, path_part_fn visit, void *arg)
+void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit, void *arg)
 {
     for (size_t i = 0; i < path->count; i++) {
-        const struct path_leg *const leg = &path->leg[i];
+        struct path_leg *const leg = &path->leg[i];
         struct cutting cutting = {
             .left_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0,
             .visit = visit,
@@ -357,7 +357,8 @@ void path_visit(const struct lp_model *m, const struct path *path, path_part_fn 
         struct resolving r = {
             .m = m, .hw = &m->hw, .leg = leg, .visit = visit_cut, .arg = &cutting};
         add_steps(&r);
-        add_rest(&r, leg->to_ps - leg->from_ps - r.sum_ps);
+        leg->steps_ps = r.sum_ps;
+        add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
     }
     if (path->host_ps > 0)
         visit(arg, &(struct path_part){.class = PATH_QUEUE,
@@ -376,7 +377,7 @@ int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
         const struct path_leg *const leg = &path->leg[i];
         struct resolving r = {.m = m, .hw = hw, .leg = leg};
         add_steps(&r);
-        add_rest(&r, leg->to_ps - leg->from_ps - path_steps_ps(m, leg));
+        add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
         const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;
         sum_ps += r.sum_ps > cut_ps ? r.sum_ps - cut_ps : 0;
     }
