@@ -1,9 +1,10 @@
 /*
- * cause_log.c: see cause_log.h. Entries lie in blocks of whole pages, which a worker keeps for the
- * next collective: to touch new pages takes longer than to write the entries.
+ * cause_log.c: see cause_log.h. Entries lie in blocks. Memory comes in huge pages, of several
+ * blocks each, which a worker keeps for the next collective: to touch new pages takes longer than
+ * to write the entries.
  *
  * With one worker each full block ends with a list of the latest entry of each LP. So a question
- * for an entry at some time begins in the right block.
+ * for an entry at some time begins in the right block, which has few entries of an LP.
  */
 #include "bench/explain/cause_log.h"
 
@@ -12,11 +13,12 @@
 
 #include "core/host/pages.h"
 
-enum { BLOCK_BYTES = PAGES_HUGE_BYTES, MORE_STEPS_MAX = 1024 };
+enum { BLOCK_BYTES_MIN = 1 << 16, LISTS_TO_A_BLOCK = 8, MORE_STEPS_MAX = 1024 };
 _Static_assert(MORE_STEPS_MAX + LP_CAUSE_STEPS <= LP_CAUSE_STEPS_MAX, "an entry has room for them");
 
 struct cause_block {
     struct cause_block *next, *before;
+    bool begins_page; /* a huge page */
     uint8_t data[];
 };
 
@@ -42,6 +44,7 @@ struct asked {
 struct cause_log {
     uint32_t lps, workers;
     uint64_t worker_bytes_max;
+    size_t block_bytes;                  /* a power of two, at most a huge page */
     size_t list_bytes;                   /* at the end of each block; 0: blocks have no lists */
     struct worker_log *worker;           /* [workers] */
     struct asked *asked;                 /* [lps] by the host, between drains */
@@ -50,7 +53,7 @@ struct cause_log {
 
 static const struct lp_cause_entry **list_of(const struct cause_log *log, struct cause_block *block)
 {
-    return (const struct lp_cause_entry **)(void *)((uint8_t *)block + BLOCK_BYTES -
+    return (const struct lp_cause_entry **)(void *)((uint8_t *)block + log->block_bytes -
                                                     log->list_bytes);
 }
 
@@ -59,7 +62,28 @@ static void use_block(const struct cause_log *log, struct worker_log *own,
 {
     own->current = block;
     own->writer.at = block != NULL ? block->data : NULL;
-    own->writer.end = block != NULL ? (uint8_t *)block + BLOCK_BYTES - log->list_bytes : NULL;
+    own->writer.end = block != NULL ? (uint8_t *)block + log->block_bytes - log->list_bytes : NULL;
+}
+
+/* A block behind `before`, which is the last one, or NULL; NULL: there is no memory for it. */
+static struct cause_block *add_block(const struct cause_log *log, struct worker_log *own,
+                                     struct cause_block *before)
+{
+    uint8_t *const behind = (uint8_t *)before + log->block_bytes;
+    const bool new_page = before == NULL || (uintptr_t)behind % PAGES_HUGE_BYTES == 0;
+    if (new_page && (own->refused || own->bytes + PAGES_HUGE_BYTES > log->worker_bytes_max))
+        return NULL;
+    struct cause_block *const block =
+        new_page ? pages_map(PAGES_HUGE_BYTES) : (struct cause_block *)(void *)behind;
+    if (block == NULL)
+        return NULL;
+    own->bytes += new_page ? PAGES_HUGE_BYTES : 0;
+    block->begins_page = new_page;
+    if (before != NULL)
+        before->next = block;
+    else
+        own->first = block;
+    return block;
 }
 
 /* The writer's room has ended: goes on to the next block, or nowhere. */
@@ -69,14 +93,8 @@ static void next_block(struct lp_cause_writer *writer)
     const struct cause_log *const log = own->log;
     struct cause_block *const before = own->current;
     struct cause_block *next = before != NULL ? before->next : own->first;
-    if (next == NULL && !own->refused && own->bytes + BLOCK_BYTES <= log->worker_bytes_max) {
-        next = pages_map(BLOCK_BYTES);
-        own->bytes += next != NULL ? BLOCK_BYTES : 0;
-        if (before != NULL)
-            before->next = next;
-        else
-            own->first = next;
-    }
+    if (next == NULL)
+        next = add_block(log, own, before);
     if (next == NULL) {
         own->refused = true;
         writer->at = own->nowhere;
@@ -96,8 +114,12 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t byte
         return NULL;
     log->lps = lps;
     log->worker_bytes_max = bytes_max / workers;
-    if (workers == 1 && lps * sizeof *log->last <= BLOCK_BYTES / 8)
-        log->list_bytes = lps * sizeof *log->last;
+    const size_t list_bytes = lps * sizeof *log->last;
+    log->list_bytes = workers == 1 && list_bytes <= PAGES_HUGE_BYTES / 8 ? list_bytes : 0;
+    log->block_bytes = log->list_bytes > 0 ? BLOCK_BYTES_MIN : PAGES_HUGE_BYTES;
+    while (log->block_bytes < PAGES_HUGE_BYTES &&
+           log->block_bytes < LISTS_TO_A_BLOCK * log->list_bytes)
+        log->block_bytes *= 2;
     log->worker = aligned_alloc(_Alignof(struct worker_log), workers * sizeof *log->worker);
     log->asked = calloc(lps, sizeof *log->asked);
     if (log->worker == NULL || log->asked == NULL) {
@@ -131,7 +153,9 @@ void cause_log_free(struct cause_log *log)
     for (uint32_t i = 0; i < log->workers; i++)
         for (struct cause_block *block = log->worker[i].first, *next; block != NULL; block = next) {
             next = block->next;
-            pages_unmap(block, BLOCK_BYTES);
+            while (next != NULL && !next->begins_page)
+                next = next->next;
+            pages_unmap(block, PAGES_HUGE_BYTES);
         }
     free(log->worker);
     free(log->asked);

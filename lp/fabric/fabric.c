@@ -132,8 +132,24 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
     fabric_cross(run, flight, kind, index, next);
 }
 
+/* Off the fast way each crossing is a call. It hides the next links from the processor, which
+ * would else fetch them early. */
+static __attribute__((noinline)) void fetch_noc_links(const struct lp_run *run, uint32_t from,
+                                                      uint32_t to)
+{
+    const struct hw_link *const link = &run->cube->link[run->m->links.first[LP_LINKS_NOC]];
+    while (from != to) {
+        uint32_t next;
+        const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
+        __builtin_prefetch(&link[from * HW_PORTS + port], 1);
+        from = next;
+    }
+}
+
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
+    if (__builtin_expect(run->m->hw.watched, 0))
+        fetch_noc_links(run, from, to);
     while (from != to) {
         uint32_t next;
         const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
@@ -278,6 +294,10 @@ static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_fl
     const struct lp_model *m = run->m;
     uint32_t to_cube;
     const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
+    if (__builtin_expect(m->hw.watched, 0)) {
+        __builtin_prefetch(&run->cube->link[m->links.first[LP_LINKS_OUT] + port], 1);
+        __builtin_prefetch(&run->cube->link[m->links.first[LP_LINKS_UCIE] + port], 1);
+    }
     lp_cross_noc(run, flight, router, m->router.of_port[port]);
     fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
                  HW_NODE_UCIE_PORT);
