@@ -9,32 +9,53 @@
 #include "hw/timing.h"
 #include "lp/kernel/tl_call.h"
 
+/* A PE without a kernel has no account: a large machine's accounts take time to clear. */
 struct accounts {
     const struct hw_config *hw;
-    uint32_t count, cube_pes, cubes;
-    struct account of[]; /* [count] by PE */
+    uint32_t count, cubes;
+    uint32_t collective; /* the one under way, from 1 */
+    uint32_t *begun;     /* [count] by PE: in which collective its account was begun */
+    struct account *of;  /* [count] by PE */
 };
 
 struct accounts *accounts_create(const struct hw_config *hw)
 {
     const uint32_t count = hw_pe_count(hw);
-    struct accounts *const accounts =
-        aligned_alloc(_Alignof(struct accounts), sizeof *accounts + count * sizeof(struct account));
+    struct accounts *const accounts = calloc(1, sizeof *accounts);
     if (accounts == NULL)
         return NULL;
     accounts->hw = hw;
     accounts->count = count;
-    accounts->cube_pes = hw_pes(hw);
     accounts->cubes = hw->sip_count * hw_cubes(hw);
-    return accounts;
+    accounts->begun = calloc(count, sizeof *accounts->begun);
+    accounts->of = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->of);
+    if (accounts->begun != NULL && accounts->of != NULL) {
+        accounts_clear(accounts);
+        return accounts;
+    }
+    accounts_free(accounts);
+    return NULL;
 }
 
-void accounts_free(struct accounts *accounts) { free(accounts); }
-
-void accounts_clear(struct accounts *accounts)
+void accounts_free(struct accounts *accounts)
 {
-    for (uint32_t pe = 0; pe < accounts->count; pe++)
-        accounts->of[pe] = (struct account){.start_ps = INT64_MAX};
+    if (accounts == NULL)
+        return;
+    free(accounts->begun);
+    free(accounts->of);
+    free(accounts);
+}
+
+void accounts_clear(struct accounts *accounts) { accounts->collective++; }
+
+static struct account *account_of(struct accounts *accounts, uint32_t pe)
+{
+    struct account *const own = &accounts->of[pe];
+    if (__builtin_expect(accounts->begun[pe] != accounts->collective, 0)) {
+        accounts->begun[pe] = accounts->collective;
+        *own = (struct account){.start_ps = INT64_MAX};
+    }
+    return own;
 }
 
 /* A kernel's own time, up to its next event. */
@@ -65,7 +86,7 @@ static void take_engine(struct accounts *accounts, const struct lp_cause_entry *
                         cause->type != LP_EVENT_KERNEL;
     if (cause->bytes > 0 && cause->type != LP_EVENT_CREDIT &&
         (leaves || (cause->type == LP_EVENT_MEMORY && cause->by_type != LP_EVENT_MEMORY)))
-        accounts->of[cause->entity - 1].engine_ps +=
+        account_of(accounts, cause->entity - 1)->engine_ps +=
             hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], cause->bytes);
 }
 
@@ -73,7 +94,7 @@ void accounts_take_cause(struct accounts *accounts, uint32_t lp, const struct lp
 {
     if (cause->entity == 0 || lp > accounts->cubes)
         return;
-    struct account *const own = &accounts->of[cause->entity - 1];
+    struct account *const own = account_of(accounts, cause->entity - 1);
     if (cause->type == LP_EVENT_KERNEL)
         take_stretch(cause->context == 0 ? &own->own : &own->streams, lp_cause_steps_of(cause),
                      cause->steps);
@@ -109,7 +130,7 @@ static enum account_wait kind_of(const struct lp_waited *waited)
 
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
 {
-    struct account *const own = &accounts->of[waited->pe];
+    struct account *const own = account_of(accounts, waited->pe);
     if (waited->context != 0)
         return;
     const int64_t since_ps = waited->since_ps > own->busy_ps ? waited->since_ps : own->busy_ps;
@@ -124,5 +145,5 @@ uint32_t accounts_count(const struct accounts *accounts) { return accounts->coun
 
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
 {
-    return &accounts->of[pe];
+    return accounts->begun[pe] == accounts->collective ? &accounts->of[pe] : NULL;
 }

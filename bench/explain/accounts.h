@@ -51,6 +51,7 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
 
 /* Between drains. */
 uint32_t accounts_count(const struct accounts *accounts);
+/* NULL: nothing has happened at this PE. */
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe);
 
 #endif

@@ -207,7 +207,7 @@ static void fill_shares(const struct explainer *explainer, const struct lp_model
         explain->block[i].node = nodes[i];
     for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
         const struct account *const own = accounts_of(explainer->accounts, pe);
-        if (own->start_ps == INT64_MAX)
+        if (own == NULL || own->start_ps == INT64_MAX)
             continue;
         const struct explain_kernel kernel = kernel_of(m, own);
         add_kernel(&explain->mean, &kernel);

@@ -98,6 +98,7 @@ static void parts_sum_to_the_time(void **state)
     };
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         check_sums(collectives[i], true);
+    check_sums("--n-elem 4096 -n 3 -w 1", false);
     check_sums("--bench raw_store --bytes 4096", false);
     check_sums("--bench ipcq_pingpong --bytes 4096", false);
 }
