@@ -383,6 +383,8 @@ const struct option_row option_rows[] = {
      "the SQLite database of the results (STUDY.sqlite in this folder)", SWEEP(db)},
     {"resume", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "go on with a database that must be there (without: make it if it is not)", SWEEP(resume)},
+    {"extend", 0, OPTION_SET, COMMAND_SWEEP, NULL,
+     "the study was changed: keep the points that agree, and run the others", SWEEP(extend)},
     {"retry", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "run the points again that failed, were refused or took too long", SWEEP(retry)},
     {"jobs", 'j', OPTION_COUNT, COMMAND_SWEEP, "N",

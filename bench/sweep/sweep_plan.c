@@ -170,6 +170,12 @@ void sweep_plan_print(FILE *file, const struct sweep_plan *plan, bool each)
 {
     double events = 0, most_bytes = 0;
     char texts[4][TEXT_BYTES];
+    if (plan->count == 0) {
+        fprintf(file,
+                "# %s: no point is left to run; --retry runs those again that have no result\n",
+                plan->study->name);
+        return;
+    }
     if (each)
         fprintf(file, "#%6s %10s %10s %10s  %s\n", "point", "events", "memory", "time", "label");
     for (uint32_t i = 0; i < plan->count; i++) {
