@@ -23,6 +23,7 @@
 #define CONFIGURED                                                                                 \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
 #define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
+#define SIZED   (RUNNING | COMMAND_CHECK)
 #define ALL     (UINT32_MAX & ~COMMAND_PERF)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
@@ -118,31 +119,31 @@ const struct option_row option_rows[] = {
      RUN(config.no_plugins)},
 
     /* the bench and its work */
-    {"bench", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "", RUN(bench), .listed = true,
+    {"bench", 0, OPTION_CHOSEN_NAME, SIZED, "NAME", "", RUN(bench), .listed = true,
      .choice = bench_name, .style = OPTION_SUGGESTED},
-    {"bytes", 0, OPTION_TEXT, RUNNING, "SIZE",
+    {"bytes", 0, OPTION_TEXT, SIZED, "SIZE",
      "bytes per shard: 4096, 4k, 16MB, or a range 1KiB:1GiB:x2", RUN(asked.bytes)},
-    {"bytes-per-rank", 0, OPTION_TEXT, RUNNING, "SIZE",
+    {"bytes-per-rank", 0, OPTION_TEXT, SIZED, "SIZE",
      "bytes of all shards of a rank together; a range too", RUN(asked.bytes_per_rank),
      .of_some_benches = true},
-    {"n-elem", 0, OPTION_TEXT, RUNNING, "N", "elements per shard; a range too", RUN(asked.n_elem)},
-    {"minbytes", 'b', OPTION_BYTES, RUNNING, "SIZE", "as in nccl-tests: first size,",
+    {"n-elem", 0, OPTION_TEXT, SIZED, "N", "elements per shard; a range too", RUN(asked.n_elem)},
+    {"minbytes", 'b', OPTION_BYTES, SIZED, "SIZE", "as in nccl-tests: first size,",
      RUN(asked.least)},
-    {"maxbytes", 'e', OPTION_BYTES, RUNNING, "SIZE", "last size,", RUN(asked.most),
+    {"maxbytes", 'e', OPTION_BYTES, SIZED, "SIZE", "last size,", RUN(asked.most),
      .needs = "minbytes", .needs_text = needs_first_size},
-    {"stepfactor", 'f', OPTION_COUNT, RUNNING, "F", "each size F times the one before,",
+    {"stepfactor", 'f', OPTION_COUNT, SIZED, "F", "each size F times the one before,",
      RUN(asked.factor), .min = 2, .max = 1u << 20, .needs = "minbytes",
      .needs_text = needs_first_size},
-    {"stepbytes", 'i', OPTION_BYTES, RUNNING, "SIZE", "or so much larger", RUN(asked.step),
+    {"stepbytes", 'i', OPTION_BYTES, SIZED, "SIZE", "or so much larger", RUN(asked.step),
      .needs = "minbytes", .needs_text = needs_first_size, .excludes = "stepfactor",
      .excludes_text = "-f and -i exclude each other"},
-    {"dtype", 'd', OPTION_OTHER, RUNNING | COMMAND_BATCH, "T", "f16 (default), bf16, f32",
-     RUN(dtype), .choice = dtype_choice, .read = run_options_read_dtype},
+    {"dtype", 'd', OPTION_OTHER, SIZED | COMMAND_BATCH, "T", "f16 (default), bf16, f32", RUN(dtype),
+     .choice = dtype_choice, .read = run_options_read_dtype},
     {"op", 'o', OPTION_CHOICE, RUNNING | COMMAND_BATCH, "OP", "sum (default), max, min, prod",
      RUN(op), .min = REDOP_SUM, .choice = op_choice},
-    {"iters", 'n', OPTION_COUNT, RUNNING, "N", "timed iterations (1)", RUN(iterations), .min = 1,
+    {"iters", 'n', OPTION_COUNT, SIZED, "N", "timed iterations (1)", RUN(iterations), .min = 1,
      .max = 1000000},
-    {"warmup_iters", 'w', OPTION_COUNT, RUNNING, "N", "untimed iterations before them (0)",
+    {"warmup_iters", 'w', OPTION_COUNT, SIZED, "N", "untimed iterations before them (0)",
      RUN(warmup), .max = 1000000},
     /* seed * 2^32 is a stream's place: more bits would repeat streams. */
     {"seed", 0, OPTION_COUNT, RUNNING | COMMAND_BATCH, "N", "of the input data (1)", RUN(seed),
@@ -160,8 +161,9 @@ const struct option_row option_rows[] = {
      "compare the results with what they must be, bit for bit where that is known",
      RUN(verify_data)},
     {"check", 'c', OPTION_COUNT, RUNNING, "N", "as in nccl-tests: --verify-data unless 0",
-     RUN(verify_data), .max = 1000000},
-    {"no-data", 0, OPTION_SET, RUNNING, NULL, "timing alone, without tensor data", RUN(no_data),
+     RUN(verify_data), .max = 1000000, .excludes = "verify-data",
+     .excludes_text = "-c N and --verify-data say the same or the opposite: drop one of the two"},
+    {"no-data", 0, OPTION_SET, SIZED, NULL, "timing alone, without tensor data", RUN(no_data),
      .excludes = "op-log",
      .excludes_text = "--no-data leaves nothing for --op-log to replay: drop one of the two"},
     {"from", 0, OPTION_OTHER, RUNNING, "S.C.P", "SIP.cube.PE of ipcq_pingpong, raw_store (0.0.0)",
@@ -481,8 +483,9 @@ static const struct command_row command_rows[] = {
      "\nTIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n",
      .name_width = PHOLD_NAMES, .letters = LETTERS_IN_FRONT, .brief = true,
      .argument = phold_options_argument, .finish = phold_options_finish},
-    {COMMAND_CHECK, "check", "validate a configuration", "[OPTION]...",
-     "Validates a configuration.\n", NULL, .name_width = RUN_NAMES},
+    {COMMAND_CHECK, "check", "validate a configuration, and estimate a run of it", "[OPTION]...",
+     "Validates a configuration, and the sizes if any are given, and estimates what a run costs.\n",
+     NULL, .name_width = RUN_NAMES, .finish = run_options_finish},
     {COMMAND_CONFIG, "config", "print the resolved configuration and where values come from",
      "[OPTION]...",
      "Prints the resolved configuration as YAML that loads again (as --preset FILE),\n"
