@@ -69,8 +69,8 @@ static void use_block(const struct cause_log *log, struct worker_log *own,
 static struct cause_block *add_block(const struct cause_log *log, struct worker_log *own,
                                      struct cause_block *before)
 {
-    uint8_t *const behind = (uint8_t *)before + log->block_bytes;
-    const bool new_page = before == NULL || (uintptr_t)behind % PAGES_HUGE_BYTES == 0;
+    uint8_t *const behind = before != NULL ? (uint8_t *)before + log->block_bytes : NULL;
+    const bool new_page = (uintptr_t)behind % PAGES_HUGE_BYTES == 0; /* or there is none before */
     if (new_page && (own->refused || own->bytes + PAGES_HUGE_BYTES > log->worker_bytes_max))
         return NULL;
     struct cause_block *const block =
