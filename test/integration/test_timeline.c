@@ -202,6 +202,7 @@ static void slices_nest_and_arrows_arrive(void **state)
 enum { LINK_TRACKS = 1 << 30 };
 
 /* The ns that all links of the file are busy for, and how many tracks are PE_DMA's or a switch's.
+ * Each slice is rounded to ps, where --links rounds once.
  */
 static double links_busy_ns(size_t *pe_dma, size_t *switches)
 {
@@ -246,7 +247,7 @@ static void links_have_tracks_where_asked_for(void **state)
     (void)state;
     static const char *const asked[] = {"run --preset tiny --n-elem 9000", "run --n-elem 4096",
                                         "run --preset a3_8 --bytes 64KiB --no-data",
-                                        "run --n-elem 2048 --set fabric.contention=none"};
+                                        "run --n-elem 2048 --set fabric.contention=chunk"};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         char file[120];
         size_t pe_dma, switches;
@@ -257,7 +258,7 @@ static void links_have_tracks_where_asked_for(void **state)
         (void)read_timeline(true);
         const double told = told_busy_ns(file), drawn = links_busy_ns(&pe_dma, &switches);
         assert_true(reader.slices > 100 && told > 0);
-        assert_true(fabs(drawn - told) < 1e-6 * told);
+        assert_true(fabs(drawn - told) < 1e-4 * told);
         assert_true(pe_dma >= 4);
         assert_int_equal(switches > 0, i == 2);
         run_output_free(&output);
