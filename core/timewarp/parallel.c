@@ -133,6 +133,7 @@ static void forget_bounds(struct cw_sim *sim)
         gvt->safe_ps = INT64_MIN;
         gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;
+        links_forget_arrivals(&tw->links); /* all that was handled is committed */
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
         sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
     }
