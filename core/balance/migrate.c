@@ -427,6 +427,7 @@ static bool join_again(struct cw_sim *sim)
             return false;
         links->anti_messages = old.anti_messages;
         links->messages = old.messages;
+        links->sent_for_good = old.sent_for_good;
     }
     for (uint32_t to = 0; to < n; to++) {
         struct links *const links = &sim->workers[to].timewarp->links;

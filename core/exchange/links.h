@@ -48,7 +48,8 @@ struct links {
     struct key sent_least; /* the least key that was sent to any worker since the first cut */
     struct memory *memory;
     uint64_t anti_messages; /* cancellations sent, ever */
-    uint64_t messages;      /* sent, ever, cancellations included */
+    uint64_t messages;      /* sent, ever, cancellations included; of them, those */
+    uint64_t sent_for_good; /* from events that are committed (credit.h) */
 };
 
 /*
