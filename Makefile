@@ -102,7 +102,7 @@ PROGRAM_SOURCES := bench/main.c bench/build_commit.c
 EXAMPLE_SOURCES := $(wildcard core/example/*.c)
 LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c $(d)/*/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
-TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
+TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
 TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
@@ -420,6 +420,20 @@ $(OUT)/obj/%.o: %.c
 $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+# The tests of faults run a program whose memory comes from the C library, so that the calls for it can
+# fail, with a library before it that makes them fail.
+FAULT_TESTS := $(wildcard test/faults/test_*.c)
+FAULT_PROGRAM := $(OUT)/test/faults/cubewarp
+FAULT_SHIM := $(OUT)/test/faults/fault_shim.so
+$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
+$(OUT)/obj/test/faults/command_runner.o: CFLAGS_COMMON += -DFAULTS_PROGRAM_BUILT='"$(FAULT_PROGRAM)"' -DFAULTS_SHIM_BUILT='"$(FAULT_SHIM)"'
+$(FAULT_PROGRAM): $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(filter-out $(LIBS_ALLOC),$(LIBS))
+$(FAULT_SHIM): test/faults/fault_shim.c test/faults/fault_shim.h
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -fvisibility=hidden -shared -o $@ $< -ldl
 
 # In the variant fuzz only.
 $(FUZZ_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a

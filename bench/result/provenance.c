@@ -120,12 +120,12 @@ static json_t *changed_of(const struct config *config, struct config **shipped)
     struct config_errors errors = {0};
     struct adding adding = {.object = json_object()};
     if (*shipped == NULL)
-        (void)config_load(&nothing, shipped, &errors);
+        adding.failed = config_load(&nothing, shipped, &errors) == CW_NO_RESOURCE;
     config_errors_free(&errors);
     if (*shipped != NULL && adding.object != NULL)
         changed_values_visit(config, *shipped, add_changed, &adding);
     if (!adding.failed && *shipped != NULL)
-        return adding.object;
+        return adding.object; /* NULL: no memory for it */
     json_decref(adding.object);
     return adding.failed ? NULL : json_null();
 }
