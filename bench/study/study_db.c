@@ -14,11 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/study/damaged_database.h"
+#include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
 #define WRITER_BYTE ((off_t)1 << 60)
+#define NO_NUMBER   INT64_MIN
 
 /* Of the build (bench/build_commit.c); absent where the tests link this file. */
 extern const char cw_build_commit[] __attribute__((weak));
@@ -63,6 +66,8 @@ static const char schema[] =
 /* Without a failure of SQLite's it is that of an allocation between its calls. */
 static int fail_study_db(const struct study_db *db, struct cw_error *error)
 {
+    if (database_is_damaged(db->path, db->sqlite, error))
+        return error->exit_code;
     const bool is_sqlite = db->sqlite != NULL && sqlite3_errcode(db->sqlite) != SQLITE_OK &&
                            sqlite3_errcode(db->sqlite) != SQLITE_DONE &&
                            sqlite3_errcode(db->sqlite) != SQLITE_ROW;
@@ -90,13 +95,13 @@ static bool run_once(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-/* A whole number that a statement gives, -1 if it gives none. */
+/* A whole number that a statement gives, NO_NUMBER if it gives none. */
 static int64_t number_of(struct study_db *db, const char *text)
 {
     sqlite3_stmt *const statement = prepare(db, text);
     const int64_t number = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
                                ? sqlite3_column_int64(statement, 0)
-                               : -1;
+                               : NO_NUMBER;
     sqlite3_finalize(statement);
     return number;
 }
@@ -182,42 +187,52 @@ static int create(struct study_db *db, struct study_shard shard, struct cw_error
     return code;
 }
 
+/* Makes a database of the study as it was that of the study, or says how far they agree. */
+static int settle_change(struct study_db *db, bool extends, struct cw_error *error)
+{
+    if (db->study->points == NULL) /* of a merge, which knows no points */
+        return cw_error_set(error, CW_USAGE,
+                            "%.500s has the results of another study than the parts; name another "
+                            "--db",
+                            db->path);
+    if (extends ? study_extend(db->sqlite, db->study)
+                : study_extend_refuse(db->sqlite, db->study, db->path, error))
+        return extends ? CW_OK : CW_USAGE;
+    return fail_study_db(db, error);
+}
+
 /* A database that is there is this study's, and for the same part of it. */
-static int check_study(struct study_db *db, struct study_shard shard, struct cw_error *error)
+static int check_study(struct study_db *db, struct study_shard shard, bool extends,
+                       struct cw_error *error)
 {
     sqlite3_stmt *const statement =
-        prepare(db, "SELECT digest, points, shard, shards, name, version, commit_id FROM study");
+        prepare(db, "SELECT digest, shard, shards, version, commit_id FROM study");
     int code = CW_OK;
+    bool is_another = false;
     const char *const digest = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
                                    ? (const char *)sqlite3_column_text(statement, 0)
                                    : NULL;
     if (digest == NULL) {
         code = fail_study_db(db, error);
-    } else if (strcmp(digest, db->study->digest) != 0) {
-        code = cw_error_set(error, CW_USAGE,
-                            "%.400s has the results of another study: '%.64s' with %lld points, "
-                            "digest %.32s; %.200s is '%.64s' with %u points, digest %s. Give the "
-                            "new one its own --db",
-                            db->path, sqlite3_column_text(statement, 4),
-                            (long long)sqlite3_column_int64(statement, 1), digest, db->study->path,
-                            db->study->name, db->study->point_count, db->study->digest);
-    } else if (sqlite3_column_int64(statement, 2) != shard.index ||
-               sqlite3_column_int64(statement, 3) != shard.count) {
+    } else if (sqlite3_column_int64(statement, 1) != shard.index ||
+               sqlite3_column_int64(statement, 2) != shard.count) {
         code = cw_error_set(
             error, CW_USAGE, "%.500s is for part %lld of %lld of the study, not for part %u of %u",
-            db->path, (long long)sqlite3_column_int64(statement, 2),
-            (long long)sqlite3_column_int64(statement, 3), shard.index, shard.count);
+            db->path, (long long)sqlite3_column_int64(statement, 1),
+            (long long)sqlite3_column_int64(statement, 2), shard.index, shard.count);
     } else {
+        is_another = strcmp(digest, db->study->digest) != 0;
         snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
-                 sqlite3_column_text(statement, 5), sqlite3_column_text(statement, 6));
+                 sqlite3_column_text(statement, 3), sqlite3_column_text(statement, 4));
     }
     sqlite3_finalize(statement);
-    return code;
+    return is_another ? settle_change(db, extends, error) : code;
 }
 
 /* Readers may look while a sweep writes. In this mode a killed process loses the
  * transaction that was open, and nothing else. */
-static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_error *error)
+static int open_sqlite(struct study_db *db, struct study_shard shard, bool extends,
+                       struct cw_error *error)
 {
     if (sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         return fail_study_db(db, error);
@@ -225,9 +240,11 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_
     const int64_t application = number_of(db, "PRAGMA application_id");
     const int64_t version = number_of(db, "PRAGMA user_version");
     const int64_t tables = number_of(db, "SELECT count(*) FROM sqlite_master");
-    if (application < 0 || version < 0 || tables < 0)
+    if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
         return fail_study_db(db, error);
     const bool is_new = tables == 0 && application == 0; /* or its sweep was killed at once */
+    if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
+        return fail_study_db(db, error);
     if (!is_new && (application != APPLICATION || version != SCHEMA_VERSION))
         return cw_error_set(error, CW_USAGE,
                             "%.500s is no database of a study that this version can write",
@@ -235,7 +252,7 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_
     int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
     if (code == CW_OK && is_new)
         code = create(db, shard, error);
-    return code == CW_OK ? check_study(db, shard, error) : code;
+    return code == CW_OK ? check_study(db, shard, extends, error) : code;
 }
 
 static int prepare_all(struct study_db *db, struct cw_error *error)
@@ -251,7 +268,7 @@ static int prepare_all(struct study_db *db, struct cw_error *error)
 }
 
 int study_db_open(const char *path, const struct study *study, struct study_shard shard,
-                  bool must_exist, struct study_db **db, struct cw_error *error)
+                  struct study_opening opening, struct study_db **db, struct cw_error *error)
 {
     *db = calloc(1, sizeof **db);
     char *const own = strdup(path);
@@ -264,9 +281,9 @@ int study_db_open(const char *path, const struct study *study, struct study_shar
     (*db)->study = study;
     (*db)->path = own;
     (*db)->lock = -1;
-    int code = lock_file(*db, must_exist, error);
+    int code = lock_file(*db, opening.must_exist, error);
     if (code == CW_OK)
-        code = open_sqlite(*db, shard, error);
+        code = open_sqlite(*db, shard, opening.extends, error);
     if (code == CW_OK)
         code = prepare_all(*db, error);
     if (code != CW_OK) {

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "bench/study/damaged_database.h"
 #include "bench/survey/survey_result.h"
 
 enum { STUDY_BUSY_MS = 5000 };
@@ -22,6 +23,8 @@ struct study_reader {
 
 static int study_fail(struct study_reader *reader)
 {
+    if (database_is_damaged(reader->path, reader->db, reader->error))
+        return CW_USAGE;
     return cw_error_set(reader->error, CW_USAGE, "%.300s: cannot be read as a study: %.200s",
                         reader->path, sqlite3_errmsg(reader->db));
 }
@@ -49,7 +52,8 @@ static int study_read_head(struct study_reader *reader)
         return study_fail(reader);
     struct survey_study *const study = survey_more(survey, &survey->studies, &survey->study_count,
                                                    &survey->study_room, sizeof *study);
-    if (study != NULL && sqlite3_step(statement) == SQLITE_ROW) {
+    const int step = sqlite3_step(statement);
+    if (study != NULL && step == SQLITE_ROW) {
         study->name = survey_text(survey, column_text(statement, 0));
         study->created = survey_text(survey, column_text(statement, 1));
         study->version = survey_text(survey, column_text(statement, 2));
@@ -61,8 +65,11 @@ static int study_read_head(struct study_reader *reader)
         study->source = survey_text(survey, reader->path);
         study->first_point = survey->point_count;
     }
+    const int code = study == NULL ? cw_error_memory(reader->error, "the results")
+                     : step == SQLITE_ROW || step == SQLITE_DONE ? CW_OK
+                                                                 : study_fail(reader);
     sqlite3_finalize(statement);
-    return study == NULL ? cw_error_memory(reader->error, "the results") : CW_OK;
+    return code;
 }
 
 /* The point's values on the axes of the study. */
@@ -89,6 +96,8 @@ static int study_read_result(struct study_reader *reader, struct survey_point *p
     const enum survey_state state = point->state;
     json_error_t fault;
     json_t *document = text == NULL ? NULL : json_loads(text, 0, &fault);
+    if (text != NULL && document == NULL && fault.text[0] == '\0') /* else it says where */
+        return cw_error_memory(reader->error, "the results");
     if (document != NULL && (document = survey_keep(survey, document)) == NULL)
         return cw_error_memory(reader->error, "the results");
     if (document != NULL && survey_result_fill(survey, point, document, &refusal) == CW_OK) {

@@ -281,7 +281,7 @@ int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answe
             const size_t capacity = 2 * worker->answer_capacity + BLOCK;
             char *const more = realloc(worker->answer, capacity);
             if (more == NULL)
-                return 0; /* the next turn tries again */
+                return SWEEP_NO_MEMORY;
             worker->answer = more;
             worker->answer_capacity = capacity;
         }

@@ -352,8 +352,10 @@ static const char *lacking(const json_t *value, json_t *model, const char *name)
     const char *key, *lacks = NULL;
     json_t *part;
     size_t i;
-    if (json_is_null(value) && (strcmp(name, "changed") == 0 || strcmp(name, "folder") == 0))
-        return NULL; /* documented: not known */
+    static const char *const unknown[] = {"changed", "shipped", "folder"};
+    for (size_t u = 0; u < sizeof unknown / sizeof *unknown; u++)
+        if (json_is_null(value) && strcmp(name, unknown[u]) == 0)
+            return NULL; /* documented: not known */
     if (value == NULL || (json_typeof(value) != json_typeof(model) &&
                           !(json_is_number(value) && json_is_number(model)) &&
                           !(json_is_boolean(value) && json_is_boolean(model))))
@@ -436,7 +438,7 @@ static const char *judge_text(const char *text, size_t bytes, const struct comma
         wrong = judge_json(text, bytes, whole, must_be_whole);
     else if (file->kind == FILE_HTML && !ends_with(text, bytes, "</html>\n"))
         wrong = "is half a page";
-    else if (file->kind == FILE_TEXT && !ends_with(text, bytes, "\n"))
+    else if (file->kind == FILE_TEXT && bytes > 0 && !ends_with(text, bytes, "\n"))
         wrong = "is half a text";
     free(whole);
     return wrong;

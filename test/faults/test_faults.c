@@ -6,7 +6,7 @@
  * code; each file is old, absent or whole; with exit code 0 each is whole. Built with
  * AddressSanitizer, the program says so when it leaks, and ends with another exit code.
  *
- * FAULT_STRIDE: every so-manieth call only (1: each; default 40). FAULT_ALL=1: each call, not only
+ * FAULT_STRIDE: every so-manieth call only (1: each; default 80). FAULT_ALL=1: each call, not only
  * those from new places. FAULT_PAIRS: random pairs for each command. FAULT_SEED. FAULT_TEST: the
  * name of the one command to test. FAULT_REPLAY: the faults of one run, which is shown.
  */
@@ -213,14 +213,13 @@ static void test_command(const struct command *command)
         else
             find_sites(&calls);
         fail_each(command, &calls,
-                  number_of_environment("FAULT_STRIDE", 40) * (command->is_slow ? 8 : 1));
+                  number_of_environment("FAULT_STRIDE", 80) * (command->is_slow ? 8 : 1));
         fail_pairs(command, &calls, number_of_environment("FAULT_PAIRS", 4));
     }
     print_message("%s: %zu places, %llu runs, %llu defects\n", command->name, calls.count,
                   (unsigned long long)(runs - runs_before), (unsigned long long)(defects - before));
     runner_end();
     free(calls.text);
-    assert_int_equal(defects, before);
 }
 
 static void commands_survive_each_call_that_fails(void **state)
@@ -233,6 +232,7 @@ static void commands_survive_each_call_that_fails(void **state)
     print_message("%llu runs, %llu calls that failed\n", (unsigned long long)runs,
                   (unsigned long long)injected);
     assert_true(injected > 0);
+    assert_int_equal(defects, 0);
 }
 
 int main(void)
