@@ -62,8 +62,8 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
     return CW_OK;
 }
 
-/* Takes the tensor and keeps it until all workers have ended; zeroes it if its memory may hold an earlier
- * tensor's contents. */
+/* Takes the tensor and keeps it until all workers have ended; zeroes it if its memory may hold an
+ * earlier tensor's contents. */
 static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *error)
 {
     if (dist->owned_count == dist->owned_capacity) {

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A stream whose fclose() sets *text, on the heap and ended by a zero, and *bytes, its length without
- * the zero. If there was not memory for all of it, fclose() fails and *text is NULL. NULL: no memory
- * for the stream. Until fclose() *text is NULL, too. */
+/* A stream whose fclose() sets *text, on the heap and ended by a zero, and *bytes, its length
+ * without the zero. If there was not memory for all of it, fclose() fails and *text is NULL. NULL:
+ * no memory for the stream. Until fclose() *text is NULL, too. */
 FILE *text_stream_open(char **text, size_t *bytes);
 
 #endif
