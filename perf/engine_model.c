@@ -21,7 +21,7 @@
 
 /* As in core/timewarp/: batches, rounds of GVT, patience, window. */
 enum {
-    BATCH_MIN = 16,
+    BATCH_MIN = 8,
     BATCH_START = 256,
     BATCH_MAX = 1024,
     BATCH_SPECULATIVE = 16, /* then the engine looks at the promise that stops the worker */

@@ -25,6 +25,9 @@ enum {
     REACH_STEPS = 4, /* in a row, which must have helped; */
     REACH_REST = 16, /* if not, so many are left out, and each time twice as many */
     REACH_REST_MAX = 1 << 12,
+    BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
+    BATCH_LEAST = 4, /* within these */
+    BATCH_MOST = 512,
 };
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
@@ -66,6 +69,12 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
         throttle->patience_full = PATIENCE_MAX;
     throttle->waited = 0;
     throttle->patience = throttle->patience_full;
+}
+
+unsigned throttle_speculative_batch(uint64_t pending)
+{
+    const uint64_t share = pending / BATCH_SHARE;
+    return share < BATCH_LEAST ? BATCH_LEAST : share > BATCH_MOST ? BATCH_MOST : (unsigned)share;
 }
 
 static void throttle_narrow(struct throttle *throttle)

@@ -51,6 +51,11 @@ struct throttle {
 
 void throttle_init(struct throttle *throttle, enum cw_sync sync);
 
+/* How many speculative events may be handled between two looks at the others. The pending events
+ * are about those of a mean delay. A batch covers a small part of that model time. So few messages
+ * that arrive meanwhile come too late. */
+unsigned throttle_speculative_batch(uint64_t pending);
+
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe);

@@ -28,8 +28,8 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* Events between two looks at the others: safe ones, and others beside them. */
-enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+/* Safe events between two looks at the others. */
+enum { BATCH_MIN = 8, BATCH_MAX = 1024 };
 /* Speculative events between two looks at the promise that stops this worker. */
 enum { SPECULATIVE_STEP = 16 };
 /* Events between two looks at the time, while one thread has all events. */
@@ -467,12 +467,13 @@ static bool handle_batch(struct timewarp *tw)
                                                                          : BATCH_GATHERED) +
                    handled >
                0;
+    const unsigned ahead_max = throttle_speculative_batch(pending_count(&tw->worker->pending));
     enum verdict verdict = SAFE;
-    while (handled < tw->throttle.batch && ahead < BATCH_SPECULATIVE) {
+    while (handled < tw->throttle.batch && ahead < ahead_max) {
         if (runs && !keeps_all(tw))
             handled += handle_safe_run(tw, tw->throttle.batch - handled);
         if (runs && tw->throttle.patience == 0) {
-            const unsigned most = BATCH_SPECULATIVE - ahead;
+            const unsigned most = ahead_max - ahead;
             const unsigned step = may_rise(tw) && most > SPECULATIVE_STEP ? SPECULATIVE_STEP : most;
             const unsigned done = handle_speculative_run(tw, step);
             ahead += done;

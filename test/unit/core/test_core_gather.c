@@ -140,6 +140,15 @@ static void a_bound_that_does_not_help_goes(void **state)
     assert_int_equal(throttle.reach.ps, 32); /* it has helped */
 }
 
+static void a_batch_of_speculation_is_a_small_part_of_what_is_pending(void **state)
+{
+    (void)state;
+    assert_int_equal(throttle_speculative_batch(0), 4);
+    assert_int_equal(throttle_speculative_batch(128), 16);
+    assert_int_equal(throttle_speculative_batch(4095), 511);
+    assert_int_equal(throttle_speculative_batch(UINT64_C(1) << 40), 512);
+}
+
 /* Long enough for several changes of the way. */
 static void a_run_that_gathers_commits_the_same(void **state)
 {
@@ -192,6 +201,7 @@ int main(void)
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_bound_that_does_not_help_goes),
+        cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
