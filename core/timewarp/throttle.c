@@ -8,7 +8,8 @@
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
-    WINDOW_MIN = 1,
+    WINDOW_MIN = 1,    /* where memory is tight; */
+    WINDOW_LEAST = 64, /* else: a full window costs a round of GVT, so fewer events do not pay */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
@@ -71,15 +72,15 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->patience = throttle->patience_full;
 }
 
-unsigned throttle_speculative_batch(uint64_t pending)
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending)
 {
-    const uint64_t share = pending / BATCH_SHARE;
+    const uint64_t share = throttle->sync == CW_STRESS ? BATCH_MOST : pending / BATCH_SHARE;
     return share < BATCH_LEAST ? BATCH_LEAST : share > BATCH_MOST ? BATCH_MOST : (unsigned)share;
 }
 
-static void throttle_narrow(struct throttle *throttle)
+static void throttle_narrow(struct throttle *throttle, size_t least)
 {
-    throttle->window = throttle->window / 2 < WINDOW_MIN ? WINDOW_MIN : throttle->window / 2;
+    throttle->window = throttle->window / 2 < least ? least : throttle->window / 2;
 }
 
 static void throttle_widen(struct throttle *throttle)
@@ -151,7 +152,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     if (throttle->level >= MEMORY_TIGHT) {
         if (round_ended) { /* half of the events that there are, not of those that there may be */
             throttle->window = live < throttle->window ? live : throttle->window;
-            throttle_narrow(throttle);
+            throttle_narrow(throttle, WINDOW_MIN);
         }
         *usage = (struct throttle_usage){0}; /* while memory decides, usage tells nothing */
         return;
@@ -164,8 +165,8 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
         return;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(throttle);
-    else if (usage->rolled_back * 20 < usage->processed)
+        throttle_narrow(throttle, WINDOW_LEAST);
+    else if (usage->rolled_back * 8 < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};
 }

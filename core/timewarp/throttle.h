@@ -53,8 +53,9 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync);
 
 /* How many speculative events may be handled between two looks at the others. The pending events
  * are about those of a mean delay. A batch covers a small part of that model time. So few messages
- * that arrive meanwhile come too late. */
-unsigned throttle_speculative_batch(uint64_t pending);
+ * that arrive meanwhile come too late. In the stress mode that is
+ * welcome. */
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
 
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */

@@ -467,7 +467,8 @@ static bool handle_batch(struct timewarp *tw)
                                                                          : BATCH_GATHERED) +
                    handled >
                0;
-    const unsigned ahead_max = throttle_speculative_batch(pending_count(&tw->worker->pending));
+    const unsigned ahead_max =
+        throttle_speculative_batch(&tw->throttle, pending_count(&tw->worker->pending));
     enum verdict verdict = SAFE;
     while (handled < tw->throttle.batch && ahead < ahead_max) {
         if (runs && !keeps_all(tw))
@@ -538,6 +539,7 @@ static bool look_around(struct timewarp *tw)
     if (risen || round_ended) {
         throttle_adjust_reach(&tw->throttle, ahead_ps(tw));
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+        tw->throttle.wary &= may_rise(tw); /* else no wait releases more than an event or two */
     }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
     make_room(tw);

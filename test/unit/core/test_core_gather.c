@@ -143,10 +143,34 @@ static void a_bound_that_does_not_help_goes(void **state)
 static void a_batch_of_speculation_is_a_small_part_of_what_is_pending(void **state)
 {
     (void)state;
-    assert_int_equal(throttle_speculative_batch(0), 4);
-    assert_int_equal(throttle_speculative_batch(128), 16);
-    assert_int_equal(throttle_speculative_batch(4095), 511);
-    assert_int_equal(throttle_speculative_batch(UINT64_C(1) << 40), 512);
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC);
+    assert_int_equal(throttle_speculative_batch(&throttle, 0), 4);
+    assert_int_equal(throttle_speculative_batch(&throttle, 128), 16);
+    assert_int_equal(throttle_speculative_batch(&throttle, 4095), 511);
+    assert_int_equal(throttle_speculative_batch(&throttle, UINT64_C(1) << 40), 512);
+    throttle_init(&throttle, CW_STRESS);
+    assert_int_equal(throttle_speculative_batch(&throttle, 0), 512);
+}
+
+/* A full window costs a round of GVT, so a small one does not pay, unless memory wants it. */
+static void the_window_stays_large_enough_to_pay(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_ADAPTIVE);
+    for (int i = 0; i < 10; i++) {
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
+        throttle_adjust(&throttle, true, 0, 0);
+    }
+    assert_int_equal(throttle.window, 64);
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 100};
+    throttle_adjust(&throttle, true, 0, 0);
+    assert_int_equal(throttle.window, 128);
+    throttle.level = MEMORY_TIGHT;
+    for (int i = 0; i < 10; i++)
+        throttle_adjust(&throttle, true, 128, 0);
+    assert_int_equal(throttle.window, 1);
 }
 
 /* Long enough for several changes of the way. */
@@ -202,6 +226,7 @@ int main(void)
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_bound_that_does_not_help_goes),
         cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
+        cmocka_unit_test(the_window_stays_large_enough_to_pay),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
