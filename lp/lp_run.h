@@ -9,6 +9,7 @@
 #include "lp/causes.h"
 #include "lp/fabric/jitter_draw.h"
 #include "lp/model.h"
+#include "lp/places.h"
 
 /* The LP of a cube, during one event. */
 struct lp_run {

@@ -17,6 +17,7 @@
 #define LP_MODEL_H
 
 #include "core/cw.h"
+#include "hw/arithmetic.h"
 #include "hw/dma.h"
 #include "hw/route.h"
 #include "hw/structure.h"
@@ -111,12 +112,20 @@ struct lp_ring_area {
     uint64_t start, end;
 };
 
+/* Numbers of places are taken apart in each event (places.h). Owner: layout.c. */
+struct lp_divisors {
+    struct hw_divisor pes, cubes; /* of a cube, of a SIP */
+    struct hw_divisor sip_pes;    /* PEs of a SIP */
+    struct hw_divisor cube_w, noc_w, dma_queue_depth;
+};
+
 /* Model data: const while the engine runs. */
 struct lp_model {
     struct hw_config hw;
     struct lp_config config;
     struct hw_dma_params dma;
     uint32_t cubes, pes; /* per SIP, per cube */
+    struct lp_divisors by;
     struct lp_numbers lps;
     struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */
     struct lp_cube_layout cube;

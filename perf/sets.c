@@ -262,7 +262,11 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
         if (strcmp(sets[i].name, set) == 0)
             bit = sets[i].bit;
     if (bit == 0) {
-        return cw_error_set(error, CW_USAGE, "--set %.80s: no such set", set);
+        char names[160] = "";
+        for (size_t i = 0; i < SETS; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? ", " : "",
+                     sets[i].name);
+        return cw_error_set(error, CW_USAGE, "--set %.80s: no such set; there are: %s", set, names);
     }
     struct cases list = {.count = 0};
     const uint32_t all = cores > 1 ? cores : 2; /* on one core two threads still must be right */

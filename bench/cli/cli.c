@@ -82,10 +82,11 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     if (!cli_read(&options, argc, argv, &code))
         return code;
     struct config_errors errors = {0};
-    const enum run_line_bench bench = (command & (COMMAND_RUN | COMMAND_VERIFY)) == 0
-                                          ? RUN_LINE_NO_BENCH
-                                      : options_given(&options, "bench") ? RUN_LINE_BENCH
-                                                                         : RUN_LINE_ANY_BENCH;
+    const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
+    const enum run_line_bench bench =
+        takes_bench && options_given(&options, "bench")   ? RUN_LINE_BENCH
+        : (command & (COMMAND_RUN | COMMAND_VERIFY)) != 0 ? RUN_LINE_ANY_BENCH
+                                                          : RUN_LINE_NO_BENCH;
     code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);

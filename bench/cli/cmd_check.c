@@ -1,30 +1,93 @@
 /*
  * cmd_check.c: `cubewarp check`: prints every error of a configuration, or that it has
  * none: those that the loader finds, then whether the chosen algorithm runs on this machine with
- * its own n_elem: hooks, mapper and validator are asked as a run asks them.
+ * the sizes that are given, or with its own n_elem: hooks, mapper and validator are asked as a run
+ * asks them. Then an estimate of the run.
  */
 #include "bench/cli/cmd_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "bench/cli/cli.h"
+#include "bench/study/estimate_text.h"
+#include "bench/study/study_estimate.h"
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/dist_rehearsal.h"
 #include "collectives/runtime/distributed.h"
+#include "core/host/host_limits.h"
 
-static int check_algorithm(const struct config *config, struct cw_error *error)
+/* Asks for a call of n_elem elements per shard. */
+static int check_size(const struct config *config, const struct run_options *options,
+                      const struct ccl_algorithm *algorithm, uint64_t n_elem,
+                      struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
-    if (algorithm == NULL)
-        return error->exit_code;
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
                                   .collective = algorithm->collective,
                                   .world_size = dist_world_size_for(config),
-                                  .n_elem = config->ccl.n_elem,
-                                  .dtype = LP_F16,
+                                  .n_elem = n_elem,
+                                  .dtype = (enum lp_dtype)options->dtype,
                                   .math = LP_MATH_SUM};
     return dist_rehearse(config, &call, error);
+}
+
+/* The elements of the call that a run of its i-th size makes. */
+static uint64_t check_elements(const struct config *config, const struct run_options *options,
+                               const struct ccl_algorithm *algorithm, size_t i)
+{
+    const uint64_t shards = options->sizes_per_rank ? (uint64_t)study_estimate_shards(config) : 1;
+    const uint64_t parts =
+        algorithm->collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
+    const uint64_t n_elem = options->n_elem[i] / shards / parts;
+    return n_elem > 0 ? n_elem : 1;
+}
+
+/* All sizes. One that cannot run is told, and is an error if no other can, as in a run. */
+static int check_algorithm(const struct config *config, const struct run_options *options,
+                           struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    if (options->size_count == 0)
+        return check_size(config, options, algorithm, config->ccl.n_elem, error);
+    size_t refused = 0;
+    for (size_t i = 0; i < options->size_count; i++) {
+        struct cw_error own = {.exit_code = CW_OK};
+        if (check_size(config, options, algorithm, check_elements(config, options, algorithm, i),
+                       &own) == CW_OK)
+            continue;
+        if (refused++ == 0)
+            *error = own;
+        fprintf(stderr, "%" PRIu64 " bytes would not run: %s\n",
+                options->n_elem[i] * (uint64_t)dtype_bytes(options->dtype), own.text);
+    }
+    if (refused == options->size_count)
+        return error->exit_code;
+    error->exit_code = CW_OK;
+    return CW_OK;
+}
+
+/* What a run would cost, so that nobody starts one of hours, or larger than the machine, unaware.
+ */
+static void print_estimate(const struct run_options *options, const struct config *config)
+{
+    const struct study_estimate estimate = study_estimate_run(options, config);
+    const double machine = (double)host_limits_memory_bytes();
+    const size_t sizes = options->size_count > 0 ? options->size_count : 1;
+    char events[ESTIMATE_TEXT_BYTES], bytes[ESTIMATE_TEXT_BYTES], seconds[ESTIMATE_TEXT_BYTES],
+        has[ESTIMATE_TEXT_BYTES];
+    printf("# estimate of a run of %zu size%s, %s tensor data, on one core: %s events, %s of "
+           "memory, %s\n",
+           sizes, sizes == 1 ? "" : "s", options->no_data ? "without" : "with",
+           estimate_number_text(estimate.events, events),
+           estimate_bytes_text((double)estimate.bytes, bytes),
+           estimate_seconds_text(estimate.seconds, seconds));
+    if ((double)estimate.bytes > machine)
+        printf("# that is more memory than the %s of this machine%s\n",
+               estimate_bytes_text(machine, has),
+               options->no_data ? "" : "; --no-data simulates without tensor data");
 }
 
 int check_main(int argc, char **argv)
@@ -35,11 +98,13 @@ int check_main(int argc, char **argv)
     const int result = cli_begin(&options, COMMAND_CHECK, argc, argv, &config);
     if (config == NULL)
         return result;
-    const int code = check_algorithm(config, &error);
-    if (code == CW_OK)
+    const int code = check_algorithm(config, &options, &error);
+    if (code == CW_OK) {
         printf("ok, configuration %s\n", config->digest);
-    else
+        print_estimate(&options, config);
+    } else {
         fprintf(stderr, "%s\n", error.text);
+    }
     config_free(config);
     return cli_end("check", code);
 }

@@ -12,16 +12,20 @@
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-static int by_ends(const void *left, const void *right)
+int picture_link_compare(const struct picture_link *a, const struct picture_link *b)
 {
-    const struct picture_link *const a = left, *const b = right;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
     if (a->to != b->to)
         return a->to < b->to ? -1 : 1;
-    if (a->side != b->side)
-        return a->side < b->side ? -1 : 1;
-    return a->outlet < b->outlet ? -1 : a->outlet > b->outlet;
+    return a->side < b->side ? -1 : a->side > b->side;
+}
+
+static int by_ends(const void *left, const void *right)
+{
+    const struct picture_link *const a = left, *const b = right;
+    const int order = picture_link_compare(a, b);
+    return order != 0 ? order : a->outlet < b->outlet ? -1 : a->outlet > b->outlet;
 }
 
 /* The links so far, and how many have room. */

@@ -100,6 +100,9 @@ static inline uint32_t picture_number(uint32_t node) { return node & (PICTURE_SW
 struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct cw_error *error);
 void picture_free(struct picture *picture); /* accepts NULL */
 
+/* The order of links by their ends and the side of the sender: < 0, 0, > 0 as for qsort(). */
+int picture_link_compare(const struct picture_link *a, const struct picture_link *b);
+
 /* The use of the picture's collective: its time, above 0, and with `cubes` that of cubes, which are
  * 0 at first. CW_OK, or out of memory. */
 int picture_use(struct picture *picture, int64_t time_ps, bool cubes, struct cw_error *error);

@@ -69,13 +69,8 @@ static void fold_cubes(const struct folding *f, struct picture *folded)
 static int by_boxes(const void *left, const void *right)
 {
     const struct picture_link *const a = left, *const b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    if (a->side != b->side)
-        return a->side < b->side ? -1 : 1;
-    return a->kind < b->kind ? -1 : a->kind > b->kind;
+    const int order = picture_link_compare(a, b);
+    return order != 0 ? order : a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
 /* Links in order: those that are alike become one. */

@@ -77,6 +77,8 @@ int run_options_read_tag(struct options *options, const struct option_row *row, 
                             "--tag %s: every CSV has a column of that name; take "
                             "another",
                             name);
+    if (text_utf8_prefix(text, strlen(text)) != strlen(text))
+        return options_refuse(error, row->name, text, "expected a value in UTF-8");
     if (has_tag(run, name, bytes))
         return cw_error_set(error, CW_USAGE, "--tag %s: given more than once", name);
     if (run->tag_count == RUN_TAGS_MAX)

@@ -49,8 +49,10 @@ static const char *step_parse(const char *text, struct step *step)
             return "a factor is x and a whole number from 2";
         return NULL;
     }
-    if (text[0] != '+' || !size_parse(text + 1, strlen(text + 1), &step->plus) || step->plus == 0)
+    if (text[0] != '+')
         return "a range ends in :xFACTOR or :+STEP";
+    if (!size_parse(text + 1, strlen(text + 1), &step->plus) || step->plus == 0)
+        return "a step is + and a size from 1 on";
     step->factor = 1;
     return NULL;
 }

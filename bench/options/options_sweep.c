@@ -34,9 +34,9 @@ int sweep_options_argument(struct options *options, int count, char **rest, stru
 
 int sweep_options_finish(struct options *options, struct cw_error *error)
 {
-    static const char *const not_merge[] = {"resume",        "retry",      "jobs",  "threads",
-                                            "point-timeout", "max-memory", "shard", "emit",
-                                            "tasks",         "dry-run",    "quiet"};
+    static const char *const not_merge[] = {"resume",  "extend",        "retry",      "jobs",
+                                            "threads", "point-timeout", "max-memory", "shard",
+                                            "emit",    "tasks",         "dry-run",    "quiet"};
     const struct sweep_options *const sweep = options->values;
     if (sweep->merge && sweep->input_count == 0)
         return cw_error_set(error, CW_USAGE,
@@ -53,6 +53,11 @@ int sweep_options_finish(struct options *options, struct cw_error *error)
         if (sweep->merge && options_given(options, not_merge[i]))
             return cw_error_set(error, CW_USAGE, "--%s: merge runs nothing, and takes --db alone",
                                 not_merge[i]);
+    if (sweep->extend && (sweep->dry_run || sweep->emit != SWEEP_HERE))
+        return cw_error_set(error, CW_USAGE,
+                            "--extend changes the database, and %s runs nothing; without --extend "
+                            "it says how many points agree",
+                            sweep->dry_run ? "--dry-run" : "--emit");
     if (sweep->emit != SWEEP_HERE && (sweep->resume || sweep->retry || sweep->dry_run))
         return cw_error_set(error, CW_USAGE,
                             "--emit: its tasks run the points that are open; drop --%s",

@@ -24,7 +24,7 @@ struct sweep_options {
     uint32_t jobs, threads; /* 0: as the sweep chooses */
     double timeout_s;       /* of a point; 0: none */
     uint64_t memory_bytes;  /* of all points in flight; 0: 80 % of the machine's */
-    bool resume, retry, dry_run, quiet;
+    bool resume, extend, retry, dry_run, quiet;
 };
 
 /* For the table of options. */

@@ -414,6 +414,9 @@ static void print_cut(FILE *file, const struct result_engine *engine)
     fputs(engine->stats.threads_pinned > 0 ? "; pinned\n" : "; not pinned\n", file);
 }
 
+/* A share of the threads' time. */
+static const double MOSTLY_IDLE = 0.5;
+
 void report_threads(FILE *file, const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
@@ -427,6 +430,10 @@ void report_threads(FILE *file, const struct result_engine *engine)
         fprintf(file, "%s %s %.1f %%", i == 0 ? "" : ",", cw_activity_name[i],
                 100 * stats->time_share[i]);
     fputs(timed > 0 ? " (sampled)\n" : " the run was too short for a sample\n", file);
+    if (stats->time_share[CW_IDLE] > MOSTLY_IDLE)
+        fputs("# the threads mostly waited: the model has less to do at a time than they could, or "
+              "others keep the cores busy; try --threads 1, or --no-pin\n",
+              file);
     fprintf(file,
             "# rollbacks: primary %" PRIu64 ", secondary %" PRIu64
             ", events in one: mean %.1f, most %" PRIu64 "; anti-messages %" PRIu64
@@ -449,12 +456,30 @@ void report_table_row(FILE *file, const struct result *result, size_t row)
     report_print_row(file, &result->rows[row], result->measured.path != NULL);
 }
 
+/* Of many sizes the first and the last tell how things go; rows with names, or that were to be
+ * explained, are all of interest. */
+static bool has_details(const struct result *result, size_t row)
+{
+    enum { ALL_DETAILED = 4 };
+    return result->row_count <= ALL_DETAILED || result->rows_named || row == 0 ||
+           row + 1 == result->row_count || result->rows[row].explain != NULL;
+}
+
 void report_table_rest(FILE *file, const struct result *result)
 {
     const bool named = result->rows_named;
+    size_t left_out = 0;
     print_foot(file, result);
     for (size_t i = 0; i < result->row_count; i++) {
         const struct result_row *const row = &result->rows[i];
+        if (!has_details(result, i)) {
+            left_out++;
+            continue;
+        }
+        if (left_out > 0)
+            fprintf(file, "#\n# ---- %zu sizes between: --json has their phases, waits and links\n",
+                    left_out);
+        left_out = 0;
         if (result->row_count > 1 && row->phase_count + row->link_count > 0)
             fprintf(file, "#\n# ---- %s%s%" PRIu64 " B\n", named ? row->collective : "",
                     named ? ", " : "", row->bytes);

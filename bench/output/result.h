@@ -54,6 +54,7 @@ struct result_row {
                         of a rank are reduced together */
     bool done;       /* false: the run failed before its figures were known */
     char *not_run;   /* why this size was not run; NULL: it was. The result's */
+    char *choice;    /* why the algorithm was chosen; NULL: it was named. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */

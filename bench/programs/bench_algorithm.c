@@ -92,13 +92,18 @@ void bench_expect(const struct bench_session *session, size_t i)
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row)
 {
     const struct schedule *const schedule = dist_schedule(session->dist);
+    struct ccl_choice choice = {.why = ""};
     struct cw_error ignored;
     if (!has_algorithm(session->program))
         return;
     const struct ccl_call call = bench_call(session, session->program->does, row->count);
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, &ignored);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, &choice, &ignored);
     if (algorithm == NULL)
         return;
+    const char *const why =
+        schedule != NULL && algorithm->schedule != NULL ? schedule->why : choice.why;
+    if (why[0] != '\0' && row->choice == NULL)
+        row->choice = strdup(why);
     if (schedule != NULL && algorithm->schedule != NULL) {
         row->moved = schedule_moved(schedule);
         if (schedule->why[0] != '\0')

@@ -46,7 +46,7 @@ static double serial_share(const struct prediction_basis *basis)
 /* ---- the table --------------------------------------------------------------------------------
  */
 
-static void print_costs(const struct perf_trace *trace)
+static void print_costs(const struct perf_trace *trace, const struct subject *subject)
 {
     bool shown[UINT16_MAX + 1] = {false};
     printf("# event types by their whole cost, with the mean of the samples:");
@@ -65,8 +65,14 @@ static void print_costs(const struct perf_trace *trace)
         if (most_s <= 0)
             break;
         shown[most] = true;
-        printf("%s %zu: %.0f ns x %" PRIu64, line == 0 ? "" : ",", most,
-               perf_trace_cost_s(trace, (uint16_t)most) * 1e9, trace->costs[most].events);
+        const char *const name = subject_event_name(subject, (uint16_t)most);
+        printf("%s ", line == 0 ? "" : ",");
+        if (name != NULL)
+            printf("%s", name);
+        else
+            printf("type %zu", most);
+        printf(" %.0f ns x %" PRIu64, perf_trace_cost_s(trace, (uint16_t)most) * 1e9,
+               trace->costs[most].events);
     }
     putchar('\n');
 }
@@ -179,7 +185,7 @@ void project_print(const struct perf_options *options, const struct project_outc
     if (trace->left_out > 0)
         printf("# the trace ends there: %" PRIu64 " more events were left out (--events)\n",
                trace->left_out);
-    print_costs(trace);
+    print_costs(trace, outcome->subject);
     print_bounds(options, outcome);
     if (!outcome->is_predicted)
         return;

@@ -211,3 +211,23 @@ void subject_place_free(struct subject_place *place)
     free(place->lp_worker);
     free(place->least_ps);
 }
+
+const char *subject_event_name(const struct subject *subject, uint16_t type)
+{
+    static const char *const names[] = {[LP_EVENT_TRANSFER] = "transfer",
+                                        [LP_EVENT_CPU_ARRIVAL] = "control arrives",
+                                        [LP_EVENT_CPU_DONE] = "control served",
+                                        [LP_EVENT_PE_CPU] = "control at a PE",
+                                        [LP_EVENT_HOST] = "back at the host",
+                                        [LP_EVENT_VISIBLE] = "tile visible",
+                                        [LP_EVENT_CREDIT] = "credit",
+                                        [LP_EVENT_ENGINE] = "PE_DMA",
+                                        [LP_EVENT_MEMORY] = "memory",
+                                        [LP_EVENT_DMA_DONE] = "DMA done",
+                                        [LP_EVENT_KERNEL] = "kernel",
+                                        [LP_EVENT_LAND] = "put lands",
+                                        [LP_EVENT_LEND] = "memory of another PE"};
+    if (subject->is_phold)
+        return type == 0 ? "event" : NULL;
+    return type < sizeof names / sizeof *names ? names[type] : NULL;
+}

@@ -54,6 +54,8 @@ struct subject_place {
 int subject_place(const struct subject *subject, uint32_t workers, struct subject_place *place,
                   struct cw_error *error);
 void subject_place_free(struct subject_place *place);
+/* The name of a type of events; NULL: it has none. */
+const char *subject_event_name(const struct subject *subject, uint16_t type);
 /* The partitioner's name. */
 const char *subject_partition(const struct subject *subject);
 

@@ -168,7 +168,8 @@ void chart_history(FILE *out, const struct survey *survey)
         chart_path_end(&chart);
         for (size_t i = 0; i < survey->cases[c].count; i++)
             chart_marker(out, c, chart_place(&chart.x, (double)i + 1),
-                         chart_place(&chart.y, measures[i].median / measures[0].median), false);
+                         chart_place(&chart.y, measures[i].median / measures[0].median),
+                         measures[i].changed);
         fputs("</g>", out);
     }
     chart_close(&chart);

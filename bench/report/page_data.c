@@ -272,7 +272,7 @@ static void data_cases(FILE *out, const struct survey *survey)
             put_short(out, measure->median);
             put_short(out, measure->least);
             put_short(out, measure->most);
-            fprintf(out, ",%d]", measure->disturbed);
+            fprintf(out, ",%d,%d]", measure->disturbed, measure->changed);
         }
         fputs("]}", out);
     }

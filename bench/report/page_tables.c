@@ -313,17 +313,36 @@ void page_write_engine(FILE *out, struct survey *survey)
 
 bool page_has_history(const struct survey *survey) { return survey->case_count > 0; }
 
+/* The last run whose simulated results are others than those of the run before; NULL: none. */
+static const struct survey_measure *last_change(const struct survey_case *one)
+{
+    const struct survey_measure *last = NULL;
+    for (size_t i = 0; i < one->count; i++)
+        if (one->measures[i].changed)
+            last = &one->measures[i];
+    return last;
+}
+
 void page_write_history(FILE *out, struct survey *survey)
 {
     char text[SAY_BYTES];
+    bool has_changes = false;
+    for (size_t i = 0; i < survey->case_count; i++)
+        has_changes |= last_change(&survey->cases[i]) != NULL;
     fputs("<div id=\"history-view\"></div><div class=\"static\">", out);
     chart_history(out, survey);
+    fputs("</div>", out);
+    if (has_changes)
+        fputs("<p class=\"note\">A hollow mark: the simulated results (events, times, hashes) are "
+              "others than in the run before.</p>",
+              out);
     fputs(
-        "</div><div class=\"scroll\"><table "
+        "<div class=\"scroll\"><table "
         "class=\"small\"><caption>Events "
         "per second, median of the rounds of a run</caption><thead><tr><th scope=\"col\">case</th>"
         "<th scope=\"col\">host</th><th class=\"n\">runs</th><th class=\"n\">first</th><th "
-        "class=\"n\">last</th><th class=\"n\">last / first</th></tr></thead><tbody>\n",
+        "class=\"n\">last</th><th class=\"n\">last / first</th><th scope=\"col\">results "
+        "changed</th></tr></thead><tbody>\n",
         out);
     for (size_t i = 0; i < survey->case_count; i++) {
         const struct survey_case *const one = &survey->cases[i];
@@ -336,7 +355,16 @@ void page_write_history(FILE *out, struct survey *survey)
         fprintf(out, "</td><td class=\"n\">%zu</td>", one->count);
         fprintf(out, "<td class=\"n\">%s</td>", say_count(first, text));
         fprintf(out, "<td class=\"n\">%s</td>", say_count(last, text));
-        fprintf(out, "<td class=\"n\">%.3f</td></tr>\n", last / first);
+        fprintf(out, "<td class=\"n\">%.3f</td><td>", last / first);
+        const struct survey_measure *const change = last_change(one);
+        if (change != NULL) {
+            fputs("<span class=\"state\">with commit ", out);
+            say_html(out, change->commit);
+            fputs("</span>", out);
+        } else {
+            fputs("no", out);
+        }
+        fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
 }

@@ -16,6 +16,7 @@
 struct joining {
     struct again *again;
     const char *path;            /* of --again in the new line; NULL: it is not there */
+    uint32_t count;              /* of --again in the new line */
     bool given[OPTION_ROWS_MAX]; /* in the new line, by row of the table */
 };
 
@@ -36,6 +37,7 @@ static void note_given(void *arg, const struct option_row *row, char **words, in
     const char *const equals = strchr(words[0], '=');
     if (row != NULL && !row->repeats)
         joining->given[row - option_rows] = true;
+    joining->count += is_again(row);
     if (is_again(row))
         joining->path = equals != NULL ? equals + 1 : count > 1 ? words[1] : NULL;
 }
@@ -108,6 +110,8 @@ int again_begin(struct again *again, int argc, char **argv, struct cw_error *err
     if (options_walk(COMMAND_RUN, argc, argv, note_given, &joining, &ignored) != CW_OK ||
         joining.path == NULL)
         return CW_OK;
+    if (joining.count > 1)
+        return cw_error_set(error, CW_USAGE, "--again: given more than once");
     return join(&joining, argc, argv, error);
 }
 

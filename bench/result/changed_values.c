@@ -28,7 +28,7 @@ static void compare_value(const struct visit *visit, const char *before, const c
     if (now == then || (now != NULL && then != NULL && strcmp(now, then) == 0))
         return;
     snprintf(path, sizeof path, "%s%s", before, name);
-    visit->changed(visit->arg, path, now);
+    visit->changed(visit->arg, path, now, then);
 }
 
 /* The parameters of the entry that runs: each name once, by the first entry that has it. */

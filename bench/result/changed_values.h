@@ -6,10 +6,10 @@
 
 #include "collectives/config/config.h"
 
-/* path: as --set takes it; value: in canonical spelling, NULL: the other configuration alone has
- * one. Both are valid
- * during the call. */
-typedef void (*changed_value_fn)(void *arg, const char *path, const char *value);
+/* path: as --set takes it; value, shipped: of the two configurations, in canonical spelling, NULL:
+ * the other configuration alone has one. All are valid during the call. */
+typedef void (*changed_value_fn)(void *arg, const char *path, const char *value,
+                                 const char *shipped);
 
 /*
  * Calls `changed` for each value of `config` that is another in `shipped`, in the schema's order:

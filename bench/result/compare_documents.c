@@ -176,10 +176,16 @@ static void add_difference(struct comparison_of_documents *comparison, const cha
         comparison->values[comparison->value_count++] = (struct compared_value){key, a, b};
 }
 
-/* The text of a changed value: NULL in JSON is a value that is taken away. */
-static const char *changed_text(const json_t *changed, const char *key)
+/* The text of a value that one of two results has changed: NULL in JSON is a value that is taken
+ * away. The other result of the same program names the shipped value. */
+static const char *changed_text(const struct result_document *document,
+                                const struct result_document *other, const char *key)
 {
-    const json_t *const value = json_object_get(changed, key);
+    const json_t *const changed = json_object_get(document->provenance, "changed");
+    const json_t *value = json_object_get(changed, key);
+    if (value == NULL && strcmp(result_document_provenance(document, "commit"),
+                                result_document_provenance(other, "commit")) == 0)
+        value = json_object_get(json_object_get(other->provenance, "shipped"), key);
     return value == NULL ? "as shipped" : json_is_string(value) ? json_string_value(value) : "none";
 }
 
@@ -218,12 +224,12 @@ static void compare_values(const struct result_document *a, const struct result_
                    result_document_provenance(b, "commit"));
     json_object_foreach((json_t *)(uintptr_t)changed_a, key, value)
     {
-        add_difference(comparison, key, changed_text(changed_a, key), changed_text(changed_b, key));
+        add_difference(comparison, key, changed_text(a, b, key), changed_text(b, a, key));
     }
     json_object_foreach((json_t *)(uintptr_t)changed_b, key, value)
     {
         if (json_object_get(changed_a, key) == NULL)
-            add_difference(comparison, key, "as shipped", changed_text(changed_b, key));
+            add_difference(comparison, key, changed_text(a, b, key), changed_text(b, a, key));
     }
     add_difference(comparison, "configuration's digest", a->config_digest, b->config_digest);
 }

@@ -100,34 +100,37 @@ static json_t *tags_of(const struct run_options *options)
     return tags;
 }
 
-/* Values that are added to an object, until one fails. */
+/* Values that are added to two objects, until one fails. */
 struct adding {
-    json_t *object;
+    json_t *changed, *shipped;
     bool failed;
 };
 
-static void add_changed(void *arg, const char *path, const char *value)
+static void add_changed(void *arg, const char *path, const char *value, const char *shipped)
 {
     struct adding *const adding = arg;
-    adding->failed |= !put(adding->object, path, value != NULL ? any_text(value) : json_null());
+    adding->failed |=
+        !put(adding->changed, path, value != NULL ? any_text(value) : json_null()) ||
+        !put(adding->shipped, path, shipped != NULL ? any_text(shipped) : json_null());
 }
 
-/* The values that a line without options has others of; null: not known, since the shipped files
- * are not found. */
-static json_t *changed_of(const struct config *config, struct config **shipped)
+/* Adds "changed", the values that a line without options has others of, and "shipped", the values
+ * that it has. Both are null where the shipped files are not found. False: no memory. */
+static bool put_changed(json_t *object, const struct config *config, struct config **shipped)
 {
     const struct config_request nothing = {.configs_dir = NULL};
     struct config_errors errors = {0};
-    struct adding adding = {.object = json_object()};
     if (*shipped == NULL)
         (void)config_load(&nothing, shipped, &errors);
     config_errors_free(&errors);
-    if (*shipped != NULL && adding.object != NULL)
+    if (*shipped == NULL)
+        return put(object, "changed", json_null()) && put(object, "shipped", json_null());
+    struct adding adding = {.changed = json_object(), .shipped = json_object()};
+    adding.failed = adding.changed == NULL || adding.shipped == NULL;
+    if (!adding.failed)
         changed_values_visit(config, *shipped, add_changed, &adding);
-    if (!adding.failed && *shipped != NULL)
-        return adding.object;
-    json_decref(adding.object);
-    return adding.failed ? NULL : json_null();
+    const bool is_put = put(object, "changed", adding.changed);
+    return put(object, "shipped", adding.shipped) && is_put && !adding.failed;
 }
 
 static json_t *loaded_of(const struct config *config)
@@ -156,11 +159,11 @@ json_t *provenance_of_run(int argc, char *const *argv, const struct run_options 
     const char *const preset = options->config.preset;
     struct config *own = NULL;
     json_t *const object = provenance_of_line(argc, argv);
-    const bool done =
-        object != NULL && put(object, "preset", preset != NULL ? any_text(preset) : json_null()) &&
-        put(object, "tags", tags_of(options)) &&
-        put(object, "changed", changed_of(config, shipped != NULL ? shipped : &own)) &&
-        put(object, "loaded", loaded_of(config));
+    const bool done = object != NULL &&
+                      put(object, "preset", preset != NULL ? any_text(preset) : json_null()) &&
+                      put(object, "tags", tags_of(options)) &&
+                      put_changed(object, config, shipped != NULL ? shipped : &own) &&
+                      put(object, "loaded", loaded_of(config));
     config_free(own);
     if (done)
         return object;

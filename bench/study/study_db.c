@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/study/damaged_database.h"
+#include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
@@ -62,6 +64,8 @@ static const char schema[] =
 
 static int fail_study_db(const struct study_db *db, struct cw_error *error)
 {
+    if (database_is_damaged(db->path, db->sqlite, error))
+        return error->exit_code;
     return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %.300s", db->path,
                         db->sqlite != NULL ? sqlite3_errmsg(db->sqlite) : "out of memory");
 }
@@ -176,40 +180,50 @@ static int create(struct study_db *db, struct study_shard shard, struct cw_error
     return code;
 }
 
+/* Makes a database of the study as it was that of the study, or says how far they agree. */
+static int settle_change(struct study_db *db, bool extends, struct cw_error *error)
+{
+    if (db->study->points == NULL) /* of a merge, which knows no points */
+        return cw_error_set(error, CW_USAGE,
+                            "%.500s has the results of another study than the parts; name another "
+                            "--db",
+                            db->path);
+    if (extends ? study_extend(db->sqlite, db->study)
+                : study_extend_refuse(db->sqlite, db->study, db->path, error))
+        return extends ? CW_OK : CW_USAGE;
+    return fail_study_db(db, error);
+}
+
 /* A database that is there is this study's, and for the same part of it. */
-static int check_study(struct study_db *db, struct study_shard shard, struct cw_error *error)
+static int check_study(struct study_db *db, struct study_shard shard, bool extends,
+                       struct cw_error *error)
 {
     sqlite3_stmt *const statement =
-        prepare(db, "SELECT digest, points, shard, shards, name, version, commit_id FROM study");
+        prepare(db, "SELECT digest, shard, shards, version, commit_id FROM study");
     int code = CW_OK;
+    bool is_another = false;
     if (statement == NULL || sqlite3_step(statement) != SQLITE_ROW) {
         code = fail_study_db(db, error);
-    } else if (strcmp((const char *)sqlite3_column_text(statement, 0), db->study->digest) != 0) {
-        code = cw_error_set(error, CW_USAGE,
-                            "%.400s has the results of another study: '%.64s' with %lld points, "
-                            "digest %.32s; %.200s is '%.64s' with %u points, digest %s. Give the "
-                            "new one its own --db",
-                            db->path, sqlite3_column_text(statement, 4),
-                            (long long)sqlite3_column_int64(statement, 1),
-                            sqlite3_column_text(statement, 0), db->study->path, db->study->name,
-                            db->study->point_count, db->study->digest);
-    } else if (sqlite3_column_int64(statement, 2) != shard.index ||
-               sqlite3_column_int64(statement, 3) != shard.count) {
+    } else if (sqlite3_column_int64(statement, 1) != shard.index ||
+               sqlite3_column_int64(statement, 2) != shard.count) {
         code = cw_error_set(
             error, CW_USAGE, "%.500s is for part %lld of %lld of the study, not for part %u of %u",
-            db->path, (long long)sqlite3_column_int64(statement, 2),
-            (long long)sqlite3_column_int64(statement, 3), shard.index, shard.count);
+            db->path, (long long)sqlite3_column_int64(statement, 1),
+            (long long)sqlite3_column_int64(statement, 2), shard.index, shard.count);
     } else {
+        is_another =
+            strcmp((const char *)sqlite3_column_text(statement, 0), db->study->digest) != 0;
         snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
-                 sqlite3_column_text(statement, 5), sqlite3_column_text(statement, 6));
+                 sqlite3_column_text(statement, 3), sqlite3_column_text(statement, 4));
     }
     sqlite3_finalize(statement);
-    return code;
+    return is_another ? settle_change(db, extends, error) : code;
 }
 
 /* Readers may look while a sweep writes. In this mode a killed process loses the
  * transaction that was open, and nothing else. */
-static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_error *error)
+static int open_sqlite(struct study_db *db, struct study_shard shard, bool extends,
+                       struct cw_error *error)
 {
     if (sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         return fail_study_db(db, error);
@@ -218,6 +232,8 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_
     const int64_t version = number_of(db, "PRAGMA user_version");
     const int64_t tables = number_of(db, "SELECT count(*) FROM sqlite_master");
     const bool is_new = tables == 0 && application == 0; /* or its sweep was killed at once */
+    if (application < 0 || version < 0 || tables < 0)
+        return fail_study_db(db, error);
     if (!is_new && (application != APPLICATION || version != SCHEMA_VERSION))
         return cw_error_set(error, CW_USAGE,
                             "%.500s is no database of a study that this version can write",
@@ -225,7 +241,7 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct cw_
     int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
     if (code == CW_OK && is_new)
         code = create(db, shard, error);
-    return code == CW_OK ? check_study(db, shard, error) : code;
+    return code == CW_OK ? check_study(db, shard, extends, error) : code;
 }
 
 static int prepare_all(struct study_db *db, struct cw_error *error)
@@ -241,7 +257,7 @@ static int prepare_all(struct study_db *db, struct cw_error *error)
 }
 
 int study_db_open(const char *path, const struct study *study, struct study_shard shard,
-                  bool must_exist, struct study_db **db, struct cw_error *error)
+                  struct study_opening opening, struct study_db **db, struct cw_error *error)
 {
     *db = calloc(1, sizeof **db);
     char *const own = strdup(path);
@@ -254,9 +270,9 @@ int study_db_open(const char *path, const struct study *study, struct study_shar
     (*db)->study = study;
     (*db)->path = own;
     (*db)->lock = -1;
-    int code = lock_file(*db, must_exist, error);
+    int code = lock_file(*db, opening.must_exist, error);
     if (code == CW_OK)
-        code = open_sqlite(*db, shard, error);
+        code = open_sqlite(*db, shard, opening.extends, error);
     if (code == CW_OK)
         code = prepare_all(*db, error);
     if (code != CW_OK) {

@@ -43,13 +43,18 @@ struct study_outcome {
     size_t result_bytes;
 };
 
+struct study_opening {
+    bool must_exist; /* else the database is created where there is none */
+    bool extends;    /* a database of another study becomes this study's (study_extend.h) */
+};
+
 /*
- * Opens the database of a study for writing, and creates it where there is none and `must_exist`
- * does not ask for one. CW_USAGE if the file is another study's, or no such database, or if another
- * sweep writes to it. Processes that are forked after this call study_db_forked().
+ * Opens the database of a study for writing. CW_USAGE if the file is another study's, no such
+ * database or damaged, or if another sweep writes to it. Processes that are forked after this call
+ * study_db_forked().
  */
 int study_db_open(const char *path, const struct study *study, struct study_shard shard,
-                  bool must_exist, struct study_db **db, struct cw_error *error);
+                  struct study_opening opening, struct study_db **db, struct cw_error *error);
 /* In a forked process: gives the lock on the file back to the parent alone. The database is not to
  * be used there. */
 void study_db_forked(struct study_db *db);

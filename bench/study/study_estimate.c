@@ -48,9 +48,7 @@ static double moved_of(const struct config *config, const struct run_options *ru
                : MOVED_NOT_KNOWN * (call.world_size - 1) / call.world_size;
 }
 
-/* Shards of a rank. An algorithm that goes by cubes or PEs has a shard on each; the entry names a
- * mapper, or the algorithm says who takes part. */
-static double shards_of(const struct config *config)
+double study_estimate_shards(const struct config *config)
 {
     struct cw_error ignored;
     const struct hw_config *const hw = &config->hw;
@@ -74,7 +72,7 @@ static double shards_of(const struct config *config)
 static void add_size(struct study_estimate *estimate, const struct config *config,
                      const struct run_options *run, uint64_t n_elem, double *tensors_most)
 {
-    const double ranks = dist_world_size_for(config), shards = shards_of(config);
+    const double ranks = dist_world_size_for(config), shards = study_estimate_shards(config);
     const double bytes =
         (double)n_elem * (double)dtype_bytes(run->dtype) / (run->sizes_per_rank ? shards : 1);
     const double times = (double)run->iterations + run->warmup;
@@ -93,24 +91,28 @@ static void add_size(struct study_estimate *estimate, const struct config *confi
     *tensors_most = tensors > *tensors_most ? tensors : *tensors_most;
 }
 
+struct study_estimate study_estimate_run(const struct run_options *run, const struct config *config)
+{
+    const double pes = (double)hw_pe_count(&config->hw);
+    struct study_estimate estimate = {
+        .is_known = true, .events = pes * PE_EVENTS, .seconds = PROCESS_S + pes * PE_S};
+    double tensors = 0;
+    for (size_t i = 0; i < run->size_count; i++)
+        add_size(&estimate, config, run, run->n_elem[i], &tensors);
+    if (run->size_count == 0)
+        add_size(&estimate, config, run, config->ccl.n_elem, &tensors);
+    estimate.bytes = (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + tensors * TENSOR_FACTOR);
+    return estimate;
+}
+
 static struct study_estimate estimate_line(struct run_options *run, bool bench_given)
 {
     struct study_estimate estimate = {0};
     struct config_errors errors = {0};
     struct config *config = NULL;
-    double tensors = 0;
     const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
-    if (run_line_configure(run, bench, &config, &errors) == CW_OK) {
-        const double pes = (double)hw_pe_count(&config->hw);
-        estimate.is_known = true;
-        estimate.events = pes * PE_EVENTS;
-        estimate.seconds = PROCESS_S + pes * PE_S;
-        for (size_t i = 0; i < run->size_count; i++)
-            add_size(&estimate, config, run, run->n_elem[i], &tensors);
-        if (run->size_count == 0)
-            add_size(&estimate, config, run, config->ccl.n_elem, &tensors);
-        estimate.bytes = (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + tensors * TENSOR_FACTOR);
-    }
+    if (run_line_configure(run, bench, &config, &errors) == CW_OK)
+        estimate = study_estimate_run(run, config);
     config_errors_free(&errors);
     config_free(config);
     return estimate;

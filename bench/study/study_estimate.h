@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bench/programs/run_options.h"
 #include "bench/study/study.h"
+#include "collectives/config/config.h"
 
 struct study_estimate {
     bool is_known; /* false: the point will be refused, or its algorithm tells too little */
@@ -18,6 +20,12 @@ struct study_estimate {
 };
 
 struct study_estimate study_estimate(const struct study *study, uint32_t point);
+/* Of a run with these options and this configuration. */
+struct study_estimate study_estimate_run(const struct run_options *run,
+                                         const struct config *config);
+/* Shards of a rank. An algorithm that goes by cubes or PEs has a shard on each; the entry names a
+ * mapper, or the algorithm says who takes part. */
+double study_estimate_shards(const struct config *config);
 
 /*
  * Of `count` points: estimates[i] is that of points[i]. Points that differ only in keys that change

@@ -105,7 +105,8 @@ int study_merge(const char *path, const char *const *inputs, size_t count,
         return error->exit_code;
     int code = check_inputs(inputs, count, &told, error);
     if (code == CW_OK)
-        code = study_db_open(path, &told.study, (struct study_shard){1, 1}, false, &db, error);
+        code = study_db_open(path, &told.study, (struct study_shard){1, 1},
+                             (struct study_opening){.must_exist = false}, &db, error);
     for (size_t i = 0; i < count && code == CW_OK; i++)
         code = study_db_take(db, inputs[i], error);
     if (code == CW_OK)

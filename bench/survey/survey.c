@@ -17,6 +17,7 @@
 #include <xxhash.h>
 
 #include "bench/survey/say.h"
+#include "bench/survey/survey_shipped.h"
 
 enum { ROOM_FIRST = 16 };
 
@@ -296,6 +297,14 @@ const struct survey_value *survey_value_of(const struct survey *survey, const ui
     return axis[index] == 0 ? NULL : &survey->axes[index].values[axis[index] - 1];
 }
 
+bool survey_axis_is_whole(const struct survey *survey, size_t index)
+{
+    for (size_t i = 0; i < survey->row_count; i++)
+        if (survey->rows[i].axis[index] == 0)
+            return false;
+    return true;
+}
+
 double survey_x_of(const struct survey *survey, const struct survey_row *row)
 {
     const struct survey_value *const value =
@@ -435,18 +444,23 @@ static int survey_choose_x(const struct survey *survey)
         return per_rank;
     if (bytes >= 0 && survey->axes[bytes].varies)
         return bytes;
+    int partial = -1; /* an axis that some rows have no value on: those would be on no curve */
     for (int kind = AXIS_STUDY; kind < AXIS_SOURCE; kind++)
         for (size_t i = 0; i < survey->axis_count; i++)
             if ((int)survey->axes[i].kind == kind && survey->axes[i].varies &&
-                survey->axes[i].is_numeric)
-                return (int)i;
-    return bytes;
+                survey->axes[i].is_numeric) {
+                if (survey_axis_is_whole(survey, i))
+                    return (int)i;
+                partial = partial < 0 ? (int)i : partial;
+            }
+    return partial >= 0 ? partial : bytes;
 }
 
 enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
 
 /* The order in which axes are tried: those of whole points; then x; then those of rows, such as the
- * algorithm that `auto` takes for each size; at last the points' own names. */
+ * algorithm that `auto` takes for each size, and counts that may follow from an x that is no size;
+ * at last the points' own names. */
 static int survey_rank(const struct survey *survey, size_t index)
 {
     const struct survey_axis *const axis = &survey->axes[index];
@@ -454,7 +468,9 @@ static int survey_rank(const struct survey *survey, size_t index)
         return RANK_X;
     if (axis->kind == AXIS_SOURCE)
         return RANK_LAST;
-    if (axis->kind == AXIS_SIZE || !axis->of_points)
+    const bool follows =
+        axis->kind == AXIS_MACHINE && survey->x >= 0 && survey->axes[survey->x].kind != AXIS_SIZE;
+    if (axis->kind == AXIS_SIZE || !axis->of_points || follows)
         return RANK_X + 1 + (int)axis->kind;
     return (int)axis->kind;
 }
@@ -582,6 +598,7 @@ static void survey_make_series(struct survey *survey)
 
 int survey_finish(struct survey *survey, struct cw_error *error)
 {
+    survey_shipped_fill(survey);
     for (size_t i = 0; i < survey->axis_count; i++) {
         struct survey_axis *const axis = &survey->axes[i];
         survey_axis_sort(survey, i);

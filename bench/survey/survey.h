@@ -158,6 +158,9 @@ struct survey_measure {
     const char *started, *commit;
     double median, least, most; /* events per second */
     bool disturbed;             /* at least half of its rounds were */
+    int64_t events;             /* that were simulated; 0: unknown */
+    const char *results;        /* simulated times and hashes; "": unknown */
+    bool changed;               /* events or results are others than those of the run before */
 };
 struct survey_case {
     const char *source, *name, *host;
@@ -230,6 +233,8 @@ int survey_axis_find(const struct survey *survey, const char *name);
 /* A row's value; NULL: it has none. */
 const struct survey_value *survey_value_of(const struct survey *survey, const uint32_t *axis,
                                            size_t index);
+/* Whether each row has a value on an axis. */
+bool survey_axis_is_whole(const struct survey *survey, size_t index);
 /* A row's place on x; NAN: none. */
 double survey_x_of(const struct survey *survey, const struct survey_row *row);
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/study/damaged_database.h"
+
 enum { LOG_LINE_BYTES = 1024, LOG_CELLS = 12, HISTORY_BUSY_MS = 5000 };
 
 const char survey_log_header[] = "round,wall_s,gvt_ps,";
@@ -117,7 +119,33 @@ static const char *history_text(struct survey *survey, sqlite3_stmt *row, int at
     return survey_text(survey, (const char *)sqlite3_column_text(row, at));
 }
 
-/* Rows come by case and run: name, host, run, started, commit, rate, disturbed. */
+/* Whether a run has simulated something else than the run before. */
+static bool measure_differs(const struct survey_measure *before, const struct survey_measure *now)
+{
+    return (before->events > 0 && now->events > 0 && before->events != now->events) ||
+           (before->results[0] != '\0' && now->results[0] != '\0' &&
+            strcmp(before->results, now->results) != 0);
+}
+
+/* Begins the next run of a case at its first row. False: no memory. */
+static bool measure_begin(struct survey *survey, struct survey_case *one, sqlite3_stmt *row)
+{
+    struct survey_measure *const measure =
+        survey_more(survey, &one->measures, &one->count, &one->room, sizeof *measure);
+    if (measure == NULL)
+        return false;
+    measure->run = sqlite3_column_int64(row, 2);
+    measure->started = history_text(survey, row, 3);
+    measure->commit = history_text(survey, row, 4);
+    measure->events = sqlite3_column_int64(row, 7);
+    measure->results = history_text(survey, row, 8);
+    if (measure->results == NULL)
+        measure->results = "";
+    measure->changed = one->count > 1 && measure_differs(&one->measures[one->count - 2], measure);
+    return true;
+}
+
+/* Rows come by case and run: name, host, run, started, commit, rate, disturbed, events, results. */
 static int history_read_rows(struct survey *survey, const char *source, sqlite3_stmt *row)
 {
     struct survey_case *one = NULL;
@@ -144,15 +172,9 @@ static int history_read_rows(struct survey *survey, const char *source, sqlite3_
             if (one->name == NULL || one->host == NULL)
                 break;
         }
-        if (one->count == 0 || one->measures[one->count - 1].run != run) {
-            struct survey_measure *const measure =
-                survey_more(survey, &one->measures, &one->count, &one->room, sizeof *measure);
-            if (measure == NULL)
-                break;
-            measure->run = run;
-            measure->started = history_text(survey, row, 3);
-            measure->commit = history_text(survey, row, 4);
-        }
+        if ((one->count == 0 || one->measures[one->count - 1].run != run) &&
+            !measure_begin(survey, one, row))
+            break;
         if (rounds.count < sizeof rounds.rate / sizeof *rounds.rate)
             rounds.rate[rounds.count++] = sqlite3_column_double(row, 5);
         rounds.disturbed += sqlite3_column_int(row, 6) != 0;
@@ -161,25 +183,47 @@ static int history_read_rows(struct survey *survey, const char *source, sqlite3_
     return step;
 }
 
+/* The rows of all cases. Histories of earlier versions have no column of results. */
+static int prepare_rows(sqlite3 *db, sqlite3_stmt **rows)
+{
+    static const char known[] = "SELECT name FROM pragma_table_info('measurement')"
+                                " WHERE name IN ('events', 'results')";
+    sqlite3_stmt *columns = NULL;
+    bool has_events = false, has_results = false;
+    if (sqlite3_prepare_v2(db, known, -1, &columns, NULL) == SQLITE_OK)
+        while (sqlite3_step(columns) == SQLITE_ROW) {
+            const bool is_events =
+                strcmp((const char *)sqlite3_column_text(columns, 0), "events") == 0;
+            has_events |= is_events;
+            has_results |= !is_events;
+        }
+    sqlite3_finalize(columns);
+    char query[512];
+    snprintf(query, sizeof query,
+             "SELECT m.name || CASE WHEN m.threads > 1 THEN ', ' || m.threads || ' threads' ELSE ''"
+             " END, r.host, r.id, r.started, r.commit_id, m.events_per_s, m.disturbed, %s, %s"
+             " FROM measurement m JOIN run r ON r.id = m.run"
+             " ORDER BY 1, 2, r.started, r.id, m.round",
+             has_events ? "m.events" : "0", has_results ? "m.results" : "''");
+    return sqlite3_prepare_v2(db, query, -1, rows, NULL);
+}
+
 int survey_history_read(struct survey *survey, const char *path, struct cw_error *error)
 {
-    static const char query[] =
-        "SELECT m.name || CASE WHEN m.threads > 1 THEN ', ' || m.threads || ' threads' ELSE '' END,"
-        " r.host, r.id, r.started, r.commit_id, m.events_per_s, m.disturbed"
-        " FROM measurement m JOIN run r ON r.id = m.run"
-        " ORDER BY 1, 2, r.started, r.id, m.round";
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
     char *const source = survey_text(survey, path);
     int step = SQLITE_ERROR;
     if (source != NULL && sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
         sqlite3_busy_timeout(db, HISTORY_BUSY_MS);
-        if (sqlite3_prepare_v2(db, query, -1, &rows, NULL) == SQLITE_OK)
+        if (prepare_rows(db, &rows) == SQLITE_OK)
             step = history_read_rows(survey, source, rows);
     }
     int code = CW_OK;
     if (survey->no_memory)
         code = cw_error_memory(error, "the history");
+    else if (step != SQLITE_DONE && database_is_damaged(path, db, error))
+        code = CW_USAGE;
     else if (step != SQLITE_DONE)
         code =
             cw_error_set(error, CW_USAGE, "%.300s: cannot be read as a history of perf run: %.200s",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/study/damaged_database.h"
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"
@@ -34,20 +35,39 @@ static const char *survey_label(struct survey *survey, const char *const *paths,
     return label;
 }
 
-static bool has_table(const char *path, const char *name)
+static int survey_refuse(struct cw_error *error, const char *path)
 {
+    return cw_error_set(error, CW_USAGE,
+                        "%.300s: nothing to report on; expected a result (run --json), a study "
+                        "(sweep), an engine log (run --engine-log) or a history (perf run)",
+                        path);
+}
+
+/* By its tables. CW_USAGE with *error filled: it cannot be read. */
+static int survey_database_read(struct survey *survey, const char *path, struct cw_error *error)
+{
+    static const char tables[] =
+        "SELECT total(name = 'point'), total(name = 'measurement') FROM sqlite_master";
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
-    bool found = false;
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", -1,
-                           &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        found = sqlite3_step(statement) == SQLITE_ROW;
+    bool is_study = false, is_history = false;
+    int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_prepare_v2(db, tables, -1, &statement, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        is_study = sqlite3_column_int(statement, 0) > 0;
+        is_history = sqlite3_column_int(statement, 1) > 0;
     }
+    if (code != SQLITE_ROW)
+        (void)(database_is_damaged(path, db, error) ||
+               cw_error_set(error, CW_USAGE, "%.300s: %.200s", path,
+                            db != NULL ? sqlite3_errmsg(db) : "out of memory"));
     sqlite3_finalize(statement);
     sqlite3_close(db);
-    return found;
+    return code != SQLITE_ROW ? CW_USAGE
+           : is_study         ? survey_study_read(survey, path, error)
+           : is_history       ? survey_history_read(survey, path, error)
+                              : survey_refuse(error, path);
 }
 
 static int survey_read_file(struct survey *survey, const char *path, const char *label,
@@ -67,20 +87,13 @@ static int survey_read_file(struct survey *survey, const char *path, const char 
     if (file == NULL)
         return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(errno));
     head[bytes] = '\0';
-    if (memcmp(head, sqlite, sizeof sqlite) == 0) {
-        if (has_table(path, "point"))
-            return survey_study_read(survey, path, error);
-        if (has_table(path, "measurement"))
-            return survey_history_read(survey, path, error);
-    } else if (strncmp(head, survey_log_header, strlen(survey_log_header)) == 0) {
+    if (memcmp(head, sqlite, sizeof sqlite) == 0)
+        return survey_database_read(survey, path, error);
+    if (strncmp(head, survey_log_header, strlen(survey_log_header)) == 0)
         return survey_log_read(survey, path, error);
-    } else if (head[strspn(head, " \t\r\n\xef\xbb\xbf")] == '{') {
+    if (head[strspn(head, " \t\r\n\xef\xbb\xbf")] == '{')
         return survey_result_read(survey, path, label, error);
-    }
-    return cw_error_set(error, CW_USAGE,
-                        "%.300s: nothing to report on; expected a result (run --json), a study "
-                        "(sweep), an engine log (run --engine-log) or a history (perf run)",
-                        path);
+    return survey_refuse(error, path);
 }
 
 int survey_read(struct survey *survey, const char *const *paths, size_t count,

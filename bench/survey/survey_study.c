@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "bench/study/damaged_database.h"
 #include "bench/survey/survey_result.h"
 
 enum { STUDY_BUSY_MS = 5000 };
@@ -22,6 +23,8 @@ struct study_reader {
 
 static int study_fail(struct study_reader *reader)
 {
+    if (database_is_damaged(reader->path, reader->db, reader->error))
+        return CW_USAGE;
     return cw_error_set(reader->error, CW_USAGE, "%.300s: cannot be read as a study: %.200s",
                         reader->path, sqlite3_errmsg(reader->db));
 }

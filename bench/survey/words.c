@@ -176,10 +176,14 @@ static void words_fastest(struct words *words)
     const struct survey_value *const value = survey_value_of(survey, best->axis, (size_t)survey->x);
     const bool has_rate = best->figure[FIGURE_BUSBW] > 0;
     const bool has_names = survey->series_count > 1;
+    const bool is_largest = !axis->is_bytes && survey_axis_is_whole(survey, (size_t)survey->x);
     const char *const head = survey_print(
-        survey, "%s %s%s%s, %s%s takes %s%s%s", axis->is_bytes ? "At" : "At the largest",
-        axis->is_bytes ? "" : say_axis(axis), axis->is_bytes ? "" : ", ", say_value(axis, value, x),
-        has_names ? survey->series[best->series].name : "a call",
+        survey, "%s %s%s%s, %s%s takes %s%s%s", is_largest ? "At the largest" : "At",
+        axis->is_bytes ? "" : say_axis(axis),
+        axis->is_bytes ? ""
+        : is_largest   ? ", "
+                       : " ",
+        say_value(axis, value, x), has_names ? survey->series[best->series].name : "a call",
         has_names && rivals > 1 ? " is the fastest: it" : "",
         say_time(best->figure[FIGURE_TIME], a), has_rate ? ", a bus bandwidth of " : "",
         has_rate ? say_figure(FIGURE_BUSBW, best->figure[FIGURE_BUSBW], b) : "");
@@ -340,6 +344,26 @@ static void words_engine(struct words *words)
                                       say_count(events, a), say_time(wall * 1e6, b)));
 }
 
+/* The last run of a case whose simulated results are others than those of the run before. */
+static void words_changed(struct words *words, const struct survey_case *one)
+{
+    const struct survey_measure *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < one->count; i++)
+        if (one->measures[i].changed) {
+            last = &one->measures[i];
+            count++;
+        }
+    if (last != NULL)
+        words_add(words,
+                  survey_print(words->survey,
+                               "%s: its simulated results changed %zu time%s, last with commit "
+                               "%s (%s): its speeds before and after are of different work.",
+                               one->name, count, plural(count),
+                               last->commit != NULL ? last->commit : "unknown",
+                               last->started != NULL ? last->started : "unknown"));
+}
+
 /* Each case of a history: the last run beside the one before, and the first. */
 static void words_history(struct words *words)
 {
@@ -347,6 +371,7 @@ static void words_history(struct words *words)
     char a[SAY_BYTES], b[SAY_BYTES];
     for (size_t c = 0; c < survey->case_count && c < VALUES_SHOWN; c++) {
         const struct survey_case *const one = &survey->cases[c];
+        words_changed(words, one);
         if (one->count < 2 || !(one->measures[one->count - 2].median > 0))
             continue;
         const struct survey_measure *const last = &one->measures[one->count - 1];

@@ -116,7 +116,14 @@ static int sweep_study(const struct study *study, const struct sweep_options *op
     const bool is_new = !options->resume && access(path, F_OK) != 0;
     if (options->emit != SWEEP_HERE || (options->dry_run && is_new))
         return run_points(study, options, NULL, path, shard, error);
-    code = study_db_open(path, study, shard, options->resume, &db, error);
+    if (options->extend && shard.count > 1)
+        return cw_error_set(error, CW_USAGE,
+                            "--extend is for a whole study, since points change their parts: merge "
+                            "the parts first, and extend the whole");
+    code = study_db_open(
+        path, study, shard,
+        (struct study_opening){.must_exist = options->resume, .extends = options->extend}, &db,
+        error);
     if (code != CW_OK)
         return code;
     code = run_points(study, options, db, path, shard, error);

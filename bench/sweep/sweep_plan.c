@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/study/estimate_text.h"
 #include "bench/study/study_shard.h"
 #include "core/host/affinity.h"
 #include "core/host/host_limits.h"
 
 /* Shorter points need no order of their own: the cores are busy to the end anyhow. */
 #define LONG_POINT_S 0.5
-enum { TEXT_BYTES = 32, UNIT_STEP = 1024 };
 
 static uint64_t memory_of_machine(void)
 {
@@ -118,48 +118,16 @@ double sweep_plan_seconds(const struct sweep_plan *plan)
 
 /* ---- as a table ------------------------------------------------------------------------------ */
 
-static const char *number_text(double number, char text[TEXT_BYTES])
-{
-    static const char *const units[] = {"", " k", " M", " G", " T"};
-    size_t unit = 0;
-    for (; number >= 1000 && unit < 4; unit++)
-        number /= 1000;
-    snprintf(text, TEXT_BYTES, "%.3g%s", number, units[unit]);
-    return text;
-}
-
-static const char *bytes_text(double bytes, char text[TEXT_BYTES])
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-    for (; bytes >= UNIT_STEP && unit < 4; unit++)
-        bytes /= UNIT_STEP;
-    snprintf(text, TEXT_BYTES, "%.3g %s", bytes, units[unit]);
-    return text;
-}
-
-static const char *seconds_text(double seconds, char text[TEXT_BYTES])
-{
-    if (seconds < 1)
-        snprintf(text, TEXT_BYTES, "%.2g ms", seconds * 1e3);
-    else if (seconds < 120)
-        snprintf(text, TEXT_BYTES, "%.2g s", seconds);
-    else if (seconds < 7200)
-        snprintf(text, TEXT_BYTES, "%.3g min", seconds / 60);
-    else
-        snprintf(text, TEXT_BYTES, "%.3g h", seconds / 3600);
-    return text;
-}
-
 static void print_line(FILE *file, const struct sweep_plan *plan, uint32_t point)
 {
     const struct study_estimate *const estimate = &plan->estimates[point];
-    char events[TEXT_BYTES], bytes[TEXT_BYTES], seconds[TEXT_BYTES];
+    char events[ESTIMATE_TEXT_BYTES], bytes[ESTIMATE_TEXT_BYTES], seconds[ESTIMATE_TEXT_BYTES];
     char *const label = study_label(plan->study, point);
     if (estimate->is_known)
-        fprintf(file, "%7u %10s %10s %10s  %s\n", point, number_text(estimate->events, events),
-                bytes_text((double)estimate->bytes, bytes),
-                seconds_text(estimate->seconds, seconds), label != NULL ? label : "");
+        fprintf(file, "%7u %10s %10s %10s  %s\n", point,
+                estimate_number_text(estimate->events, events),
+                estimate_bytes_text((double)estimate->bytes, bytes),
+                estimate_seconds_text(estimate->seconds, seconds), label != NULL ? label : "");
     else
         fprintf(file, "%7u %10s %10s %10s  %s\n", point, "-", "-", "refused",
                 label != NULL ? label : "");
@@ -169,7 +137,13 @@ static void print_line(FILE *file, const struct sweep_plan *plan, uint32_t point
 void sweep_plan_print(FILE *file, const struct sweep_plan *plan, bool each)
 {
     double events = 0, most_bytes = 0;
-    char texts[4][TEXT_BYTES];
+    char texts[4][ESTIMATE_TEXT_BYTES];
+    if (plan->count == 0) {
+        fprintf(file,
+                "# %s: no point is left to run; --retry runs those again that have no result\n",
+                plan->study->name);
+        return;
+    }
     if (each)
         fprintf(file, "#%6s %10s %10s %10s  %s\n", "point", "events", "memory", "time", "label");
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -184,8 +158,8 @@ void sweep_plan_print(FILE *file, const struct sweep_plan *plan, bool each)
     fprintf(file,
             "# %s: %u of %u points to run; about %s events, %s of processor time, %s with %u at "
             "once; the largest takes %s\n",
-            plan->study->name, plan->count, plan->study->point_count, number_text(events, texts[0]),
-            seconds_text(seconds, texts[1]),
-            seconds_text(seconds / (plan->workers + (plan->workers == 0)), texts[2]), plan->workers,
-            bytes_text(most_bytes, texts[3]));
+            plan->study->name, plan->count, plan->study->point_count,
+            estimate_number_text(events, texts[0]), estimate_seconds_text(seconds, texts[1]),
+            estimate_seconds_text(seconds / (plan->workers + (plan->workers == 0)), texts[2]),
+            plan->workers, estimate_bytes_text(most_bytes, texts[3]));
 }

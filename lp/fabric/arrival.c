@@ -58,7 +58,7 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
 {
     const struct lp_model *m = run->m;
     const struct hw_config *hw = &m->hw;
-    const uint32_t pe = store->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, store->dst);
     const enum hw_memory memory = (enum hw_memory)store->memory;
     const bool direct = store->flags & LP_TRANSFER_DIRECT;
     const int64_t back_ps = direct                    ? hw->link[lp_memory_link(memory)].prop_ps
@@ -94,7 +94,7 @@ static void credit_arrived(struct lp_run *run, struct lp_sender sender,
                            const struct hw_flight *flight, const struct lp_transfer *transfer)
 {
     const struct lp_signal signal = {
-        .pe = transfer->dst % run->m->pes, .arg = transfer->seq, .dir = transfer->dir};
+        .pe = lp_pe_in_cube(run->m, transfer->dst), .arg = transfer->seq, .dir = transfer->dir};
     lp_send_signal(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender,
                    &signal);
     if (lp_traces_causes(run->m))
@@ -106,7 +106,7 @@ static void cross_to_pe(struct lp_run *run, struct hw_flight *flight,
                         const struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const uint32_t pe = transfer->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, transfer->dst);
     lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
     if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
@@ -129,7 +129,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
                      const struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const uint32_t pe = transfer->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, transfer->dst);
     const bool last = transfer->flags & LP_TRANSFER_LAST;
     if (transfer->kind == LP_TRANSFER_LOAD) {
         lp_load_request_arrived(run, sender, flight, transfer, router);

@@ -145,12 +145,22 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
 
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
-    while (from != to) {
-        uint32_t next;
-        const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
+    const struct lp_model *const m = run->m;
+    if (from == to)
+        return;
+    struct hw_spot at = lp_router_spot(m, from);
+    const struct hw_spot end = lp_router_spot(m, to);
+    while (from != to) { /* as hw_route_noc() goes: by X, then Y */
+        const enum hw_port port = at.x < end.x   ? HW_PORT_E
+                                  : at.x > end.x ? HW_PORT_W
+                                  : at.y < end.y ? HW_PORT_S
+                                                 : HW_PORT_N;
         fabric_cross(run, flight, HW_LINK_NOC,
-                     run->m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port, HW_NODE_ROUTER);
-        from = next;
+                     m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port, HW_NODE_ROUTER);
+        static const int step_x[HW_PORTS] = {0, 0, 1, -1}, step_y[HW_PORTS] = {-1, 1, 0, 0};
+        at.x += (uint32_t)step_x[port];
+        at.y += (uint32_t)step_y[port];
+        from = at.y * m->hw.noc_w + at.x;
     }
 }
 
@@ -285,8 +295,8 @@ static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_fl
                        struct lp_transfer *transfer, uint32_t router, enum hw_port port)
 {
     const struct lp_model *m = run->m;
-    uint32_t to_cube;
-    const bool to_io_die = !hw_cube_neighbour(&m->hw, run->cube_in_sip, port, &to_cube);
+    uint32_t to_cube = 0;
+    const bool to_io_die = !lp_cube_neighbour(m, run->cube_in_sip, port, &to_cube);
     lp_cross_noc(run, flight, router, m->router.of_port[port]);
     fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
                  HW_NODE_UCIE_PORT);
@@ -301,7 +311,7 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
                  struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const struct hw_place dst = hw_place_of(&m->hw, transfer->dst);
+    const struct hw_place dst = lp_place_of(m, transfer->dst);
     if (lp_to_host(transfer)) {
         leave_cube(run, sender, flight, transfer, router,
                    hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
@@ -311,7 +321,7 @@ void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *
                    hw_route_cube_exit(&m->hw, run->cube_in_sip, hw_route_side(&m->hw, exit)));
     } else if (dst.cube != run->cube_in_sip) {
         leave_cube(run, sender, flight, transfer, router,
-                   hw_route_cube(&m->hw, run->cube_in_sip, dst.cube));
+                   lp_route_cube(m, run->cube_in_sip, dst.cube));
     } else if (lp_is_control(transfer)) {
         lp_cross_noc(run, flight, router, m->router.centre);
         lp_cross_m_cpu(run, flight, true);

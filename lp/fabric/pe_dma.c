@@ -14,7 +14,8 @@
 static const struct hw_dma_op *dma_op_at(const struct lp_model *m, const struct lp_pe *pe,
                                          enum hw_vc vc, uint32_t position)
 {
-    return &pe->op[(uint32_t)vc * m->hw.dma_queue_depth + position % m->hw.dma_queue_depth];
+    return &pe->op[(uint32_t)vc * m->hw.dma_queue_depth +
+                   hw_remainder(position, &m->by.dma_queue_depth)];
 }
 
 static const struct hw_dma_op *first_op(const struct lp_model *m, const struct lp_pe *pe,
@@ -371,7 +372,7 @@ void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, const struct hw_
                    const struct lp_transfer *data)
 {
     tl_data_there(run, flight->tau_ps, data);
-    move_part_done(run, data->dst % run->m->pes, sender, data->dir, 1, flight->tau_ps);
+    move_part_done(run, lp_pe_in_cube(run->m, data->dst), sender, data->dir, 1, flight->tau_ps);
 }
 
 /* The last byte of an operation has passed the engine. */
@@ -408,7 +409,7 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
     if (last) {
         op_passed(run, pe, &op);
         dma->passed[vc] = 0;
-        dma->head[vc] = (uint16_t)((dma->head[vc] + 1u) % m->hw.dma_queue_depth);
+        dma->head[vc] = (uint16_t)hw_remainder(dma->head[vc] + 1u, &m->by.dma_queue_depth);
         dma->count[vc]--;
         tl_channel_freed(run, pe, vc); /* a call that found it full tries again */
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "lp/host/batch_times.h"
 #include "lp/host/control.h"
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
@@ -21,14 +22,6 @@
 #include "lp/lp_kinds.h"
 #include "lp/queues/queue_ends.h"
 
-/* The records of the batch that one worker has had. Written by it alone, and read for progress
- * meanwhile. */
-struct worker_times {
-    _Alignas(128) struct sync_u64 started, ended, returned;
-    struct sync_u64 first_start_ps, last_start_ps, last_end_ps, host_ps;
-    struct sync_u64 last_end_pe; /* of last_end_ps, the least */
-};
-
 struct lp_system {
     struct lp_model model;
     struct cw_model hooks;
@@ -38,14 +31,7 @@ struct lp_system {
     struct lp_maps *maps;
     uint32_t batch;    /* number of the current one, from 1; 0: installation */
     struct lp_cut cut; /* with more than one thread */
-    struct lp_times times;
-    struct worker_times *worker_times; /* [worker_count] */
-    struct lp_phases phases;
-    size_t rank_count;              /* of the phases */
-    struct sync_u64 *rank_start_ps; /* [rank] of the phases: INT64_MAX: none yet */
-    struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
-    uint8_t *phase_of_pe;  /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
-    uint32_t worker_count; /* of the engine */
+    struct lp_batch_times times;
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the last drain */
     size_t launched_count, launched_capacity;
@@ -101,64 +87,25 @@ static void on_record(void *arg, const struct cw_event *event, uint16_t kind, co
 
 /* ---- records on the workers ------------------------------------------------------------------ */
 
-/* One more, in a word that only this worker writes. */
-static void count_one(struct sync_u64 *count)
-{
-    sync_store_release(count, sync_load_acquire(count) + 1); /* for figures: orders nothing */
-}
-
-/* For figures after the drain: the two words need not fit while it lasts. */
-static void note_end(struct worker_times *times, const struct lp_kernel_record *record)
-{
-    const int64_t last_ps = (int64_t)sync_load_acquire(&times->last_end_ps);
-    if (record->t_ps > last_ps ||
-        (record->t_ps == last_ps && record->pe < sync_load_acquire(&times->last_end_pe)))
-        sync_store_release(&times->last_end_pe, record->pe);
-    sync_raise(&times->last_end_ps, record->t_ps);
-}
-
-static void note_kernel(struct lp_system *system, struct worker_times *times,
-                        const struct lp_kernel_record *record)
-{
-    const uint32_t rank = lp_launch_of(&system->model, record->launch)->args.rank;
-    const uint32_t phases = system->phases.count;
-    uint8_t *phase = &system->phase_of_pe[record->pe];
-    if (record->mark == LP_MARK_START) {
-        count_one(&times->started);
-        sync_lower(&times->first_start_ps, record->t_ps);
-        sync_raise(&times->last_start_ps, record->t_ps);
-        sync_lower(&system->rank_start_ps[rank], record->t_ps);
-        *phase = 255;
-        return;
-    }
-    if (*phase < phases)
-        sync_raise(&system->rank_exit_ps[(size_t)rank * phases + *phase], record->t_ps);
-    *phase = record->mark == LP_MARK_PHASE ? (uint8_t)record->phase : 255;
-    if (record->mark == LP_MARK_END) {
-        count_one(&times->ended);
-        note_end(times, record);
-    }
-}
-
 static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *event,
                              uint16_t kind, const void *record, uint16_t bytes)
 {
     struct lp_system *system = arg;
     const struct lp_system_options *const options = &system->options;
-    struct worker_times *const times = &system->worker_times[worker];
     if (kind == LP_RECORD_OP) {
         if (options->worker_op != NULL)
             options->worker_op(options->arg, worker, event, record);
     } else if (kind == LP_RECORD_KERNEL) {
         const struct lp_kernel_record *const kernel = record;
-        note_kernel(system, times, kernel);
+        lp_batch_times_mark(&system->times, worker,
+                            lp_launch_of(&system->model, kernel->launch)->args.rank, kernel);
         if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
             options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
     } else if (kind >= LP_RECORD_CAUSE && options->causes.record != NULL) {
         options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
     } else if (kind == LP_RECORD_HOST) {
-        count_one(&times->returned);
-        sync_raise(&times->host_ps, ((const struct lp_host_record *)record)->t_ps);
+        lp_batch_times_answer(&system->times, worker,
+                              ((const struct lp_host_record *)record)->t_ps);
     }
 }
 
@@ -177,39 +124,7 @@ static int machine_out_of_memory(struct cw_error *error)
 
 static void reset_times(struct lp_system *system)
 {
-    system->times = (struct lp_times){.submitted_ps = cw_sim_now(system->sim)};
-    for (uint32_t i = 0; i < system->worker_count; i++) {
-        struct worker_times *const times = &system->worker_times[i];
-        *times = (struct worker_times){0};
-        sync_store_release(&times->first_start_ps, INT64_MAX); /* no worker runs */
-    }
-}
-
-/* Sums and extremes over the workers. */
-static void gather_times(struct lp_system *system)
-{
-    struct lp_times *const sum = &system->times;
-    *sum = (struct lp_times){.submitted_ps = sum->submitted_ps, .submitted = sum->submitted};
-    int64_t first_ps = INT64_MAX;
-    for (uint32_t i = 0; i < system->worker_count; i++) {
-        const struct worker_times *const times = &system->worker_times[i];
-        const int64_t first = (int64_t)sync_load_acquire(&times->first_start_ps);
-        const int64_t last[3] = {(int64_t)sync_load_acquire(&times->last_start_ps),
-                                 (int64_t)sync_load_acquire(&times->last_end_ps),
-                                 (int64_t)sync_load_acquire(&times->host_ps)};
-        const uint32_t last_pe = (uint32_t)sync_load_acquire(&times->last_end_pe);
-        if (last[1] > sum->last_end_ps ||
-            (last[1] == sum->last_end_ps && last_pe < sum->last_end_pe))
-            sum->last_end_pe = last_pe;
-        first_ps = first < first_ps ? first : first_ps;
-        sum->last_start_ps = last[0] > sum->last_start_ps ? last[0] : sum->last_start_ps;
-        sum->last_end_ps = last[1] > sum->last_end_ps ? last[1] : sum->last_end_ps;
-        sum->host_ps = last[2] > sum->host_ps ? last[2] : sum->host_ps;
-        sum->started += (uint32_t)sync_load_acquire(&times->started);
-        sum->ended += (uint32_t)sync_load_acquire(&times->ended);
-        sum->returned += (uint32_t)sync_load_acquire(&times->returned);
-    }
-    sum->first_start_ps = first_ps == INT64_MAX ? 0 : first_ps;
+    lp_batch_times_reset(&system->times, cw_sim_now(system->sim));
 }
 
 static void system_least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
@@ -239,11 +154,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     }
     system->options = *options;
     lp_landing_init(&system->landing);
-    const uint32_t pe_count = hw_pe_count(options->hw);
-    system->phase_of_pe = malloc(pe_count);
-    system->worker_count = options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
-    system->worker_times = aligned_alloc(_Alignof(struct worker_times),
-                                         system->worker_count * sizeof *system->worker_times);
+    const bool timed = lp_batch_times_init(
+        &system->times, options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count,
+        hw_pe_count(options->hw));
     lp_layout_init(&system->model, options->hw, options->config);
     system->maps = lp_maps_create(options->hw->sip_count, system->model.pes);
     system->model.maps = system->maps;
@@ -252,13 +165,11 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     for (uint32_t i = 0; i < LP_PLANS; i++)
         system->model.rings_differ |=
             options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
-    if (!lp_control_init(&system->control, &system->model) || system->phase_of_pe == NULL ||
-        system->worker_times == NULL || system->maps == NULL) {
+    if (!lp_control_init(&system->control, &system->model) || !timed || system->maps == NULL) {
         machine_out_of_memory(error);
         lp_system_free(system);
         return NULL;
     }
-    memset(system->phase_of_pe, 255, pe_count);
     system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->model.emit.links = options->crossed != NULL;
@@ -310,14 +221,6 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     return system;
 }
 
-static void free_phases(struct lp_system *system)
-{
-    free(system->phases.start_ps);
-    free(system->phases.exit_ps);
-    free(system->rank_start_ps);
-    free(system->rank_exit_ps);
-}
-
 void lp_system_free(struct lp_system *system)
 {
     if (system == NULL)
@@ -325,12 +228,10 @@ void lp_system_free(struct lp_system *system)
     cw_sim_free(system->sim);
     lp_layout_free(&system->model);
     lp_control_free(&system->control);
-    free(system->phase_of_pe);
     lp_landing_free(&system->landing);
     lp_maps_free(system->maps);
     free(system->launched);
-    free(system->worker_times);
-    free_phases(system);
+    lp_batch_times_free(&system->times);
     free(system);
 }
 
@@ -345,7 +246,7 @@ static int submit_messages(struct lp_system *system, uint32_t pe, uint32_t count
         .pe = pe, .seq = seq, .data_bytes = data_bytes, .kind = (uint8_t)kind};
     if (!lp_control_submit_run(&system->control, message, count))
         return machine_out_of_memory(error);
-    system->times.submitted += count;
+    system->times.sum.submitted += count;
     return CW_OK;
 }
 
@@ -431,28 +332,14 @@ static size_t rank_count(const struct lp_model *m)
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
                           struct cw_error *error)
 {
-    const size_t ranks = rank_count(&system->model), exits = ranks * kernel->phase_count;
-    system->rank_count = ranks;
     reset_times(system);
     if (system->options.causes.begin != NULL)
         system->options.causes.begin(system->options.causes.arg);
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
     system->launched_count = 0;
-    free_phases(system);
-    system->phases = (struct lp_phases){.name = kernel->phase,
-                                        .count = kernel->phase_count,
-                                        .start_ps = malloc(ranks * sizeof(int64_t)),
-                                        .exit_ps = malloc((exits + 1) * sizeof(int64_t))};
-    system->rank_start_ps = malloc(ranks * sizeof *system->rank_start_ps);
-    system->rank_exit_ps = malloc((exits + 1) * sizeof *system->rank_exit_ps);
-    if (system->phases.start_ps == NULL || system->phases.exit_ps == NULL ||
-        system->rank_start_ps == NULL || system->rank_exit_ps == NULL)
+    if (!lp_batch_times_name_phases(&system->times, kernel, rank_count(&system->model)))
         return machine_out_of_memory(error);
-    for (size_t i = 0; i < ranks; i++)
-        sync_store_release(&system->rank_start_ps[i], INT64_MAX); /* no worker runs */
-    for (size_t i = 0; i < exits; i++)
-        sync_store_release(&system->rank_exit_ps[i], (uint64_t)-1);
     return CW_OK;
 }
 
@@ -463,7 +350,7 @@ static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *ker
 {
     struct lp_launches *const launches = &system->model.launches;
     const uint32_t count = launches->last - launches->dropped;
-    if (count > 0 && system->times.submitted > 0) {
+    if (count > 0 && system->times.sum.submitted > 0) {
         const struct lp_launch *const last = &launches->at[count - 1];
         if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0)
             return launches->last;
@@ -522,7 +409,7 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
 /* Nothing is left to happen: all kernels have ended, and all their tiles were received. */
 static int check_ended(struct lp_system *system, struct cw_error *error)
 {
-    if (lp_system_times(system)->returned == system->times.submitted)
+    if (lp_system_times(system)->returned == system->times.sum.submitted)
         return lp_check_received(&system->model, system->sim, system->launched,
                                  system->launched_count, error);
     return lp_deadlock_report(&system->model, system->sim, error);
@@ -572,7 +459,7 @@ static bool set_start(struct lp_system *system)
 {
     const int64_t way_ps =
         system->model.hw.launch_together ? lp_control_way_ps(&system->control, &system->model) : 0;
-    system->model.start_ps = system->times.submitted_ps + way_ps;
+    system->model.start_ps = system->times.sum.submitted_ps + way_ps;
     return way_ps >= 0;
 }
 
@@ -581,7 +468,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     if (!set_start(system))
         return cw_error_memory(error, "the control messages");
     int code = lp_control_inject(&system->control, &system->model, system->sim,
-                                 system->times.submitted_ps, error);
+                                 system->times.sum.submitted_ps, error);
     if (code == CW_OK)
         code = cw_drain(system->sim, error);
     if (code != CW_OK)
@@ -608,21 +495,12 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system)
 
 const struct lp_times *lp_system_times(struct lp_system *system)
 {
-    gather_times(system);
-    return &system->times;
+    return lp_batch_times_sum(&system->times);
 }
 
 const struct lp_phases *lp_system_phases(struct lp_system *system)
 {
-    const struct lp_phases *const phases = &system->phases;
-    const size_t ranks = phases->start_ps != NULL ? system->rank_count : 0;
-    for (size_t i = 0; i < ranks; i++) {
-        const int64_t start_ps = (int64_t)sync_load_acquire(&system->rank_start_ps[i]);
-        phases->start_ps[i] = start_ps == INT64_MAX ? -1 : start_ps;
-    }
-    for (size_t i = 0; i < ranks * phases->count; i++)
-        phases->exit_ps[i] = (int64_t)sync_load_acquire(&system->rank_exit_ps[i]);
-    return phases;
+    return lp_batch_times_phases(&system->times);
 }
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
@@ -673,7 +551,7 @@ static void count_part(void *arg, uint32_t worker)
 struct lp_counts lp_system_count(const struct lp_system *system)
 {
     struct worker_counts alone;
-    struct counting counting = {system, system->worker_count, NULL};
+    struct counting counting = {system, system->times.worker_count, NULL};
     struct lp_counts sum = {0};
     counting.counts =
         aligned_alloc(_Alignof(struct worker_counts), counting.workers * sizeof *counting.counts);

@@ -7,6 +7,7 @@
 #define LP_SYSTEM_H
 
 #include "lp/causes.h"
+#include "lp/host/batch_times.h"
 #include "lp/host/link_use.h"
 #include "lp/host/placement.h"
 #include "lp/maps.h"
@@ -55,23 +56,6 @@ struct lp_system_options {
     bool (*worker_look)(void *arg, uint32_t worker);
     void *arg;                   /* of all */
     struct lp_cause_sink causes; /* record NULL: not wanted */
-};
-
-/* Times of the messages submitted at one moment: of an installation or a collective. In ps. */
-struct lp_times {
-    int64_t submitted_ps;
-    int64_t first_start_ps, last_start_ps, last_end_ps; /* of kernels */
-    int64_t host_ps; /* the last acknowledgement or completion at the host */
-    uint32_t submitted, started, ended, returned;
-    uint32_t last_end_pe; /* whose kernel ended last, the first of several; known after a drain */
-};
-
-/* The last time at which a PE of each rank left each phase; -1: none was in it. */
-struct lp_phases {
-    const char *const *name;
-    uint32_t count;
-    int64_t *start_ps; /* [rank]: its first kernel's start; -1: none */
-    int64_t *exit_ps;  /* [rank * count + phase] */
 };
 
 struct lp_system;

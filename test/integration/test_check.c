@@ -1,7 +1,7 @@
 /*
  * test_check.c: `cubewarp check` finds the faults that `cubewarp run` refuses, in the same words:
  * topologies, neighbors() hooks, mappers, validators and memories, from files and shared objects
- * too.
+ * too. And its estimates of a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,6 +109,48 @@ static void a_legal_configuration_is_ok(void **state)
     run_output_free(&output);
 }
 
+/* The estimate of one line, its first number: events, as they are printed. */
+static void an_estimate_follows_a_good_configuration(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "check --preset pod64 --bytes 4KiB:16KiB --no-data");
+    assert_non_null(strstr(output.out,
+                           "# estimate of a run of 3 sizes, without tensor data, on one "
+                           "core: "));
+    assert_non_null(strstr(output.out, " k events, "));
+    assert_null(strstr(output.out, "that is more memory"));
+    run_output_free(&output);
+    /* The same estimate as that of a sweep's plan. */
+    double events = 0;
+    output = run_line(0, "check --n-elem 8192");
+    const char *const at = strstr(output.out, "on one core: ");
+    assert_non_null(at);
+    assert_int_equal(sscanf(at, "on one core: %lf k events", &events), 1);
+    json_t *const root = run_json("run --n-elem 8192 --no-data");
+    const json_t *const engine = json_object_get(root, "engine");
+    const double ran = json_number_value(json_object_get(engine, "events_committed")) / 1e3;
+    assert_true(events > ran / 3 && events < ran * 3);
+    json_decref(root);
+    run_output_free(&output);
+    output = run_line(0, "check --preset pod64 --algorithm lrab_pipelined_allreduce --bytes 1GiB");
+    assert_non_null(strstr(output.out, "# that is more memory than the "));
+    run_output_free(&output);
+}
+
+static void sizes_are_asked_one_by_one(void **state)
+{
+    (void)state;
+    static const char line[] = "check --preset a3_16 --bench ccl_reduce_scatter --algorithm mesh";
+    struct run_output output = run_line(0, "%s --n-elem 64:66:+1", line);
+    assert_non_null(strstr(output.err, "130 bytes would not run: mesh cuts each rank's input"));
+    assert_non_null(strstr(output.err, "132 bytes would not run: "));
+    assert_null(strstr(output.err, "128 bytes"));
+    run_output_free(&output);
+    output = run_line(2, "%s --n-elem 65", line);
+    assert_null(strstr(output.out, "ok, "));
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +158,8 @@ int main(void)
         cmocka_unit_test(mappers_and_validators_are_asked),
         cmocka_unit_test(topologies_and_memories_are_asked),
         cmocka_unit_test(a_legal_configuration_is_ok),
+        cmocka_unit_test(an_estimate_follows_a_good_configuration),
+        cmocka_unit_test(sizes_are_asked_one_by_one),
     };
     return cmocka_run_group_tests_name("check", tests, build, clean);
 }

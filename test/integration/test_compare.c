@@ -114,6 +114,9 @@ static void a_line_runs_again(void **state)
     /* The result of a run again can be run again. */
     snprintf(line, sizeof line, "run --again=%s/b", folder);
     expect_text(run_line(0, "%s --csv -", line), ",links.ucie.bw_gbs,night\n");
+    output = run_line(2, "run --again %s/a --again %s/b", folder, folder);
+    assert_non_null(strstr(output.err, "--again: given more than once"));
+    run_output_free(&output);
     output = run_line(2, "run --again /dev/null");
     run_output_free(&output);
     output = run_line(2, "run --again %s/a --againn", folder);

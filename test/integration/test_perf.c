@@ -214,6 +214,10 @@ static void a_projection_is_shown_as_one_beside_what_was_measured(void **state)
     output = run_line(0, "perf project --no-measure --events 1000 -- run --bench ipcq_pingpong");
     assert_non_null(strstr(output.out, "# run --bench ipcq_pingpong: "));
     assert_null(strstr(output.out, "MEASURED"));
+    const char *const costs = strstr(output.out, "# event types by their whole cost");
+    assert_non_null(costs);
+    assert_non_null(strstr(costs, " control arrives "));
+    assert_non_null(strstr(costs, " transfer "));
     assert_null(strstr(output.out, "rank "));
     unsetenv("CUBEWARP_CCL_TRACE");
     run_output_free(&output);
@@ -227,7 +231,7 @@ static void what_cannot_be_is_refused(void **state)
     } lines[] = {
         {"perf", "a part is missing: run, compare, trend or project"},
         {"perf measure", "no such part"},
-        {"perf run --set none", "--set none: no such set"},
+        {"perf run --set none", "--set none: no such set; there are: quick, phold, lrab, "},
         {"perf run --rounds 0", "--rounds '0'"},
         {"perf run extra", "unexpected argument 'extra'"},
         {"perf run --history", "--history needs a value"},

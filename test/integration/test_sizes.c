@@ -229,6 +229,27 @@ static void a_loaded_algorithm_that_has_no_pieces_is_advised(void **state)
     run_output_free(&output);
 }
 
+/* Of many sizes the first and the last have details, and JSON has those of all. */
+static void the_table_of_many_sizes_is_short(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sizes, *between;
+        size_t details;
+    } cases[] = {{"1KiB:8KiB", NULL, 4}, {"1KiB:32KiB", "# ---- 4 sizes between: --json has", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_output output =
+            run_line(0, "run --preset tiny --no-data --bytes %s", cases[i].sizes);
+        size_t details = 0;
+        for (const char *at = output.out; (at = strstr(at, "\n# phase ")) != NULL; at++)
+            details++;
+        assert_int_equal(details, cases[i].details);
+        if (cases[i].between != NULL)
+            assert_non_null(strstr(output.out, cases[i].between));
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +263,7 @@ int main(void)
         cmocka_unit_test(every_tile_of_a_shift_counts),
         cmocka_unit_test(a_grid_is_the_squarest),
         cmocka_unit_test(a_loaded_algorithm_that_has_no_pieces_is_advised),
+        cmocka_unit_test(the_table_of_many_sizes_is_short),
     };
     return cmocka_run_group_tests_name("sizes", tests, build, clean);
 }

@@ -157,6 +157,10 @@ static void the_same_study_twice_does_nothing(void **state)
     assert_non_null(strstr(out, "twice: nothing to run"));
     free(out);
     query_is("twice", "SELECT * FROM point ORDER BY id", before);
+    char *const dry = sweep(0, "twice", "twice", "--dry-run");
+    assert_string_equal(dry, "# twice: no point is left to run; --retry runs those again that have "
+                             "no result\n");
+    free(dry);
     free(before);
 }
 
@@ -169,6 +173,50 @@ static void a_database_of_another_study_is_refused(void **state)
     free(sweep(2, "other", "one", ""));
     free(sweep(2, "other", "absent", "--resume"));
     assert_int_not_equal(access(file_of("absent", "sqlite"), F_OK), 0);
+}
+
+/* The refusal says how far two studies agree; --extend keeps what agrees, and loses nothing. */
+static void a_changed_study_keeps_the_points_that_agree(void **state)
+{
+    (void)state;
+    write_study("was", "base: {preset: tiny, no-data: true, n-elem: 64}\n"
+                       "axes: {seed: [1, 2, 3], op: [max, sum]}\n");
+    write_study("now", "base: {preset: tiny, no-data: true, n-elem: 64}\n"
+                       "axes: {op: [sum, min], seed: [2, 3, 4]}\n");
+    free(sweep(0, "was", "grown", ""));
+    free(sweep(0, "now", "fresh", ""));
+    struct run_output output =
+        run_line(2, "sweep %s --db %s", file_of("now", "yaml"), file_of("grown", "sqlite"));
+    assert_non_null(strstr(output.err, "of its 6 points 2 are in it still, and 4 of the study's 6 "
+                                       "points are new (changed: op, seed)."));
+    assert_non_null(strstr(output.err, "--extend goes on"));
+    run_output_free(&output);
+    char *const seconds = query("grown", "SELECT seconds FROM point ORDER BY digest");
+    char *const out = sweep(0, "now", "grown", "--extend");
+    assert_non_null(strstr(out, "now: 4 points in "));
+    free(out);
+    databases_are_equal("grown", "fresh");
+    query_is("grown", "SELECT count(*), max(state) FROM former", "4|done\n");
+    /* and back: nothing is left to run, since `former` has all that was taken out */
+    char *const again = sweep(0, "was", "grown", "--extend");
+    assert_non_null(strstr(again, "was: nothing to run"));
+    free(again);
+    query_is("grown", "SELECT seconds FROM point ORDER BY digest", seconds);
+    free(seconds);
+    free(sweep(0, "was", "whole", ""));
+    databases_are_equal("grown", "whole");
+}
+
+static void a_damaged_database_is_refused(void **state)
+{
+    (void)state;
+    write_study("cut", "base: {preset: tiny, no-data: true}\naxes: {seed: [1, 2]}\n");
+    free(sweep(0, "cut", "cut", ""));
+    assert_int_equal(truncate(file_of("cut", "sqlite"), 20000), 0);
+    struct run_output output =
+        run_line(2, "sweep %s --db %s", file_of("cut", "yaml"), file_of("cut", "sqlite"));
+    assert_non_null(strstr(output.err, "cut.sqlite: the database is damaged, perhaps cut short"));
+    run_output_free(&output);
 }
 
 static void failures_stop_no_other_point(void **state)
@@ -213,6 +261,7 @@ static void options_that_would_do_nothing_are_refused(void **state)
     refused("sweep merge --db a.sqlite b.sqlite ./a.sqlite", "a.sqlite is a part to merge");
     refused("sweep merge --db x.sqlite --dry-run a.sqlite",
             "--dry-run: merge runs nothing, and takes --db alone");
+    refused("sweep a.yaml --extend --dry-run", "--extend changes the database, and --dry-run");
     refused("sweep a.yaml --tasks 3", "--tasks is for --emit");
     refused("sweep a.yaml --emit slurm --shard 1/2", "--emit is for the whole study: drop --shard");
     refused("sweep a.yaml --emit slurm --retry", "drop --retry");
@@ -389,6 +438,8 @@ int main(void)
         cmocka_unit_test(results_are_those_of_run),
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(a_database_of_another_study_is_refused),
+        cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
+        cmocka_unit_test(a_damaged_database_is_refused),
         cmocka_unit_test(failures_stop_no_other_point),
         cmocka_unit_test(options_that_would_do_nothing_are_refused),
         cmocka_unit_test(a_crash_costs_one_point),

@@ -218,7 +218,7 @@
       g.append("path").attr("class", "line").attr("d", shape(line.points)).attr("stroke-dasharray", line.dash);
       if (!chart.plain)
         for (const p of line.points)
-          if (!Number.isNaN(p.y)) g.append("path").attr("class", "dot").attr("data-row", p.row).attr("data-x", p.x).attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
+          if (!Number.isNaN(p.y)) g.append("path").attr("class", p.changed ? "dot changed" : "dot").attr("data-row", p.row).attr("data-x", p.x).attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
       for (const p of line.open || []) g.append("path").attr("class", "open").attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
       return g;
     });
@@ -806,8 +806,8 @@
         lines: shown.map((c, l) => ({ name: c.name, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
           points: c.measures.map((m, i) => {
             const unit = state.one < 0 ? c.measures[0][2] : 1;
-            return { x: i + 1, y: m[2] / unit, ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
-              facts: () => [["date", m[0]], ["commit", m[1]], ["median", sayCount(m[2]) + " /s"], ["least to most", sayCount(m[3]) + " to " + sayCount(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : [])] };
+            return { x: i + 1, y: m[2] / unit, changed: m[6], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
+              facts: () => [["date", m[0]], ["commit", m[1]], ["median", sayCount(m[2]) + " /s"], ["least to most", sayCount(m[3]) + " to " + sayCount(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : []), ...(m[6] ? [["", "simulated results are others than before"]] : [])] };
           }) })),
         x: { label: "Run, oldest first", log: false, say: sayNumber }, y: { label: state.one < 0 ? "Events per second / those of the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
       });

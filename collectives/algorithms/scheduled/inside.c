@@ -138,17 +138,25 @@ static void add_inside(struct member *m, struct inside_step step)
 
 /* ---- along lines, in both directions --------------------------------------------------------- */
 
+/* The step towards higher places and the one towards lower ones, of the thread of each. */
+static void both_ways(struct inside_step step, uint32_t at, const uint32_t thread[],
+                      struct inside_step *up, struct inside_step *down)
+{
+    *up = *down = step;
+    up->thread = thread[0];
+    up->to = down->from = at + 1;
+    down->thread = thread[1];
+    down->to = up->from = at - 1;
+}
+
 /* Sums of the groups above go up, those below down; a place adds its own on the way. Its own group
  * ends here: (own + from below) + from above. All steps upwards come first, so that one thread can
  * carry out all. */
 static void reduce_line(struct member *m, struct inside_step step, const uint32_t thread[])
 {
     const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
-    struct inside_step up = step, down = step;
-    up.thread = thread[0];
-    up.to = down.from = at + 1;
-    down.thread = thread[1];
-    down.to = up.from = at - 1;
+    struct inside_step up, down;
+    both_ways(step, at, thread, &up, &down);
     up.op = at == 0 ? SCHEDULE_SEND : SCHEDULE_RECV_REDUCE_SEND;
     for (up.group = n - 1; up.group > at; up.group--)
         add_inside(m, up);
@@ -171,11 +179,8 @@ static void reduce_line(struct member *m, struct inside_step step, const uint32_
 static void spread_line(struct member *m, struct inside_step step, const uint32_t thread[])
 {
     const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
-    struct inside_step up = step, down = step;
-    up.thread = thread[0];
-    up.to = down.from = at + 1;
-    down.thread = thread[1];
-    down.to = up.from = at - 1;
+    struct inside_step up, down;
+    both_ways(step, at, thread, &up, &down);
     up.op = down.op = SCHEDULE_SEND;
     up.group = down.group = at;
     if (at < n - 1)

@@ -106,6 +106,8 @@ static void ranges_multiply_or_add_and_are_bounded(void **state)
                         "a factor is x and a whole number from 2");
     assert_string_equal(sizes_parse("8:16:2", sizes, RUN_SIZES_MAX, &count),
                         "a range ends in :xFACTOR or :+STEP");
+    assert_string_equal(sizes_parse("8:16:+0", sizes, RUN_SIZES_MAX, &count),
+                        "a step is + and a size from 1 on");
     assert_non_null(sizes_parse("8:", sizes, RUN_SIZES_MAX, &count));
     assert_non_null(sizes_parse(":8", sizes, RUN_SIZES_MAX, &count));
 }

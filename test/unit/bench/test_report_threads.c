@@ -70,6 +70,11 @@ static void several_threads_get_lines_on_where_the_time_went(void **state)
               "idle 6.2 % (sampled)\n"
               "# rollbacks: primary 6, secondary 2, events in one: mean 2.5, most 7; "
               "anti-messages 5; window: mean 640 events; GVT: 12 rounds of 3.2 us\n"));
+    assert_null(strstr(text, "mostly waited"));
+    free(text);
+    result.engine.stats.time_share[CW_IDLE] = 0.77;
+    text = written_by(report_table, &result);
+    assert_non_null(strstr(text, "\n# the threads mostly waited: "));
     free(text);
     memset(result.engine.stats.time_share, 0, sizeof result.engine.stats.time_share);
     text = written_by(report_table, &result);

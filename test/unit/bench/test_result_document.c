@@ -66,6 +66,11 @@ static void test_provenance_says_what_was_simulated(void **state)
     assert_string_equal(json_string_value(json_object_get(changed, "defaults.algorithm")),
                         "ring_allreduce");
     assert_null(json_object_get(changed, "links.ucie.latency_ns"));
+    const json_t *const shipped = provenance_member(&outcome, "shipped");
+    assert_int_equal(json_object_size(shipped), json_object_size(changed));
+    assert_string_equal(json_string_value(json_object_get(shipped, "system.sips.count")), "4");
+    assert_string_equal(json_string_value(json_object_get(shipped, "defaults.algorithm")),
+                        "lrab_hierarchical_allreduce");
     assert_string_equal(json_string_value(provenance_member(&outcome, "preset")), "tiny");
     assert_string_equal(
         json_string_value(json_object_get(provenance_member(&outcome, "tags"), "night")), "7");
@@ -84,6 +89,24 @@ static void test_a_line_without_options_changes_nothing(void **state)
     run_outcome_free(&outcome);
 }
 
+/* The reason stands in the row, where a sweep keeps it. */
+static void test_a_chosen_algorithm_has_its_reason(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--preset tiny --set system.sips.count=4 --algorithm auto --no-data --n-elem 512",
+        "--preset tiny --set system.sips.count=4 --algorithm ring_rs_ag --no-data --n-elem 512"};
+    for (size_t i = 0; i < 2; i++) {
+        struct run_outcome outcome;
+        assert_int_equal(run_words(NULL, &outcome, lines[i]), CW_OK);
+        const json_t *const row = json_array_get(json_object_get(outcome.document, "results"), 0);
+        const char *const choice = json_string_value(json_object_get(row, "choice"));
+        assert_int_equal(choice != NULL, i == 0);
+        assert_true(i > 0 || strstr(choice, "1024 bytes per shard; estimates: ") != NULL);
+        run_outcome_free(&outcome);
+    }
+}
+
 static void test_refusals_are_texts(void **state)
 {
     (void)state;
@@ -97,6 +120,7 @@ static void test_refusals_are_texts(void **state)
         {"--json -", "--json: the result of this run goes to the program that asked", CW_USAGE},
         {"--csv x.csv", "--csv: ", CW_USAGE},
         {"--help", "--help is no run", CW_USAGE},
+        {"--tag k=a\xff", "--tag 'k=a...': expected a value in UTF-8", CW_USAGE},
         {"--tag bytes=4", "--tag bytes: every CSV has a column of that name", CW_USAGE},
         {"--tag a=1 --tag a=2", "--tag a: given more than once", CW_USAGE},
         {"--tag =1", "expected KEY=VALUE", CW_USAGE},
@@ -180,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_same_line_same_rows),
         cmocka_unit_test(test_provenance_says_what_was_simulated),
         cmocka_unit_test(test_a_line_without_options_changes_nothing),
+        cmocka_unit_test(test_a_chosen_algorithm_has_its_reason),
         cmocka_unit_test(test_refusals_are_texts),
         cmocka_unit_test(test_a_document_is_read_back),
         cmocka_unit_test(test_other_texts_are_refused),

@@ -20,6 +20,7 @@
 #include "bench/survey/say.h"
 #include "bench/report/sheet.h"
 #include "bench/survey/survey_log.h"
+#include "bench/survey/survey_read.h"
 #include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"
 #include "bench/survey/words.h"
@@ -124,6 +125,67 @@ static void a_changed_key_names_the_series_and_its_absence_is_the_shipped_value(
     survey_free(&survey);
 }
 
+#define OF_COMMIT ", \"provenance\": {\"commit\": \"c1\", \"changed\": {"
+
+/* The result that has changed a key names the shipped value of all others of its commit. */
+static void the_shipped_value_is_known_where_one_result_names_it(void **state)
+{
+    (void)state;
+    struct survey survey;
+    const char *sentences[WORDS_MAX];
+    survey_init(&survey);
+    for (int i = 0; i < 2; i++)
+        add_result(&survey, i == 0 ? "a" : "b", "ring", 1000 * (i + 1), 1,
+                   i == 0 ? OF_COMMIT "\"system.sips.count\": \"2\", \"links.ucie.bw_gbs\": \"9\","
+                                      " \"algorithms.tree.k\": \"1\"},"
+                                      " \"shipped\": {\"system.sips.count\": \"4\","
+                                      " \"links.ucie.bw_gbs\": null,"
+                                      " \"algorithms.tree.k\": \"7\"}}"
+                          : OF_COMMIT "}, \"shipped\": {}}");
+    for (size_t i = 0; i < survey.row_count; i++) /* one size, so that the count is the axis */
+        survey_put_number(&survey, survey.rows[i].axis, "bytes", AXIS_SIZE, 1024);
+    finish(&survey);
+    const int count = survey_axis_find(&survey, "system.sips.count");
+    assert_string_equal(survey.axes[survey.x].name, "system.sips.count");
+    assert_string_equal(survey_value_of(&survey, survey.points[1].axis, (size_t)count)->text, "4");
+    assert_string_equal(survey_value_of(&survey, survey.rows[3].axis, (size_t)count)->text, "4");
+    const int link = survey_axis_find(&survey, "links.ucie.bw_gbs");
+    assert_null(survey_value_of(&survey, survey.rows[3].axis, (size_t)link));
+    const int other = survey_axis_find(&survey, "algorithms.tree.k"); /* it ran ring */
+    assert_null(survey_value_of(&survey, survey.rows[3].axis, (size_t)other));
+    assert_true(words_of_survey(&survey, sentences) > 0);
+    bool told = false;
+    for (size_t i = 0; i < WORDS_MAX && sentences[i] != NULL; i++)
+        told = told || strncmp(sentences[i], "At the largest sips.count, 4, ", 30) == 0;
+    assert_true(told);
+    survey_free(&survey);
+}
+
+/* Not known: results of another commit. Then nothing is the largest. */
+static void the_largest_is_told_of_whole_axes_alone(void **state)
+{
+    (void)state;
+    struct survey survey;
+    const char *sentences[WORDS_MAX] = {NULL};
+    survey_init(&survey);
+    add_result(&survey, "a", "ring", 1000, 1,
+               OF_COMMIT "\"links.x.bw\": \"2\"}, \"shipped\": {\"links.x.bw\": \"4\"}}");
+    add_result(&survey, "b", "ring", 1000, 1,
+               ", \"provenance\": {\"commit\": \"c2\", \"changed\": {}, \"shipped\": {}}");
+    for (size_t i = 0; i < survey.row_count; i++) {
+        survey_put_number(&survey, survey.rows[i].axis, "bytes", AXIS_SIZE, 1024);
+        survey_put_number(&survey, survey.rows[i].axis, "bytes_per_rank", AXIS_SIZE, 1024);
+    }
+    finish(&survey);
+    const int link = survey_axis_find(&survey, "links.x.bw");
+    assert_int_equal(survey.x, link);
+    assert_null(survey_value_of(&survey, survey.rows[3].axis, (size_t)link));
+    const size_t count = words_of_survey(&survey, sentences);
+    for (size_t i = 0; i < count; i++)
+        assert_null(strstr(sentences[i], "largest"));
+    survey_free(&survey);
+}
+
 static void results_that_nothing_tells_apart_go_by_their_names(void **state)
 {
     (void)state;
@@ -224,6 +286,68 @@ static void a_history_has_the_median_of_each_run(void **state)
     assert_false(survey.cases[0].measures[0].disturbed);
     survey_free(&survey);
     unlink(path);
+}
+
+static void a_history_marks_runs_with_other_results(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-survey-XXXXXX";
+    struct survey survey;
+    struct cw_error error = {.exit_code = CW_OK};
+    const char *sentences[WORDS_MAX];
+    close(mkstemp(path));
+    fill_database(
+        path,
+        "CREATE TABLE run (id, started, commit_id, host);"
+        "CREATE TABLE measurement (run, name, threads, round, events, events_per_s, disturbed,"
+        " results);"
+        "INSERT INTO run VALUES (1, '2026-01-01', 'aa', 'h'), (2, '2026-01-02', 'bb', 'h'),"
+        " (3, '2026-01-03', 'cc', 'h'), (4, '2026-01-04', 'dd', 'h');"
+        "INSERT INTO measurement VALUES (1, 'pod64', 1, 0, 7, 30, 0, ''),"
+        " (2, 'pod64', 1, 0, 7, 30, 0, 'x'), (3, 'pod64', 1, 0, 7, 30, 0, 'y'),"
+        " (4, 'pod64', 1, 0, 7, 30, 0, 'y'), (1, 'pod4', 1, 0, 7, 30, 0, 'x'),"
+        " (2, 'pod4', 1, 0, 8, 30, 0, 'x');");
+    survey_init(&survey);
+    assert_int_equal(survey_history_read(&survey, path, &error), CW_OK);
+    finish(&survey);
+    assert_int_equal(survey.case_count, 2);
+    assert_true(survey.cases[0].measures[1].changed); /* pod4: other events */
+    const struct survey_measure *const pod64 = survey.cases[1].measures;
+    assert_false(pod64[1].changed); /* the results before were not known */
+    assert_true(pod64[2].changed);
+    assert_false(pod64[3].changed);
+    const size_t count = words_of_survey(&survey, sentences);
+    bool told = false;
+    for (size_t i = 0; i < count; i++)
+        told =
+            told || strstr(sentences[i], "pod64: its simulated results changed 1 time, last with "
+                                         "commit cc (2026-01-03)") != NULL;
+    assert_true(told);
+    survey_free(&survey);
+    unlink(path);
+}
+
+/* A database that was cut short is damaged, and no file of another kind. */
+static void a_cut_database_is_told_as_damaged(void **state)
+{
+    (void)state;
+    static const off_t sizes[] = {50, 5000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char path[] = "/tmp/cubewarp-survey-XXXXXX";
+        const char *const paths[] = {path};
+        struct survey survey;
+        struct cw_error error = {.exit_code = CW_OK};
+        close(mkstemp(path));
+        fill_database(path, "CREATE TABLE study (a); CREATE TABLE point (a); CREATE TABLE axis (a);"
+                            "INSERT INTO point VALUES (randomblob(9000))");
+        assert_int_equal(truncate(path, sizes[i]), 0);
+        survey_init(&survey);
+        assert_int_equal(survey_read(&survey, paths, 1, &error), CW_USAGE);
+        assert_non_null(strstr(cw_error_text(&error), "the database is damaged"));
+        assert_non_null(strstr(cw_error_text(&error), path));
+        survey_free(&survey);
+        unlink(path);
+    }
 }
 
 /* ---- words and numbers -------------------------------------------------------------------------
@@ -363,10 +487,14 @@ int main(void)
         cmocka_unit_test(sizes_are_the_axis_of_curves_and_algorithms_name_the_series),
         cmocka_unit_test(sizes_per_rank_are_the_axis_where_shards_differ),
         cmocka_unit_test(a_changed_key_names_the_series_and_its_absence_is_the_shipped_value),
+        cmocka_unit_test(the_shipped_value_is_known_where_one_result_names_it),
+        cmocka_unit_test(the_largest_is_told_of_whole_axes_alone),
         cmocka_unit_test(results_that_nothing_tells_apart_go_by_their_names),
         cmocka_unit_test(a_result_of_another_schema_is_refused),
         cmocka_unit_test(a_study_has_its_axes_its_failures_and_what_is_still_to_run),
         cmocka_unit_test(a_history_has_the_median_of_each_run),
+        cmocka_unit_test(a_history_marks_runs_with_other_results),
+        cmocka_unit_test(a_cut_database_is_told_as_damaged),
         cmocka_unit_test(numbers_are_short_and_grouped),
         cmocka_unit_test(the_summary_names_the_fastest_and_by_how_much),
         cmocka_unit_test(ticks_cover_the_data),
