@@ -8,8 +8,10 @@
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
-    WINDOW_MIN = 1,    /* where memory is tight; */
-    WINDOW_LEAST = 64, /* else: a full window costs a round of GVT, so fewer events do not pay */
+    WINDOW_MIN = 1,
+    /* A full window costs a round of GVT. So unless memory is tight, it does not narrow below as
+     * many events as are pending, or below these. */
+    WINDOW_PAYS = 64,
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
@@ -163,9 +165,12 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     }
     if (usage->processed < USAGE_MIN)
         return;
+    const size_t pays = throttle->pending > WINDOW_PAYS  ? WINDOW_PAYS
+                        : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
+                                                         : WINDOW_MIN;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(throttle, WINDOW_LEAST);
+        throttle_narrow(throttle, pays);
     else if (usage->rolled_back * 8 < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};

@@ -34,6 +34,7 @@ struct throttle {
     enum memory_level level;
     size_t window;          /* events that may be speculated at a time, */
     size_t allowance;       /* as far as memory allows */
+    uint64_t pending;       /* events of this worker, when it last looked around */
     unsigned batch;         /* events between two looks at the others (worker_loop.c) */
     unsigned patience;      /* turns to wait before the next speculative event; */
     bool wary;              /* much speculation was undone: more waiting pays */

@@ -538,6 +538,7 @@ static bool look_around(struct timewarp *tw)
         fossil_collect(tw);
     if (risen || round_ended) {
         throttle_adjust_reach(&tw->throttle, ahead_ps(tw));
+        tw->throttle.pending = pending_count(&worker->pending);
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
         tw->throttle.wary &= may_rise(tw); /* else no wait releases more than an event or two */
     }

@@ -159,6 +159,7 @@ static void the_window_stays_large_enough_to_pay(void **state)
     (void)state;
     struct throttle throttle;
     throttle_init(&throttle, CW_ADAPTIVE);
+    throttle.pending = 1000;
     for (int i = 0; i < 10; i++) {
         throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
         throttle_adjust(&throttle, true, 0, 0);
@@ -167,9 +168,15 @@ static void the_window_stays_large_enough_to_pay(void **state)
     throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 100};
     throttle_adjust(&throttle, true, 0, 0);
     assert_int_equal(throttle.window, 128);
+    throttle.pending = 5; /* few events: most of what is handled ahead is in vain */
+    for (int i = 0; i < 10; i++) {
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
+        throttle_adjust(&throttle, true, 0, 0);
+    }
+    assert_int_equal(throttle.window, 5);
     throttle.level = MEMORY_TIGHT;
     for (int i = 0; i < 10; i++)
-        throttle_adjust(&throttle, true, 128, 0);
+        throttle_adjust(&throttle, true, 5, 0);
     assert_int_equal(throttle.window, 1);
 }
 
