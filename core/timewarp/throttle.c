@@ -9,12 +9,13 @@ enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     WINDOW_MIN = 1,
-    /* A full window costs a round of GVT. So unless memory is tight, it does not narrow below as
-     * many events as are pending, or below these. */
-    WINDOW_PAYS = 64,
+    WINDOW_PAYS = 64, /* a full window costs a round of GVT, and so many events are worth one */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
-    WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
+    WINDOW_OPTIMISTIC = 1 << 16, /* a bound on memory, not a window */
+    WINDOW_SHARE = 8,            /* of the memory, for the windows of all workers, */
+    WINDOW_EVENT_BYTES = 256,    /* if an event takes as much, */
+    WINDOW_MOST_MIN = 16,        /* but not fewer events */
     PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
@@ -35,14 +36,18 @@ enum {
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
 
-void throttle_init(struct throttle *throttle, enum cw_sync sync)
+void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_max,
+                   uint32_t workers)
 {
-    const size_t window = sync == CW_CONSERVATIVE ? 0
-                          : sync == CW_ADAPTIVE   ? WINDOW_START
-                                                  : WINDOW_OPTIMISTIC;
+    const uint64_t share = bytes_max / WINDOW_SHARE / WINDOW_EVENT_BYTES / workers;
+    const size_t usual = sync == CW_ADAPTIVE ? WINDOW_MAX : WINDOW_OPTIMISTIC;
+    const size_t most = share < WINDOW_MOST_MIN ? WINDOW_MOST_MIN : share < usual ? share : usual;
+    const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
+    const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
+                                  .window_most = most,
                                   .reach.ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
@@ -85,10 +90,20 @@ static void throttle_narrow(struct throttle *throttle, size_t least)
     throttle->window = throttle->window / 2 < least ? least : throttle->window / 2;
 }
 
+/* The window does not narrow below this, unless memory is tight. */
+static size_t window_that_pays(const struct throttle *throttle)
+{
+    const size_t most =
+        throttle->window_most < WINDOW_PAYS ? throttle->window_most : (size_t)WINDOW_PAYS;
+    return throttle->pending > most         ? most
+           : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
+                                            : WINDOW_MIN;
+}
+
 static void throttle_widen(struct throttle *throttle)
 {
-    const size_t most = throttle->sync == CW_ADAPTIVE ? WINDOW_MAX : WINDOW_OPTIMISTIC;
-    throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
+    const size_t twice = throttle->window * 2;
+    throttle->window = twice > throttle->window_most ? throttle->window_most : twice;
 }
 
 /* Too many events were undone. If some steps have not helped, the bound goes again: where workers
@@ -165,12 +180,9 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     }
     if (usage->processed < USAGE_MIN)
         return;
-    const size_t pays = throttle->pending > WINDOW_PAYS  ? WINDOW_PAYS
-                        : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
-                                                         : WINDOW_MIN;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(throttle, pays);
+        throttle_narrow(throttle, window_that_pays(throttle));
     else if (usage->rolled_back * 8 < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};

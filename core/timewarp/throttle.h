@@ -33,6 +33,7 @@ struct throttle {
     enum cw_sync sync;
     enum memory_level level;
     size_t window;          /* events that may be speculated at a time, */
+    size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
     uint64_t pending;       /* events of this worker, when it last looked around */
     unsigned batch;         /* events between two looks at the others (worker_loop.c) */
@@ -50,7 +51,9 @@ struct throttle {
     uint64_t window_first, window_sum; /* the first window; the sum over the rounds */
 };
 
-void throttle_init(struct throttle *throttle, enum cw_sync sync);
+/* `bytes_max`: the limit of memory, of all workers. */
+void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_max,
+                   uint32_t workers);
 
 /* How many speculative events may be handled between two looks at the others. The pending events
  * are about those of a mean delay. A batch covers a small part of that model time. So few messages

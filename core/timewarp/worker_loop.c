@@ -32,8 +32,9 @@
 enum { BATCH_MIN = 8, BATCH_MAX = 1024 };
 /* Speculative events between two looks at the promise that stops this worker. */
 enum { SPECULATIVE_STEP = 16 };
-/* Events between two looks at the time, while one thread has all events. */
-enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
+/* Events between two looks at the time, while one thread has all events. With a receiver of records
+ * an event may take ten times as long, and a trial that loses should end soon. */
+enum { BATCH_GATHERED = 4096, BATCH_GATHERED_RECORDS = 512, BATCH_GATHERED_OFTEN = 8 };
 /* In a sampled turn (balance.h): so many events, or that part of a batch. */
 enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
@@ -460,22 +461,28 @@ static bool bound_has_risen(const struct timewarp *tw)
 static bool handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
+    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->now_ps);
+    const uint64_t credit = credit_left(&tw->credit, tw->links.sent_for_good);
+    if (credit == 0)
+        return false;
+    const unsigned most = credit < tw->throttle.batch ? (unsigned)credit : tw->throttle.batch;
     unsigned handled = handle_timed(tw), ahead = 0;
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     if (tw->gathered && runs)
         return handle_gathered_run(tw, config->gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
+                                       : config->worker_record != NULL   ? BATCH_GATHERED_RECORDS
                                                                          : BATCH_GATHERED) +
                    handled >
                0;
     const unsigned ahead_max =
         throttle_speculative_batch(&tw->throttle, pending_count(&tw->worker->pending));
     enum verdict verdict = SAFE;
-    while (handled < tw->throttle.batch && ahead < ahead_max) {
+    while (handled < most && ahead < ahead_max) {
         if (runs && !keeps_all(tw))
-            handled += handle_safe_run(tw, tw->throttle.batch - handled);
+            handled += handle_safe_run(tw, most - handled);
         if (runs && tw->throttle.patience == 0) {
-            const unsigned most = ahead_max - ahead;
-            const unsigned step = may_rise(tw) && most > SPECULATIVE_STEP ? SPECULATIVE_STEP : most;
+            const unsigned rest = ahead_max - ahead;
+            const unsigned step = may_rise(tw) && rest > SPECULATIVE_STEP ? SPECULATIVE_STEP : rest;
             const unsigned done = handle_speculative_run(tw, step);
             ahead += done;
             if (done > 0 && bound_has_risen(tw))
