@@ -9,6 +9,7 @@ enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     WINDOW_MIN = 1,
+    WINDOW_PAYS = 64, /* a full window costs a round of GVT, and so many events are worth one */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 16, /* a bound on memory, not a window */
@@ -28,6 +29,9 @@ enum {
     REACH_STEPS = 4, /* in a row, which must have helped; */
     REACH_REST = 16, /* if not, so many are left out, and each time twice as many */
     REACH_REST_MAX = 1 << 12,
+    BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
+    BATCH_LEAST = 4, /* within these */
+    BATCH_MOST = 512,
 };
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
@@ -75,9 +79,25 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->patience = throttle->patience_full;
 }
 
-static void throttle_narrow(struct throttle *throttle)
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending)
 {
-    throttle->window = throttle->window / 2 < WINDOW_MIN ? WINDOW_MIN : throttle->window / 2;
+    const uint64_t share = throttle->sync == CW_STRESS ? BATCH_MOST : pending / BATCH_SHARE;
+    return share < BATCH_LEAST ? BATCH_LEAST : share > BATCH_MOST ? BATCH_MOST : (unsigned)share;
+}
+
+static void throttle_narrow(struct throttle *throttle, size_t least)
+{
+    throttle->window = throttle->window / 2 < least ? least : throttle->window / 2;
+}
+
+/* The window does not narrow below this, unless memory is tight. */
+static size_t window_that_pays(const struct throttle *throttle)
+{
+    const size_t most =
+        throttle->window_most < WINDOW_PAYS ? throttle->window_most : (size_t)WINDOW_PAYS;
+    return throttle->pending > most         ? most
+           : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
+                                            : WINDOW_MIN;
 }
 
 static void throttle_widen(struct throttle *throttle)
@@ -149,7 +169,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     if (throttle->level >= MEMORY_TIGHT) {
         if (round_ended) { /* half of the events that there are, not of those that there may be */
             throttle->window = live < throttle->window ? live : throttle->window;
-            throttle_narrow(throttle);
+            throttle_narrow(throttle, WINDOW_MIN);
         }
         *usage = (struct throttle_usage){0}; /* while memory decides, usage tells nothing */
         return;
@@ -162,8 +182,8 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
         return;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(throttle);
-    else if (usage->rolled_back * 20 < usage->processed)
+        throttle_narrow(throttle, window_that_pays(throttle));
+    else if (usage->rolled_back * 8 < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};
 }
