@@ -9,6 +9,7 @@ enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     WINDOW_MIN = 1,
+    WINDOW_PAYS = 64, /* a full window costs a round of GVT, and so many events are worth one */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 16, /* a bound on memory, not a window */
@@ -16,8 +17,7 @@ enum {
     WINDOW_EVENT_BYTES = 256,    /* if an event takes as much, */
     WINDOW_MOST_MIN = 16,        /* but not fewer events */
     LOG_SHARE = 16,              /* of the memory, for the undo logs of all workers */
-    BATCH_AHEAD_MAX = 512,
-    BATCH_AHEAD_MIN = 16,
+    BATCH_MOST_MIN = 16,         /* speculation between two looks where memory is small */
     BATCHES_PER_WINDOW = 8,
     PURGE_MIN = 1024,           /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256, /* to commit before speculating again */
@@ -32,6 +32,9 @@ enum {
     REACH_STEPS = 4, /* in a row, which must have helped; */
     REACH_REST = 16, /* if not, so many are left out, and each time twice as many */
     REACH_REST_MAX = 1 << 12,
+    BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
+    BATCH_LEAST = 4, /* within these */
+    BATCH_MOST = 512,
 };
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
@@ -45,9 +48,9 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
     const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
     const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
     const size_t part = most / BATCHES_PER_WINDOW;
-    const unsigned ahead = part > BATCH_AHEAD_MAX   ? BATCH_AHEAD_MAX
-                           : part < BATCH_AHEAD_MIN ? BATCH_AHEAD_MIN
-                                                    : (unsigned)part;
+    const unsigned ahead = part > BATCH_MOST       ? BATCH_MOST
+                           : part < BATCH_MOST_MIN ? BATCH_MOST_MIN
+                                                   : (unsigned)part;
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
@@ -85,9 +88,26 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->patience = throttle->patience_full;
 }
 
-static void throttle_narrow(struct throttle *throttle)
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending)
 {
-    throttle->window = throttle->window / 2 < WINDOW_MIN ? WINDOW_MIN : throttle->window / 2;
+    const uint64_t share = throttle->sync == CW_STRESS ? BATCH_MOST : pending / BATCH_SHARE;
+    const unsigned most = throttle->batch_ahead;
+    return share < BATCH_LEAST ? BATCH_LEAST : share > most ? most : (unsigned)share;
+}
+
+static void throttle_narrow(struct throttle *throttle, size_t least)
+{
+    throttle->window = throttle->window / 2 < least ? least : throttle->window / 2;
+}
+
+/* The window does not narrow below this, unless memory is tight. */
+static size_t window_that_pays(const struct throttle *throttle)
+{
+    const size_t most =
+        throttle->window_most < WINDOW_PAYS ? throttle->window_most : (size_t)WINDOW_PAYS;
+    return throttle->pending > most         ? most
+           : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
+                                            : WINDOW_MIN;
 }
 
 static void throttle_widen(struct throttle *throttle)
@@ -159,7 +179,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     if (throttle->level >= MEMORY_TIGHT) {
         if (round_ended) { /* half of the events that there are, not of those that there may be */
             throttle->window = live < throttle->window ? live : throttle->window;
-            throttle_narrow(throttle);
+            throttle_narrow(throttle, WINDOW_MIN);
         }
         *usage = (struct throttle_usage){0}; /* while memory decides, usage tells nothing */
         return;
@@ -172,8 +192,8 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
         return;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(throttle);
-    else if (usage->rolled_back * 20 < usage->processed)
+        throttle_narrow(throttle, window_that_pays(throttle));
+    else if (usage->rolled_back * 8 < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};
 }

@@ -35,8 +35,9 @@ struct throttle {
     size_t window;          /* events that may be speculated at a time, */
     size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
+    uint64_t pending;       /* events of this worker, when it last looked around */
     unsigned batch;         /* events between two looks at the others (worker_loop.c); */
-    unsigned batch_ahead;   /* of them, those that are speculated on */
+    unsigned batch_ahead;   /* of them, those that are speculated on, at most */
     size_t log_bytes_most;  /* that the undo log may take */
     unsigned patience;      /* turns to wait before the next speculative event; */
     bool wary;              /* much speculation was undone: more waiting pays */
@@ -55,6 +56,12 @@ struct throttle {
 /* `bytes_max`: the limit of memory, of all workers. */
 void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_max,
                    uint32_t workers);
+
+/* How many speculative events may be handled between two looks at the others. The pending events
+ * are about those of a mean delay. A batch covers a small part of that model time. So few messages
+ * that arrive meanwhile come too late. In the stress mode that is
+ * welcome. */
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
 
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */

@@ -28,12 +28,13 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* Safe events between two looks at the others; how many others beside them: throttle.c. */
-enum { BATCH_MIN = 16, BATCH_MAX = 1024 };
+/* Safe events between two looks at the others. */
+enum { BATCH_MIN = 8, BATCH_MAX = 1024 };
 /* Speculative events between two looks at the promise that stops this worker. */
 enum { SPECULATIVE_STEP = 16 };
-/* Events between two looks at the time, while one thread has all events. */
-enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
+/* Events between two looks at the time, while one thread has all events. With a receiver of records
+ * an event may take ten times as long, and a trial that loses should end soon. */
+enum { BATCH_GATHERED = 4096, BATCH_GATHERED_RECORDS = 512, BATCH_GATHERED_OFTEN = 8 };
 /* In a sampled turn (balance.h): so many events, or that part of a batch. */
 enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
@@ -489,15 +490,18 @@ static bool handle_batch(struct timewarp *tw)
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     if (tw->gathered && runs)
         return handle_gathered_run(tw, config->gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
+                                       : config->worker_record != NULL   ? BATCH_GATHERED_RECORDS
                                                                          : BATCH_GATHERED) +
                    handled >
                0;
+    const unsigned ahead_max =
+        throttle_speculative_batch(&tw->throttle, pending_count(&tw->worker->pending));
     enum verdict verdict = SAFE;
-    while (handled < most && ahead < tw->throttle.batch_ahead) {
+    while (handled < most && ahead < ahead_max) {
         if (runs && !keeps_all(tw))
             handled += handle_safe_run(tw, most - handled);
         if (runs && tw->throttle.patience == 0) {
-            const unsigned rest = tw->throttle.batch_ahead - ahead;
+            const unsigned rest = ahead_max - ahead;
             const unsigned step = may_rise(tw) && rest > SPECULATIVE_STEP ? SPECULATIVE_STEP : rest;
             const unsigned done = handle_speculative_run(tw, step);
             ahead += done;
@@ -561,7 +565,9 @@ static bool look_around(struct timewarp *tw)
         fossil_collect(tw);
     if (risen || round_ended) {
         throttle_adjust_reach(&tw->throttle, ahead_ps(tw));
+        tw->throttle.pending = pending_count(&worker->pending);
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+        tw->throttle.wary &= may_rise(tw); /* else no wait releases more than an event or two */
     }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
     throttle_read_logs(&tw->throttle, tw->undo_log.live, tw->undo_log.used_bytes);
