@@ -239,5 +239,5 @@ int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_p
     if (!hw_has_slot_access(hw, slots))
         return hw_path_ps(hw, from, to, slots, exit, bytes);
     return hw_path_ps(hw, from, to, HW_MEMORY_NONE, exit, bytes) +
-           hw_slot_ps(hw, to.pe, slots, bytes);
+           (hw->slot_access[slots].read_only ? 0 : hw_slot_ps(hw, to.pe, slots, bytes));
 }

@@ -145,8 +145,8 @@ struct lp_model {
     uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
-    bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
-    bool slot_read;             /* and so does its read there. Owner: layout.c */
+    bool slot_access;           /* access to slots has a cost of its own (hw_slot_ps()) */
+    bool slot_write, slot_read; /* of a tile's write into its slot; of its read. Owner: layout.c */
     enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
                                    since the receive has read them. Owner: layout.c */
     int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */

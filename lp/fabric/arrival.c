@@ -111,7 +111,7 @@ static void cross_to_pe(struct lp_run *run, struct hw_flight *flight,
     lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
     if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
-        if (transfer->flags & LP_TRANSFER_LAST)
+        if ((transfer->flags & LP_TRANSFER_LAST) && m->slot_write)
             lp_write_slot(run, flight, pe, transfer->order);
     } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
                transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
