@@ -5,6 +5,11 @@
 
 #include "core/invariant.h"
 
+/* Cancelled events from which on a purge pays. The builds that look for bugs set few. */
+#ifndef PURGE_MIN
+#define PURGE_MIN 1024
+#endif
+
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
@@ -12,7 +17,6 @@ enum {
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
-    PURGE_MIN = 1024,            /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
     /* to wait so long for a safe event is cheaper than to speculate on it: */
