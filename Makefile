@@ -213,8 +213,8 @@ mutants: setup ## plant bugs in the engine, one after the other: each must make 
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
 
-model: ## check the spin models of mailboxes, GVT, promises and the hand-over of data, and that planted bugs are found
-	@.ci/setup.sh gcc spin
+model: ## check the models of mailboxes, GVT, promises, sleep and the hand-over of data, and that planted bugs are found
+	@.ci/setup.sh gcc spin g++ relacy-dev
 	@test/model/run.sh
 
 # Seconds for each entry. What a run finds stays in build/fuzz/corpus.

@@ -443,14 +443,16 @@ struct pressure {
     struct cw_rng rng;
 };
 
-/* A cw_progress_fn, after each round of GVT. */
-static void press(void *arg, const struct cw_progress *progress)
+/* A cw_worker_look_fn: each worker comes here in each turn. */
+static bool press(void *arg, uint32_t worker)
 {
-    static const uint64_t percents[] = {50, 50, 75, 90, 97}; /* of the limit, that are taken */
+    static const uint64_t percents[] = {50, 50, 75, 75, 90, 97}; /* of the limit, that are taken */
     struct pressure *const pressure = arg;
-    (void)progress;
-    pressure->sim->memory.bytes_max = sync_load_acquire(&pressure->sim->memory.taken) * 100 /
-                                      percents[cw_rng_below(&pressure->rng, 5)];
+    (void)worker;
+    if (cw_rng_below(&pressure->rng, 8) == 0)
+        pressure->sim->memory.bytes_max = sync_load_acquire(&pressure->sim->memory.taken) * 100 /
+                                          percents[cw_rng_below(&pressure->rng, 6)];
+    return false;
 }
 
 /* Adds the states to the digest, and frees the simulation. */
@@ -503,6 +505,8 @@ struct random_outcome harsh_model_run(const struct harsh_model *m, const struct 
                                      .end_ps = m->end_ps,
                                      .record = take_record,
                                      .record_arg = &outcome.records,
+                                     .worker_look = run->pressed ? press : NULL,
+                                     .worker_arg = &pressure,
                                      .memory_bytes_max = run->memory_bytes_max,
                                      .sends_per_event_max = m->sends_max,
                                      .window_ps = m->window_ps,

@@ -56,7 +56,7 @@ struct harsh_run {
     enum cw_gather gather;
     bool lazy, check_changes;
     uint64_t memory_bytes_max; /* 0: the engine's default */
-    bool pressed; /* each round the limit seems near, or not: for the explorer's one thread */
+    bool pressed; /* the limit seems near, or not, at random: for the explorer's one thread */
 };
 
 /* A model with at most so many LPs and events in a chain. To be freed by harsh_model_free(). */
