@@ -162,9 +162,14 @@ static inline struct event_header header_of(const struct worker *worker, const s
     };
 }
 
-/* Sends an event that is within the limits. */
-static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
-                                                               const struct send *send)
+/* The LP belongs to another worker. */
+static inline bool is_foreign(const struct worker *worker, uint32_t lp)
+{
+    return worker->lp_worker != NULL && worker->lp_worker[lp] != worker->index;
+}
+
+/* Sends an event that is within the limits, in every case that there is. */
+static void send_checked(struct worker *worker, const struct send *send)
 {
     const uint32_t lp = send->lp;
     if (__builtin_expect(send->delay_ps < worker->check_below_ps, 0))
@@ -174,7 +179,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
         reserve_note(worker, send);
 
     const struct event_header header = header_of(worker, send);
-    if (__builtin_expect(worker->lp_worker != NULL, 0) && worker->lp_worker[lp] != worker->index) {
+    if (is_foreign(worker, lp)) {
         if (worker->sim->config.least_delay_ps != NULL)
             check_promise(worker, lp, send->delay_ps);
         const struct event_words words = words_of(&header);
@@ -220,15 +225,55 @@ static __attribute__((noinline)) void send_specially(struct worker *worker, uint
     send_checked(worker, &send);
 }
 
+/* send_checked() with the arguments of cw_send(). */
+static __attribute__((noinline)) void send_with_care(struct cw_ctx *ctx, uint32_t lp,
+                                                     int64_t delay_ps, uint16_t type,
+                                                     uint32_t entity, uint64_t number,
+                                                     const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    send_checked(worker_of(ctx), &send);
+}
+
+static __attribute__((noinline)) void push_elsewhere(struct worker *worker, int64_t time_ps,
+                                                     uint64_t key_high, uint64_t key_low,
+                                                     struct cw_event *event)
+{
+    if (!pending_push_elsewhere(&worker->pending, time_ps, key_high, key_low, event))
+        worker_fail_for_memory(worker);
+}
+
+/*
+ * Most sends are within the limits and go to an LP of the same worker, with nothing to undo, no
+ * promise to check, and a free record at hand. All others leave by a jump to a function with the
+ * same arguments, before anything has changed: so this one keeps no registers for them.
+ */
 void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
              uint64_t number, const void *payload, uint16_t payload_bytes)
 {
     struct worker *const worker = worker_of(ctx);
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    if (__builtin_expect(!is_within_limits(worker, &send) || worker->sends_left == 0, 0))
+    if (__builtin_expect(!is_within_limits(worker, &send) || worker->sends_left == 0, 0)) {
         send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
-    else
-        send_checked(worker, &send);
+        return;
+    }
+    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps || is_foreign(worker, lp),
+                         0)) {
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    struct cw_event *const event = event_pool_get_used(&worker->pool, payload_bytes);
+    if (__builtin_expect(event == NULL, 0)) {
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    worker->sends_left--;
+    const struct event_header header = header_of(worker, &send);
+    event_write(event, &header);
+    payload_copy(event->payload, payload, payload_bytes);
+    const struct entry entry = entry_of(&header, event);
+    if (__builtin_expect(!pending_push_here(&worker->pending, entry), 0))
+        push_elsewhere(worker, entry.time_ps, entry.key_high, entry.key_low, event);
 }
 
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)

@@ -227,7 +227,7 @@ void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t index, struct cw_sta
         .events_committed = worker->committed,
         .events_processed = worker->committed,
         .safe_events = worker->committed,
-        .events_alive = worker->pool.alive,
+        .events_alive = event_pool_alive(&worker->pool),
         .events_alive_max = worker->pool.alive_max,
     };
     activity_shares(&worker->clock, stats->time_share);

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/event.h"
 #include "core/host/cpu.h" /* the order of bytes */
 
 enum { HEADER_BYTES = offsetof(struct cw_event, payload) };
@@ -23,11 +24,33 @@ static inline uint64_t hash_packed(uint64_t hash, const struct cw_event *event, 
                                 sizeof XXH3_kSecret, hash);
 }
 
+/* Each length that is a constant leaves one straight path. They are functions of their own, since
+ * the path with a variable length takes registers that all would have to save. */
+static __attribute__((flatten, noinline)) uint64_t hash_long(uint64_t hash,
+                                                             const struct cw_event *event)
+{
+    return hash_packed(hash, event, HEADER_BYTES + PAYLOAD_BYTES_LONG);
+}
+
+static __attribute__((flatten, noinline)) uint64_t hash_short(uint64_t hash,
+                                                              const struct cw_event *event)
+{
+    return hash_packed(hash, event, HEADER_BYTES + PAYLOAD_BYTES_SHORT);
+}
+
+static __attribute__((flatten, noinline)) uint64_t hash_any(uint64_t hash,
+                                                            const struct cw_event *event)
+{
+    return hash_packed(hash, event, HEADER_BYTES + (size_t)event->payload_bytes);
+}
+
 __attribute__((flatten)) uint64_t trace_hash_event(uint64_t hash, const struct cw_event *event)
 {
-    if (event->payload_bytes == 0) /* a constant length leaves one straight path */
+    if (event->payload_bytes == 0)
         return hash_packed(hash, event, HEADER_BYTES);
-    return hash_packed(hash, event, HEADER_BYTES + (size_t)event->payload_bytes);
+    return event->payload_bytes == PAYLOAD_BYTES_LONG    ? hash_long(hash, event)
+           : event->payload_bytes == PAYLOAD_BYTES_SHORT ? hash_short(hash, event)
+                                                         : hash_any(hash, event);
 }
 
 uint64_t trace_hash_lp(uint32_t lp, uint64_t hash)

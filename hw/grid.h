@@ -20,10 +20,20 @@ struct hw_grid {
     bool wrap; /* the last place of a line is joined with the first */
 };
 
-/* The place one step from `at`; false where there is none. A line of one place has no steps. */
-static inline bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port port, uint32_t *to)
+/* A place by its column and row. */
+struct hw_spot {
+    uint32_t x, y;
+};
+static inline struct hw_spot hw_grid_spot(struct hw_grid grid, uint32_t at)
 {
-    const uint32_t w = grid.w, h = grid.h, x = at % w, y = at / w;
+    return (struct hw_spot){at % grid.w, at / grid.w};
+}
+
+/* The place one step from `at`; false where there is none. A line of one place has no steps. */
+static inline bool hw_grid_step_from(struct hw_grid grid, struct hw_spot at, enum hw_port port,
+                                     uint32_t *to)
+{
+    const uint32_t w = grid.w, h = grid.h, x = at.x, y = at.y;
     switch (port) {
     case HW_PORT_N:
         if (h == 1 || (y == 0 && !grid.wrap))
@@ -50,6 +60,11 @@ static inline bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port p
     }
 }
 
+static inline bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port port, uint32_t *to)
+{
+    return hw_grid_step_from(grid, hw_grid_spot(grid, at), port, to);
+}
+
 /* Along a line of n places, from a to b: forward (E, S) or not. A ring is crossed the shorter way,
  * and forward where both ways are as short. */
 static inline bool hw_line_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
@@ -61,12 +76,16 @@ static inline bool hw_line_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b
 }
 
 /* The first step from `at` to another place, by X, then Y. */
+static inline enum hw_port hw_grid_route_between(struct hw_grid grid, struct hw_spot at,
+                                                 struct hw_spot to)
+{
+    if (at.x != to.x)
+        return hw_line_forward(grid.w, grid.wrap, at.x, to.x) ? HW_PORT_E : HW_PORT_W;
+    return hw_line_forward(grid.h, grid.wrap, at.y, to.y) ? HW_PORT_S : HW_PORT_N;
+}
 static inline enum hw_port hw_grid_route(struct hw_grid grid, uint32_t at, uint32_t to)
 {
-    const uint32_t x = at % grid.w, to_x = to % grid.w;
-    if (x != to_x)
-        return hw_line_forward(grid.w, grid.wrap, x, to_x) ? HW_PORT_E : HW_PORT_W;
-    return hw_line_forward(grid.h, grid.wrap, at / grid.w, to / grid.w) ? HW_PORT_S : HW_PORT_N;
+    return hw_grid_route_between(grid, hw_grid_spot(grid, at), hw_grid_spot(grid, to));
 }
 
 /* Steps on a shortest way from a to b, and between the two places that are farthest apart. */

@@ -42,6 +42,7 @@ struct hw_slot_access {
     int64_t overhead_ps;
     struct hw_rate rate;
     bool write_only; /* the read costs nothing */
+    bool read_only;  /* the write costs nothing; not both */
 };
 enum { HW_SLOT_MEMORIES = 3 };
 

@@ -12,8 +12,9 @@ enum hw_port hw_route_cube(const struct hw_config *hw, uint32_t at, uint32_t to)
 
 enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw_port exit)
 {
-    const uint32_t edge = hw_edge_cube(hw, at, exit);
-    return at == edge ? exit : hw_route_cube(hw, at, edge);
+    (void)hw;
+    (void)at;
+    return exit; /* straight on: the edge cube of its row or column lies there */
 }
 
 enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, uint32_t *next)
@@ -238,5 +239,5 @@ int64_t hw_tile_ps(const struct hw_config *hw, struct hw_place from, struct hw_p
     if (!hw_has_slot_access(hw, slots))
         return hw_path_ps(hw, from, to, slots, exit, bytes);
     return hw_path_ps(hw, from, to, HW_MEMORY_NONE, exit, bytes) +
-           hw_slot_ps(hw, to.pe, slots, bytes);
+           (hw->slot_access[slots].read_only ? 0 : hw_slot_ps(hw, to.pe, slots, bytes));
 }

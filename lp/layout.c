@@ -36,11 +36,18 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     *m = (struct lp_model){.hw = *hw, .config = *config};
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
+    m->by = (struct lp_divisors){.pes = hw_divisor_of(m->pes),
+                                 .cubes = hw_divisor_of(m->cubes),
+                                 .sip_pes = hw_divisor_of(m->cubes * m->pes),
+                                 .cube_w = hw_divisor_of(hw->cube_w),
+                                 .noc_w = hw_divisor_of(hw->noc_w),
+                                 .dma_queue_depth = hw_divisor_of(hw->dma_queue_depth)};
     m->config.contexts = config->contexts > 0 ? config->contexts : 1;
     m->tcm_free_bytes = hw->tcm_bytes;
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
     m->slot_read = m->slot_access && !hw->slot_access[config->slots].write_only;
+    m->slot_write = m->slot_access && !hw->slot_access[config->slots].read_only;
     m->tile_memory = m->slot_access ? HW_MEMORY_TCM : config->slots;
     tl_cost_init(m);
     number_lps(m);

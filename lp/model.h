@@ -17,6 +17,7 @@
 #define LP_MODEL_H
 
 #include "core/cw.h"
+#include "hw/arithmetic.h"
 #include "hw/dma.h"
 #include "hw/route.h"
 #include "hw/structure.h"
@@ -28,6 +29,12 @@
 struct lp_cause_direct; /* lp/causes.h */
 struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
+
+/* The sender of an event: an entity, and that entity's number for the event. */
+struct lp_sender {
+    uint32_t entity;
+    uint64_t number;
+};
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
@@ -91,9 +98,10 @@ struct lp_emitted {
     bool ops;      /* data operations (LP_RECORD_OP) */
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
     bool links;    /* links that are crossed (LP_RECORD_CROSSED) */
-    bool waits;    /* kernels that have waited (LP_RECORD_WAITED); so does `causes` */
-    bool causes;   /* why each event comes when it comes (causes.h) */
-    const struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
+    bool waits;    /* kernels that have waited (LP_RECORD_WAITED), as records; */
+    bool notes;    /* these, or `causes` */
+    bool causes;   /* why each event comes when it comes (causes.h), in this batch */
+    struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
 };
 
 /* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches
@@ -111,12 +119,20 @@ struct lp_ring_area {
     uint64_t start, end;
 };
 
+/* Numbers of places are taken apart in each event (places.h). Owner: layout.c. */
+struct lp_divisors {
+    struct hw_divisor pes, cubes; /* of a cube, of a SIP */
+    struct hw_divisor sip_pes;    /* PEs of a SIP */
+    struct hw_divisor cube_w, noc_w, dma_queue_depth;
+};
+
 /* Model data: const while the engine runs. */
 struct lp_model {
     struct hw_config hw;
     struct lp_config config;
     struct hw_dma_params dma;
     uint32_t cubes, pes; /* per SIP, per cube */
+    struct lp_divisors by;
     struct lp_numbers lps;
     struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */
     struct lp_cube_layout cube;
@@ -129,8 +145,8 @@ struct lp_model {
     uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
     uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
-    bool slot_access;           /* a tile's write into its slot costs (hw_slot_ps()) */
-    bool slot_read;             /* and so does its read there. Owner: layout.c */
+    bool slot_access;           /* access to slots has a cost of its own (hw_slot_ps()) */
+    bool slot_write, slot_read; /* of a tile's write into its slot; of its read. Owner: layout.c */
     enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
                                    since the receive has read them. Owner: layout.c */
     int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */

@@ -113,8 +113,8 @@ const struct option_row option_rows[] = {
     {"set", 0, OPTION_OTHER, CONFIGURED, "KEY=VALUE",
      "one value, as in system.sips.count=64; may be repeated", RUN(sets), .repeats = true,
      .read = run_options_read_set},
-    {"algorithm", 0, OPTION_TEXT, CONFIGURED, "NAME", "an entry of ccl.yaml",
-     RUN(config.algorithm)},
+    {"algorithm", 0, OPTION_TEXT, CONFIGURED, "NAME",
+     "an entry of ccl.yaml, or FILE.xml: an MSCCL XML file", RUN(config.algorithm)},
     {"no-plugins", 0, OPTION_SET, CONFIGURED, NULL, "refuse algorithms that are loaded from a file",
      RUN(config.no_plugins)},
 

@@ -162,6 +162,10 @@ void bench_size_begin(struct bench_session *session, size_t i)
 {
     session->size = i;
     session->calls = 0;
+    if (session->explainer != NULL) {
+        const uint32_t calls = session->options->warmup + session->options->iterations;
+        explainer_expect(session->explainer, session->program->rows_named ? 1 : calls);
+    }
     if (!session->shows_progress)
         return;
     const double tiles = tiles_of_size(session, i);

@@ -173,6 +173,12 @@ static void apply_algorithm_option(struct load *load, const char *name)
         apply_xml_option(load, source, name);
         return;
     }
+    if (strpbrk(name, "/.") != NULL) { /* no entry has such a name */
+        config_error(&load->loader, (struct config_place){.source = source},
+                     "expected an entry of ccl.yaml, or the path of an MSCCL XML file, whose name "
+                     "ends with .xml");
+        return;
+    }
     const struct config_node node = {
         .kind = CONFIG_SCALAR, .place = {.source = source}, .text = name, .bytes = strlen(name)};
     config_apply_path(&load->loader, load->tree, source, "defaults.algorithm", &node);

@@ -267,21 +267,35 @@ static void require_all(struct config_loader *loader, const struct config_tree *
     }
 }
 
-/* The other keys of the access to slots mean nothing without the rate. */
+static bool is_true(const struct config_value *value)
+{
+    return config_given(value) && value->number.mantissa != 0;
+}
+
+/* The other keys of the access to slots mean nothing without the rate; and an access is a write, or
+ * a read, or both. */
 static void check_slot_access(struct config_loader *loader, const struct config_tree *tree)
 {
     static const char *const memories[] = {"tcm", "sram", "hbm"};
-    static const char *const keys[] = {"overhead_ns", "write_only"};
-    for (uint32_t i = 0; i < sizeof memories / sizeof *memories * 2; i++) {
-        char path[40], rate[40];
-        (void)snprintf(path, sizeof path, "slot_access.%s.%s", memories[i / 2], keys[i % 2]);
-        (void)snprintf(rate, sizeof rate, "slot_access.%s.bw_gbs", memories[i / 2]);
-        const struct config_value *const given = config_machine_value(tree, path);
+    static const char *const keys[] = {"overhead_ns", "write_only", "read_only"};
+    enum { KEYS = sizeof keys / sizeof *keys, MEMORIES = sizeof memories / sizeof *memories };
+    for (uint32_t i = 0; i < MEMORIES; i++) {
+        char path[KEYS][40], rate[40];
+        (void)snprintf(rate, sizeof rate, "slot_access.%s.bw_gbs", memories[i]);
         const struct config_value *const beside = config_machine_value(tree, rate);
-        if (config_given(given) && !config_given(beside) && !beside->wrong)
-            config_error(loader, given->place,
-                         "%s: without %s slots have no cost of access; give both, or neither", path,
-                         rate);
+        const struct config_value *given[KEYS];
+        for (uint32_t k = 0; k < KEYS; k++) {
+            (void)snprintf(path[k], sizeof path[k], "slot_access.%s.%s", memories[i], keys[k]);
+            given[k] = config_machine_value(tree, path[k]);
+            if (config_given(given[k]) && !config_given(beside) && !beside->wrong)
+                config_error(loader, given[k]->place,
+                             "%s: without %s slots have no cost of access; give both, or neither",
+                             path[k], rate);
+        }
+        if (is_true(given[1]) && is_true(given[2]))
+            config_error(loader, given[2]->place,
+                         "%s beside %s: then slots have no cost of access; give one of them",
+                         path[2], path[1]);
     }
 }
 

@@ -142,7 +142,9 @@ static const char *corner_name(uint32_t corner)
             "rate of both; not given: no such cost", RANGE("0.001", "1000000", "GB/s"),            \
             .flags = CONFIG_OPTIONAL, SLOT_TO(HW_RATE, memory, rate)),                             \
         KEY(COMPONENTS, "slot_access." name ".write_only", BOOL, "the read costs nothing",         \
-            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, write_only))
+            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, write_only)),                          \
+        KEY(COMPONENTS, "slot_access." name ".read_only", BOOL, "the write costs nothing",         \
+            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, read_only))
 #define SLOT_TO(how, memory, part)                                                                 \
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, slot_access) +               \
                                            (memory) * sizeof(struct hw_slot_access) +              \

@@ -150,6 +150,10 @@ static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_e
                            path, strerror(errno));
         return NULL;
     }
+    if (S_ISDIR(now.st_mode)) {
+        (void)cw_error_set(error, CW_USAGE, "%.300s is a folder; legal is an MSCCL XML file", path);
+        return NULL;
+    }
     for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
         if (strcmp(at->path, path) == 0 && same_file(&at->stat, &now))
             return &at->algorithm;

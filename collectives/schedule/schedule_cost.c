@@ -717,8 +717,10 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, str
         q->busy[i] = most[q->route.crossing[i] % of_sip];
         most[q->route.crossing[i] % of_sip] = 0;
     }
-    q->route.latency_ps = latency_ps / (ranks / members);
-    q->route.credit_ps = credit_ps / (ranks / members);
+    if (!c->s->near) {
+        q->route.latency_ps = latency_ps / (ranks / members);
+        q->route.credit_ps = credit_ps / (ranks / members);
+    }
     const bool made = count != NULL && most != NULL && q->busy != NULL;
     free(count);
     free(most);

@@ -234,7 +234,8 @@ static double events_that_move(const struct timewarp *tw, const struct balance *
     uint32_t parts = 0;
     for (uint32_t part = 0; part < balance->draft.part_count; part++)
         parts += part_worker[part] != balance->before[part];
-    return (double)tw->worker->pool.alive * sim->worker_count * parts / balance->draft.part_count;
+    return (double)event_pool_alive(&tw->worker->pool) * sim->worker_count * parts /
+           balance->draft.part_count;
 }
 
 /* Drafts a move that evens out the work, and plans it if it is expected to pay. */

@@ -114,9 +114,8 @@ struct moving {
 
 static void move_event(struct moving *moving, struct worker *to, struct cw_event *event)
 {
-    moving->from->pool.alive--;
-    if (++to->pool.alive > to->pool.alive_max)
-        to->pool.alive_max = to->pool.alive;
+    event_pool_count_out(&moving->from->pool);
+    event_pool_count_in(&to->pool);
     if (!pending_push(&to->pending, entry_of_event(event)))
         moving->failed = true;
 }
@@ -441,7 +440,7 @@ static uint64_t sum_committed(const struct cw_sim *sim, double *change_s)
 static void note_figures(const struct worker *worker, struct worker_slot *slot)
 {
     sync_store_release(&slot->committed, worker->committed);
-    sync_store_release(&slot->alive, worker->pool.alive);
+    sync_store_release(&slot->alive, event_pool_alive(&worker->pool));
 }
 
 static enum way wanted_way(struct cw_sim *sim)

@@ -5,7 +5,7 @@
 
 void event_pool_init(struct event_pool *pool, struct memory *memory)
 {
-    *pool = (struct event_pool){.alive = 0};
+    *pool = (struct event_pool){.alive_max = 0};
     slab_alloc_init(&pool->slabs, memory);
     for (size_t i = 0; i < EVENT_POOL_CLASSES; i++)
         pool->classes[i].record_bytes =

@@ -27,11 +27,28 @@ struct event_pool_class {
 struct event_pool {
     struct event_pool_class classes[EVENT_POOL_CLASSES];
     struct slab_alloc slabs;
-    uint64_t alive, alive_max; /* records handed out */
+    uint64_t alive_max;      /* the most records that were handed out at a time ... */
+    int64_t alive_below_max; /* ... and how many fewer are now: one word changes per event */
 };
 
 void event_pool_init(struct event_pool *pool, struct memory *memory);
 void event_pool_free(struct event_pool *pool);
+
+/* Records that are handed out. */
+static inline uint64_t event_pool_alive(const struct event_pool *pool)
+{
+    return pool->alive_max - (uint64_t)pool->alive_below_max;
+}
+
+/* One more is handed out, or one less: here, or because it goes to another worker's pool. */
+static inline void event_pool_count_in(struct event_pool *pool)
+{
+    if (__builtin_expect(--pool->alive_below_max < 0, 0)) {
+        pool->alive_below_max = 0;
+        pool->alive_max++;
+    }
+}
+static inline void event_pool_count_out(struct event_pool *pool) { pool->alive_below_max++; }
 
 /* The slow way: a record of that class that was never used before. NULL: out of memory. */
 void *event_pool_fresh(struct event_pool *pool, struct event_pool_class *class);
@@ -42,35 +59,42 @@ static inline struct event_pool_class *event_pool_class_of(struct event_pool *po
     return &pool->classes[(payload_bytes + EVENT_POOL_CLASS_BYTES - 1) / EVENT_POOL_CLASS_BYTES];
 }
 
+/* A record that was used before, with room for that payload, not cleared. NULL: there is none. */
+static inline struct cw_event *event_pool_get_used(struct event_pool *pool, size_t payload_bytes)
+{
+    struct event_pool_class *const class = event_pool_class_of(pool, payload_bytes);
+    void *const record = class->free;
+    if (__builtin_expect(record == NULL, 0))
+        return NULL;
+    MEMORY_UNPOISON(record, class->record_bytes);
+    class->free = *(void **)record;
+    __builtin_prefetch(class->free, 1);
+    event_pool_count_in(pool);
+    return record;
+}
+
 /* A record with room for that payload, not cleared. NULL: out of memory. */
 static inline struct cw_event *event_pool_get(struct event_pool *pool, size_t payload_bytes)
 {
-    struct event_pool_class *const class = event_pool_class_of(pool, payload_bytes);
-    void *record = class->free;
-    if (__builtin_expect(record != NULL, 1)) {
-        MEMORY_UNPOISON(record, class->record_bytes);
-        class->free = *(void **)record;
-        __builtin_prefetch(class->free, 1);
-    } else {
-        record = event_pool_fresh(pool, class);
-        if (record == NULL)
-            return NULL;
-    }
-    if (++pool->alive > pool->alive_max)
-        pool->alive_max = pool->alive;
+    void *record = event_pool_get_used(pool, payload_bytes);
+    if (__builtin_expect(record != NULL, 1))
+        return record;
+    record = event_pool_fresh(pool, event_pool_class_of(pool, payload_bytes));
+    if (record != NULL)
+        event_pool_count_in(pool);
     return record;
 }
 
 static inline void event_pool_put(struct event_pool *pool, struct cw_event *event)
 {
     struct event_pool_class *const class = event_pool_class_of(pool, event->payload_bytes);
-    CW_INVARIANT("I-TW-2", pool->alive > 0 && class->free != event,
+    CW_INVARIANT("I-TW-2", event_pool_alive(pool) > 0 && class->free != event,
                  "an event of %u payload bytes is freed, %llu are alive",
-                 (unsigned)event->payload_bytes, (unsigned long long)pool->alive);
+                 (unsigned)event->payload_bytes, (unsigned long long)event_pool_alive(pool));
     *(void **)(void *)event = class->free;
     class->free = event;
     MEMORY_POISON(event, class->record_bytes);
-    pool->alive--;
+    event_pool_count_out(pool);
 }
 
 #endif

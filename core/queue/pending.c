@@ -274,8 +274,10 @@ static bool push_overflow(struct pending *pending, const struct entry *entry)
     return overflow_heap_push(&pending->overflow, entry);
 }
 
-bool pending_push_elsewhere(struct pending *pending, struct entry entry)
+bool pending_push_elsewhere(struct pending *pending, int64_t time_ps, uint64_t key_high,
+                            uint64_t key_low, struct cw_event *event)
 {
+    const struct entry entry = {time_ps, key_high, key_low, event};
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
     if (bucket < pending->first)
         return push_overflow(pending, &entry);

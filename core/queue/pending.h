@@ -76,21 +76,31 @@ bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
 bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg);
 
 /* The rarer ways of pending_push() and pending_peek(). */
-bool pending_push_elsewhere(struct pending *pending, struct entry entry);
+bool pending_push_elsewhere(struct pending *pending, int64_t time_ps, uint64_t key_high,
+                            uint64_t key_low, struct cw_event *event);
 const struct entry *pending_turn(struct pending *pending);
 
-/* False: out of memory. */
-static inline bool pending_push(struct pending *pending, struct entry entry)
+/* Pushes an entry where its fine bucket is open and has room. False: pending_push_elsewhere() is
+ * due. */
+static inline bool pending_push_here(struct pending *pending, struct entry entry)
 {
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
     struct entry_chain *const chain = &pending->fine[bucket % FINE_BUCKETS];
     if (__builtin_expect(bucket - pending->first >= pending->fine_end - pending->first ||
                              !entry_chain_has_room(chain),
                          0))
-        return pending_push_elsewhere(pending, entry);
+        return false;
     pending->count++;
     entry_chain_put(chain, entry);
     return true;
+}
+
+/* False: out of memory. */
+static inline bool pending_push(struct pending *pending, struct entry entry)
+{
+    return pending_push_here(pending, entry) ||
+           pending_push_elsewhere(pending, entry.time_ps, entry.key_high, entry.key_low,
+                                  entry.event);
 }
 
 /* The least entry. NULL: there is none, or pending->out_of_memory. */

@@ -127,13 +127,17 @@ static void sort_tied(struct entry *entries, struct entry *scratch, size_t count
     }
 }
 
+/* All words of an entry, for one instruction on all of them. */
+typedef uint64_t __attribute__((vector_size(sizeof(struct entry)), aligned(8), may_alias))
+entry_words;
+
 /* Finds where the entries differ first. False: nowhere. */
 static bool find_digit(const struct entry *entries, size_t count, struct digit *digit)
 {
-    uint64_t differences[WORDS] = {0};
+    const entry_words *const words = (const entry_words *)(const void *)entries;
+    entry_words differences = {0};
     for (size_t i = 1; i < count; i++)
-        for (unsigned word = 0; word < WORDS; word++)
-            differences[word] |= word_of(&entries[i], word) ^ word_of(&entries[0], word);
+        differences |= words[i] ^ words[0];
     for (unsigned word = 0; word < WORDS; word++) {
         const uint64_t difference = differences[word] >> word_lowest_bit[word]
                                                              << word_lowest_bit[word];
@@ -147,17 +151,45 @@ static bool find_digit(const struct entry *entries, size_t count, struct digit *
 
 static void sort_run(struct entry *entries, struct entry *scratch, size_t count);
 
-/* Turns counts into starts. Returns the largest count. */
-static uint32_t sum_up(uint32_t *starts, size_t digits)
+/* Counts of neighbouring digits, four to an instruction: there are more digits than entries. */
+typedef uint32_t __attribute__((vector_size(16), may_alias)) four_counts;
+enum { COUNTS = 4 };
+
+/* The counts or starts of all digits. */
+struct digit_counts {
+    four_counts of[(1 << DIGIT_BITS_MAX) / COUNTS];
+};
+
+static inline uint32_t *digit_numbers(struct digit_counts *counts)
 {
-    uint32_t sum = 0, largest = 0;
-    for (size_t i = 0; i < digits; i++) {
-        const uint32_t count = starts[i];
-        largest = count > largest ? count : largest;
-        starts[i] = sum;
-        sum += count;
+    return (uint32_t *)(void *)counts;
+}
+
+static size_t fours_of(size_t digits) { return (digits + COUNTS - 1) / COUNTS; }
+
+static void clear_counts(struct digit_counts *counts, size_t digits)
+{
+    memset(counts->of, 0, fours_of(digits) * sizeof *counts->of);
+}
+
+/* Turns counts into starts. Returns the largest count. */
+static uint32_t sum_up(struct digit_counts *counts, size_t digits)
+{
+    const four_counts none = {0};
+    four_counts before = {0}, largest = {0};
+    for (size_t i = 0; i < fours_of(digits); i++) {
+        const four_counts count = counts->of[i];
+        const four_counts larger = (four_counts)(count > largest);
+        largest = (count & larger) | (largest & ~larger);
+        const four_counts pairs = count + __builtin_shufflevector(count, none, 4, 0, 1, 2);
+        const four_counts sums = pairs + __builtin_shufflevector(pairs, none, 4, 4, 0, 1);
+        counts->of[i] = before + sums - count;
+        before += __builtin_shufflevector(sums, sums, 3, 3, 3, 3);
     }
-    return largest;
+    uint32_t most = 0;
+    for (int i = 0; i < COUNTS; i++)
+        most = largest[i] > most ? largest[i] : most;
+    return most;
 }
 
 /* After scattering, starts[i] is where digit i's run ends. Sorts the long ones. */
@@ -180,13 +212,14 @@ static void sort_run(struct entry *entries, struct entry *scratch, size_t count)
         sort_tied(entries, scratch, count);
         return;
     }
-    uint32_t starts[1 << DIGIT_BITS_MAX];
+    struct digit_counts counts;
+    uint32_t *const starts = digit_numbers(&counts);
     const size_t digits = digit.mask + 1;
-    memset(starts, 0, digits * sizeof *starts);
+    clear_counts(&counts, digits);
     for (size_t i = 0; i < count; i++)
         starts[digit_of(&entries[i], digit)]++;
-    const uint32_t largest = sum_up(starts, digits);
-    memcpy(scratch, entries, count * sizeof *entries);
+    memcpy(scratch, entries, count * sizeof *entries); /* meanwhile the counts reach the cache */
+    const uint32_t largest = sum_up(&counts, digits);
     for (size_t i = 0; i < count; i++)
         entries[starts[digit_of(&scratch[i], digit)]++] = scratch[i];
     if (largest > RUN_MAX)
@@ -198,8 +231,12 @@ static size_t insertion_sort(struct entry *entries, size_t count)
 {
     size_t distinct = 1;
     for (size_t i = 1; i < count; i++) {
-        distinct += entries[i].time_ps != entries[i - 1].time_ps;
-        if (!entry_before(&entries[i], &entries[i - 1]))
+        const struct entry *const entry = &entries[i], *const previous = entry - 1;
+        const bool same_time = entry->time_ps == previous->time_ps;
+        distinct += !same_time;
+        if (same_time ? entry->key_high > previous->key_high : entry->time_ps > previous->time_ps)
+            continue; /* most */
+        if (!entry_before(entry, previous))
             continue;
         const struct entry moved = entries[i];
         size_t at = i;
@@ -252,10 +289,11 @@ static void sorted_bucket_gather(struct entry *entries, struct chunk_pool *pool,
 
 /* Scatters the chain by the digit and recycles its chunks. Returns the largest run. */
 static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct entry_chain *chain,
-                        struct digit digit, uint32_t *starts)
+                        struct digit digit, struct digit_counts *counts)
 {
+    uint32_t *const starts = digit_numbers(counts);
     const size_t digits = digit.mask + 1;
-    memset(starts, 0, digits * sizeof *starts);
+    clear_counts(counts, digits);
     struct chunk *chunk = entry_chain_newest(chain);
     size_t count = entry_chain_newest_count(chain);
     do {
@@ -264,7 +302,7 @@ static uint32_t scatter(struct entry *entries, struct chunk_pool *pool, struct e
         count = CHUNK_ENTRIES;
         chunk = chunk->previous;
     } while (chunk != NULL);
-    const uint32_t largest = sum_up(starts, digits);
+    const uint32_t largest = sum_up(counts, digits);
     chunk = entry_chain_newest(chain);
     count = entry_chain_newest_count(chain);
     do {
@@ -294,12 +332,12 @@ size_t sorted_bucket_fill(struct sorted_bucket *sorted, struct chunk_pool *pool,
         sorted_bucket_gather(entries, pool, chain);
         sort_run(entries, scratch, survey.count);
     } else {
-        uint32_t starts[1 << DIGIT_BITS_MAX];
+        struct digit_counts counts;
         const struct digit digit = digit_at(WORD_TIME, survey.difference, survey.count);
         if (sorted->scratch == NULL && scratch_of(sorted) == NULL)
             return 0;
-        if (scatter(entries, pool, chain, digit, starts) > RUN_MAX)
-            sort_long_runs(entries, sorted->scratch, starts, digit.mask + 1);
+        if (scatter(entries, pool, chain, digit, &counts) > RUN_MAX)
+            sort_long_runs(entries, sorted->scratch, digit_numbers(&counts), digit.mask + 1);
     }
     chain->next = NULL;
     sorted->distinct = insertion_sort(entries, survey.count);

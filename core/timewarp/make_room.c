@@ -40,5 +40,5 @@ void make_room(struct timewarp *tw)
     if (!pending_purge(&tw->worker->pending, drop_cancelled, tw))
         worker_fail_for_memory(tw->worker);
     /* the cancelled events that are left are about to have their turn */
-    throttle_purged(throttle, tw->rollback.cancelled, tw->worker->pool.alive);
+    throttle_purged(throttle, tw->rollback.cancelled, event_pool_alive(&tw->worker->pool));
 }

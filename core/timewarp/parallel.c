@@ -286,10 +286,10 @@ static void check_settled(const struct cw_sim *sim)
         const struct timewarp *const tw = worker->timewarp;
         live += tw->undo_log.live;
         CW_INVARIANT("I-TW-2",
-                     tw->current.failed ||
-                         worker->pool.alive == pending_count(&worker->pending) + tw->undo_log.live,
+                     tw->current.failed || event_pool_alive(&worker->pool) ==
+                                               pending_count(&worker->pending) + tw->undo_log.live,
                      "worker %u has %llu events, %llu pending, %zu with a log", (unsigned)i,
-                     (unsigned long long)worker->pool.alive,
+                     (unsigned long long)event_pool_alive(&worker->pool),
                      (unsigned long long)pending_count(&worker->pending), tw->undo_log.live);
     }
     for (uint32_t lp = 0; CW_ASSERTING && lp < sim->model.lp_count; lp++)

@@ -32,9 +32,10 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
     const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
     const uint32_t index = m->links.first[LP_LINKS_REDUCE] + pe;
     struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
+    const int64_t sigma_before_ps = flight->sigma_ps;
+    const int64_t wait_ps = hw_flight_cross(flight, &unit, link, 0);
     if (lp_traces_causes(m))
-        lp_cause_cross(flight, &unit, link, HW_LINK_KINDS, index, HW_NODE_KINDS);
-    hw_flight_cross(flight, &unit, link, 0);
+        lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, HW_LINK_KINDS, index, HW_NODE_KINDS);
     if (m->hw.watched)
         lp_link_crossed(run->ctx, m, run->lp, index, unit.rate, flight, link);
 }
@@ -58,7 +59,7 @@ static void acknowledge_store(struct lp_run *run, struct lp_sender sender, int64
 {
     const struct lp_model *m = run->m;
     const struct hw_config *hw = &m->hw;
-    const uint32_t pe = store->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, store->dst);
     const enum hw_memory memory = (enum hw_memory)store->memory;
     const bool direct = store->flags & LP_TRANSFER_DIRECT;
     const int64_t back_ps = direct                    ? hw->link[lp_memory_link(memory)].prop_ps
@@ -94,11 +95,11 @@ static void credit_arrived(struct lp_run *run, struct lp_sender sender,
                            const struct hw_flight *flight, const struct lp_transfer *transfer)
 {
     const struct lp_signal signal = {
-        .pe = transfer->dst % run->m->pes, .arg = transfer->seq, .dir = transfer->dir};
+        .pe = lp_pe_in_cube(run->m, transfer->dst), .arg = transfer->seq, .dir = transfer->dir};
     lp_send_signal(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender,
                    &signal);
     if (lp_traces_causes(run->m))
-        lp_flight_sent(run->ctx, run->lp, LP_EVENT_CREDIT, sender, flight);
+        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_CREDIT, sender, flight->tau_ps);
 }
 
 /* Through the PE_DMA of the destination, and to the memory if the transfer has one. */
@@ -106,11 +107,11 @@ static void cross_to_pe(struct lp_run *run, struct hw_flight *flight,
                         const struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const uint32_t pe = transfer->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, transfer->dst);
     lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
     lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
     if (__builtin_expect(m->slot_access, 0) && transfer->kind == LP_TRANSFER_TILE) {
-        if (transfer->flags & LP_TRANSFER_LAST)
+        if ((transfer->flags & LP_TRANSFER_LAST) && m->slot_write)
             lp_write_slot(run, flight, pe, transfer->order);
     } else if (transfer->kind == LP_TRANSFER_TILE || transfer->kind == LP_TRANSFER_PUT ||
                transfer->kind == LP_TRANSFER_STORE || transfer->kind == LP_TRANSFER_LOADED)
@@ -129,7 +130,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
                      const struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const uint32_t pe = transfer->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, transfer->dst);
     const bool last = transfer->flags & LP_TRANSFER_LAST;
     if (transfer->kind == LP_TRANSFER_LOAD) {
         lp_load_request_arrived(run, sender, flight, transfer, router);
@@ -173,7 +174,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);
         if (lp_traces_causes(m))
-            lp_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight);
+            lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight->tau_ps);
         lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
     }
 }

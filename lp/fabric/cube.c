@@ -58,7 +58,7 @@ static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
 {
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     const struct lp_model *m = run->m;
-    const uint32_t pe = transfer.dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, transfer.dst);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     lp_cross_m_cpu(run, &flight, false);
     if (lp_to_host(&transfer)) {
@@ -98,7 +98,7 @@ void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind
 /* A control message takes effect at a PE. */
 static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer)
 {
-    const uint32_t pe = transfer->dst % run->m->pes;
+    const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
     if (transfer->kind == LP_TRANSFER_INIT) {
         lp_ipcq_install(run, pe, transfer->seq);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
@@ -129,8 +129,8 @@ static void pe_signal(struct lp_run *run, const struct cw_event *event)
 static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    const uint32_t cube_index = event->lp - 1;
-    struct lp_run run = {ctx, m, state, event->lp, cube_index / m->cubes, cube_index % m->cubes};
+    const uint32_t cube_index = event->lp - 1, sip = hw_divide(cube_index, &m->by.cubes);
+    struct lp_run run = {ctx, m, state, event->lp, sip, cube_index - sip * m->cubes};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
         enter_cube(&run, event);

@@ -35,11 +35,13 @@ static void cross_io_die_link(struct die_run *run, struct hw_flight *flight, enu
         hw_flight_cross(flight, &run->m->hw.link[kind], link, next_overhead_ps);
         return;
     }
-    if (lp_traces_causes(run->m))
-        lp_cause_cross(flight, &run->m->hw.link[kind], link, kind, index, next);
+    const int64_t sigma_before_ps = flight->sigma_ps;
     const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
-    hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
-                         lp_late_link_ps(&run->m->hw, kind, place, flight));
+    const int64_t wait_ps =
+        hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
+                             lp_late_link_ps(&run->m->hw, kind, place, flight));
+    if (lp_traces_causes(run->m))
+        lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
     lp_link_crossed(run->ctx, run->m, lp_of_io_die(run->m, run->sip), index,
                     run->m->hw.link[kind].rate, flight, link);
 }
@@ -49,10 +51,12 @@ static void enter_sip(struct die_run *run, const struct cw_event *event, struct 
                       struct lp_transfer *transfer, enum hw_port port)
 {
     const struct lp_model *m = run->m;
-    const uint32_t cube = transfer->dst / m->pes % m->cubes;
-    const uint32_t edge = hw_edge_cube(&m->hw, cube, port);
+    const struct hw_spot cube = lp_cube_spot(m, lp_place_of(m, transfer->dst).cube);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
-    const uint32_t lane = side ? edge / m->hw.cube_w : edge % m->hw.cube_w;
+    const uint32_t lane = side ? cube.y : cube.x; /* the row or column of the edge cube, too */
+    const uint32_t x = port == HW_PORT_E ? m->hw.cube_w - 1 : port == HW_PORT_W ? 0 : cube.x;
+    const uint32_t y = port == HW_PORT_S ? m->hw.cube_h - 1 : port == HW_PORT_N ? 0 : cube.y;
+    const uint32_t edge = y * m->hw.cube_w + x;
     cross_io_die_link(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane, HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)port;
     lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
@@ -64,7 +68,7 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
                       struct lp_transfer *transfer, uint32_t outlet)
 {
     const struct lp_model *m = run->m;
-    const uint32_t to_sip = transfer->dst / (m->pes * m->cubes);
+    const uint32_t to_sip = lp_sip_of(m, transfer->dst);
     const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
     cw_check(run->ctx, out.link < HW_LINK_KINDS);
     cross_io_die_link(run, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
@@ -85,8 +89,8 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     const struct lp_model *m = run->m;
     struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
-    const uint32_t to_sip = transfer.dst / (m->pes * m->cubes);
-    const uint32_t from_sip = transfer.src / (m->pes * m->cubes);
+    const uint32_t to_sip = lp_sip_of(m, transfer.dst);
+    const uint32_t from_sip = lp_sip_of(m, transfer.src);
     const bool from_cube = lp_to_host(&transfer) || from_sip == run->sip;
     cw_check(run->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
     const enum hw_port port =
@@ -185,16 +189,18 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     struct hw_flight flight = lp_flight(ctx, &transfer);
     const uint32_t number = event->lp - m->lps.first_switch;
     const uint32_t to_sip =
-        m->hw.sip_topology->switch_exit(&m->hw, number, transfer.dst / (m->pes * m->cubes));
+        m->hw.sip_topology->switch_exit(&m->hw, number, lp_sip_of(m, transfer.dst));
     const uint32_t at = hw_switch_link_to(&m->hw, number, to_sip);
     cw_check(ctx, to_sip < m->hw.sip_count && at < m->links.count[LP_OF_SWITCH]);
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
+    const int64_t sigma_before_ps = flight.sigma_ps;
+    const int64_t wait_ps =
+        hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
+                             lp_late_link_ps(&m->hw, link, place, &flight));
     if (lp_traces_causes(m))
-        lp_cause_cross(&flight, &m->hw.link[link], down, link, at, HW_NODE_IO_PORT);
-    hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
-                         lp_late_link_ps(&m->hw, link, place, &flight));
+        lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
                &flight);

@@ -14,7 +14,8 @@
 static const struct hw_dma_op *dma_op_at(const struct lp_model *m, const struct lp_pe *pe,
                                          enum hw_vc vc, uint32_t position)
 {
-    return &pe->op[(uint32_t)vc * m->hw.dma_queue_depth + position % m->hw.dma_queue_depth];
+    return &pe->op[(uint32_t)vc * m->hw.dma_queue_depth +
+                   hw_remainder(position, &m->by.dma_queue_depth)];
 }
 
 static const struct hw_dma_op *first_op(const struct lp_model *m, const struct lp_pe *pe,
@@ -23,22 +24,12 @@ static const struct hw_dma_op *first_op(const struct lp_model *m, const struct l
     return dma_op_at(m, pe, vc, pe->dma.head[vc]);
 }
 
-static struct lp_sent cause_of(const struct lp_run *run, enum lp_event_type type,
-                               struct lp_sender sender, int64_t at_ps)
-{
-    return (struct lp_sent){.at_ps = at_ps,
-                            .entity = sender.entity,
-                            .number = (uint32_t)sender.number,
-                            .to_lp = run->lp,
-                            .type = (uint8_t)type};
-}
-
 static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
                            int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
     if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, cause_of(run, type, sender, at_ps));
+        lp_cause_sent(run->ctx, run->lp, type, sender, at_ps, 0);
     lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
 }
 
@@ -91,14 +82,13 @@ static void note_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
 {
     const struct lp_model *const m = run->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
-    const struct lp_sent cause = cause_of(run, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
     lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
     if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
     else
         lp_note_memory_way(m, pe, memory, op->slice, true);
     lp_cause_passed(op->bytes);
-    lp_cause_flight_sent(run->ctx, cause);
+    lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
 }
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
@@ -337,7 +327,7 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
     if (lp_traces_causes(m)) {
         lp_note_memory_way(m, pe, memory, op->slice, false);
         lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
-        lp_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, &flight);
+        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight.tau_ps);
     }
     lp_dma_done(run, sender, flight.tau_ps, pe, op->dir);
 }
@@ -356,9 +346,9 @@ static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sen
                            uint8_t part, int64_t at_ps)
 {
     if (lp_traces_causes(run->m) && part == 1)
-        lp_cause_flight_sent(run->ctx, cause_of(run, LP_EVENT_DMA_DONE, sender, at_ps));
+        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps);
     else if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_DMA_DONE, sender, at_ps));
+        lp_cause_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps, 0);
     struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
     if (move->parts == 0 || at_ps > move->done_ps)
         move->done_ps = at_ps;
@@ -371,7 +361,7 @@ void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, const struct hw_
                    const struct lp_transfer *data)
 {
     tl_data_there(run, flight->tau_ps, data);
-    move_part_done(run, data->dst % run->m->pes, sender, data->dir, 1, flight->tau_ps);
+    move_part_done(run, lp_pe_in_cube(run->m, data->dst), sender, data->dir, 1, flight->tau_ps);
 }
 
 /* The last byte of an operation has passed the engine. */
@@ -408,7 +398,7 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
     if (last) {
         op_passed(run, pe, &op);
         dma->passed[vc] = 0;
-        dma->head[vc] = (uint16_t)((dma->head[vc] + 1u) % m->hw.dma_queue_depth);
+        dma->head[vc] = (uint16_t)hw_remainder(dma->head[vc] + 1u, &m->by.dma_queue_depth);
         dma->count[vc]--;
         tl_channel_freed(run, pe, vc); /* a call that found it full tries again */
     }
@@ -502,5 +492,5 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
             event->number, &load, sizeof load);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps));
+        lp_cause_sent(run->ctx, run->lp, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps, 0);
 }

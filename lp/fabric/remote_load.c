@@ -38,7 +38,7 @@ void lp_load_request_arrived(struct lp_run *run, struct lp_sender sender, struct
                              const struct lp_transfer *request, uint32_t router)
 {
     const struct lp_model *m = run->m;
-    const uint32_t pe = request->dst % m->pes;
+    const uint32_t pe = lp_pe_in_cube(m, request->dst);
     if (request->memory == HW_MEMORY_TCM) {
         lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
         lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
@@ -120,8 +120,8 @@ void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_tr
                                    .exit = HW_OUTLET_NONE,
                                    .order = request.order};
     uint32_t router;
-    const int64_t first_left_ps =
-        leave_memory(run, &flight, request.dst % m->pes, (enum hw_memory)request.memory, &router);
+    const int64_t first_left_ps = leave_memory(run, &flight, lp_pe_in_cube(m, request.dst),
+                                               (enum hw_memory)request.memory, &router);
     lp_route_on(run, lp_sender_of(event), &flight, &response, router);
     request.bytes += bytes;
     if (last)
@@ -129,9 +129,5 @@ void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_tr
     cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_LEND, event->entity,
             event->number, &request, sizeof request);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, (struct lp_sent){.at_ps = first_left_ps,
-                                                 .entity = event->entity,
-                                                 .number = (uint32_t)event->number,
-                                                 .to_lp = run->lp,
-                                                 .type = LP_EVENT_LEND});
+        lp_cause_sent(run->ctx, run->lp, LP_EVENT_LEND, lp_sender_of(event), first_left_ps, 0);
 }

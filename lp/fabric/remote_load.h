@@ -7,10 +7,11 @@
 
 #include "lp/lp_run.h"
 
-/* The request passes routers that a load's does not: the memory is in another cube, or is a TCM. */
+/* The request passes routers that a load's does not: the memory is in another cube, or is a TCM.
+ * Cubes are numbered like their LPs, which begin at 1. */
 static inline bool lp_load_is_far(const struct lp_run *run, uint32_t peer, enum hw_memory memory)
 {
-    return memory == HW_MEMORY_TCM || peer / run->m->pes != lp_pe_index(run, 0) / run->m->pes;
+    return memory == HW_MEMORY_TCM || hw_divide(peer, &run->m->by.pes) != run->lp - 1;
 }
 
 /* LP_EVENT_MEMORY of a load_from: its request is at the memory, or (far) at its PE's router. */

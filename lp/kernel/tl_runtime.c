@@ -167,7 +167,7 @@ void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t whi
 void tl_data_there(struct lp_run *run, int64_t there_ps, const struct lp_transfer *data)
 {
     const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, data->dst % m->pes);
+    const struct lp_pe *p = lp_pe(m, run->cube, lp_pe_in_cube(m, data->dst));
     const uint32_t context = data->dir >> 4, move = data->dir & 15;
     cw_check(run->ctx, context < m->config.contexts && move < LP_MOVES);
     const struct lp_context *c = lp_context(m, p, context);

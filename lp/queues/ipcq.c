@@ -34,7 +34,7 @@ void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan)
 
 void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
 {
-    const uint32_t pe = transfer->dst % run->m->pes;
+    const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
     const enum hw_dir dir = (enum hw_dir)transfer->dir;
     cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
@@ -113,18 +113,14 @@ static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint3
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
     cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
-    const struct hw_place to = hw_place_of(&m->hw, peer);
+    const struct hw_place to = lp_place_of(m, peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
     const struct lp_sender sender = lp_next_sender(run, pe);
     const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
     lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, (struct lp_sent){.at_ps = cw_now(run->ctx) + latency_ps,
-                                                 .entity = sender.entity,
-                                                 .number = (uint32_t)sender.number,
-                                                 .to_lp = to_lp,
-                                                 .bytes = peer,
-                                                 .type = LP_EVENT_CREDIT});
+        lp_cause_sent(run->ctx, to_lp, LP_EVENT_CREDIT, sender, cw_now(run->ctx) + latency_ps,
+                      peer);
     return latency_ps;
 }
 

@@ -18,6 +18,7 @@
 struct lp_plan {
     struct hw_config hw;
     uint32_t cubes, pes; /* per SIP, per cube */
+    struct hw_divisor by_sip_pes;
     bool wire_all_pes;
     enum hw_memory slots;
     uint32_t n_slots, slot_bytes, credit_bytes;
@@ -101,8 +102,8 @@ bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
     }
     if (dir >= HW_DIR_BUILT_IN)
         return false;
-    const uint32_t sip_pes = plan->cubes * plan->pes;
-    uint32_t sip = pe_index / sip_pes;
+    const uint32_t sip_pes = plan->by_sip_pes.value;
+    uint32_t sip = hw_divide(pe_index, &plan->by_sip_pes);
     const uint32_t in_sip = plan->peer[(pe_index - sip * sip_pes) * HW_DIR_BUILT_IN + dir];
     if (in_sip == UINT32_MAX ||
         (is_between_sips(dir) && !hw_sip_neighbour(&plan->hw, sip, (enum hw_port)(dir & 3), &sip)))
@@ -191,7 +192,7 @@ int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir 
         return lp_wiring_at(plan->wiring, pe_index, dir)->credit_ps;
     if (plan->sip_credit_ps != NULL && is_between_sips(dir))
         return plan->sip_credit_ps[(size_t)pe_index * HW_PORTS + (uint32_t)(dir - HW_DIR_GLOBAL_N)];
-    return plan->credit_ps[pe_index % (plan->cubes * plan->pes) * HW_DIR_BUILT_IN + dir];
+    return plan->credit_ps[hw_remainder(pe_index, &plan->by_sip_pes) * HW_DIR_BUILT_IN + dir];
 }
 
 /* ---- receive rings --------------------------------------------------------------------------- */
@@ -203,7 +204,8 @@ static uint32_t ring_index(const struct lp_plan *plan, uint32_t pe_index, enum h
     if (wiring != NULL)
         return lp_wiring_rings(wiring, pe_index,
                                is_of_pair(plan, pe_index, dir) ? HW_DIRS_MAX : dir);
-    return plan->ring_index[pe_index % (plan->cubes * plan->pes) * HW_DIRS_MAX + (uint32_t)dir];
+    return plan
+        ->ring_index[hw_remainder(pe_index, &plan->by_sip_pes) * HW_DIRS_MAX + (uint32_t)dir];
 }
 
 struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
@@ -389,17 +391,18 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
     if (plan == NULL)
         return NULL;
     const struct lp_config *const queues = request->queues;
-    *plan = (struct lp_plan){.hw = *request->hw,
-                             .cubes = hw_cubes(request->hw),
-                             .pes = hw_pes(request->hw),
-                             .wire_all_pes = !request->pe0_alone,
-                             .slots = queues->slots,
-                             .n_slots = queues->n_slots,
-                             .slot_bytes =
-                                 queues->slot_stride > 0 ? queues->slot_stride : queues->slot_bytes,
-                             .credit_bytes = queues->credit_bytes,
-                             .pair = {request->pair[0], request->pair[1]},
-                             .wiring = request->wiring};
+    *plan = (struct lp_plan){
+        .hw = *request->hw,
+        .cubes = hw_cubes(request->hw),
+        .by_sip_pes = hw_divisor_of(hw_cubes(request->hw) * hw_pes(request->hw)),
+        .pes = hw_pes(request->hw),
+        .wire_all_pes = !request->pe0_alone,
+        .slots = queues->slots,
+        .n_slots = queues->n_slots,
+        .slot_bytes = queues->slot_stride > 0 ? queues->slot_stride : queues->slot_bytes,
+        .credit_bytes = queues->credit_bytes,
+        .pair = {request->pair[0], request->pair[1]},
+        .wiring = request->wiring};
     if (fill_plan(plan))
         return plan;
     lp_plan_free(plan);

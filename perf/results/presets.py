@@ -158,12 +158,15 @@ def nop(wait):
 
 
 def ring(rank, channels):
-    """A rank's thread blocks: (peer to send to, to receive from, channel, steps)."""
+    """A rank's thread blocks: (peer to send to, to receive from, channel, steps). Chunk c goes by
+    channel c modulo the channels, as msccl-tools' allgather_ring.py has it."""
     for c in range(channels):
-        steps = [step("s", ("i", c), ("o", rank * channels + c))]
-        for k in range(1, GPUS):
-            place = ("o", (rank - k) % GPUS * channels + c)
-            steps.append(step("rcs" if k < GPUS - 1 else "r", ("i", c), place))
+        steps = []
+        for k in range(GPUS):
+            owner = (rank - k) % GPUS
+            if owner % channels == c:
+                kind = "s" if k == 0 else "rcs" if k < GPUS - 1 else "r"
+                steps.append(step(kind, ("o", owner), ("o", owner)))
         yield (rank + 1) % GPUS, (rank - 1) % GPUS, c, steps
 
 
@@ -214,14 +217,15 @@ def added(block):
 def msccl(collective, shape, protocol, channels):
     reduces = collective == "all_reduce"
     blocks = ring if shape == "ring" else reduce_pairs if reduces else gather_pairs
-    chunks = GPUS * channels * (GPUS if reduces else 1)
+    pieces = 1 if shape == "ring" else channels * (GPUS if reduces else 1)
+    chunks = GPUS * pieces
     lines = ["<algo name=\"%s\" proto=\"%s\" nchannels=\"%d\" nchunksperloop=\"%d\" "
              "ngpus=\"%d\" coll=\"%s\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" "
              "maxBytes=\"0\">" % (shape, protocol, channels, chunks, GPUS,
                                     collective.replace("_", ""))]
     for rank in range(GPUS):
         lines.append("<gpu id=\"%d\" i_chunks=\"%d\" o_chunks=\"%d\" s_chunks=\"%d\">" % (
-            (rank,) + ((chunks, 0, chunks - chunks // GPUS) if reduces else (channels, chunks, 0))))
+            (rank,) + ((chunks, 0, chunks - chunks // GPUS) if reduces else (pieces, chunks, 0))))
         for number, (to, source, channel, steps) in enumerate(blocks(rank, channels)):
             lines.append("<tb id=\"%d\" send=\"%d\" recv=\"%d\" chan=\"%d\">" % (
                 number, to, source, channel))

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -244,8 +245,31 @@ static void ccl_yaml_names_a_file(void **state)
     out = run_line(0, "config --ccl %s " SMALL, path_of("own.yaml"), 2u);
     assert_non_null(strstr(out.out, "# contents of the module's file: "));
     run_output_free(&out);
-    out = run_line(2, "run --algorithm %s", path_of("none.xml"));
-    assert_non_null(strstr(out.err, "none.xml cannot be read: No such file"));
+}
+
+/* Each message has the path once. */
+static void what_is_no_file_is_told(void **state)
+{
+    (void)state;
+    char text[200];
+    struct run_output out = run_line(2, "run --algorithm %s", path_of("none.xml"));
+    snprintf(text, sizeof text, "cubewarp run: %s cannot be read: No such file or directory; legal",
+             path_of("none.xml"));
+    assert_ptr_equal(strstr(out.err, text), out.err);
+    run_output_free(&out);
+    assert_int_equal(mkdir(path_of("folder.xml"), 0700), 0);
+    out = run_line(2, "run --algorithm %s", path_of("folder.xml"));
+    snprintf(text, sizeof text, "cubewarp run: %s is a folder; legal is an MSCCL XML file\n",
+             path_of("folder.xml"));
+    assert_string_equal(out.err, text);
+    run_output_free(&out);
+    write_ring("ring.txt", 2);
+    out = run_line(2, "run --algorithm %s", path_of("ring.txt"));
+    assert_non_null(strstr(out.err, "ring.txt: expected an entry of ccl.yaml, or the path of an "
+                                    "MSCCL XML file, whose name ends with .xml\n"));
+    run_output_free(&out);
+    out = run_line(0, "run --help");
+    assert_non_null(strstr(out.out, "FILE.xml"));
     run_output_free(&out);
 }
 
@@ -264,6 +288,7 @@ static void a_file_with_a_fault_ends_with_its_place(void **state)
     }
     end(f);
     struct run_output out = run_line(2, "run --algorithm %s " SMALL, path_of("wrong.xml"), 2u);
+    assert_non_null(strstr(out.err, "cubewarp run: /tmp/cubewarp-msccl-"));
     assert_non_null(strstr(out.err,
                            "wrong.xml:4: gpu 0, tb 0, step 0: deadlock: receives from gpu "
                            "1, tb 0, step 1, which comes after gpu 1, tb 0, step 0, which "
@@ -300,6 +325,7 @@ int main(void)
                                        cmocka_unit_test(an_all_reduce_of_any_size_runs),
                                        cmocka_unit_test(a_file_is_for_so_many_ranks),
                                        cmocka_unit_test(ccl_yaml_names_a_file),
+                                       cmocka_unit_test(what_is_no_file_is_told),
                                        cmocka_unit_test(a_file_with_a_fault_ends_with_its_place),
                                        cmocka_unit_test(algorithms_are_written_and_run)};
     return cmocka_run_group_tests_name("msccl", tests, make_folder, remove_folder);

@@ -3,6 +3,8 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag.h"
 
+#include <stdlib.h>
+
 #include "collectives/algorithms/scheduled/scheduled.h"
 
 /* ---- a rank's view of a part ------------------------------------------------------------------
@@ -612,17 +614,39 @@ static uint64_t steps_about(const struct rs_ag *plan, uint32_t places, uint32_t 
     return steps * places;
 }
 
-/* Estimates ask for a sketch: all places go alike, and there are very many steps. */
-static bool may_be_sketched(const struct rs_ag *plan, uint32_t places, uint32_t window)
+static bool has_lines(const struct rs_ag *plan)
 {
-    enum { STEPS_MAX = 200000 };
-    if (!plan->call->sketch || plan->folded > 0)
-        return false;
     for (uint32_t i = 0; i < plan->parts; i++)
         for (uint32_t d = 0; d < plan->part[i].dims; d++)
             if (plan->part[i].dim[d].joint == RS_AG_LINE)
-                return false;
-    return steps_about(plan, places, window) > STEPS_MAX;
+                return true;
+    return false;
+}
+
+/* Estimates ask for a sketch, and there are very many steps. Places on lines do not go alike; so
+ * more steps of theirs are made before a sketch stands for them. */
+static bool may_be_sketched(const struct rs_ag *plan, uint32_t places, uint32_t window)
+{
+    enum { STEPS_MAX = 200000, STEPS_MAX_OF_LINES = 1000000 };
+    return plan->call->sketch && plan->folded == 0 &&
+           steps_about(plan, places, window) > (has_lines(plan) ? STEPS_MAX_OF_LINES : STEPS_MAX);
+}
+
+/* The parts of a sketch, on the heap. A line is sketched as a ring on which all messages go up: the
+ * last link of a line, and each place in its middle, have as many messages as those of such a ring.
+ */
+static struct rs_ag_part *parts_of_sketch(const struct rs_ag *plan)
+{
+    struct rs_ag_part *const part = malloc(plan->parts * sizeof *part);
+    for (uint32_t i = 0; part != NULL && i < plan->parts; i++) {
+        part[i] = plan->part[i];
+        for (uint32_t d = 0; d < part[i].dims; d++)
+            if (part[i].dim[d].joint == RS_AG_LINE) {
+                part[i].dim[d].joint = RS_AG_RING;
+                part[i].dim[d].way = RS_AG_UP;
+            }
+    }
+    return part;
 }
 
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error)
@@ -656,12 +680,23 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,
                            p.scratch * plan->parts);
     const bool sketch = may_be_sketched(plan, places, p.window);
+    struct rs_ag like = *plan;
+    struct rs_ag_part *const part = sketch ? parts_of_sketch(plan) : NULL;
+    if (sketch && part == NULL) {
+        (void)cw_error_memory(error, "a schedule");
+        schedule_builder_free(b);
+        return NULL;
+    }
+    like.part = sketch ? part : plan->part;
+    p.plan = &like;
     schedule_builder_head(b)->sketch = sketch;
+    schedule_builder_head(b)->near = sketch && has_lines(plan);
     for (p.number = 0; p.number < places; p.number++) {
         p.rank = rank_numbered(&p, p.number);
         p.peers_only = sketch && p.rank > 0;
         for (p.part = 0; p.part < plan->parts; p.part++)
             make_place(p);
     }
+    free(part);
     return schedule_build(b, error);
 }

@@ -101,6 +101,10 @@ static void access_to_slots_needs_a_rate(void **state)
                       "components.yaml:1:36: slot_access.sram.write_only: without "
                       "slot_access.sram.bw_gbs slots have no cost of access; give both, or "
                       "neither\n");
+    expect_components("slot_access: { tcm: { bw_gbs: 1, write_only: true, read_only: true } }\n",
+                      "components.yaml:1:63: slot_access.tcm.read_only beside "
+                      "slot_access.tcm.write_only: then slots have no cost of access; give one of "
+                      "them\n");
     expect_components("slot_access: { hbm: { overhead_ns: 6, bw_gbs: 0 } }\n",
                       "components.yaml:1:47: slot_access.hbm.bw_gbs: expected a number of GB/s "
                       "from 0.001 to 1000000 with at most 6 decimal places; found '0'\n");

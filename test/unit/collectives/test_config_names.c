@@ -205,6 +205,9 @@ static void options_of_the_machine_are_off_and_go_to_their_fields(void **state)
     config = load_one("slot_access.%s={bw_gbs: 1, write_only: true}", "sram");
     assert_true(config->hw.slot_access[HW_MEMORY_SRAM].write_only);
     config_free(config);
+    config = load_one("slot_access.%s={bw_gbs: 1, read_only: true}", "hbm");
+    assert_true(config->hw.slot_access[HW_MEMORY_HBM].read_only);
+    config_free(config);
     config = load_one("defaults.whole_tensor=%s", "true");
     assert_int_equal(ccl_tile_bytes(&config->ccl), 1 << 30);
     config_free(config);

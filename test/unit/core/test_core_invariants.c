@@ -98,7 +98,7 @@ static void free_an_event_too_many(void)
     event_pool_init(&pool, &memory);
     struct cw_event *const event = event_pool_get(&pool, 8);
     event->payload_bytes = 8;
-    pool.alive = 0;
+    event_pool_count_out(&pool);
     event_pool_put(&pool, event);
 }
 

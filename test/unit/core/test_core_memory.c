@@ -148,14 +148,14 @@ static void records_of_all_sizes_lie_apart(void **state)
         memset((void *)records[i], (int)i, offsetof(struct cw_event, payload) + bytes);
         records[i]->payload_bytes = bytes;
     }
-    assert_int_equal(pool.alive, RECORDS);
+    assert_int_equal(event_pool_alive(&pool), RECORDS);
     for (unsigned i = 0; i < RECORDS; i++) {
         assert_int_equal(records[i]->time_ps & 0xff, i & 0xff);
         for (unsigned b = 0; b < records[i]->payload_bytes; b++)
             assert_int_equal(records[i]->payload[b], i & 0xff);
         event_pool_put(&pool, records[i]);
     }
-    assert_int_equal(pool.alive, 0);
+    assert_int_equal(event_pool_alive(&pool), 0);
     assert_int_equal(pool.alive_max, RECORDS);
     event_pool_free(&pool);
     assert_int_equal(memory.taken.word, 0);

@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "core/cw.h"
+#include "core/trace_hash.h"
 
 /* ---- a model that follows orders ------------------------------------------------------------- */
 
@@ -336,6 +337,20 @@ static void committed_and_living_events_are_counted(void **state)
     cw_sim_free(sim);
 }
 
+/* Some lengths have code of their own. */
+static void events_of_each_length_are_hashed_alike(void **state)
+{
+    (void)state;
+    struct cw_event event = {.time_ps = 1000, .number = 7, .entity = 77, .lp = 3, .type = 500};
+    for (unsigned i = 0; i < sizeof event.payload; i++)
+        event.payload[i] = (uint8_t)(i * 37 + 1);
+    for (uint16_t bytes = 0; bytes <= CW_PAYLOAD_BYTES_MAX; bytes++) {
+        event.payload_bytes = bytes;
+        assert_true(trace_hash_event(99 + bytes, &event) ==
+                    XXH3_64bits_withSeed(&event, 32u + bytes, 99u + bytes));
+    }
+}
+
 /* As trace_hash.h defines it, by the library's own functions. */
 static void the_trace_hash_is_what_its_definition_says(void **state)
 {
@@ -484,6 +499,7 @@ int main(void)
         cmocka_unit_test(two_simulations_do_not_meet),
         cmocka_unit_test(committed_and_living_events_are_counted),
         cmocka_unit_test(the_trace_hash_is_what_its_definition_says),
+        cmocka_unit_test(events_of_each_length_are_hashed_alike),
         cmocka_unit_test(the_trace_hash_does_not_depend_on_the_order_of_pushes),
         cmocka_unit_test(the_trace_hash_sees_every_field),
         cmocka_unit_test(the_trace_hash_can_be_left_out),

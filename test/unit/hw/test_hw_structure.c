@@ -2,6 +2,7 @@
  * test_hw_structure.c: neighbours, and the routers of PEs, ports and memories (hw/HARDWARE.md,
  * "Structure" and "SIP topologies"). Expected places are drawn out by hand.
  */
+#include "hw/arithmetic.h"
 #include "test/support/test_hw_support.h"
 
 #define NONE UINT32_MAX
@@ -340,6 +341,28 @@ static void a_port_s_edge_cube_is_in_the_same_row_or_column(void **state)
     assert_int_equal(hw_edge_cube(&hw, 11, HW_PORT_S), 11);
 }
 
+/* hw_divide() is a multiplication; "/" and "%" are the reference. */
+static void numbers_are_divided_without_a_division(void **state)
+{
+    (void)state;
+    static const uint32_t divisors[] = {
+        1,   2,    3,     5,     6,          7,          10,       12,          16,
+        641, 1000, 65535, 65537, 1000000007, 2147483647, 1u << 31, 4294967291u, UINT32_MAX};
+    for (size_t i = 0; i < sizeof divisors / sizeof *divisors; i++) {
+        const uint32_t d = divisors[i];
+        const struct hw_divisor by = hw_divisor_of(d);
+        for (uint32_t k = 0; k < 4000; k++) {
+            /* numbers around multiples of the divisor, the greatest number, and any number */
+            const uint32_t multiple = UINT32_MAX / d / (k / 3 + 1) * d;
+            const uint32_t numbers[] = {k, multiple + k % 3 - 1, UINT32_MAX - k, k * 2654435761u};
+            for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+                assert_int_equal(hw_divide(numbers[j], &by), numbers[j] / d);
+                assert_int_equal(hw_remainder(numbers[j], &by), numbers[j] % d);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_pe_index_counts_pes_then_cubes_then_sips),
         cmocka_unit_test(directions_have_the_names_of_the_specification),
         cmocka_unit_test(a_port_s_edge_cube_is_in_the_same_row_or_column),
+        cmocka_unit_test(numbers_are_divided_without_a_division),
     };
     return cmocka_run_group_tests_name("hw_structure", tests, NULL, NULL);
 }

@@ -26,9 +26,9 @@ static struct machine *with_access(enum hw_memory slots, enum hw_contention cont
 {
     struct machine *m = small_machine(1, 1, 1);
     m->hw.contention = contention;
-    m->hw.slot_access[HW_MEMORY_TCM] = (struct hw_slot_access){2000, per_ns(512, 1), false};
-    m->hw.slot_access[HW_MEMORY_SRAM] = (struct hw_slot_access){2000, per_ns(512, 1), false};
-    m->hw.slot_access[HW_MEMORY_HBM] = (struct hw_slot_access){6000, per_ns(256, 1), false};
+    m->hw.slot_access[HW_MEMORY_TCM] = (struct hw_slot_access){2000, per_ns(512, 1), false, false};
+    m->hw.slot_access[HW_MEMORY_SRAM] = (struct hw_slot_access){2000, per_ns(512, 1), false, false};
+    m->hw.slot_access[HW_MEMORY_HBM] = (struct hw_slot_access){6000, per_ns(256, 1), false, false};
     m->config.slots = slots;
     return m;
 }
@@ -70,6 +70,20 @@ static void a_read_may_cost_nothing(void **state)
         RUN(m, {0, sends}, {1, receives});
         assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
                          SEND_ISSUE + PE_NOC + TO_PE_DMA + slot_ps[slots] + WIRE + CREDIT);
+        machine_free(m);
+    }
+}
+
+static void a_write_may_cost_nothing(void **state)
+{
+    (void)state;
+    for (enum hw_memory slots = 0; slots < HW_MEMORY_NONE; slots++) {
+        struct machine *m = with_access(slots, HW_CONTENTION_MESSAGE);
+        m->hw.slot_access[slots].read_only = true;
+        machine_start(m);
+        RUN(m, {0, sends}, {1, receives});
+        assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, 0)),
+                         SEND_ISSUE + PE_NOC + TO_PE_DMA + WIRE + slot_ps[slots] + CREDIT);
         machine_free(m);
     }
 }
@@ -288,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tile_pays_its_slot_at_the_write_and_at_the_read),
         cmocka_unit_test(a_read_may_cost_nothing),
+        cmocka_unit_test(a_write_may_cost_nothing),
         cmocka_unit_test(a_tile_from_hbm_pays_its_slot_as_a_whole),
         cmocka_unit_test(without_a_rate_nothing_changes),
         cmocka_unit_test(the_link_to_a_bank_is_the_slowest_on_the_way),

@@ -302,6 +302,25 @@ static void sketches_are_estimated_like_the_whole(void **state)
     }
 }
 
+/* Places on lines do not go alike, so their sketch is only near to the whole. */
+static void lines_are_sketched_where_steps_are_very_many(void **state)
+{
+    (void)state;
+    struct config *const config = config_of(NULL, "mesh_2d_no_wrap", 1024);
+    struct ccl_call call = {.hw = &config->hw,
+                            .ccl = &config->ccl,
+                            .collective = CCL_ALL_GATHER,
+                            .world_size = 1024,
+                            .n_elem = 2048,
+                            .dtype = LP_F16};
+    const int64_t whole = estimate_of(&call, "torus_all_gather", 0, false);
+    call.sketch = true;
+    const int64_t sketched = estimate_of(&call, "torus_all_gather", 0, true);
+    if (sketched < whole * 70 / 100 || sketched > whole * 105 / 100)
+        fail_msg("%.3f us, of the sketch %.3f us", (double)whole * 1e-6, (double)sketched * 1e-6);
+    config_free(config);
+}
+
 /* 64 SIPs in a ring, 512 KiB: not the ring of whole tensors, and it says why. */
 static void the_choice_is_the_least_estimate(void **state)
 {
@@ -339,6 +358,7 @@ int main(void)
         cmocka_unit_test(steps_are_as_few_as_should_be),
         cmocka_unit_test(estimates_are_near_simulated_times),
         cmocka_unit_test(sketches_are_estimated_like_the_whole),
+        cmocka_unit_test(lines_are_sketched_where_steps_are_very_many),
         cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
     };
