@@ -97,7 +97,8 @@ static int open_timeline(struct run_logs *logs, struct cw_error *error)
 {
     const struct run_options *const options = logs->options;
     struct timeline_options *const to = &logs->timeline_options;
-    *to = (struct timeline_options){.collective = options->bench, .warmup = options->warmup};
+    *to = (struct timeline_options){
+        .collective = options->bench, .warmup = options->warmup, .links = options->trace_links};
     int code = timeline_filter_read(&to->filter, options->trace_only, options->trace_from_ps,
                                     options->trace_to_ps, &logs->config->hw, error);
     if (code == CW_OK)

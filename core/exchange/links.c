@@ -47,8 +47,10 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
         const uint32_t other = own + i < count ? own + i : own + i - count;
         const int64_t from_ps = delay_between(least_delay_ps, count, other, own);
         const int64_t to_ps = delay_between(least_delay_ps, count, own, other);
-        if (from_ps < CW_TIME_MAX)
-            links->in[in++] = (struct in_link){.from = other, .least_delay_ps = from_ps};
+        if (from_ps < CW_TIME_MAX) {
+            links->in[in] = (struct in_link){.from = other, .least_delay_ps = from_ps};
+            arrivals_init(&links->in[in++].arrivals, memory);
+        }
         links->out_of[other] = to_ps < CW_TIME_MAX ? (uint16_t)out : NO_LINK;
         if (to_ps < CW_TIME_MAX)
             links->out[out++] =
@@ -63,13 +65,18 @@ void links_join(struct links *links, struct in_link *in, uint32_t own, struct li
                  mailbox_bytes(links->in_count, links->worker_count));
 }
 
+void links_forget_arrivals(struct links *links)
+{
+    for (uint32_t i = 0; i < links->in_count; i++)
+        arrivals_forget(&links->in[i].arrivals);
+}
+
 void links_free(struct links *links)
 {
     struct memory *const memory = links->memory;
     for (uint32_t i = 0; i < links->in_count && links->in != NULL; i++) {
         mailbox_free(&links->in[i].mailbox);
-        memory_give(memory, links->in[i].arrivals.items,
-                    links->in[i].arrivals.capacity * sizeof(struct arrival));
+        arrivals_free(&links->in[i].arrivals);
     }
     memory_give(memory, links->in, links->in_count * sizeof *links->in);
     memory_give(memory, links->out, links->out_count * sizeof *links->out);

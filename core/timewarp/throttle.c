@@ -16,7 +16,10 @@ enum {
     WINDOW_MIN = 1,
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
-    WINDOW_OPTIMISTIC = 1 << 20, /* a bound on memory, not a window */
+    WINDOW_OPTIMISTIC = 1 << 16, /* a bound on memory, not a window */
+    WINDOW_SHARE = 8,            /* of the memory, for the windows of all workers, */
+    WINDOW_EVENT_BYTES = 256,    /* if an event takes as much, */
+    WINDOW_MOST_MIN = 16,        /* but not fewer events */
     EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
     USAGE_MIN = 256,             /* events that the window is judged by */
     /* to wait so long for a safe event is cheaper than to speculate on it: */
@@ -33,14 +36,18 @@ enum {
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
 
-void throttle_init(struct throttle *throttle, enum cw_sync sync)
+void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_max,
+                   uint32_t workers)
 {
-    const size_t window = sync == CW_CONSERVATIVE ? 0
-                          : sync == CW_ADAPTIVE   ? WINDOW_START
-                                                  : WINDOW_OPTIMISTIC;
+    const uint64_t share = bytes_max / WINDOW_SHARE / WINDOW_EVENT_BYTES / workers;
+    const size_t usual = sync == CW_ADAPTIVE ? WINDOW_MAX : WINDOW_OPTIMISTIC;
+    const size_t most = share < WINDOW_MOST_MIN ? WINDOW_MOST_MIN : share < usual ? share : usual;
+    const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
+    const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
+                                  .window_most = most,
                                   .reach.ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
@@ -79,8 +86,8 @@ static void throttle_narrow(struct throttle *throttle)
 
 static void throttle_widen(struct throttle *throttle)
 {
-    const size_t most = throttle->sync == CW_ADAPTIVE ? WINDOW_MAX : WINDOW_OPTIMISTIC;
-    throttle->window = throttle->window * 2 > most ? most : throttle->window * 2;
+    const size_t twice = throttle->window * 2;
+    throttle->window = twice > throttle->window_most ? throttle->window_most : twice;
 }
 
 /* Too many events were undone. If some steps have not helped, the bound goes again: where workers

@@ -33,6 +33,7 @@ struct throttle {
     enum cw_sync sync;
     enum memory_level level;
     size_t window;          /* events that may be speculated at a time, */
+    size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
     unsigned batch;         /* events between two looks at the others (worker_loop.c) */
     unsigned patience;      /* turns to wait before the next speculative event; */
@@ -49,7 +50,9 @@ struct throttle {
     uint64_t window_first, window_sum; /* the first window; the sum over the rounds */
 };
 
-void throttle_init(struct throttle *throttle, enum cw_sync sync);
+/* `bytes_max`: the limit of memory, of all workers. */
+void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_max,
+                   uint32_t workers);
 
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */

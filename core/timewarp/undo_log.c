@@ -127,6 +127,7 @@ bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct re
     const size_t room = undo_log_words(rest_bytes);
     if (!undo_log_room(undo_log, sizeof *sent + room + sizeof(uint64_t)))
         return false;
+    undo_log->open->has_remote = true;
     memcpy(undo_log->undo.at, sent, sizeof *sent);
     undo_log->undo.at += sizeof *sent;
     if (rest_bytes > 0)

@@ -29,7 +29,8 @@ struct log {
     struct log *older;        /* of the same LP, if it has one (struct lp_logs) */
     uint64_t hash;            /* the LP's trace hash before the event */
     uint32_t place;           /* in its block's data */
-    uint32_t words : 31;      /* this head and all items */
+    uint32_t words : 30;      /* this head and all items */
+    uint32_t has_remote : 1;  /* it holds an ITEM_REMOTE */
     uint32_t has_records : 1; /* its newest item is ITEM_RECORDS */
 };
 _Static_assert(sizeof(struct log) == 32, "little to write for each event");
@@ -130,7 +131,7 @@ static inline bool undo_log_room(struct undo_log *undo_log, size_t bytes)
 static inline void undo_log_open(struct undo_log *undo_log)
 {
     undo_log->open = (struct log *)(void *)undo_log->undo.at;
-    undo_log->open->has_records = false;
+    undo_log->open->has_records = undo_log->open->has_remote = false;
     undo_log->undo.at += sizeof(struct log);
 }
 
@@ -186,7 +187,7 @@ static inline void undo_log_close(struct undo_log *undo_log, struct lp_logs *of,
     log->older = of->newest;
     log->hash = hash;
     log->place = (uint32_t)(((uint8_t *)log - block->data) / 8);
-    log->words = (uint32_t)(bytes / 8) & INT32_MAX;
+    log->words = (uint32_t)(bytes / 8) & INT32_MAX >> 1;
     of->newest = log;
     of->live++;
     undo_log->bytes += bytes;

@@ -460,6 +460,11 @@ static bool bound_has_risen(const struct timewarp *tw)
 static bool handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
+    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->now_ps);
+    const uint64_t credit = credit_left(&tw->credit, tw->links.sent_for_good);
+    if (credit == 0)
+        return false;
+    const unsigned most = credit < tw->throttle.batch ? (unsigned)credit : tw->throttle.batch;
     unsigned handled = handle_timed(tw), ahead = 0;
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     if (tw->gathered && runs)
@@ -468,12 +473,12 @@ static bool handle_batch(struct timewarp *tw)
                    handled >
                0;
     enum verdict verdict = SAFE;
-    while (handled < tw->throttle.batch && ahead < BATCH_SPECULATIVE) {
+    while (handled < most && ahead < BATCH_SPECULATIVE) {
         if (runs && !keeps_all(tw))
-            handled += handle_safe_run(tw, tw->throttle.batch - handled);
+            handled += handle_safe_run(tw, most - handled);
         if (runs && tw->throttle.patience == 0) {
-            const unsigned most = BATCH_SPECULATIVE - ahead;
-            const unsigned step = may_rise(tw) && most > SPECULATIVE_STEP ? SPECULATIVE_STEP : most;
+            const unsigned rest = BATCH_SPECULATIVE - ahead;
+            const unsigned step = may_rise(tw) && rest > SPECULATIVE_STEP ? SPECULATIVE_STEP : rest;
             const unsigned done = handle_speculative_run(tw, step);
             ahead += done;
             if (done > 0 && bound_has_risen(tw))

@@ -102,7 +102,7 @@ static void speculation_narrows_in_model_time_where_much_is_undone(void **state)
 {
     (void)state;
     struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC);
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
     assert_true(throttle.reach.ps == CW_TIME_MAX);
     judge(&throttle, 10000, 3000, 1000);
     assert_true(throttle.reach.ps == CW_TIME_MAX); /* without a bound that is not too much */
@@ -122,7 +122,7 @@ static void a_bound_that_does_not_help_goes(void **state)
 {
     (void)state;
     struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC);
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
     judge(&throttle, 10000, 7000, 1024);
     for (unsigned step = 1; step < 4; step++)
         judge(&throttle, 1000, 700, 1024);
