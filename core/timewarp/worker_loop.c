@@ -32,8 +32,9 @@
 enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
 /* Speculative events between two looks at the promise that stops this worker. */
 enum { SPECULATIVE_STEP = 16 };
-/* Events between two looks at the time, while one thread has all events. */
-enum { BATCH_GATHERED = 4096, BATCH_GATHERED_OFTEN = 8 };
+/* Events between two looks at the time, while one thread has all events. With a receiver of records
+ * an event may take ten times as long, and a trial that loses should end soon. */
+enum { BATCH_GATHERED = 4096, BATCH_GATHERED_RECORDS = 512, BATCH_GATHERED_OFTEN = 8 };
 /* In a sampled turn (balance.h): so many events, or that part of a batch. */
 enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
@@ -469,6 +470,7 @@ static bool handle_batch(struct timewarp *tw)
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     if (tw->gathered && runs)
         return handle_gathered_run(tw, config->gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
+                                       : config->worker_record != NULL   ? BATCH_GATHERED_RECORDS
                                                                          : BATCH_GATHERED) +
                    handled >
                0;

@@ -92,6 +92,28 @@ static void a_machine_that_changes_is_noticed(void **state)
     assert_int_equal(machine.pace.best, WAY_APART);
 }
 
+/* An iteration of a collective with data: a long phase with much work per event, a short one with
+ * little. To gather would lose in both. */
+static void phases_of_a_model_are_not_taken_for_a_gain(void **state)
+{
+    (void)state;
+    for (unsigned turn = 0; turn < 40; turn++) {
+        const double heavy_s = 0.006 + 0.0005 * turn, light_s = 0.003 + 0.0002 * turn;
+        struct machine machine = {.change_s = 0.0003};
+        machine_begin(&machine, WAY_APART);
+        while (machine.now_s < 2) {
+            machine.rate[WAY_APART] = 4e6;
+            machine.rate[WAY_TOGETHER] = 2.2e6;
+            machine_run(&machine, heavy_s);
+            machine.rate[WAY_APART] = 30e6;
+            machine.rate[WAY_TOGETHER] = 17e6;
+            machine_run(&machine, light_s);
+        }
+        assert_int_equal(machine.pace.best, WAY_APART);
+        assert_true(machine.apart_s > 0.96 * machine.now_s);
+    }
+}
+
 static void judge(struct throttle *throttle, uint64_t processed, uint64_t undone, int64_t ahead_ps)
 {
     throttle->usage = (struct throttle_usage){.processed = processed, .rolled_back = undone};
@@ -190,6 +212,7 @@ int main(void)
         cmocka_unit_test(trials_take_a_fiftieth_of_the_time),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
+        cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_bound_that_does_not_help_goes),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
