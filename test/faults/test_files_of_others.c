@@ -166,6 +166,30 @@ static void a_file_that_is_no_configuration_is_not_shown(void **state)
         }
 }
 
+/* The program lies where no folder above it has configs/, and the working directory has one, with
+ * an entry that would load code. */
+static void no_code_is_loaded_that_a_found_file_names(void **state)
+{
+    static const char line[] =
+        "cd %s && mkdir -p configs bin/a/b/c && cp %s bin/a/b/c/cubewarp && for f in topology "
+        "components ccl; do cp %s/configs/$f.yaml configs/; done && sed -i "
+        "'s|^algorithms:|&\\n  mine: { extends: lrab_hierarchical_allreduce, module: "
+        "'./mine.so:algorithm' }|; s|^  algorithm: .*|  "
+        "algorithm: mine|' configs/ccl.yaml && ! bin/a/b/c/cubewarp run >out 2>&1; grep -c 'would "
+        "load code, and nobody has named this file' out";
+    char command[2048], program[1024], tree[512], answer[16] = "";
+    const char *const given = getenv("CUBEWARP");
+    (void)state;
+    assert_non_null(getcwd(tree, sizeof tree));
+    assert_non_null(realpath(given != NULL ? given : "build/cubewarp", program));
+    snprintf(command, sizeof command, line, folder, program, tree);
+    FILE *const stream = popen(command, "r");
+    assert_non_null(stream);
+    assert_non_null(fgets(answer, sizeof answer, stream));
+    (void)pclose(stream);
+    assert_string_equal(answer, "1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_read_only_file_is_not_replaced),
         cmocka_unit_test(a_link_to_a_file_stays_a_link),
         cmocka_unit_test(permissions_are_those_of_the_umask_or_of_the_file_before),
+        cmocka_unit_test(no_code_is_loaded_that_a_found_file_names),
         cmocka_unit_test(a_file_that_is_no_configuration_is_not_shown),
     };
     if (mkdtemp(folder) == NULL)
