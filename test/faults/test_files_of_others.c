@@ -171,11 +171,13 @@ static void a_file_that_is_no_configuration_is_not_shown(void **state)
 static void no_code_is_loaded_that_a_found_file_names(void **state)
 {
     static const char line[] =
-        "cd %s && mkdir -p configs bin/a/b/c && cp %s bin/a/b/c/cubewarp && for f in topology "
+        "cd %s && mkdir -p configs bin/a/b/c/d/e && cp %s bin/a/b/c/d/e/cubewarp && for f in "
+        "topology "
         "components ccl; do cp %s/configs/$f.yaml configs/; done && sed -i "
         "'s|^algorithms:|&\\n  mine: { extends: lrab_hierarchical_allreduce, module: "
         "'./mine.so:algorithm' }|; s|^  algorithm: .*|  "
-        "algorithm: mine|' configs/ccl.yaml && ! bin/a/b/c/cubewarp run >out 2>&1; grep -c 'would "
+        "algorithm: mine|' configs/ccl.yaml && ! bin/a/b/c/d/e/cubewarp run >out 2>&1; grep -c "
+        "'would "
         "load code, and nobody has named this file' out";
     char command[2048], program[1024], tree[512], answer[16] = "";
     const char *const given = getenv("CUBEWARP");
