@@ -29,9 +29,9 @@ SMALL := -DUNDO_BLOCK_BYTES=2048u
 SMALLISH := -DUNDO_BLOCK_BYTES=8192u # where each allocation fails in turn
 
 # What an installed program and library get, so that an error in them is hard to use: addresses that
-# differ from run to run, tables of calls that are read-only once they are filled, stacks that are
-# checked and never executed, and checks of sizes in the C library's calls. README says what it costs.
-HARDENED := -fPIE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+# differ from run to run, tables of calls that are read-only once they are filled, stacks that are never
+# executed.
+HARDENED := -fPIE
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 
 ifeq ($(VARIANT),release)
