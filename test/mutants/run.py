@@ -38,6 +38,12 @@ DATA_TESTS = [
     ("asan", DATA + "commit", {"COMMIT_SEEDS": "30"}),
     ("tsan", DATA + "commit", {"COMMIT_SEEDS": "10"}),
 ]
+# Of schedules, and of the files that they come from.
+SCHEDULE_ROOMS = ("collectives/schedule/", "collectives/msccl/",
+                  "collectives/algorithms/scheduled/")
+SCHEDULE_TESTS = [("asan", "test/unit/schedule/test_" + name, {})
+                  for name in ("schedule_check", "msccl_xml", "expect_schedule",
+                               "schedule_program", "scheduled", "hierarchy")]
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
@@ -48,6 +54,8 @@ LP_TESTS = [("asan", LP + name, {})
 def tests_of(mutant):
     if mutant.file.startswith("lp/"):
         return LP_TESTS
+    if mutant.file.startswith(SCHEDULE_ROOMS):
+        return SCHEDULE_TESTS
     return DATA_TESTS if mutant.file.startswith("collectives/") else TESTS
 
 
@@ -157,7 +165,8 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_sources()
     try:
-        for tests in [t for t in (TESTS, DATA_TESTS, LP_TESTS) if any(tests_of(m) is t for m in mutants)]:
+        for tests in [t for t in (TESTS, DATA_TESTS, LP_TESTS, SCHEDULE_TESTS)
+                      if any(tests_of(m) is t for m in mutants)]:
             found = find(tests)
             if found:
                 break
