@@ -83,15 +83,17 @@ static inline void hw_link_count(struct hw_link *link, const struct hw_flight *f
  * Sends the flight over a link to the node behind it, whose overhead it pays. `link` is NULL where
  * nothing is reserved: contention `none`, and transfers of 0 bytes. `late_ps`: jitter, by which the
  * flight leaves the link later and the link is free later, so that nothing overtakes it there.
+ * Returns how long the flight waited for the link; not above 0: it did not.
  */
-static inline void hw_flight_cross_late(struct hw_flight *flight,
-                                        const struct hw_link_class *link_class,
-                                        struct hw_link *link, int64_t next_overhead_ps,
-                                        int64_t late_ps)
+static inline int64_t hw_flight_cross_late(struct hw_flight *flight,
+                                           const struct hw_link_class *link_class,
+                                           struct hw_link *link, int64_t next_overhead_ps,
+                                           int64_t late_ps)
 {
     const int64_t ser_ps = hw_flight_serialise(flight, link_class);
+    int64_t wait_ps = 0;
     if (link) {
-        const int64_t wait_ps = link->free_ps + ser_ps - flight->tau_ps;
+        wait_ps = link->free_ps + ser_ps - flight->tau_ps;
         if (wait_ps > 0)
             flight->tau_ps += wait_ps;
         link->free_ps = flight->tau_ps + late_ps;
@@ -99,12 +101,14 @@ static inline void hw_flight_cross_late(struct hw_flight *flight,
             hw_link_count(link, flight, wait_ps);
     }
     flight->tau_ps += late_ps + link_class->prop_ps + next_overhead_ps;
+    return wait_ps;
 }
 
-static inline void hw_flight_cross(struct hw_flight *flight, const struct hw_link_class *link_class,
-                                   struct hw_link *link, int64_t next_overhead_ps)
+static inline int64_t hw_flight_cross(struct hw_flight *flight,
+                                      const struct hw_link_class *link_class, struct hw_link *link,
+                                      int64_t next_overhead_ps)
 {
-    hw_flight_cross_late(flight, link_class, link, next_overhead_ps, 0);
+    return hw_flight_cross_late(flight, link_class, link, next_overhead_ps, 0);
 }
 
 /* Durations of the blocks of a PE (HARDWARE.md, "Blocks of a PE"). */

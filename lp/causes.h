@@ -66,7 +66,7 @@ enum lp_cause_part {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
-enum { LP_CAUSE_STEPS = 8, LP_CAUSE_MORE_STEPS = 16 };
+enum { LP_CAUSE_STEPS = 8, LP_CAUSE_MORE_STEPS = 16, LP_CAUSE_LIST_MAX = 256 };
 
 /* An event that was sent. */
 struct lp_sent {
@@ -111,16 +111,88 @@ static inline enum lp_cause_part lp_step_part(uint32_t step)
     return (enum lp_cause_part)(step >> LP_STEP_PART_SHIFT & 127);
 }
 
+/* An event that was sent, or a piece of a transfer that has ended, as the host keeps it. Its steps
+ * lie behind it. */
+struct lp_cause_entry {
+    const struct lp_cause_entry *before; /* of the same LP; NULL: none */
+    int64_t now_ps;                      /* the event whose handler sent it: */
+    uint32_t by_entity, by_number;
+    int64_t at_ps; /* the event that was sent: */
+    uint32_t entity, number;
+    uint32_t to_lp, bytes, sigma_ps;
+    uint8_t by_type, type;
+    uint16_t steps : 12, context : 4;
+};
+enum { LP_CAUSE_STEPS_MAX = 2048, LP_CAUSE_ENTRY_BYTES_MAX = 64 + 4 * LP_CAUSE_STEPS_MAX };
+_Static_assert(TL_CONTEXTS_MAX <= 16, "a context's number has four bits");
+
+static inline const uint32_t *lp_cause_steps_of(const struct lp_cause_entry *entry)
+{
+    return (const uint32_t *)(const void *)(entry + 1);
+}
+
+/* Where a worker keeps entries, one behind the other. */
+struct lp_cause_writer {
+    uint8_t *at, *end;                            /* room for entries */
+    const struct lp_cause_entry **last;           /* [LP] its latest entry */
+    void (*more)(struct lp_cause_writer *writer); /* makes room for the longest entry */
+};
+
+/* Keeps an event that was sent, with all its steps. */
+static inline const struct lp_cause_entry *lp_cause_write(struct lp_cause_writer *writer,
+                                                          const struct cw_event *event,
+                                                          const struct lp_sent *sent,
+                                                          const uint32_t *steps)
+{
+    const size_t size =
+        (sizeof(struct lp_cause_entry) + sent->count * sizeof *steps + 7) & ~(size_t)7;
+    if (__builtin_expect((size_t)(writer->end - writer->at) < size, 0))
+        writer->more(writer);
+    struct lp_cause_entry *const entry = (struct lp_cause_entry *)(void *)writer->at;
+    writer->at += size;
+    entry->before = writer->last[event->lp];
+    entry->now_ps = event->time_ps;
+    entry->by_entity = event->entity;
+    entry->by_number = (uint32_t)event->number;
+    entry->at_ps = sent->at_ps;
+    entry->entity = sent->entity;
+    entry->number = sent->number;
+    entry->to_lp = sent->to_lp;
+    entry->bytes = sent->bytes;
+    entry->sigma_ps = sent->sigma_ps;
+    entry->by_type = (uint8_t)event->type;
+    entry->type = sent->type;
+    entry->steps = sent->count & 4095;
+    entry->context = sent->context & 15;
+    writer->last[event->lp] = entry;
+    uint32_t *const to = (uint32_t *)(void *)(entry + 1);
+    for (uint32_t i = 0; i < sent->count; i++) /* mostly few */
+        to[i] = steps[i];
+    return entry;
+}
+
 /*
- * On one thread, where nothing is undone, causes need not go through the engine: the receiver is
- * called at once. The steps are valid during the call. Events come in the total order.
+ * On one thread, where nothing is undone, causes need not go through the engine: they are kept at
+ * once. Events come in the total order. `account` is told of those entries that say how a PE spends
+ * its time: lp_cause_counts().
  */
 struct lp_cause_direct {
-    void (*sent)(void *arg, const struct cw_event *event, const struct lp_sent *sent,
-                 const uint32_t *steps);
-    void (*waited)(void *arg, const struct cw_event *event, const struct lp_waited *waited);
+    struct lp_cause_writer *writer;
+    void (*account)(void *arg, uint32_t lp, const struct lp_cause_entry *entry);
+    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
     void *arg;
 };
+
+/* Such entries: a kernel's own time, its start and end, and bytes that pass the engine of PE_DMA.
+ */
+static inline bool lp_cause_counts(uint32_t by_type, uint32_t type)
+{
+    enum {
+        BY = 1 << LP_EVENT_PE_CPU | 1 << LP_EVENT_ENGINE,
+        SENT = 1 << LP_EVENT_KERNEL | 1 << LP_EVENT_MEMORY | 1 << LP_EVENT_CPU_ARRIVAL
+    };
+    return (BY >> by_type & 1) != 0 || (SENT >> type & 1) != 0;
+}
 
 /* ---- handlers, where the host asks ----------------------------------------------------------- */
 
@@ -129,25 +201,75 @@ static inline bool lp_traces_causes(const struct lp_model *m)
     return __builtin_expect(m->emit.causes, 0);
 }
 
-/* Waits alone are told to timelines, too (lp_emitted.waits). */
+/* Waits alone are told to timelines, too. */
 static inline bool lp_tells_waits(const struct lp_model *m)
 {
-    return __builtin_expect(m->emit.waits, 0);
+    return __builtin_expect(m->emit.notes, 0);
+}
+
+/* Steps of one delay. One that has no room for more says less: the rest of the delay has no name.
+ */
+struct lp_cause_list {
+    uint32_t count;
+    uint32_t calls_at;        /* 1 + the place of the latest count of calls; 0: none */
+    uint32_t bytes, sigma_ps; /* of the first flight of some bytes that has crossed a link */
+    uint32_t step[LP_CAUSE_LIST_MAX];
+};
+
+/* The scratch of the handler that runs on this thread. */
+struct lp_cause_notes {
+    struct lp_cause_list flight, stretch;
+};
+extern __thread struct lp_cause_notes lp_cause_notes;
+
+static inline void lp_cause_forget(struct lp_cause_list *list)
+{
+    list->count = 0;
+    list->calls_at = 0;
+    list->bytes = 0;
+    list->sigma_ps = 0;
 }
 
 /* An event's handler begins: both lists are empty. */
-void lp_causes_begin(void);
+static inline void lp_causes_begin(void)
+{
+    lp_cause_forget(&lp_cause_notes.flight);
+    lp_cause_forget(&lp_cause_notes.stretch);
+}
 
-/* The flight: it crosses a link of this LP to a node. Call it before the crossing; `link` is NULL
- * where nothing is reserved. */
-void lp_cause_cross(const struct hw_flight *flight, const struct hw_link_class *link_class,
-                    const struct hw_link *link, enum hw_link_kind kind, uint32_t index,
-                    enum hw_node_kind next);
-/* The same after the crossing, where the caller has found out whether the flight waited. */
-void lp_cause_crossed(const struct hw_flight *flight, int64_t sigma_before_ps, bool waited,
-                      enum hw_link_kind kind, uint32_t index, enum hw_node_kind next);
+static inline void lp_cause_link(uint32_t kind, uint32_t index, uint32_t node, uint32_t flags)
+{
+    struct lp_cause_list *const list = &lp_cause_notes.flight;
+    if (list->count < LP_CAUSE_LIST_MAX)
+        list->step[list->count++] =
+            (index & 0xffff) |
+            (node < HW_NODE_KINDS ? node : LP_STEP_NOTHING) << LP_STEP_NODE_SHIFT |
+            (kind < HW_LINK_KINDS ? kind : LP_STEP_NOTHING) << LP_STEP_KIND_SHIFT | flags;
+}
+
+/* The flight has crossed a link of this LP to a node. `sigma_before_ps`: the serialisation that it
+ * had paid before; `waited`: the link was not free. */
+static inline void lp_cause_crossed(const struct hw_flight *flight, int64_t sigma_before_ps,
+                                    bool waited, enum hw_link_kind kind, uint32_t index,
+                                    enum hw_node_kind next)
+{
+    struct lp_cause_list *const list = &lp_cause_notes.flight;
+    if (list->bytes == 0 && flight->bytes > 0) {
+        list->bytes = flight->bytes;
+        list->sigma_ps = sigma_before_ps < 0            ? 0
+                         : sigma_before_ps > UINT32_MAX ? UINT32_MAX
+                                                        : (uint32_t)sigma_before_ps;
+    }
+    lp_cause_link(kind, index, next,
+                  (waited ? LP_STEP_WAITED : 0) | (flight->bytes == 0 ? LP_STEP_FREE : 0));
+}
+
 /* The flight goes over a link that it neither reserves nor pays serialisation for. */
-void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next);
+static inline void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next)
+{
+    lp_cause_link(kind, 0xffff, next, LP_STEP_FREE);
+}
+
 /* The way of 0 bytes between PE_DMA and a memory of the cube, over so many links between routers;
  * `node`: the memory's own, or HW_NODE_KINDS. */
 void lp_cause_memory_way(uint32_t hops, enum hw_link_kind memory, enum hw_node_kind node);
@@ -158,10 +280,14 @@ void lp_cause_stretch_part(enum lp_cause_part part, int64_t ps);
 void lp_cause_call(enum tl_issue issue);
 
 /* An event is sent whose delay is the flight, the stretch, or neither: its type tells the reason
- * then. The members of a flight are filled in. The list that was noted is empty afterwards. */
-void lp_cause_flight_sent(struct cw_ctx *ctx, struct lp_sent sent);
-void lp_cause_kernel_sent(struct cw_ctx *ctx, struct lp_sent sent);
-void lp_cause_sent(struct cw_ctx *ctx, struct lp_sent sent);
+ * then. The list that was noted is empty afterwards. */
+void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                          struct lp_sender sender, int64_t at_ps);
+void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t to_lp, uint32_t context,
+                          struct lp_sender sender, int64_t at_ps);
+/* `bytes`: of a credit: the PE that it is for. */
+void lp_cause_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
+                   struct lp_sender sender, int64_t at_ps, uint32_t bytes);
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited);
 
 #endif

@@ -37,12 +37,12 @@ static void lp_handle_traced(struct cw_ctx *ctx, const void *state, const struct
     lp_handle(ctx, state, event);
 }
 
-struct cw_model lp_engine_model(const struct lp_model *m)
+struct cw_model lp_engine_model(const struct lp_model *m, bool traced)
 {
     return (struct cw_model){.name = "hardware",
                              .data = m,
                              .lp_count = m->lps.count,
                              .state_bytes = lp_state_bytes,
                              .init = lp_state_init,
-                             .handle = m->emit.causes ? lp_handle_traced : lp_handle};
+                             .handle = traced ? lp_handle_traced : lp_handle};
 }

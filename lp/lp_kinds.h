@@ -16,7 +16,8 @@ struct lp_ops {
 
 const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp);
 
-/* The hardware as a model of the engine; `m` must outlive it. */
-struct cw_model lp_engine_model(const struct lp_model *m);
+/* The hardware as a model of the engine; `m` must outlive it. `traced`: its causes may be asked
+ * for. */
+struct cw_model lp_engine_model(const struct lp_model *m, bool traced);
 
 #endif

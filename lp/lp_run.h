@@ -55,11 +55,6 @@ static inline struct hw_link *lp_link(struct cw_ctx *ctx, const struct lp_model 
     return CW_MUT(ctx, link);
 }
 
-/* The sender of an event: an entity, and that entity's number for the event. */
-struct lp_sender {
-    uint32_t entity;
-    uint64_t number;
-};
 static inline struct lp_sender lp_sender_of(const struct cw_event *event)
 {
     return (struct lp_sender){event->entity, event->number};

@@ -30,6 +30,12 @@ struct lp_cause_direct; /* lp/causes.h */
 struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
 
+/* The sender of an event: an entity, and that entity's number for the event. */
+struct lp_sender {
+    uint32_t entity;
+    uint64_t number;
+};
+
 /* ---- parameters ----------------------------------------------------------------------------- */
 
 /* How the queues are set up (lp/QUEUES.md); from ccl.yaml. */
@@ -92,9 +98,10 @@ struct lp_emitted {
     bool ops;      /* data operations (LP_RECORD_OP) */
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
     bool links;    /* links that are crossed (LP_RECORD_CROSSED) */
-    bool waits;    /* kernels that have waited (LP_RECORD_WAITED); so does `causes` */
-    bool causes;   /* why each event comes when it comes (causes.h) */
-    const struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
+    bool waits;    /* kernels that have waited (LP_RECORD_WAITED), as records; */
+    bool notes;    /* these, or `causes` */
+    bool causes;   /* why each event comes when it comes (causes.h), in this batch */
+    struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
 };
 
 /* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches

@@ -58,19 +58,21 @@ static int run_and_report(const struct run_options *options, const struct config
     return code;
 }
 
-/* What is known of a result before its run. */
+/* What is known of a result before its run. `is_document`: it becomes JSON. */
 static int begin_result(struct result *result, int argc, char **argv,
                         const struct run_options *options, const struct config *config,
-                        struct cw_error *error)
+                        bool is_document, struct cw_error *error)
 {
-    *result = (struct result){.provenance = provenance_of_run(argc, argv, options, config, NULL)};
+    *result = (struct result){0};
+    if (is_document) /* it takes as long as all that a short run does before its machine */
+        result->provenance = provenance_of_run(argc, argv, options, config, NULL);
     snprintf(result->bench, sizeof result->bench, "%s", options->bench);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = options->seed;
     result->engine.sync = cw_sync_name[options->engine.sync];
     result->engine.partition =
         options->partition != NULL ? options->partition : partitioner_at(0)->name;
-    if (result->provenance != NULL && provenance_columns(options, result))
+    if (is_document == (result->provenance != NULL) && provenance_columns(options, result))
         return CW_OK;
     return cw_error_memory(error, "the result's provenance");
 }
@@ -92,7 +94,8 @@ static int run_of_line(int argc, char **argv, const struct again *again)
     code = run_outputs_open(&outputs, &options, &error);
     interrupt_watch(run_outputs_late, &outputs);
     if (code == CW_OK)
-        code = begin_result(&result, argc, argv, &options, config, &error);
+        code = begin_result(&result, argc, argv, &options, config,
+                            options.json != NULL || again->asked, &error);
     if (code == CW_OK)
         code = run_and_report(&options, config, &outputs, &result, &error);
     if (code == CW_INTERRUPTED)

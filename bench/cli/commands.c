@@ -3,9 +3,12 @@
  */
 #include "bench/cli/commands.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/cli/cli.h"
 #include "bench/cli/cmd_check.h"
@@ -23,6 +26,7 @@
 #include "bench/result/cmd_compare.h"
 #include "bench/sweep/cmd_sweep.h"
 #include "collectives/config/input/text.h"
+#include "core/host/sync.h"
 
 static const struct {
     enum command command;
@@ -80,12 +84,28 @@ static int refuse_command(const char *name)
     return CW_USAGE;
 }
 
+/* Jansson's reader goes on without what it has no memory for, and may crash. So the process ends
+ * there: output files are absent or whole at any end. */
+static void *json_memory(size_t bytes)
+{
+    static const char message[] = "cubewarp: out of memory for a value of JSON\n";
+    void *const memory = malloc(bytes);
+    if (memory != NULL)
+        return memory;
+    (void)!write(STDERR_FILENO, message, sizeof message - 1);
+    _exit(CW_NO_RESOURCE);
+}
+
 int commands_main(int argc, char **argv)
 {
+    json_set_alloc_funcs(json_memory, free);
     if (argc < 2) {
         print_usage(stderr);
         return CW_USAGE;
     }
+    /* A process that has one thread is registered for it at once. Beside a second thread the kernel
+     * waits for all cores first: 13 ms, which every run on several threads would wait. */
+    (void)sync_can_fence_all();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is told as such */
     const char *const name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {

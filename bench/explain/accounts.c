@@ -9,83 +9,103 @@
 #include "hw/timing.h"
 #include "lp/kernel/tl_call.h"
 
+/* A PE without a kernel has no account: a large machine's accounts take time to clear. */
 struct accounts {
     const struct hw_config *hw;
-    uint32_t count, cube_pes, cubes;
-    struct account of[]; /* [count] by PE */
+    uint32_t count, cubes;
+    uint32_t collective; /* the one under way, from 1 */
+    uint32_t *begun;     /* [count] by PE: in which collective its account was begun */
+    struct account *of;  /* [count] by PE */
 };
 
 struct accounts *accounts_create(const struct hw_config *hw)
 {
     const uint32_t count = hw_pe_count(hw);
-    struct accounts *const accounts = malloc(sizeof *accounts + count * sizeof(struct account));
+    struct accounts *const accounts = calloc(1, sizeof *accounts);
     if (accounts == NULL)
         return NULL;
     accounts->hw = hw;
     accounts->count = count;
-    accounts->cube_pes = hw_pes(hw);
     accounts->cubes = hw->sip_count * hw_cubes(hw);
-    accounts_clear(accounts);
-    return accounts;
+    accounts->begun = calloc(count, sizeof *accounts->begun);
+    accounts->of = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->of);
+    if (accounts->begun != NULL && accounts->of != NULL) {
+        accounts_clear(accounts);
+        return accounts;
+    }
+    accounts_free(accounts);
+    return NULL;
 }
 
-void accounts_free(struct accounts *accounts) { free(accounts); }
-
-void accounts_clear(struct accounts *accounts)
+void accounts_free(struct accounts *accounts)
 {
-    for (uint32_t pe = 0; pe < accounts->count; pe++)
-        accounts->of[pe] = (struct account){.start_ps = INT64_MAX};
+    if (accounts == NULL)
+        return;
+    free(accounts->begun);
+    free(accounts->of);
+    free(accounts);
+}
+
+void accounts_clear(struct accounts *accounts) { accounts->collective++; }
+
+static struct account *account_of(struct accounts *accounts, uint32_t pe)
+{
+    struct account *const own = &accounts->of[pe];
+    if (__builtin_expect(accounts->begun[pe] != accounts->collective, 0)) {
+        accounts->begun[pe] = accounts->collective;
+        *own = (struct account){.start_ps = INT64_MAX};
+    }
+    return own;
 }
 
 /* A kernel's own time, up to its next event. */
-static void take_stretch(struct account *own, uint32_t context, const uint32_t *steps,
-                         uint32_t count)
+static void take_stretch(struct account_work *work, const uint32_t *steps, uint32_t count)
 {
-    int64_t *const part_ps = context == 0 ? own->part_ps : own->stream_ps;
-    uint64_t *const calls = context == 0 ? own->calls : own->stream_calls;
+    static const uint8_t place[1 << 7] = {[LP_PART_MATH] = 1 + ACCOUNT_MATH,
+                                          [LP_PART_GEMM] = 1 + ACCOUNT_GEMM,
+                                          [LP_PART_FETCH] = 1 + ACCOUNT_FETCH,
+                                          [LP_PART_CREDIT] = 1 + ACCOUNT_CREDIT};
+    const uint32_t calls_max = (1u << LP_STEP_CALLS_BITS) - 1;
     for (uint32_t i = 0; i < count; i++) {
         const enum lp_cause_part part = lp_step_part(steps[i]);
-        if ((steps[i] & LP_STEP_PART) == 0)
-            continue;
         if (part == LP_PART_CALLS) {
-            for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
-                calls[issue] += steps[i] >> (issue - ISSUE_CPU) * LP_STEP_CALLS_BITS &
-                                ((1u << LP_STEP_CALLS_BITS) - 1);
+            for (uint32_t k = 0; k < ISSUES - ISSUE_CPU; k++)
+                work->calls[k] += steps[i] >> k * LP_STEP_CALLS_BITS & calls_max;
             continue;
         }
-        if (++i < count)
-            part_ps[part] += (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
+        if (++i < count && place[part] > 0)
+            work->part_ps[place[part] - 1] +=
+                (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
     }
 }
 
 /* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
-static void take_engine(struct accounts *accounts, const struct cw_event *event,
-                        const struct lp_sent *cause)
+static void take_engine(struct accounts *accounts, const struct lp_cause_entry *cause)
 {
-    const bool leaves = event->type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
+    const bool leaves = cause->by_type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
                         cause->type != LP_EVENT_KERNEL;
     if (cause->bytes > 0 && cause->type != LP_EVENT_CREDIT &&
-        (leaves || (cause->type == LP_EVENT_MEMORY && event->type != LP_EVENT_MEMORY)))
-        accounts->of[cause->entity - 1].engine_ps +=
+        (leaves || (cause->type == LP_EVENT_MEMORY && cause->by_type != LP_EVENT_MEMORY)))
+        account_of(accounts, cause->entity - 1)->engine_ps +=
             hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], cause->bytes);
 }
 
-void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_sent *cause, struct cause_steps steps)
+void accounts_take_cause(struct accounts *accounts, uint32_t lp, const struct lp_cause_entry *cause)
 {
-    if (cause->entity == 0 || event->lp > accounts->cubes)
+    if (cause->entity == 0 || lp > accounts->cubes)
         return;
-    struct account *const own = &accounts->of[cause->entity - 1];
+    struct account *const own = account_of(accounts, cause->entity - 1);
     if (cause->type == LP_EVENT_KERNEL)
-        take_stretch(own, cause->context, steps.step, steps.count);
+        take_stretch(cause->context == 0 ? &own->own : &own->streams, lp_cause_steps_of(cause),
+                     cause->steps);
     if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
         own->busy_ps = cause->at_ps;
-    if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
-        own->start_ps = event->time_ps;
-    if (cause->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
-        own->end_ps = event->time_ps;
+    if (cause->by_type == LP_EVENT_PE_CPU && cause->now_ps < own->start_ps)
+        own->start_ps = cause->now_ps;
+    if (cause->type == LP_EVENT_CPU_ARRIVAL && cause->by_type != LP_EVENT_TRANSFER)
+        own->end_ps = cause->now_ps;
     else
-        take_engine(accounts, event, cause);
+        take_engine(accounts, cause);
 }
 
 static enum account_wait kind_of(const struct lp_waited *waited)
@@ -110,7 +130,7 @@ static enum account_wait kind_of(const struct lp_waited *waited)
 
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
 {
-    struct account *const own = &accounts->of[waited->pe];
+    struct account *const own = account_of(accounts, waited->pe);
     if (waited->context != 0)
         return;
     const int64_t since_ps = waited->since_ps > own->busy_ps ? waited->since_ps : own->busy_ps;
@@ -125,5 +145,5 @@ uint32_t accounts_count(const struct accounts *accounts) { return accounts->coun
 
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
 {
-    return &accounts->of[pe];
+    return accounts->begun[pe] == accounts->collective ? &accounts->of[pe] : NULL;
 }

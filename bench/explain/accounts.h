@@ -18,15 +18,24 @@ enum account_wait {
     ACCOUNT_WAITS
 };
 
+/* Parts of a kernel's own time that are summed. */
+enum account_part { ACCOUNT_MATH, ACCOUNT_GEMM, ACCOUNT_FETCH, ACCOUNT_CREDIT, ACCOUNT_PARTS };
+
+/* Work of a kernel, or of its streams. Calls by kind, from ISSUE_CPU on. */
+struct account_work {
+    int64_t part_ps[ACCOUNT_PARTS];
+    uint32_t calls[ISSUES - ISSUE_CPU];
+};
+
+/* The first cache line has nearly all that an event of a kernel changes. */
 struct account {
+    _Alignas(64) struct account_work own;
+    int64_t busy_ps;          /* until then the kernel's time is accounted for */
+    int64_t engine_ps;        /* PE_DMA's engine passed bytes */
     int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
     int64_t wait_ps[ACCOUNT_WAITS];
     int64_t data_ps[HW_DIRS_MAX];
-    int64_t part_ps[LP_PARTS];   /* of the kernel's own time */
-    int64_t stream_ps[LP_PARTS]; /* of its streams' */
-    uint64_t calls[ISSUES], stream_calls[ISSUES];
-    int64_t engine_ps; /* PE_DMA's engine passed bytes */
-    int64_t busy_ps;   /* until then the kernel's time is accounted for */
+    struct account_work streams;
 };
 
 struct accounts;
@@ -35,13 +44,14 @@ struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of me
 void accounts_free(struct accounts *accounts);                /* accepts NULL */
 void accounts_clear(struct accounts *accounts);
 
-/* An event that was sent, with all its steps. */
-void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_sent *cause, struct cause_steps steps);
+/* An event that was sent by an event of this LP; only those count that lp_cause_counts() tells. */
+void accounts_take_cause(struct accounts *accounts, uint32_t lp,
+                         const struct lp_cause_entry *cause);
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited);
 
 /* Between drains. */
 uint32_t accounts_count(const struct accounts *accounts);
+/* NULL: nothing has happened at this PE. */
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe);
 
 #endif

@@ -12,18 +12,6 @@
 
 #include "lp/causes.h"
 
-/* An event that was sent, or a piece of a transfer that has ended. */
-struct cause_entry {
-    const struct cause_entry *before; /* of the same LP; NULL: none */
-    int64_t now_ps;                   /* the event whose handler sent it: */
-    uint32_t by_entity, by_number;
-    int64_t at_ps; /* the event that was sent: */
-    uint32_t entity, number;
-    uint32_t to_lp, bytes, sigma_ps;
-    uint8_t by_type, type;
-    uint16_t steps; /* behind the entry */
-};
-
 struct cause_log;
 
 /* `bytes_max`: of all logs together; entries beyond are not kept. NULL: out of memory. */
@@ -43,15 +31,17 @@ struct cause_steps {
 void cause_log_more(struct cause_log *log, uint32_t worker, const uint32_t *steps, uint32_t count);
 struct cause_steps cause_log_join(struct cause_log *log, uint32_t worker,
                                   const struct lp_cause *cause);
-void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
-                   const struct lp_sent *sent, struct cause_steps steps);
+const struct lp_cause_entry *cause_log_add(struct cause_log *log, uint32_t worker,
+                                           const struct cw_event *event, const struct lp_sent *sent,
+                                           struct cause_steps steps);
+/* The place of worker 0, for handlers that write entries themselves (struct lp_cause_direct). */
+struct lp_cause_writer *cause_log_writer(struct cause_log *log);
 
 /* Between drains. All that came was kept. */
 bool cause_log_is_whole(const struct cause_log *log);
 uint64_t cause_log_bytes(const struct cause_log *log); /* that are taken from the system */
 /* The last entry of an LP whose event is not after this time; NULL: there is none. Quick where the
- * times that are asked for fall. */
-const struct cause_entry *cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps);
-const uint32_t *cause_log_steps(const struct cause_entry *entry);
+ * times that are asked for fall, and with one worker. */
+const struct lp_cause_entry *cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps);
 
 #endif

@@ -15,6 +15,7 @@
 
 struct explainer {
     struct lp_cause_direct direct;
+    uint32_t calls_before; /* collectives that are not explained */
     struct cause_log *log;
     struct accounts *accounts;
 };
@@ -36,11 +37,21 @@ const char *const explain_share_name[EXPLAIN_SHARES] = {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void explainer_begin(void *arg)
+static bool explainer_begin(void *arg)
 {
     struct explainer *const explainer = arg;
+    if (explainer->calls_before > 0) {
+        explainer->calls_before--;
+        return false;
+    }
     cause_log_clear(explainer->log);
     accounts_clear(explainer->accounts);
+    return true;
+}
+
+void explainer_expect(struct explainer *explainer, uint32_t calls)
+{
+    explainer->calls_before = calls > 0 ? calls - 1 : 0;
 }
 
 static void explainer_record(void *arg, uint32_t worker, const struct cw_event *event,
@@ -50,8 +61,10 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
     if (kind == LP_RECORD_CAUSE) {
         const struct lp_cause *const cause = record;
         const struct cause_steps steps = cause_log_join(explainer->log, worker, cause);
-        accounts_take_cause(explainer->accounts, event, &cause->sent, steps);
-        cause_log_add(explainer->log, worker, event, &cause->sent, steps);
+        const struct lp_cause_entry *const entry =
+            cause_log_add(explainer->log, worker, event, &cause->sent, steps);
+        if (lp_cause_counts(entry->by_type, entry->type))
+            accounts_take_cause(explainer->accounts, event->lp, entry);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
@@ -60,20 +73,14 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 }
 
 /* The same on one thread, past the records. */
-static void explainer_sent(void *arg, const struct cw_event *event, const struct lp_sent *sent,
-                           const uint32_t *steps)
+static void explainer_account(void *arg, uint32_t lp, const struct lp_cause_entry *entry)
 {
-    struct explainer *const explainer = arg;
-    const struct cause_steps all = {steps, sent->count};
-    accounts_take_cause(explainer->accounts, event, sent, all);
-    cause_log_add(explainer->log, 0, event, sent, all);
+    accounts_take_cause(((struct explainer *)arg)->accounts, lp, entry);
 }
 
-static void explainer_waited(void *arg, const struct cw_event *event,
-                             const struct lp_waited *waited)
+static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
 {
-    struct explainer *const explainer = arg;
-    accounts_take_wait(explainer->accounts, event->time_ps, waited);
+    accounts_take_wait(((struct explainer *)arg)->accounts, now_ps, waited);
 }
 
 struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, uint64_t bytes_max)
@@ -101,31 +108,33 @@ void explainer_free(struct explainer *explainer)
 
 struct lp_cause_sink explainer_sink(struct explainer *explainer)
 {
-    explainer->direct = (struct lp_cause_direct){explainer_sent, explainer_waited, explainer};
+    explainer->direct = (struct lp_cause_direct){cause_log_writer(explainer->log),
+                                                 explainer_account, explainer_waited, explainer};
     return (struct lp_cause_sink){explainer_begin, explainer_record, explainer, &explainer->direct};
 }
 
 /* ---- shares of a kernel's time --------------------------------------------------------------- */
 
-static int64_t calls_ps(const struct lp_model *m, const uint64_t calls[ISSUES])
+static int64_t calls_ps(const struct lp_model *m, const uint32_t calls[ISSUES - ISSUE_CPU])
 {
     int64_t ps = 0;
     for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
-        ps += (int64_t)calls[issue] * m->issue_ps[issue];
+        ps += (int64_t)calls[issue - ISSUE_CPU] * m->issue_ps[issue];
     return ps;
 }
 
 static struct explain_kernel kernel_of(const struct lp_model *m, const struct account *own)
 {
     struct explain_kernel kernel = {.ps = own->end_ps - own->start_ps};
+    const struct account_work *const work = &own->own;
     int64_t *const share_ps = kernel.share_ps;
     share_ps[EXPLAIN_LOAD] = own->wait_ps[ACCOUNT_LOAD];
     share_ps[EXPLAIN_STORE] = own->wait_ps[ACCOUNT_STORE];
     share_ps[EXPLAIN_MATH] =
-        own->part_ps[LP_PART_MATH] + own->part_ps[LP_PART_GEMM] + own->part_ps[LP_PART_FETCH];
-    share_ps[EXPLAIN_CALLS] = calls_ps(m, own->calls);
+        work->part_ps[ACCOUNT_MATH] + work->part_ps[ACCOUNT_GEMM] + work->part_ps[ACCOUNT_FETCH];
+    share_ps[EXPLAIN_CALLS] = calls_ps(m, work->calls);
     share_ps[EXPLAIN_ROOM] = own->wait_ps[ACCOUNT_ROOM];
-    share_ps[EXPLAIN_CREDIT] = own->part_ps[LP_PART_CREDIT];
+    share_ps[EXPLAIN_CREDIT] = work->part_ps[ACCOUNT_CREDIT];
     share_ps[EXPLAIN_DMA] = own->wait_ps[ACCOUNT_CHANNEL];
     share_ps[EXPLAIN_DMA_ASYNC] = own->wait_ps[ACCOUNT_ASYNC];
     share_ps[EXPLAIN_NOTIFY] = own->wait_ps[ACCOUNT_NOTIFY];
@@ -161,17 +170,18 @@ static void divide_kernel(struct explain_kernel *sum, uint32_t count)
 /* Time that a block was at work for a PE's kernel and its streams. */
 static int64_t block_ps(const struct lp_model *m, const struct account *own, enum hw_node_kind node)
 {
+    const struct account_work *const work = &own->own, *const streams = &own->streams;
     uint64_t calls[ISSUES];
     const int64_t overhead_ps = m->hw.overhead_ps[node];
-    for (uint32_t issue = 0; issue < ISSUES; issue++)
-        calls[issue] = own->calls[issue] + own->stream_calls[issue];
+    for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
+        calls[issue] = (uint64_t)work->calls[issue - ISSUE_CPU] + streams->calls[issue - ISSUE_CPU];
     switch (node) {
     case HW_NODE_PE_MATH:
-        return own->part_ps[LP_PART_MATH] + own->stream_ps[LP_PART_MATH];
+        return work->part_ps[ACCOUNT_MATH] + streams->part_ps[ACCOUNT_MATH];
     case HW_NODE_PE_GEMM:
-        return own->part_ps[LP_PART_GEMM] + own->stream_ps[LP_PART_GEMM];
+        return work->part_ps[ACCOUNT_GEMM] + streams->part_ps[ACCOUNT_GEMM];
     case HW_NODE_PE_FETCH_STORE:
-        return own->part_ps[LP_PART_FETCH] + own->stream_ps[LP_PART_FETCH];
+        return work->part_ps[ACCOUNT_FETCH] + streams->part_ps[ACCOUNT_FETCH];
     case HW_NODE_PE_DMA:
         return own->engine_ps;
     case HW_NODE_PE_IPCQ:
@@ -197,7 +207,7 @@ static void fill_shares(const struct explainer *explainer, const struct lp_model
         explain->block[i].node = nodes[i];
     for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
         const struct account *const own = accounts_of(explainer->accounts, pe);
-        if (own->start_ps == INT64_MAX)
+        if (own == NULL || own->start_ps == INT64_MAX)
             continue;
         const struct explain_kernel kernel = kernel_of(m, own);
         add_kernel(&explain->mean, &kernel);

@@ -96,6 +96,10 @@ void explainer_free(struct explainer *explainer); /* accepts NULL */
 /* The options that the machine is built with. */
 struct lp_cause_sink explainer_sink(struct explainer *explainer);
 
+/* The collective that will be explained is the last one of so many. The machine notes causes for
+ * this one alone, and for those behind it. Between drains. */
+void explainer_expect(struct explainer *explainer, uint32_t calls);
+
 /* Explains the last collective of the machine; between drains. The caller frees it. NULL: out of
  * memory. */
 struct explain *explain_collective(struct explainer *explainer, struct lp_system *system);

@@ -16,17 +16,17 @@ struct spot {
     uint8_t type; /* of an event */
 };
 
-static bool sends(const struct cause_entry *entry, const struct spot *event)
+static bool sends(const struct lp_cause_entry *entry, const struct spot *event)
 {
     return entry->entity == event->entity && entry->number == event->number &&
            entry->type == event->type && entry->at_ps == event->ps && entry->to_lp == event->lp;
 }
 
 /* The latest entry in an LP's log, not after the event, that sends it. */
-static const struct cause_entry *sender_in(struct cause_log *log, uint32_t lp,
-                                           const struct spot *event)
+static const struct lp_cause_entry *sender_in(struct cause_log *log, uint32_t lp,
+                                              const struct spot *event)
 {
-    const struct cause_entry *entry = cause_log_until(log, lp, event->ps);
+    const struct lp_cause_entry *entry = cause_log_until(log, lp, event->ps);
     while (entry != NULL && !sends(entry, event))
         entry = entry->before;
     return entry;
@@ -35,14 +35,15 @@ static const struct cause_entry *sender_in(struct cause_log *log, uint32_t lp,
 enum { HOPS_MAX = 4096 };
 
 /* Follows a transfer from an entry that has sent it on, until the entry that sends the event. */
-static const struct cause_entry *follow(struct cause_log *log, const struct cause_entry *entry,
-                                        uint32_t *lp, const struct spot *event)
+static const struct lp_cause_entry *follow(struct cause_log *log,
+                                           const struct lp_cause_entry *entry, uint32_t *lp,
+                                           const struct spot *event)
 {
     for (uint32_t hops = 0; hops < HOPS_MAX && entry != NULL && !sends(entry, event); hops++) {
         if (entry->at_ps > event->ps)
             return NULL;
         *lp = entry->to_lp;
-        const struct cause_entry *next = cause_log_until(log, *lp, entry->at_ps), *found = NULL;
+        const struct lp_cause_entry *next = cause_log_until(log, *lp, entry->at_ps), *found = NULL;
         for (; next != NULL && next->now_ps == entry->at_ps; next = next->before) {
             if (next->by_entity != event->entity || next->by_number != event->number ||
                 next->by_type != entry->type || next->entity != event->entity ||
@@ -74,8 +75,8 @@ static bool is_injected(const struct lp_model *m, const struct spot *event)
 }
 
 /* The entry that has sent an event; *lp: in whose log. */
-static const struct cause_entry *find_sender(const struct lp_model *m, struct cause_log *log,
-                                             const struct spot *event, uint32_t *lp)
+static const struct lp_cause_entry *find_sender(const struct lp_model *m, struct cause_log *log,
+                                                const struct spot *event, uint32_t *lp)
 {
     const uint32_t home = home_of(m, event);
     *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
@@ -83,13 +84,13 @@ static const struct cause_entry *find_sender(const struct lp_model *m, struct ca
         return NULL;
     if (event->type != LP_EVENT_TRANSFER)
         return sender_in(log, *lp, event);
-    const struct cause_entry *entry = cause_log_until(log, home, event->ps);
+    const struct lp_cause_entry *entry = cause_log_until(log, home, event->ps);
     for (; entry != NULL; entry = entry->before) {
         if (entry->entity != event->entity || entry->number != event->number ||
             entry->type != LP_EVENT_TRANSFER)
             continue;
         *lp = home;
-        const struct cause_entry *const found = follow(log, entry, lp, event);
+        const struct lp_cause_entry *const found = follow(log, entry, lp, event);
         if (found != NULL)
             return found;
     }
@@ -97,9 +98,10 @@ static const struct cause_entry *find_sender(const struct lp_model *m, struct ca
 }
 
 /* The last step before `end` that waited for its link. Returns `end`: none has. */
-static uint32_t last_wait(const struct lp_model *m, const struct cause_entry *entry, uint32_t end)
+static uint32_t last_wait(const struct lp_model *m, const struct lp_cause_entry *entry,
+                          uint32_t end)
 {
-    const uint32_t *const steps = cause_log_steps(entry);
+    const uint32_t *const steps = lp_cause_steps_of(entry);
     uint32_t last = end;
     for (uint32_t i = 0; i < end && !m->hw.jittered; i++) {
         if (!lp_step_is_part(steps[i])) {
@@ -113,9 +115,9 @@ static uint32_t last_wait(const struct lp_model *m, const struct cause_entry *en
 }
 
 /* The last step before `end` that reserves this link; `end`: none does. */
-static uint32_t last_use(const struct cause_entry *entry, uint32_t end, uint32_t link)
+static uint32_t last_use(const struct lp_cause_entry *entry, uint32_t end, uint32_t link)
 {
-    const uint32_t *const steps = cause_log_steps(entry);
+    const uint32_t *const steps = lp_cause_steps_of(entry);
     uint32_t last = end;
     for (uint32_t i = 0; i < end; i++) {
         if (!lp_step_is_part(steps[i])) {
@@ -129,8 +131,8 @@ static uint32_t last_use(const struct cause_entry *entry, uint32_t end, uint32_t
 }
 
 /* The transfer that had the link before step *step of an entry: its entry, and its step. */
-static const struct cause_entry *find_holder(const struct cause_entry *entry, uint32_t link,
-                                             uint32_t *step)
+static const struct lp_cause_entry *find_holder(const struct lp_cause_entry *entry, uint32_t link,
+                                                uint32_t *step)
 {
     uint32_t end = *step;
     while (entry != NULL) {
@@ -164,7 +166,7 @@ static bool push(struct path *path, struct path_leg leg)
 /* A moment on the path: an event, or a tail that leaves a link. */
 struct moment {
     int64_t ps;
-    const struct cause_entry *entry; /* that leads to it, in the log of `lp`; NULL: not known */
+    const struct lp_cause_entry *entry; /* that leads to it, in the log of `lp`; NULL: not known */
     uint32_t lp;
     uint32_t end; /* its steps up to there */
     bool to_link;
@@ -184,7 +186,7 @@ static struct moment moment_of_event(const struct lp_model *m, struct cause_log 
 static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
                               const struct moment *moment, struct moment *before)
 {
-    const struct cause_entry *const entry = moment->entry;
+    const struct lp_cause_entry *const entry = moment->entry;
     struct path_leg leg = {.entry = entry,
                            .lp = moment->lp,
                            .end = (uint16_t)moment->end,
@@ -194,8 +196,8 @@ static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
     const uint32_t waited = last_wait(m, entry, moment->end);
     if (waited < moment->end) {
         uint32_t step = waited;
-        const struct cause_entry *const holder =
-            find_holder(entry, lp_step_index(cause_log_steps(entry)[waited]), &step);
+        const struct lp_cause_entry *const holder =
+            find_holder(entry, lp_step_index(lp_cause_steps_of(entry)[waited]), &step);
         if (holder != NULL) {
             leg.first = (uint16_t)waited;
             leg.after_link = true;
@@ -218,10 +220,10 @@ static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
 }
 
 /* The entry by which a kernel's end told the host. */
-static const struct cause_entry *end_of_kernel(const struct lp_model *m, struct cause_log *log,
-                                               uint32_t pe, int64_t end_ps)
+static const struct lp_cause_entry *end_of_kernel(const struct lp_model *m, struct cause_log *log,
+                                                  uint32_t pe, int64_t end_ps)
 {
-    const struct cause_entry *entry = cause_log_until(log, 1 + pe / m->pes, end_ps);
+    const struct lp_cause_entry *entry = cause_log_until(log, 1 + pe / m->pes, end_ps);
     while (entry != NULL && entry->now_ps == end_ps &&
            !(entry->type == LP_EVENT_CPU_ARRIVAL && entry->entity == lp_entity(pe)))
         entry = entry->before;
@@ -232,7 +234,7 @@ void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int
                int64_t to_ps, struct path *path)
 {
     *path = (struct path){.from_ps = from_ps, .to_ps = to_ps};
-    const struct cause_entry *const last = end_of_kernel(m, log, pe, to_ps);
+    const struct lp_cause_entry *const last = end_of_kernel(m, log, pe, to_ps);
     if (last == NULL)
         return;
     const struct spot end = {.lp = 1 + pe / m->pes,

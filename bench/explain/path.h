@@ -43,12 +43,14 @@ struct path_part {
 };
 
 struct path_leg {
-    const struct cause_entry *entry;
+    const struct lp_cause_entry *entry;
     uint32_t lp;         /* whose log it is in */
     uint16_t first, end; /* steps [first, end) */
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */
     bool to_link;        /* it ends when the tail has left the link of the last step */
     int64_t from_ps, to_ps;
+    int64_t
+        steps_ps; /* the time that its steps give on the model's machine; filled by path_visit() */
 };
 
 struct path {

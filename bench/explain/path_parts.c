@@ -23,7 +23,7 @@ struct resolving {
 static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
                 int64_t ps)
 {
-    const struct cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = r->leg->entry;
     r->sum_ps += ps;
     if (ps == 0 || r->visit == NULL)
         return;
@@ -101,8 +101,8 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
 /* A receive waits so long for the credit that the same event has sent. */
 static void add_credit_of_receive(struct resolving *r, int64_t ps)
 {
-    const struct cause_entry *const own = r->leg->entry;
-    for (const struct cause_entry *other = own; other != NULL && other->now_ps == own->now_ps;
+    const struct lp_cause_entry *const own = r->leg->entry;
+    for (const struct lp_cause_entry *other = own; other != NULL && other->now_ps == own->now_ps;
          other = other->before)
         if (other->type == LP_EVENT_CREDIT && other->by_entity == own->by_entity &&
             other->by_number == own->by_number && other->entity == own->entity &&
@@ -223,7 +223,7 @@ static struct hw_rate rate_of(const struct hw_config *hw, uint32_t kind)
 /* The serialisation on a kind of link, if it was at most the one that was paid; else 0. */
 static int64_t paid_on(const struct resolving *r, enum hw_link_kind kind)
 {
-    const struct cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = r->leg->entry;
     return hw_ser_ps(&r->m->hw.link[kind], entry->bytes) <= entry->sigma_ps
                ? hw_ser_ps(&r->hw->link[kind], entry->bytes)
                : 0;
@@ -236,7 +236,7 @@ static int64_t longer_ps(int64_t a, int64_t b) { return a > b ? a : b; }
  * between cubes. */
 static int64_t sigma_before(const struct resolving *r)
 {
-    const struct cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = r->leg->entry;
     int64_t sigma_ps = entry->sigma_ps;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS && r->hw != &r->m->hw; kind++) {
         const struct hw_rate old = r->m->hw.link[kind].rate, now = r->hw->link[kind].rate;
@@ -282,7 +282,7 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
 static void add_steps(struct resolving *r)
 {
     const struct path_leg *const leg = r->leg;
-    const uint32_t *const steps = cause_log_steps(leg->entry);
+    const uint32_t *const steps = lp_cause_steps_of(leg->entry);
     int64_t sigma_ps = sigma_before(r);
     for (uint32_t i = 0; i < leg->entry->steps; i++) {
         if (!lp_step_is_part(steps[i])) {
@@ -306,7 +306,7 @@ static void add_steps(struct resolving *r)
 /* The rest of a leg's time has no steps: the event's type tells the reason. */
 static void add_rest(struct resolving *r, int64_t rest_ps)
 {
-    const struct cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = r->leg->entry;
     const struct hw_rate old = r->m->hw.link[HW_LINK_PE_NOC].rate;
     if (entry->type == LP_EVENT_ENGINE || entry->type == LP_EVENT_MEMORY ||
         entry->type == LP_EVENT_LEND)
@@ -346,10 +346,10 @@ static void visit_cut(void *arg, const struct path_part *part)
         cutting->visit(cutting->arg, &rest);
 }
 
-void path_visit(const struct lp_model *m, const struct path *path, path_part_fn visit, void *arg)
+void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit, void *arg)
 {
     for (size_t i = 0; i < path->count; i++) {
-        const struct path_leg *const leg = &path->leg[i];
+        struct path_leg *const leg = &path->leg[i];
         struct cutting cutting = {
             .left_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0,
             .visit = visit,
@@ -357,7 +357,8 @@ void path_visit(const struct lp_model *m, const struct path *path, path_part_fn 
         struct resolving r = {
             .m = m, .hw = &m->hw, .leg = leg, .visit = visit_cut, .arg = &cutting};
         add_steps(&r);
-        add_rest(&r, leg->to_ps - leg->from_ps - r.sum_ps);
+        leg->steps_ps = r.sum_ps;
+        add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
     }
     if (path->host_ps > 0)
         visit(arg, &(struct path_part){.class = PATH_QUEUE,
@@ -376,7 +377,7 @@ int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
         const struct path_leg *const leg = &path->leg[i];
         struct resolving r = {.m = m, .hw = hw, .leg = leg};
         add_steps(&r);
-        add_rest(&r, leg->to_ps - leg->from_ps - path_steps_ps(m, leg));
+        add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
         const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;
         sum_ps += r.sum_ps > cut_ps ? r.sum_ps - cut_ps : 0;
     }

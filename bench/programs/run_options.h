@@ -76,6 +76,7 @@ struct run_options {
     const char *ccl_trace;  /* NULL: none; "-": standard output, or error beside JSON or CSV */
     const char *op_log, *timeline;         /* --op-log, --trace; NULL: none */
     const char *trace_only;                /* --trace-only PLACES; NULL: all */
+    bool trace_links;                      /* --trace-links */
     int64_t trace_from_ps, trace_to_ps;    /* --trace-from, --trace-to; to 0: no end */
     const char *links;                     /* --links FILE; NULL: none */
     const char *engine_log, *engine_trace; /* NULL: none */

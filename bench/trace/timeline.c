@@ -6,18 +6,21 @@
  */
 #include "bench/trace/timeline.h"
 
+#define JUDYERROR_NOTEST 1 /* else Judy ends the program when it has no memory */
 #include <Judy.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/trace/timeline_counters.h"
+#include "bench/trace/timeline_links.h"
 #include "collectives/data/dtype.h"
 #include "collectives/data/op_replay.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/queues/queue_ends.h"
 
 enum {
+    NS_PS = 1000,
     TRACKS_MAX = 1024, /* of a PE: one of kernels, the rest of operations */
     WAITS_MAX = 16     /* of a PE, that are kept until their operation comes */
 };
@@ -61,8 +64,9 @@ struct timeline {
     struct lp_op op; /* not yet written; kind 0: none */
     struct call_slice call;
     struct timeline_counters counters;
-    Pvoid_t flows; /* JudyL: tiles and puts on their way to their arrows' numbers */
-    Word_t flow;   /* the latest number */
+    struct timeline_links *links; /* NULL: not asked for */
+    Pvoid_t flows;                /* JudyL: tiles and puts on their way to their arrows' numbers */
+    Word_t flow;                  /* the latest number */
     int64_t last_ps;
     bool out_of_memory;
     bool *sip_named;       /* [SIP] */
@@ -77,8 +81,10 @@ struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
         t->pe_count = hw_pe_count(&model->hw);
         t->pe = calloc(hw_pe_count(&model->hw), sizeof(struct pe_tracks *));
         t->sip_named = calloc(model->hw.sip_count, sizeof *t->sip_named);
+        t->links = options->links ? timeline_links_create(model) : NULL;
     }
-    if (t == NULL || t->pe == NULL || t->sip_named == NULL) {
+    if (t == NULL || t->pe == NULL || t->sip_named == NULL ||
+        (options->links && t->links == NULL)) {
         timeline_free(t);
         cw_error_memory(error, "the timeline");
         return NULL;
@@ -105,6 +111,7 @@ void timeline_free(struct timeline *t)
             free(t->pe[i]->free_ps);
             free(t->pe[i]);
         }
+    timeline_links_free(t->links);
     JLFA(bytes, t->flows);
     (void)bytes;
     free(t->pe);
@@ -115,12 +122,17 @@ void timeline_free(struct timeline *t)
 /* ---- events --------------------------------------------------------------------------------- */
 
 /* The end of an event. The members that differ most come last: the events of PEs that do the same
- * at the same time differ by their last number alone, which compresses well. */
+ * at the same time differ by their last numbers alone, which compresses well. */
+static void put_time(struct timeline *t, uint32_t tid, int64_t ps)
+{
+    fprintf(t->out, ",\"tid\":%" PRIu32 ",\"ts\":%" PRId64 ".%06" PRId64 "1", tid, ps / 1000000,
+            ps % 1000000);
+    t->last_ps = ps > t->last_ps ? ps : t->last_ps;
+}
 static void end_event(struct timeline *t, uint32_t pid, uint32_t tid, int64_t ps)
 {
-    fprintf(t->out, ",\"tid\":%" PRIu32 ",\"ts\":%" PRId64 ".%06" PRId64 "1,\"pid\":%" PRIu32 "}",
-            tid, ps / 1000000, ps % 1000000, pid);
-    t->last_ps = ps > t->last_ps ? ps : t->last_ps;
+    put_time(t, tid, ps);
+    fprintf(t->out, ",\"pid\":%" PRIu32 "}", pid);
 }
 
 static int64_t clip(const struct timeline *t, int64_t ps)
@@ -211,8 +223,9 @@ static void write_peer(struct timeline *t, const char *label, uint32_t pe)
             place.pe);
 }
 
-/* The other end is told where no arrow leads to it. */
-static void write_args(struct timeline *t, const struct lp_op *op, bool has_arrow)
+/* The other end is told where no arrow leads to it. wait: at the end of the slice; NULL: none. */
+static void write_args(struct timeline *t, const struct lp_op *op, bool has_arrow,
+                       const struct wait_span *wait)
 {
     fprintf(t->out, ",\"args\":{\"bytes\":%" PRIu32, op->bytes);
     if (dtype_is_known(op->dtype))
@@ -241,6 +254,10 @@ static void write_args(struct timeline *t, const struct lp_op *op, bool has_arro
     if (op->kind == LP_OP_SEND || op->kind == LP_OP_RECV || op->kind == LP_OP_PUT ||
         op->kind == LP_OP_LAND)
         fprintf(t->out, ",\"seq\":%" PRIu32, op->seq);
+    if (wait != NULL)
+        fprintf(t->out, ",\"waited_us\":%" PRId64 ".%06" PRId64,
+                (wait->end_ps - wait->begin_ps) / 1000000,
+                (wait->end_ps - wait->begin_ps) % 1000000);
     fputc('}', t->out);
 }
 
@@ -364,9 +381,10 @@ static void write_arrow(struct timeline *t, uint32_t pe, uint32_t track, int64_t
                         bool begins)
 {
     begin_event(t, begins ? "s" : "f");
-    fprintf(t->out, "%s,\"cat\":\"tile\",\"name\":\"tile\",\"id\":%" PRIu64,
-            begins ? "" : ",\"bp\":\"e\"", (uint64_t)number);
-    end_on_track(t, pe, track, ps);
+    fprintf(t->out, "%s,\"cat\":\"tile\",\"name\":\"tile\"", begins ? "" : ",\"bp\":\"e\"");
+    put_time(t, tid_of(t, pe, track), ps);
+    fprintf(t->out, ",\"id\":%" PRIu64 ",\"pid\":%" PRIu32 "}", (uint64_t)number,
+            hw_place_of(&t->model->hw, pe).sip);
 }
 
 static Word_t queue_key(uint32_t pe, uint32_t dir, uint32_t seq)
@@ -396,14 +414,14 @@ static Word_t arrow_key(const struct lp_op *op)
 static Word_t arrow_of(struct timeline *t, const struct lp_op *op)
 {
     PWord_t number;
-    int was_there;
+    int was_there = 0;
     const Word_t key = arrow_key(op);
     if (op->kind == LP_OP_RECV || op->kind == LP_OP_LAND) {
         JLG(number, t->flows, key);
         const Word_t found = number == NULL ? 0 : *number;
         if (found > 0)
             JLD(was_there, t->flows, key);
-        (void)was_there;
+        t->out_of_memory = t->out_of_memory || was_there == JERR;
         return found;
     }
     if ((op->kind != LP_OP_SEND && op->kind != LP_OP_PUT) ||
@@ -442,8 +460,7 @@ static void write_phase(struct timeline *t, struct pe_tracks *tracks, int64_t en
     if (tracks->phase >= kernel->phase_count || !in_time(t, tracks->phase_ps, end_ps))
         return;
     begin_leaf(t, clip(t, tracks->phase_ps), clip(t, end_ps));
-    fprintf(t->out, ",\"name\":\"%s\",\"args\":{\"kernel\":\"%s\"}", kernel->phase[tracks->phase],
-            kernel->name);
+    fprintf(t->out, ",\"name\":\"%s\"", kernel->phase[tracks->phase]);
     end_on_track(t, tracks->pe, 0, clip(t, tracks->phase_ps));
 }
 
@@ -519,8 +536,16 @@ static void note_call(struct timeline *t, const struct lp_kernel_record *record)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* The slice of an operation from begin to end: one event, or a pair of them round its waits and the
- * head of an arrow. A wait for all of it stands in its name. */
+/* A time inside a slice of one event, for a reader that keeps whole ns of its begin and of its
+ * duration, too. It is at most 2 ns before the slice's end. */
+static int64_t inside_leaf_ps(int64_t begin_ps, int64_t end_ps)
+{
+    return (begin_ps / NS_PS + (end_ps - begin_ps) / NS_PS) * NS_PS - 1;
+}
+
+/* The slice of an operation from begin to end: one event, or a pair of them round its waits. A wait
+ * for all of it stands in its name; so does a wait at the end of a receive, whose args say for how
+ * long. An arrow ends where its receive does: in the slice of one event, just before. */
 static void write_slice(struct timeline *t, struct pe_tracks *tracks, uint32_t track,
                         int64_t begin_ps, int64_t end_ps)
 {
@@ -528,9 +553,11 @@ static void write_slice(struct timeline *t, struct pe_tracks *tracks, uint32_t t
     struct wait_span wait[WAITS_MAX];
     const bool queue = op->kind == LP_OP_SEND || op->kind == LP_OP_RECV;
     uint32_t waits = take_waits(tracks, op, begin_ps, end_ps, wait);
-    const bool whole = waits == 1 && wait[0].begin_ps == begin_ps && wait[0].end_ps == end_ps;
+    const bool whole = waits == 1 && wait[0].end_ps == end_ps &&
+                       (wait[0].begin_ps == begin_ps || op->kind == LP_OP_RECV);
     waits -= whole;
-    const bool leaf = waits == 0 && op->kind != LP_OP_RECV && end_ps > begin_ps;
+    const bool leaf = waits == 0 && end_ps > begin_ps &&
+                      (op->kind != LP_OP_RECV || end_ps - begin_ps >= 2 * NS_PS);
     const Word_t arrow = arrow_of(t, op);
     const bool arrives = op->kind == LP_OP_RECV || op->kind == LP_OP_LAND;
     if (leaf)
@@ -543,14 +570,15 @@ static void write_slice(struct timeline *t, struct pe_tracks *tracks, uint32_t t
     if (whole)
         write_cause(t, op->pe, &wait[0].waited);
     fputc('"', t->out);
-    write_args(t, op, arrow > 0);
+    write_args(t, op, arrow > 0, whole && wait[0].begin_ps > begin_ps ? &wait[0] : NULL);
     end_on_track(t, op->pe, track, begin_ps);
     if (arrow > 0 && !arrives)
         write_arrow(t, op->pe, track, begin_ps, arrow, true);
     for (uint32_t i = 0; i < waits; i++)
         write_wait(t, op->pe, track, &wait[i]);
     if (arrow > 0 && arrives)
-        write_arrow(t, op->pe, track, end_ps, arrow, false);
+        write_arrow(t, op->pe, track, leaf ? inside_leaf_ps(begin_ps, end_ps) : end_ps, arrow,
+                    false);
     if (!leaf)
         end_slice(t, op->pe, track, end_ps);
 }
@@ -625,8 +653,11 @@ void timeline_arrival(struct timeline *t, const struct lp_arrival *arrival)
 
 void timeline_crossed(struct timeline *t, const struct lp_crossed *crossed)
 {
-    if (crossed->batch == t->call.batch)
-        timeline_counters_crossed(&t->counters, t->model, crossed);
+    if (crossed->batch != t->call.batch)
+        return;
+    timeline_counters_crossed(&t->counters, t->model, crossed);
+    if (t->links != NULL && !timeline_links_crossed(t->links, t->out, &t->options.filter, crossed))
+        t->out_of_memory = true;
 }
 
 void timeline_waited(struct timeline *t, int64_t now_ps, const struct lp_waited *waited)

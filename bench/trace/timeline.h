@@ -27,6 +27,7 @@ struct timeline_options {
     struct timeline_filter filter;
     const char *collective; /* of the calls: "ccl_allreduce" */
     uint32_t warmup;        /* calls of a size before the first that is timed */
+    bool links;             /* tracks of links, too (timeline_links.h) */
 };
 
 /* The stream and the model outlive all records. NULL, with *error filled: out of memory. */

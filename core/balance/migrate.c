@@ -380,8 +380,7 @@ static void migrate_give(struct timewarp *tw, struct migrate_slot *slot)
     CW_INVARIANT("I-MOVE-3", tw->undo_log.live == 0 && !links_publish(&tw->links),
                  "worker %u has %llu logs after all have undone theirs, or messages",
                  (unsigned)tw->index, (unsigned long long)tw->undo_log.live);
-    for (uint32_t i = 0; i < tw->links.in_count; i++)
-        tw->links.in[i].arrivals.first = tw->links.in[i].arrivals.next;
+    links_forget_arrivals(&tw->links);
     bool leaves = false;
     for (uint32_t part = 0; part < migration->part_count; part++)
         leaves |=
@@ -428,6 +427,7 @@ static bool join_again(struct cw_sim *sim)
             return false;
         links->anti_messages = old.anti_messages;
         links->messages = old.messages;
+        links->sent_for_good = old.sent_for_good;
     }
     for (uint32_t to = 0; to < n; to++) {
         struct links *const links = &sim->workers[to].timewarp->links;

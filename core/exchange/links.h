@@ -13,21 +13,8 @@
 
 #include "core/event.h"
 #include "core/memory/memory.h"
+#include "core/exchange/arrivals.h"
 #include "core/exchange/mailbox.h"
-
-/* An event from another worker that its sender may still cancel. Once the event is before GVT it
- * may be forgotten: I-GVT-1 says that no cancellation of it can come. */
-struct arrival {
-    struct cw_event *event;
-    int64_t time_ps;
-};
-
-/* Those of one sender, by the numbers that it gave them. */
-struct arrivals {
-    struct arrival *items; /* [capacity], a ring: number n is at n & (capacity - 1) */
-    uint64_t first, next;  /* numbers [first, next) are in it */
-    size_t capacity;       /* 0, or a power of two */
-};
 
 /* From one other worker. */
 struct in_link {
@@ -52,6 +39,7 @@ enum { NO_LINK = UINT16_MAX };
 struct links {
     uint32_t in_count, out_count; /* neighbours */
     uint32_t worker_count;
+    struct arrivals_aside aside;
     struct in_link *in;   /* [in_count], the worker after this one first, then in their order */
     struct out_link *out; /* [out_count], in the same order */
     uint16_t *out_of;     /* [worker]: its index in `out`; NO_LINK: it is no neighbour */
@@ -61,7 +49,8 @@ struct links {
     struct key sent_least; /* the least key that was sent to any worker since the first cut */
     struct memory *memory;
     uint64_t anti_messages; /* cancellations sent, ever */
-    uint64_t messages;      /* sent, ever, cancellations included */
+    uint64_t messages;      /* sent, ever, cancellations included; of them, those */
+    uint64_t sent_for_good; /* from events that are committed (credit.h) */
 };
 
 /*
@@ -73,6 +62,9 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
 /* Joins worker `own`'s end of a link to the end of the worker that sends over it. */
 void links_join(struct links *links, struct in_link *in, uint32_t own, struct links *sender);
 void links_free(struct links *links);
+
+/* No message that has arrived will be cancelled any more. */
+void links_forget_arrivals(struct links *links);
 
 /* The link to a neighbour. */
 static inline struct out_link *links_to(const struct links *links, uint32_t to)

@@ -13,9 +13,10 @@
 /* To be chosen a way must be so much better. Together leaves the other cores to others, so it needs
  * no gain. */
 static const double gain_min[WAYS] = {1.04, 1.0};
-/* Trials in a row that together has to win: the model itself may have been faster just then. */
+/* Trials in a row that together has to win: the model itself may have been faster just then. A win
+ * counts if together was faster than apart both before and right after it. */
 #define WINS_MIN 3
-/* One win is enough where together is so much faster: no phase of a model explains that. */
+/* One win is enough where together is so much faster than apart was both times. */
 #define DECISIVE 2.5
 /* A trial that is so much slower ends early, and is not repeated soon. */
 #define HOPELESS 0.5
@@ -56,35 +57,60 @@ static void begin_trial(struct pace *pace, double now_s, uint64_t committed)
     change_way(pace, other_way(pace->best), now_s, committed);
 }
 
-/* The other way was measured. If it is no better, the best one goes on. */
-static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
+/* The way is the best one from now on. */
+static void choose(struct pace *pace, enum way way, double now_s, uint64_t committed,
+                   double change_s)
 {
-    const enum way tried = pace->way;
-    pace->tries = false;
-    const bool wins = pace->rate[tried] > pace->rate[pace->best] * gain_min[tried];
-    pace->wins = wins ? pace->wins + 1 : 0;
-    const bool decisive = pace->rate[tried] > pace->rate[pace->best] * DECISIVE;
-    pace->returns = !wins || (tried == WAY_TOGETHER && pace->wins < WINS_MIN && !decisive);
-    if (wins && pace->returns) { /* the next trial comes soon */
-        pace->interval_s = INTERVAL_MIN_S;
-        change_way(pace, pace->best, now_s, committed);
-        return;
-    }
-    if (!pace->returns)
-        pace->wins = 0;
-    if (pace->returns) {
-        pace->interval_s *= pace->rate[tried] < pace->rate[pace->best] * HOPELESS ? 4 : 2;
-        if (pace->interval_s > INTERVAL_MAX_S)
-            pace->interval_s = INTERVAL_MAX_S;
-        change_way(pace, pace->best, now_s, committed);
-        return;
-    }
-    pace->best = tried;
-    pace->decided = pace->rate[tried];
+    pace->best = way;
+    pace->decided = pace->rate[way];
+    pace->wins = 0;
     pace->interval_s = INTERVAL_MIN_S;
     /* a trial that loses costs two changes, and takes about as long again */
     const double least_s = TRIAL_SHARE * 4 * change_s;
     pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
+    if (pace->way != way)
+        change_way(pace, way, now_s, committed);
+}
+
+static void note_loss(struct pace *pace, double rate)
+{
+    pace->wins = 0;
+    pace->interval_s *= rate < pace->rate[pace->best] * HOPELESS ? 4 : 2;
+    if (pace->interval_s > INTERVAL_MAX_S)
+        pace->interval_s = INTERVAL_MAX_S;
+}
+
+/* The other way was measured. If apart wins it goes on; else the best one returns. */
+static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
+{
+    const enum way tried = pace->way;
+    const bool wins = pace->rate[tried] > pace->rate[pace->best] * gain_min[tried];
+    pace->tries = false;
+    if (wins && tried == WAY_APART) {
+        choose(pace, tried, now_s, committed, change_s);
+        return;
+    }
+    if (!wins)
+        note_loss(pace, pace->rate[tried]);
+    pace->doubts = wins;
+    pace->before = pace->rate[pace->best];
+    pace->returns = true;
+    change_way(pace, pace->best, now_s, committed);
+}
+
+/* Together has won a trial, and apart was measured again behind it. */
+static void judge_again(struct pace *pace, double now_s, uint64_t committed, double change_s)
+{
+    const double after = pace->rate[WAY_APART], tried = pace->rate[WAY_TOGETHER];
+    const double apart = after > pace->before ? after : pace->before;
+    pace->doubts = false;
+    if (tried <= apart * gain_min[WAY_TOGETHER]) {
+        note_loss(pace, tried);
+        return;
+    }
+    pace->interval_s = INTERVAL_MIN_S; /* the next trial comes soon */
+    if (++pace->wins >= WINS_MIN || tried > apart * DECISIVE)
+        choose(pace, WAY_TOGETHER, now_s, committed, change_s);
 }
 
 /* The best way goes on after a trial that it has won. The time lost is that beyond what it would
@@ -123,7 +149,7 @@ static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t comm
                         double change_s)
 {
     const double trial_s = TRIAL_S + change_s;
-    if (pace->decided <= 0)
+    if (pace->decided <= 0 || pace->doubts)
         return elapsed_s >= trial_s;
     if (!pace->tries)
         return elapsed_s >= WINDOW_S;
@@ -149,6 +175,10 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double c
     begin_measurement(pace, now_s, committed);
     if (pace->tries) {
         end_trial(pace, now_s, committed, change_s);
+        return pace->way;
+    }
+    if (pace->doubts) {
+        judge_again(pace, now_s, committed, change_s);
         return pace->way;
     }
     judge_best(pace, now_s, change_s);

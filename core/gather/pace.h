@@ -3,9 +3,10 @@
  * thread runs its own workers ("apart") with those while one thread handles all events
  * ("together"), and says which of the two is to be. A comparison decides speed, and no result.
  *
- * Each way is measured for a moment. The better one is kept. Every so often the other one is tried
- * again for a moment. As long as it loses, the next trial comes later. No more than a fiftieth of
- * the time is spent on trials.
+ * Each way is measured for a moment. The model itself may be faster in one moment than in another:
+ * together counts as better only if it beats apart both before and behind its trial. The better one
+ * is kept. Every so often the other one is tried again for a moment. As long as it loses, the next
+ * trial comes later. No more than a fiftieth of the time is spent on trials.
  *
  * No clock and no thread: the caller gives the time. One owner.
  */
@@ -18,16 +19,18 @@
 enum way { WAY_APART, WAY_TOGETHER, WAYS };
 
 struct pace {
-    enum way way;             /* that is to be now */
-    enum way best;            /* of those measured */
-    bool settles;             /* the way has just begun: nothing is measured yet */
-    bool tries;               /* `way` is on trial */
-    bool returns;             /* the best way has just won against a trial */
-    unsigned wins;            /* of trials in a row, by a way that was not chosen yet */
-    double rate[WAYS];        /* events per second, when last measured; 0: never */
-    double decided;           /* the rate of the best way when it was chosen */
-    double began_s;           /* of this measurement */
-    double trial_s;           /* when the last trial began */
+    enum way way;      /* that is to be now */
+    enum way best;     /* of those measured */
+    bool settles;      /* the way has just begun: nothing is measured yet */
+    bool tries;        /* `way` is on trial */
+    bool returns;      /* the best way has just won against a trial */
+    bool doubts;       /* together has won a trial; the next measurement of apart counts, too */
+    double before;     /* events per second apart, before that trial */
+    unsigned wins;     /* of trials in a row, by a way that was not chosen yet */
+    double rate[WAYS]; /* events per second, when last measured; 0: never */
+    double decided;    /* the rate of the best way when it was chosen */
+    double began_s;    /* of this measurement */
+    double trial_s;    /* when the last trial began */
     uint64_t trial_committed; /* events, then */
     double next_s;            /* when the next one is due */
     double interval_s;        /* between two trials, at least */

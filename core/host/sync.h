@@ -259,7 +259,8 @@ static inline void sync_fence(void)
  * calls sync_fence_often(), the rare one sync_fence_all(), which makes all threads of the process
  * order their accesses (membarrier(2)); then the frequent side needs no more than that the compiler
  * keeps the order. If the system has no such call, sync_can_fence_all() is false, and both sides
- * need sync_fence().
+ * need sync_fence(). The first call registers the process: at once if it has one thread, in some
+ * milliseconds if it has several.
  */
 bool sync_can_fence_all(void);
 void sync_fence_all(void);

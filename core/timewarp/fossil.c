@@ -70,6 +70,20 @@ static inline bool is_oldest(const struct lp_logs *of, const struct log *log)
     return of->live > LIVE_MAX || oldest == log;
 }
 
+/* The events in a log that were sent to other workers. */
+static uint64_t count_remote(const struct log *log)
+{
+    const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);
+    const uint64_t *at = (const uint64_t *)(const void *)((const uint8_t *)log + log_bytes(log));
+    uint64_t count = 0;
+    while (at > first) {
+        const uint64_t word = *--at;
+        count += (word & ITEM_KIND_MASK) == ITEM_REMOTE;
+        at -= item_words(word);
+    }
+    return count;
+}
+
 /* Commits a processed event, the oldest of its LP. The caller counts it. */
 static inline void commit_log(struct timewarp *tw, struct log *log)
 {
@@ -82,6 +96,8 @@ static inline void commit_log(struct timewarp *tw, struct log *log)
                  (long long)event->time_ps, (unsigned)event->reserved);
     if (__builtin_expect(log->has_records, 0))
         emit_records(tw, log);
+    if (__builtin_expect(log->has_remote, 0))
+        tw->links.sent_for_good += count_remote(log);
     tw->lp_logs[event->lp].live--;
     log->event = NULL;
     event_pool_put(&tw->worker->pool, event);

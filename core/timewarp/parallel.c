@@ -50,7 +50,8 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
     stress_init(tw);
     lazy_cancel_init(&tw->lazy, memory, sim->config.lazy_cancellation);
     undo_log_init(&tw->undo_log, memory);
-    throttle_init(&tw->throttle, sim->config.sync);
+    throttle_init(&tw->throttle, sim->config.sync, memory->bytes_max, sim->worker_count);
+    credit_init(&tw->credit, memory->bytes_max, sim->worker_count);
     for (int i = 0; i < 2; i++)
         sync_store_release(&slot->transit_ps[i], CW_TIME_MAX); /* no worker runs yet */
     return links_create(&tw->links, memory, sim->config.least_delay_ps, sim->worker_count,
@@ -133,6 +134,8 @@ static void forget_bounds(struct cw_sim *sim)
         gvt->safe_ps = INT64_MIN;
         gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;
+        links_forget_arrivals(&tw->links); /* all that was handled is committed */
+        credit_begin(&tw->credit, tw->links.sent_for_good);
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
         sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
     }

@@ -12,36 +12,15 @@
 #include "core/timewarp/timewarp.h"
 #include "core/worker.h"
 
-enum { ARRIVALS_MIN = 1024 };
-
-/* Doubles a ring that is full. A number's place is its remainder, so it stays, or moves to the half
- * that is new. */
-static bool grow_arrivals(struct timewarp *tw, struct arrivals *arrivals)
-{
-    const size_t full = arrivals->capacity;
-    if (!memory_grow(&tw->worker->sim->memory, &arrivals->items, &arrivals->capacity, full,
-                     full + 1, sizeof *arrivals->items, ARRIVALS_MIN))
-        return false;
-    for (uint64_t i = arrivals->first; i < arrivals->next; i++)
-        arrivals->items[i & (arrivals->capacity - 1)] = arrivals->items[i & (full - 1)];
-    return true;
-}
-
-/* Remembers an event that its sender may cancel. The sender numbers them in order. */
+/* Remembers an event that its sender may cancel. The sender numbers them in order. No cancellation
+ * comes for an event before the safe bound: check_safe() looks at each. */
 static void remember(struct timewarp *tw, struct in_link *in, uint64_t seq, struct cw_event *event)
 {
-    struct arrivals *const arrivals = &in->arrivals;
-    while (arrivals->first < arrivals->next &&
-           arrivals->items[arrivals->first & (arrivals->capacity - 1)].time_ps <
-               tw->gvt.now.time_ps)
-        arrivals->first++;
-    if (arrivals->next - arrivals->first == arrivals->capacity && !grow_arrivals(tw, arrivals))
-        worker_fail_for_memory(tw->worker);
-    if (seq != arrivals->next)
+    if (seq != in->arrivals.next)
         worker_bug(tw->worker, "message %llu from worker %u came out of order",
                    (unsigned long long)seq, (unsigned)in->from);
-    arrivals->items[arrivals->next++ & (arrivals->capacity - 1)] =
-        (struct arrival){event, event->time_ps};
+    if (!arrivals_add(&in->arrivals, event, tw->gvt.safe_ps))
+        worker_fail_for_memory(tw->worker);
 }
 
 static void check_safe(struct timewarp *tw, uint32_t from, int64_t time_ps)
@@ -71,19 +50,17 @@ static void take_event(struct timewarp *tw, struct in_link *in, const struct mes
         worker_fail_for_memory(worker);
 }
 
-static void take_cancel(struct timewarp *tw, const struct in_link *in,
-                        const struct message *message)
+static void take_cancel(struct timewarp *tw, struct in_link *in, const struct message *message)
 {
-    const struct arrivals *const arrivals = &in->arrivals;
     struct remote_send sent;
     memcpy(&sent, message->body, sizeof sent);
     check_safe(tw, in->from, sent.time_ps);
     const struct key key = {sent.time_ps, sent.key_high, sent.key_low >> 32};
-    if (message->seq < arrivals->first || message->seq >= arrivals->next ||
-        key_before(key, tw->gvt.now))
+    struct cw_event *const event = arrivals_take(&in->arrivals, message->seq);
+    if (event == NULL || key_before(key, tw->gvt.now))
         worker_bug(tw->worker, "worker %u cancelled message %llu, which is committed",
                    (unsigned)in->from, (unsigned long long)message->seq);
-    rollback_cancel(tw, arrivals->items[message->seq & (arrivals->capacity - 1)].event);
+    rollback_cancel(tw, event);
 }
 
 /* Takes at most `most` messages from one mailbox. True: it was then empty. */

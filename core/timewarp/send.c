@@ -47,6 +47,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     const struct entry entry = entry_of_words(&words, event);
     note_key(tw, out, &entry);
     if (!cancellable) {
+        tw->links.sent_for_good++;
         worker_leave_engine(worker);
         return;
     }

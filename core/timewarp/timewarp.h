@@ -20,6 +20,7 @@
 
 #include "core/event.h"
 #include "core/memory/table.h"
+#include "core/exchange/credit.h"
 #include "core/exchange/links.h"
 #include "core/exchange/record_outbox.h"
 #include "core/timewarp/throttle.h"
@@ -137,6 +138,7 @@ struct timewarp {
     struct gvt gvt;
     struct promise promise;
     struct throttle throttle;
+    struct credit credit;
     struct wait wait;
     struct lazy_cancel lazy;
     struct links links;

@@ -29,7 +29,8 @@ struct log {
     struct log *older;        /* of the same LP, if it has one (struct lp_logs) */
     uint64_t hash;            /* the LP's trace hash before the event */
     uint32_t place;           /* in its block's data */
-    uint32_t words : 31;      /* this head and all items */
+    uint32_t words : 30;      /* this head and all items */
+    uint32_t has_remote : 1;  /* it holds an ITEM_REMOTE */
     uint32_t has_records : 1; /* its newest item is ITEM_RECORDS */
 };
 _Static_assert(sizeof(struct log) == 32, "little to write for each event");
@@ -108,8 +109,9 @@ struct undo_log {
     struct cw_undo undo; /* where the next word goes, and the end of the current block */
     struct log *open;    /* being written; NULL: none */
     struct undo_block *oldest, *current, *free;
-    size_t live;    /* logs that are needed */
-    uint64_t bytes; /* of logs, ever */
+    size_t live;       /* logs that are needed */
+    uint64_t bytes;    /* of logs, ever */
+    size_t used_bytes; /* of the blocks that are not free */
     struct memory *memory;
 };
 
@@ -130,7 +132,7 @@ static inline bool undo_log_room(struct undo_log *undo_log, size_t bytes)
 static inline void undo_log_open(struct undo_log *undo_log)
 {
     undo_log->open = (struct log *)(void *)undo_log->undo.at;
-    undo_log->open->has_records = false;
+    undo_log->open->has_records = undo_log->open->has_remote = false;
     undo_log->undo.at += sizeof(struct log);
 }
 
@@ -186,7 +188,7 @@ static inline void undo_log_close(struct undo_log *undo_log, struct lp_logs *of,
     log->older = of->newest;
     log->hash = hash;
     log->place = (uint32_t)(((uint8_t *)log - block->data) / 8);
-    log->words = (uint32_t)(bytes / 8) & INT32_MAX;
+    log->words = (uint32_t)(bytes / 8) & INT32_MAX >> 1;
     of->newest = log;
     of->live++;
     undo_log->bytes += bytes;

@@ -32,9 +32,10 @@ static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t 
     const struct hw_link_class unit = {.prop_ps = 0, .rate = m->hw.dma_reduce};
     const uint32_t index = m->links.first[LP_LINKS_REDUCE] + pe;
     struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
+    const int64_t sigma_before_ps = flight->sigma_ps;
+    const int64_t wait_ps = hw_flight_cross(flight, &unit, link, 0);
     if (lp_traces_causes(m))
-        lp_cause_cross(flight, &unit, link, HW_LINK_KINDS, index, HW_NODE_KINDS);
-    hw_flight_cross(flight, &unit, link, 0);
+        lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, HW_LINK_KINDS, index, HW_NODE_KINDS);
     if (m->hw.watched)
         lp_link_crossed(run->ctx, m, run->lp, index, unit.rate, flight, link);
 }
@@ -98,7 +99,7 @@ static void credit_arrived(struct lp_run *run, struct lp_sender sender,
     lp_send_signal(run->ctx, run->lp, flight->tau_ps - cw_now(run->ctx), LP_EVENT_CREDIT, sender,
                    &signal);
     if (lp_traces_causes(run->m))
-        lp_flight_sent(run->ctx, run->lp, LP_EVENT_CREDIT, sender, flight);
+        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_CREDIT, sender, flight->tau_ps);
 }
 
 /* Through the PE_DMA of the destination, and to the memory if the transfer has one. */
@@ -173,7 +174,7 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);
         if (lp_traces_causes(m))
-            lp_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight);
+            lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight->tau_ps);
         lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
     }
 }

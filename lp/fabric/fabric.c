@@ -21,7 +21,7 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 const struct hw_flight *flight)
 {
     if (lp_traces_causes(cw_model_data(ctx)))
-        lp_flight_sent(ctx, to_lp, type, sender, flight);
+        lp_cause_flight_sent(ctx, to_lp, type, sender, flight->tau_ps);
     const struct lp_transfer *const t = transfer;
     const uint64_t kind = read_alone(t->kind) | read_alone(t->flags) << 8 |
                           read_alone(t->dir) << 16 | read_alone(t->memory) << 24;
@@ -37,20 +37,10 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
             words, sizeof words);
 }
 
-void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                    struct lp_sender sender, const struct hw_flight *flight)
-{
-    lp_cause_flight_sent(ctx, (struct lp_sent){.at_ps = flight->tau_ps,
-                                               .entity = sender.entity,
-                                               .number = (uint32_t)sender.number,
-                                               .to_lp = to_lp,
-                                               .type = (uint8_t)type});
-}
-
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight)
 {
     if (lp_traces_causes(cw_model_data(ctx)))
-        lp_flight_sent(ctx, 0, (enum lp_event_type)0, sender, flight);
+        lp_cause_flight_sent(ctx, 0, (enum lp_event_type)0, sender, flight->tau_ps);
 }
 
 void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
@@ -99,26 +89,25 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
         lp_late_node_ps(hw, next, place_of_link(run, index), flight->operation, overhead_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+    const int64_t sigma_before_ps = flight->sigma_ps;
+    const int64_t wait_ps =
+        hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
+                             lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
     if (lp_traces_causes(run->m))
-        lp_cause_cross(flight, &hw->link[kind], link, kind, index, next);
-    hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
-                         lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
+        lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
     lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
 }
 
-/* fabric_cross() without jitter, noted as a cause. */
+/* fabric_cross() where nothing is asked for but causes. */
 static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
                                                   enum hw_link_kind kind, uint32_t index,
                                                   enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
-    const struct hw_flight before = *flight;
+    const int64_t sigma_before_ps = flight->sigma_ps;
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
-    hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]);
-    const int64_t idle_ps = before.tau_ps + flight->sigma_ps - before.sigma_ps +
-                            hw->link[kind].prop_ps + hw->overhead_ps[next];
-    lp_cause_crossed(flight, before.sigma_ps, flight->tau_ps > idle_ps, kind, index, next);
-    lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
+    const int64_t wait_ps = hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]);
+    lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -129,8 +118,8 @@ fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kin
 {
     const struct hw_config *hw = &run->m->hw;
     if (__builtin_expect(hw->watched, 0))
-        (hw->jittered || !run->m->emit.causes ? cross_watched : cross_noted)(run, flight, kind,
-                                                                             index, next);
+        (hw->jittered || run->m->emit.links ? cross_watched : cross_noted)(run, flight, kind, index,
+                                                                           next);
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(run->ctx, run->m, &run->cube->link[index], flight),
@@ -143,11 +132,27 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
     fabric_cross(run, flight, kind, index, next);
 }
 
+/* Off the fast way each crossing is a call. It hides the next links from the processor, which
+ * would else fetch them early. */
+static __attribute__((noinline)) void fetch_noc_links(const struct lp_run *run, uint32_t from,
+                                                      uint32_t to)
+{
+    const struct hw_link *const link = &run->cube->link[run->m->links.first[LP_LINKS_NOC]];
+    while (from != to) {
+        uint32_t next;
+        const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
+        __builtin_prefetch(&link[from * HW_PORTS + port], 1);
+        from = next;
+    }
+}
+
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
     const struct lp_model *const m = run->m;
     if (from == to)
         return;
+    if (__builtin_expect(m->hw.watched, 0))
+        fetch_noc_links(run, from, to);
     struct hw_spot at = lp_router_spot(m, from);
     const struct hw_spot end = lp_router_spot(m, to);
     while (from != to) { /* as hw_route_noc() goes: by X, then Y */
@@ -192,10 +197,12 @@ void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
         const uint32_t index = run->m->links.first[LP_LINKS_TO_M_CPU];
         const struct hw_link_class *const link_class = &run->m->hw.link[HW_LINK_M_CPU];
         struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+        const int64_t sigma_before_ps = flight->sigma_ps;
+        const int64_t wait_ps = hw_flight_cross_late(flight, link_class, link, 0,
+                                                     lp_late_ps(run, flight, HW_LINK_M_CPU, index));
         if (lp_traces_causes(run->m))
-            lp_cause_cross(flight, link_class, link, HW_LINK_M_CPU, index, HW_NODE_KINDS);
-        hw_flight_cross_late(flight, link_class, link, 0,
-                             lp_late_ps(run, flight, HW_LINK_M_CPU, index));
+            lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, HW_LINK_M_CPU, index,
+                             HW_NODE_KINDS);
     } else
         fabric_cross(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_FROM_M_CPU],
                      HW_NODE_ROUTER);
@@ -297,6 +304,10 @@ static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_fl
     const struct lp_model *m = run->m;
     uint32_t to_cube = 0;
     const bool to_io_die = !lp_cube_neighbour(m, run->cube_in_sip, port, &to_cube);
+    if (__builtin_expect(m->hw.watched, 0)) {
+        __builtin_prefetch(&run->cube->link[m->links.first[LP_LINKS_OUT] + port], 1);
+        __builtin_prefetch(&run->cube->link[m->links.first[LP_LINKS_UCIE] + port], 1);
+    }
     lp_cross_noc(run, flight, router, m->router.of_port[port]);
     fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
                  HW_NODE_UCIE_PORT);

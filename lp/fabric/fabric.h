@@ -20,10 +20,7 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight);
 
-/* The causes are traced: an event goes out whose delay is this flight; a flight ends without an
- * event (which asks itself whether they are traced). */
-void lp_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                    struct lp_sender sender, const struct hw_flight *flight);
+/* A flight ends without an event; noted if the causes are traced. */
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight);
 
 /* A flight has just crossed a link, whose record is emitted if the host wants it; NULL: it reserved

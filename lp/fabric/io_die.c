@@ -35,11 +35,13 @@ static void cross_io_die_link(struct die_run *run, struct hw_flight *flight, enu
         hw_flight_cross(flight, &run->m->hw.link[kind], link, next_overhead_ps);
         return;
     }
-    if (lp_traces_causes(run->m))
-        lp_cause_cross(flight, &run->m->hw.link[kind], link, kind, index, next);
+    const int64_t sigma_before_ps = flight->sigma_ps;
     const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
-    hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
-                         lp_late_link_ps(&run->m->hw, kind, place, flight));
+    const int64_t wait_ps =
+        hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
+                             lp_late_link_ps(&run->m->hw, kind, place, flight));
+    if (lp_traces_causes(run->m))
+        lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
     lp_link_crossed(run->ctx, run->m, lp_of_io_die(run->m, run->sip), index,
                     run->m->hw.link[kind].rate, flight, link);
 }
@@ -193,10 +195,12 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const enum hw_link_kind link = hw_route_outer_link(&m->hw, transfer.port);
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
+    const int64_t sigma_before_ps = flight.sigma_ps;
+    const int64_t wait_ps =
+        hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
+                             lp_late_link_ps(&m->hw, link, place, &flight));
     if (lp_traces_causes(m))
-        lp_cause_cross(&flight, &m->hw.link[link], down, link, at, HW_NODE_IO_PORT);
-    hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
-                         lp_late_link_ps(&m->hw, link, place, &flight));
+        lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);
     lp_forward(ctx, lp_of_io_die(m, to_sip), LP_EVENT_TRANSFER, lp_sender_of(event), &transfer,
                &flight);

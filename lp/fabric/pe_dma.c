@@ -24,22 +24,12 @@ static const struct hw_dma_op *first_op(const struct lp_model *m, const struct l
     return dma_op_at(m, pe, vc, pe->dma.head[vc]);
 }
 
-static struct lp_sent cause_of(const struct lp_run *run, enum lp_event_type type,
-                               struct lp_sender sender, int64_t at_ps)
-{
-    return (struct lp_sent){.at_ps = at_ps,
-                            .entity = sender.entity,
-                            .number = (uint32_t)sender.number,
-                            .to_lp = run->lp,
-                            .type = (uint8_t)type};
-}
-
 static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
                            int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
     if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, cause_of(run, type, sender, at_ps));
+        lp_cause_sent(run->ctx, run->lp, type, sender, at_ps, 0);
     lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
 }
 
@@ -92,14 +82,13 @@ static void note_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
 {
     const struct lp_model *const m = run->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
-    const struct lp_sent cause = cause_of(run, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
     lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
     if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
     else
         lp_note_memory_way(m, pe, memory, op->slice, true);
     lp_cause_passed(op->bytes);
-    lp_cause_flight_sent(run->ctx, cause);
+    lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
 }
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
@@ -338,7 +327,7 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
     if (lp_traces_causes(m)) {
         lp_note_memory_way(m, pe, memory, op->slice, false);
         lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
-        lp_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, &flight);
+        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight.tau_ps);
     }
     lp_dma_done(run, sender, flight.tau_ps, pe, op->dir);
 }
@@ -357,9 +346,9 @@ static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sen
                            uint8_t part, int64_t at_ps)
 {
     if (lp_traces_causes(run->m) && part == 1)
-        lp_cause_flight_sent(run->ctx, cause_of(run, LP_EVENT_DMA_DONE, sender, at_ps));
+        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps);
     else if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_DMA_DONE, sender, at_ps));
+        lp_cause_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps, 0);
     struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
     if (move->parts == 0 || at_ps > move->done_ps)
         move->done_ps = at_ps;
@@ -503,5 +492,5 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
             event->number, &load, sizeof load);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, cause_of(run, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps));
+        lp_cause_sent(run->ctx, run->lp, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps, 0);
 }

@@ -101,8 +101,9 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
                             lp_launch_of(&system->model, kernel->launch)->args.rank, kernel);
         if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
             options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
-    } else if (kind >= LP_RECORD_CAUSE && options->causes.record != NULL) {
-        options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
+    } else if (kind >= LP_RECORD_CAUSE) {
+        if (system->model.emit.causes && system->model.emit.direct == NULL)
+            options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
     } else if (kind == LP_RECORD_HOST) {
         lp_batch_times_answer(&system->times, worker,
                               ((const struct lp_host_record *)record)->t_ps);
@@ -116,6 +117,15 @@ static bool on_worker_look(void *arg, uint32_t worker)
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
+
+/* Between drains: the causes are wanted from here on, or not. */
+static void trace_causes(struct lp_system *system, bool wanted)
+{
+    struct lp_model *const m = &system->model;
+    m->emit.causes = wanted;
+    m->emit.notes = wanted || m->emit.waits;
+    m->hw.watched = m->hw.jittered || wanted || m->emit.links;
+}
 
 static int machine_out_of_memory(struct cw_error *error)
 {
@@ -173,12 +183,11 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->model.emit.links = options->crossed != NULL;
-    system->model.emit.causes = options->causes.record != NULL;
     if (options->engine.sync == CW_SEQUENTIAL)
         system->model.emit.direct = options->causes.direct;
-    system->model.emit.waits = system->model.emit.causes || options->waited != NULL;
-    system->model.hw.watched |= system->model.emit.causes || system->model.emit.links;
-    system->hooks = lp_engine_model(&system->model);
+    system->model.emit.waits = options->waited != NULL;
+    trace_causes(system, false);
+    system->hooks = lp_engine_model(&system->model, options->causes.begin != NULL);
     const uint32_t workers = options->engine.worker_count;
     const size_t pairs = (size_t)workers * workers;
     uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
@@ -334,7 +343,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
 {
     reset_times(system);
     if (system->options.causes.begin != NULL)
-        system->options.causes.begin(system->options.causes.arg);
+        trace_causes(system, system->options.causes.begin(system->options.causes.arg));
     system->batch++;
     system->model.launches.dropped = system->model.launches.last;
     system->launched_count = 0;

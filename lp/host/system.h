@@ -16,16 +16,16 @@
  * Is told why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
  * as commit records of kind `kind`, on the worker that owns the LP of the event that emitted them.
  * The records of one LP come in the total order. `begin` is called before each batch of launches,
- * on the host's thread.
+ * on the host's thread. It returns whether the causes of this batch are wanted.
  */
 struct lp_cause_sink {
-    void (*begin)(void *arg);
+    bool (*begin)(void *arg);
     void (*record)(void *arg, uint32_t worker, const struct cw_event *event, uint16_t kind,
                    const void *record, uint16_t bytes);
     void *arg;
     /* The same past the engine's records, where nothing is undone (CW_SEQUENTIAL); then nothing
      * comes as a record. It outlives the machine. NULL: as records. */
-    const struct lp_cause_direct *direct;
+    struct lp_cause_direct *direct;
 };
 
 struct lp_system_options {

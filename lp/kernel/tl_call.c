@@ -93,16 +93,6 @@ void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
 
 /* ---- time and waiting ------------------------------------------------------------------------ */
 
-void tl_note_sent(const struct tl *tl, struct lp_sender sender)
-{
-    lp_cause_kernel_sent(tl->run->ctx, (struct lp_sent){.at_ps = tl->local_ps,
-                                                        .entity = sender.entity,
-                                                        .number = (uint32_t)sender.number,
-                                                        .to_lp = tl->run->lp,
-                                                        .type = LP_EVENT_KERNEL,
-                                                        .context = (uint8_t)tl->context});
-}
-
 bool tl_in_step(struct tl *tl)
 {
     const int64_t delay_ps = tl->local_ps - cw_now(tl->run->ctx);
@@ -113,7 +103,7 @@ bool tl_in_step(struct tl *tl)
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
     if (lp_traces_causes(tl->run->m))
-        tl_note_sent(tl, sender);
+        lp_cause_kernel_sent(tl->run->ctx, tl->run->lp, tl->context, sender, tl->local_ps);
     lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     return false;
 }

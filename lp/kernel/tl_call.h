@@ -82,8 +82,6 @@ bool tl_advance(struct tl *tl);
 
 /* True when the kernel's time is now; else an event at its time is on its way. */
 bool tl_in_step(struct tl *tl);
-/* The causes are traced: the kernel's next event is on its way. */
-void tl_note_sent(const struct tl *tl, struct lp_sender sender);
 /* The causes are traced, if the host asks: the kernel has waited so long for itself. */
 static inline void tl_note_part(const struct tl *tl, enum lp_cause_part part, int64_t ps)
 {

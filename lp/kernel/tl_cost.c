@@ -17,14 +17,20 @@ void tl_cost_init(struct lp_model *m)
     m->first_step = m->tile_memory == HW_MEMORY_TCM ? STEP_ISSUE : STEP_OPERANDS;
 }
 
+static int64_t late_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
+{
+    const struct hw_jitter_place place = {tl->run->sip, tl->run->cube_in_sip, tl->pe,
+                                          part * TL_CONTEXTS_MAX + tl->kernel->stream};
+    const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
+    return lp_late_node_ps(&tl->run->m->hw, block, place, operation, cost_ps);
+}
+
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {
     if (__builtin_expect(!tl->run->m->hw.watched, 1))
         return cost_ps;
-    const struct hw_jitter_place place = {tl->run->sip, tl->run->cube_in_sip, tl->pe,
-                                          part * TL_CONTEXTS_MAX + tl->kernel->stream};
-    const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
-    cost_ps += lp_late_node_ps(&tl->run->m->hw, block, place, operation, cost_ps);
+    if (tl->run->m->hw.jittered)
+        cost_ps += late_ps(tl, block, part, cost_ps);
     if (block == HW_NODE_PE_MATH || block == HW_NODE_PE_GEMM || block == HW_NODE_PE_FETCH_STORE)
         tl_note_part(tl,
                      block == HW_NODE_PE_MATH   ? LP_PART_MATH
@@ -47,6 +53,8 @@ int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part)
         return tl->run->m->issue_ps[issue];
     if (lp_traces_causes(tl->run->m))
         lp_cause_call(issue);
+    if (!tl->run->m->hw.jittered)
+        return tl->run->m->issue_ps[issue];
     const int64_t cpu_ps = overhead_ps(tl, HW_NODE_PE_CPU, part);
     switch (issue) {
     case ISSUE_IPCQ:

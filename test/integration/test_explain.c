@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -98,6 +99,7 @@ static void parts_sum_to_the_time(void **state)
     };
     for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
         check_sums(collectives[i], true);
+    check_sums("--n-elem 4096 -n 3 -w 1", false);
     check_sums("--bench raw_store --bytes 4096", false);
     check_sums("--bench ipcq_pingpong --bytes 4096", false);
 }
@@ -165,6 +167,29 @@ static void the_limit_is_one(void **state)
     json_decref(root);
 }
 
+/* A timeline shows the waits of kernels, which the explanation uses too. */
+static void a_timeline_stays(void **state)
+{
+    (void)state;
+    static const char *const more[] = {"", "--explain", "--explain --threads 2"};
+    char path[] = "/tmp/test_explain_XXXXXX";
+    close(mkstemp(path));
+    json_t *first = NULL;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        struct run_output output =
+            run_line(0, "run --quiet --no-data --n-elem 512 --trace %s %s", path, more[i]);
+        run_output_free(&output);
+        json_t *const trace = json_load_file(path, 0, NULL);
+        assert_non_null(trace);
+        if (i == 0)
+            first = json_incref(trace);
+        assert_true(json_equal(trace, first));
+        json_decref(trace);
+    }
+    json_decref(first);
+    unlink(path);
+}
+
 /* Beyond the memory that causes may take, the row says that there is no path. */
 static void too_many_causes_are_said(void **state)
 {
@@ -182,11 +207,9 @@ static void too_many_causes_are_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_sum_to_the_time),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(results_stay),
-        cmocka_unit_test(the_limit_is_one),
-        cmocka_unit_test(too_many_causes_are_said),
+        cmocka_unit_test(parts_sum_to_the_time), cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(results_stay),          cmocka_unit_test(a_timeline_stays),
+        cmocka_unit_test(the_limit_is_one),      cmocka_unit_test(too_many_causes_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,8 @@ static const char *const lines[] = {
     "run --bytes 1KiB:4KiB:x2 --set defaults.n_slots=1",
     "run --bench ipcq_shift --tiles 9 --bytes 1KiB --set defaults.n_slots=2",
     "run --bench gemm_allreduce --gemm 64x64x64",
-    "run --preset kernbench --n-elem 2048 --no-data"};
+    "run --preset kernbench --n-elem 2048 --no-data",
+    "run --preset a3_8 --bytes 16KiB --no-data --trace-links"};
 enum { LINES = sizeof lines / sizeof *lines };
 
 static void slices_nest_and_arrows_arrive(void **state)
@@ -194,6 +195,86 @@ static void slices_nest_and_arrows_arrive(void **state)
             assert_int_equal(reader.calls, i == 1 || i == 4 || i == 6 ? 3 : 1);
             run_output_free(&output);
         }
+}
+
+/* ---- links ---------------------------------------------------------------------------------- */
+
+enum { LINK_TRACKS = 1 << 30 };
+
+/* The ns that all links of the file are busy for, and how many tracks are PE_DMA's or a switch's.
+ * Each slice is rounded to ps, where --links rounds once.
+ */
+static double links_busy_ns(size_t *pe_dma, size_t *switches)
+{
+    json_t *const root = json_load_file(path, 0, NULL), *event;
+    double ns = 0;
+    size_t i;
+    *pe_dma = *switches = 0;
+    assert_non_null(root);
+    json_array_foreach(json_object_get(root, "traceEvents"), i, event)
+    {
+        const json_t *const args = json_object_get(event, "args");
+        const char *const name = json_string_value(json_object_get(args, "name"));
+        const bool is_link = json_integer_value(json_object_get(event, "tid")) >= LINK_TRACKS;
+        if (is_link && name != NULL) {
+            *pe_dma += strstr(name, ", PE_DMA") != NULL;
+            *switches += strncmp(name, "switch ", 7) == 0;
+        } else if (is_link) {
+            ns += json_number_value(json_object_get(event, "dur")) * 1000;
+        }
+    }
+    json_decref(root);
+    return ns;
+}
+
+/* What --links tells of all links together. */
+static double told_busy_ns(const char *file)
+{
+    json_t *const root = json_load_file(file, 0, NULL), *link;
+    const json_t *const size = json_array_get(json_object_get(root, "sizes"), 0);
+    double ns = 0;
+    size_t i;
+    assert_non_null(size);
+    json_array_foreach(json_object_get(size, "links"), i, link) ns +=
+        json_number_value(json_object_get(link, "busy_ns")) *
+        json_number_value(json_object_get(link, "count"));
+    json_decref(root);
+    return ns;
+}
+
+static void links_have_tracks_where_asked_for(void **state)
+{
+    (void)state;
+    static const char *const asked[] = {"run --preset tiny --n-elem 9000", "run --n-elem 4096",
+                                        "run --preset a3_8 --bytes 64KiB --no-data",
+                                        "run --n-elem 2048 --set fabric.contention=chunk"};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char file[120];
+        size_t pe_dma, switches;
+        snprintf(file, sizeof file, "%s/links.json", folder);
+        struct run_output output =
+            run_line(0, "%s --trace %s --trace-links --links %s", asked[i], path, file);
+        const struct reader reader = read_timeline(false);
+        (void)read_timeline(true);
+        const double told = told_busy_ns(file), drawn = links_busy_ns(&pe_dma, &switches);
+        assert_true(reader.slices > 100 && told > 0);
+        assert_true(fabs(drawn - told) < 1e-4 * told);
+        assert_true(pe_dma >= 4);
+        assert_int_equal(switches > 0, i == 2);
+        run_output_free(&output);
+    }
+    size_t all, one, switches;
+    struct run_output output = run_line(0, "%s --trace %s --trace-links", asked[1], path);
+    (void)links_busy_ns(&all, &switches);
+    run_output_free(&output);
+    output = run_line(0, "%s --trace %s --trace-links --trace-only 1.10", asked[1], path);
+    (void)read_timeline(true);
+    (void)links_busy_ns(&one, &switches);
+    assert_true(one > 0 && one * 16 <= all);
+    run_output_free(&output);
+    output = run_line(0, "%s --trace %s", asked[1], path);
+    assert_true(links_busy_ns(&one, &switches) == 0);
+    run_output_free(&output);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -336,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_nest_and_arrows_arrive),
+        cmocka_unit_test(links_have_tracks_where_asked_for),
         cmocka_unit_test(compressed_files_hold_the_same),
         cmocka_unit_test(all_threads_write_the_same_timeline),
         cmocka_unit_test(filters_leave_out_the_rest),

@@ -69,6 +69,13 @@ check holds gather -DCHANGES=3 -DWORK=1
 for bug in NO_AWAIT PARK_FIRST OVER_LAST LOOK_FIRST WAKE_FIRST; do
     check fails gather "-DBUG_$bug"
 done
+check holds credit
+check holds credit -DONE_WAY
+check holds credit -DDELAY=3
+check holds credit -DMANY=1 -DTIMES=6
+for bug in FAR_APART NO_ROUND MARK_EARLY MARK_OLD NO_BOUND; do
+    check fails credit "-DBUG_$bug"
+done
 check holds handover
 check holds handover -DFORWARDS=1
 check holds handover -DMIDDLE_OWNER=0

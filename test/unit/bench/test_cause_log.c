@@ -34,11 +34,11 @@ static void each_lp_has_a_log(void **state)
     for (uint32_t i = 0; i < 100000; i++)
         add(log, i % 2, i % 2 == 0 ? 0 : 1 + i / 2 % 2, 5 * (int64_t)i, i);
     assert_true(cause_log_is_whole(log));
-    const struct cause_entry *entry = cause_log_until(log, 2, INT64_MAX);
+    const struct lp_cause_entry *entry = cause_log_until(log, 2, INT64_MAX);
     for (uint32_t i = 99999; entry != NULL; i -= 4, entry = entry->before) {
         assert_int_equal(entry->number, i);
         assert_int_equal(entry->now_ps, 5 * (int64_t)i);
-        assert_int_equal(cause_log_steps(entry)[1], i + 1);
+        assert_int_equal(lp_cause_steps_of(entry)[1], i + 1);
         if (i < 4)
             assert_null(entry->before);
     }
@@ -62,6 +62,34 @@ static void the_last_entry_until_a_time_is_found(void **state)
     assert_null(cause_log_until(log, 1, 100));
     add(log, 0, 1, 7, 1);
     assert_int_equal(cause_log_until(log, 1, 100)->number, 1);
+    cause_log_free(log);
+}
+
+/* A question for any time finds the same entry in a log of many blocks as a search of all of it. */
+static void questions_begin_in_the_right_block(void **state)
+{
+    (void)state;
+    enum { ENTRIES = 20000 };
+    struct cause_log *const log = cause_log_create(LPS, 1, 64 * MEBIBYTE);
+    for (uint32_t round = 0; round < 2; round++) {
+        cause_log_clear(log);
+        for (uint32_t i = 0; i < ENTRIES; i++)
+            add(log, 0, i % 1000 == 999 ? 2 : 1, i / 3, i);
+        uint64_t random = 1;
+        for (uint32_t i = 0; i < 3000; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            const uint32_t lp = 1 + (uint32_t)(random >> 60) % 2;
+            const int64_t until_ps = (int64_t)(random >> 33) % (ENTRIES / 3 + 2);
+            int64_t number = until_ps * 3 + 2 < ENTRIES ? until_ps * 3 + 2 : ENTRIES - 1;
+            while (number >= 0 && (number % 1000 == 999) != (lp == 2))
+                number--;
+            const struct lp_cause_entry *const found = cause_log_until(log, lp, until_ps);
+            if (number < 0)
+                assert_null(found);
+            else
+                assert_int_equal(found->number, number);
+        }
+    }
     cause_log_free(log);
 }
 
@@ -131,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_lp_has_a_log),
         cmocka_unit_test(the_last_entry_until_a_time_is_found),
+        cmocka_unit_test(questions_begin_in_the_right_block),
         cmocka_unit_test(the_limit_of_memory_holds),
         cmocka_unit_test(steps_are_joined),
         cmocka_unit_test(limits_become_twice_as_fast),

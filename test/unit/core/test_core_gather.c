@@ -92,6 +92,28 @@ static void a_machine_that_changes_is_noticed(void **state)
     assert_int_equal(machine.pace.best, WAY_APART);
 }
 
+/* An iteration of a collective with data: a long phase with much work per event, a short one with
+ * little. To gather would lose in both. */
+static void phases_of_a_model_are_not_taken_for_a_gain(void **state)
+{
+    (void)state;
+    for (unsigned turn = 0; turn < 40; turn++) {
+        const double heavy_s = 0.006 + 0.0005 * turn, light_s = 0.003 + 0.0002 * turn;
+        struct machine machine = {.change_s = 0.0003};
+        machine_begin(&machine, WAY_APART);
+        while (machine.now_s < 2) {
+            machine.rate[WAY_APART] = 4e6;
+            machine.rate[WAY_TOGETHER] = 2.2e6;
+            machine_run(&machine, heavy_s);
+            machine.rate[WAY_APART] = 30e6;
+            machine.rate[WAY_TOGETHER] = 17e6;
+            machine_run(&machine, light_s);
+        }
+        assert_int_equal(machine.pace.best, WAY_APART);
+        assert_true(machine.apart_s > 0.96 * machine.now_s);
+    }
+}
+
 static void judge(struct throttle *throttle, uint64_t processed, uint64_t undone, int64_t ahead_ps)
 {
     throttle->usage = (struct throttle_usage){.processed = processed, .rolled_back = undone};
@@ -102,7 +124,7 @@ static void speculation_narrows_in_model_time_where_much_is_undone(void **state)
 {
     (void)state;
     struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC);
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
     assert_true(throttle.reach.ps == CW_TIME_MAX);
     judge(&throttle, 10000, 3000, 1000);
     assert_true(throttle.reach.ps == CW_TIME_MAX); /* without a bound that is not too much */
@@ -122,7 +144,7 @@ static void a_bound_that_does_not_help_goes(void **state)
 {
     (void)state;
     struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC);
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
     judge(&throttle, 10000, 7000, 1024);
     for (unsigned step = 1; step < 4; step++)
         judge(&throttle, 1000, 700, 1024);
@@ -138,6 +160,46 @@ static void a_bound_that_does_not_help_goes(void **state)
         judge(&throttle, 1000, 700, 1024);
     judge(&throttle, 1000, 300, 1024);
     assert_int_equal(throttle.reach.ps, 32); /* it has helped */
+}
+
+static void a_batch_of_speculation_is_a_small_part_of_what_is_pending(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
+    assert_int_equal(throttle_speculative_batch(&throttle, 0), 4);
+    assert_int_equal(throttle_speculative_batch(&throttle, 128), 16);
+    assert_int_equal(throttle_speculative_batch(&throttle, 4095), 511);
+    assert_int_equal(throttle_speculative_batch(&throttle, UINT64_C(1) << 40), 512);
+    throttle_init(&throttle, CW_STRESS, UINT64_MAX, 1);
+    assert_int_equal(throttle_speculative_batch(&throttle, 0), 512);
+}
+
+/* A full window costs a round of GVT, so a small one does not pay, unless memory wants it. */
+static void the_window_stays_large_enough_to_pay(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_ADAPTIVE, UINT64_MAX, 1);
+    throttle.pending = 1000;
+    for (int i = 0; i < 10; i++) {
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
+        throttle_adjust(&throttle, true, 0, 0);
+    }
+    assert_int_equal(throttle.window, 64);
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 100};
+    throttle_adjust(&throttle, true, 0, 0);
+    assert_int_equal(throttle.window, 128);
+    throttle.pending = 5; /* few events: most of what is handled ahead is in vain */
+    for (int i = 0; i < 10; i++) {
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
+        throttle_adjust(&throttle, true, 0, 0);
+    }
+    assert_int_equal(throttle.window, 5);
+    throttle.level = MEMORY_TIGHT;
+    for (int i = 0; i < 10; i++)
+        throttle_adjust(&throttle, true, 5, 0);
+    assert_int_equal(throttle.window, 1);
 }
 
 /* Long enough for several changes of the way. */
@@ -190,8 +252,11 @@ int main(void)
         cmocka_unit_test(trials_take_a_fiftieth_of_the_time),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
+        cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_bound_that_does_not_help_goes),
+        cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
+        cmocka_unit_test(the_window_stays_large_enough_to_pay),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };

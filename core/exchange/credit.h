@@ -1,0 +1,64 @@
+/*
+ * credit.h: how many messages a worker has sent ahead of GVT, and how many more it may send.
+ *
+ * A worker that no other one holds up may run ahead of its receivers without end, and each message
+ * waits in their memory. So a worker handles no event while `most` of its messages or more come
+ * from events after GVT's time.
+ *
+ * Counted are the messages of events that are committed, ahead of GVT where a promise or a safe
+ * bound allowed it. What events have sent that could be undone is bounded by the window
+ * (throttle.h).
+ *
+ * I-CREDIT-1: of the first `settled` messages that were counted, each was sent by an event that is
+ * not after GVT's time.
+ *
+ * Owned by one worker.
+ */
+#ifndef CORE_CREDIT_H
+#define CORE_CREDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CREDIT_MARKS = 16, CREDIT_MIN = 64, CREDIT_MAX = 16384 };
+
+/* The first `sent` messages were sent by events that are not after `reached_ps`. */
+struct credit_mark {
+    int64_t reached_ps;
+    uint64_t sent;
+};
+
+struct credit {
+    uint64_t most;
+    uint64_t settled;
+    uint64_t sent_then;                     /* when GVT was computed last */
+    struct credit_mark marks[CREDIT_MARKS]; /* [count], the oldest first: those not settled */
+    unsigned count;
+};
+
+/* `most` is as much as a 16th of the memory holds, if each worker sends as much. */
+void credit_init(struct credit *credit, uint64_t bytes_max, uint32_t workers);
+
+/* Nothing that was sent is ahead. `sent` here and below: messages of committed events, ever. */
+void credit_begin(struct credit *credit, uint64_t sent);
+
+/* Before credit_left(). No committed event is after `reached_ps`. */
+void credit_note(struct credit *credit, uint64_t sent, int64_t reached_ps);
+
+/* GVT was computed. */
+void credit_settle(struct credit *credit, uint64_t sent, int64_t gvt_ps);
+
+/* How many more messages may be sent; 0: the worker is held back. */
+static inline uint64_t credit_left(const struct credit *credit, uint64_t sent)
+{
+    const uint64_t ahead = sent - credit->settled;
+    return ahead < credit->most ? credit->most - ahead : 0;
+}
+
+/* Whether GVT should be computed soon, so that the worker need not stop. */
+static inline bool credit_wants_round(const struct credit *credit, uint64_t sent)
+{
+    return sent - credit->sent_then >= credit->most / 4;
+}
+
+#endif

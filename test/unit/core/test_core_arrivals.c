@@ -1,0 +1,178 @@
+/*
+ * test_core_arrivals.c: the events that a sender may still cancel (arrivals.h) are found by their
+ * numbers, wherever they lie, and take memory for those that can be cancelled alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/exchange/arrivals.h"
+
+enum { LIMIT_BYTES = 1 << 20, EVENTS = 1 << 20, FAR = 16 };
+
+/* An event that is told from others by its time; nothing else of it is read. */
+static struct cw_event *event_at(struct cw_event *event, int64_t time_ps)
+{
+    event->time_ps = time_ps;
+    return event;
+}
+
+struct kit {
+    struct memory memory;
+    struct arrivals_aside aside;
+    struct arrivals arrivals, other; /* of two senders */
+};
+
+static struct kit *begin(uint64_t bytes_max)
+{
+    struct kit *const kit = calloc(1, sizeof *kit);
+    assert_non_null(kit);
+    memory_init(&kit->memory, bytes_max);
+    arrivals_aside_init(&kit->aside, &kit->memory, 2);
+    arrivals_init(&kit->arrivals, &kit->aside, 0);
+    arrivals_init(&kit->other, &kit->aside, 1);
+    return kit;
+}
+
+static void end(struct kit *kit)
+{
+    arrivals_free(&kit->arrivals);
+    arrivals_free(&kit->other);
+    arrivals_aside_free(&kit->aside);
+    assert_int_equal(kit->memory.taken.word, 0);
+    free(kit);
+}
+
+/* The head of the ring is an event far away. All others are final soon after they came. */
+static void one_event_far_ahead_holds_no_memory_for_those_behind_it(void **state)
+{
+    (void)state;
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event far[FAR], near;
+    for (int64_t i = 0; i < EVENTS; i++) {
+        const bool is_far = i % (EVENTS / FAR) == 0;
+        struct cw_event *const event =
+            is_far ? event_at(&far[i / (EVENTS / FAR)], INT64_MAX - i) : event_at(&near, i);
+        assert_true(arrivals_add(&kit->arrivals, event, i - 8));
+    }
+    assert_true(kit->arrivals.capacity <= ARRIVALS_MIN * 8);
+    assert_true(kit->memory.taken.word < 64 << 10);
+    for (size_t i = 0; i < FAR; i++) {
+        const uint64_t number = i * (EVENTS / FAR);
+        assert_ptr_equal(arrivals_take(&kit->arrivals, number), &far[i]);
+        assert_null(arrivals_take(&kit->arrivals, number)); /* once */
+    }
+    assert_ptr_equal(arrivals_take(&kit->arrivals, EVENTS - 1), &near);
+    assert_null(arrivals_take(&kit->arrivals, EVENTS)); /* not yet */
+    assert_null(arrivals_take(&kit->arrivals, EVENTS / FAR + 1));
+    end(kit);
+}
+
+/* Times at random, final after a while: against a list of all. */
+static void whatever_can_be_cancelled_is_found_by_its_number(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, SPAN = 3000 };
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event *const events = calloc(COUNT, sizeof *events);
+    bool *const taken = calloc(COUNT, sizeof *taken);
+    struct cw_rng rng = cw_rng_seeded(18, 1);
+    size_t live_most = 0;
+    assert_true(events != NULL && taken != NULL);
+    for (int64_t i = 0; i < COUNT; i++) {
+        const int64_t far_ps = cw_rng_below(&rng, 50) == 0 ? SPAN : 20;
+        assert_true(arrivals_add(
+            &kit->arrivals, event_at(&events[i], i + cw_rng_below(&rng, (uint32_t)far_ps)), i));
+        const uint64_t back = cw_rng_below(&rng, SPAN), number = (uint64_t)i - back;
+        if (back > (uint64_t)i || taken[number] || events[number].time_ps < i)
+            continue;
+        assert_ptr_equal(arrivals_take(&kit->arrivals, number), &events[number]);
+        taken[number] = true;
+    }
+    for (int64_t now = 0; now < COUNT; now++) {
+        size_t live = 0;
+        for (int64_t i = now > SPAN ? now - SPAN : 0; i <= now; i++)
+            live += events[i].time_ps >= now;
+        live_most = live > live_most ? live : live_most;
+    }
+    assert_true(kit->arrivals.capacity <= 8 * live_most); /* I-ARRIVE-2 */
+    for (int64_t i = 0; i < COUNT; i++)
+        if (!taken[i] && events[i].time_ps >= COUNT)
+            assert_ptr_equal(arrivals_take(&kit->arrivals, (uint64_t)i), &events[i]);
+    free(taken);
+    free(events);
+    end(kit);
+}
+
+static void all_are_forgotten_and_numbers_go_on(void **state)
+{
+    (void)state;
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event far;
+    (void)event_at(&far, 1000000);
+    for (int64_t i = 0; i < 1000; i++) {
+        struct cw_event near;
+        assert_true(arrivals_add(&kit->arrivals, i % 100 == 0 ? &far : event_at(&near, i), i));
+    }
+    assert_true(kit->aside.table.count > 0);
+    arrivals_forget(&kit->arrivals);
+    arrivals_aside_forget(&kit->aside);
+    assert_int_equal(kit->aside.table.count, 0);
+    assert_null(arrivals_take(&kit->arrivals, 0));
+    assert_null(arrivals_take(&kit->arrivals, 900));
+    assert_true(arrivals_add(&kit->arrivals, &far, 0));
+    assert_ptr_equal(arrivals_take(&kit->arrivals, 1000), &far);
+    end(kit);
+}
+
+static void without_memory_nothing_is_lost(void **state)
+{
+    (void)state;
+    enum { COUNT = 4096 };
+    struct kit *const kit = begin(20000);
+    struct cw_event *const events = calloc(COUNT, sizeof *events);
+    uint64_t added = 0;
+    assert_non_null(events);
+    while (added < COUNT && arrivals_add(&kit->arrivals, event_at(&events[added], 5), 0))
+        added++;
+    assert_in_range(added, ARRIVALS_MIN, COUNT - 1);
+    assert_false(arrivals_add(&kit->arrivals, event_at(&events[added], 5), 0));
+    for (uint64_t i = 0; i < added; i++)
+        assert_ptr_equal(arrivals_take(&kit->arrivals, i), &events[i]);
+    free(events);
+    end(kit);
+}
+
+static void senders_do_not_see_each_other(void **state)
+{
+    (void)state;
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event far[2], near;
+    (void)event_at(&near, 0);
+    for (int64_t i = 0; i < 1000; i++) {
+        assert_true(arrivals_add(&kit->arrivals, i == 3 ? event_at(&far[0], 5000) : &near, i));
+        assert_true(arrivals_add(&kit->other, i == 3 ? event_at(&far[1], 5000) : &near, i));
+    }
+    assert_true(kit->aside.table.count >= 2);
+    assert_null(arrivals_take(&kit->other, 2));
+    assert_ptr_equal(arrivals_take(&kit->other, 3), &far[1]);
+    assert_ptr_equal(arrivals_take(&kit->arrivals, 3), &far[0]);
+    end(kit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_event_far_ahead_holds_no_memory_for_those_behind_it),
+        cmocka_unit_test(whatever_can_be_cancelled_is_found_by_its_number),
+        cmocka_unit_test(senders_do_not_see_each_other),
+        cmocka_unit_test(all_are_forgotten_and_numbers_go_on),
+        cmocka_unit_test(without_memory_nothing_is_lost),
+    };
+    return cmocka_run_group_tests_name("core_arrivals", tests, NULL, NULL);
+}
