@@ -28,10 +28,17 @@ LIBS_JEMALLOC := $(if $(JEMALLOC_ARCHIVE),-Wl$(COMMA)-u$(COMMA)malloc$(COMMA)-u$
 SMALL := -DUNDO_BLOCK_BYTES=2048u
 SMALLISH := -DUNDO_BLOCK_BYTES=8192u # where each allocation fails in turn
 
+# What an installed program and library get, so that an error in them is hard to use: addresses that
+# differ from run to run, tables of calls that are read-only once they are filled, stacks that are never
+# executed.
+HARDENED := -fPIE
+HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)
-  CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition
+  CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition $(HARDENED)
   LDFLAGS_VARIANT := -O3 -flto=auto
+  LINK_VARIANT := $(HARDENED_LINK)
   LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),check)
   # For the tests that link the library: quick to build. The program that they run is the release's.
@@ -212,8 +219,8 @@ nightly: setup ## random models, schedules, aarch64, calls that fail: an hour (N
 # Every call of the commands that write, from each place, with AddressSanitizer.
 FAULT_PAIRS ?= 100
 faults: setup ## make each call of the commands that write fail in turn, with AddressSanitizer: half an hour
-	@$(SUBMAKE) VARIANT=asan $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
-	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
+	@$(SUBMAKE) VARIANT=asan all $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
+	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) KILLS=200 CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
 	@.ci/setup.sh git python3
@@ -365,7 +372,7 @@ $(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
 	@$(AR) rcs $@ $^
 
 $(ENGINE_SHARED): $(OUT)/obj/engine.o
-	@$(CC) $(LDFLAGS_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
 
 # A library, so that a test gets the helpers that it uses and no others: some tests replace parts of
 # the product by mocks.
@@ -374,7 +381,7 @@ $(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
 	@gcc-ar rcs $@ $^
 
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
-	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) $(if $(LINK_VARIANT),-pie) -pthread -rdynamic -o $@ $^ $(LIBS)
 
 # The commit is in a file of its own, which changes only with it, and is linked into the program
 # only, so that nothing else is built again.
