@@ -38,6 +38,12 @@ DATA_TESTS = [
     ("asan", DATA + "commit", {"COMMIT_SEEDS": "30"}),
     ("tsan", DATA + "commit", {"COMMIT_SEEDS": "10"}),
 ]
+# Of schedules, and of the files that they come from.
+SCHEDULE_ROOMS = ("collectives/schedule/", "collectives/msccl/",
+                  "collectives/algorithms/scheduled/")
+SCHEDULE_TESTS = [("asan", "test/unit/schedule/test_" + name, {})
+                  for name in ("schedule_check", "msccl_xml", "expect_schedule",
+                               "schedule_program", "scheduled", "hierarchy")]
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
@@ -53,6 +59,8 @@ def tests_of(mutant):
 def tests_for(mutant):
     if mutant.file.startswith("lp/"):
         return LP_TESTS
+    if mutant.file.startswith(SCHEDULE_ROOMS):
+        return SCHEDULE_TESTS
     return DATA_TESTS if mutant.file.startswith("collectives/") else TESTS
 
 
