@@ -102,7 +102,8 @@ PROGRAM_SOURCES := bench/main.c bench/build_commit.c
 EXAMPLE_SOURCES := $(wildcard core/example/*.c)
 LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c $(d)/*/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
-TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
+TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c)
+FAULT_TESTS := $(wildcard test/faults/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
 TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
@@ -116,7 +117,7 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly faults mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -198,14 +199,21 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
-nightly: setup ## random models, schedules, aarch64: half an hour (NIGHTLY_ROUNDS=0: without end)
+nightly: setup ## random models, schedules, aarch64, calls that fail: an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/test/unit/core/test_core_parallel
 	@$(SUBMAKE) VARIANT=asan $(BUILD)/asan/test/unit/core/test_core_parallel
 	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/test/unit/core/test_core_parallel
 	@$(SUBMAKE) VARIANT=explore $(STRESS)
 	@$(SUBMAKE) VARIANT=explore-asan $(STRESS_ASAN)
 	@$(SUBMAKE) cross-test
+	@$(SUBMAKE) faults
 	@test/nightly.sh
+
+# Every call of the commands that write, from each place, with AddressSanitizer.
+FAULT_PAIRS ?= 100
+faults: setup ## make each call of the commands that write fail in turn, with AddressSanitizer: half an hour
+	@$(SUBMAKE) VARIANT=asan $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
+	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
 	@.ci/setup.sh git python3
@@ -420,6 +428,19 @@ $(OUT)/obj/%.o: %.c
 $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+# The tests of faults run a program whose memory comes from the C library, so that the calls for it can
+# fail, with a library before it that makes them fail.
+FAULT_PROGRAM := $(OUT)/test/faults/cubewarp
+FAULT_SHIM := $(OUT)/test/faults/fault_shim.so
+$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
+$(OUT)/obj/test/faults/command_runner.o: CFLAGS_COMMON += -DFAULTS_PROGRAM_BUILT='"$(FAULT_PROGRAM)"' -DFAULTS_SHIM_BUILT='"$(FAULT_SHIM)"'
+$(FAULT_PROGRAM): $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(filter-out $(LIBS_ALLOC),$(LIBS))
+$(FAULT_SHIM): test/faults/fault_shim.c test/faults/fault_shim.h
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -fvisibility=hidden -shared -o $@ $< -ldl
 
 # In the variant fuzz only.
 $(FUZZ_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a

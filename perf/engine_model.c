@@ -21,7 +21,7 @@
 
 /* As in core/timewarp/: batches, rounds of GVT, patience, window. */
 enum {
-    BATCH_MIN = 16,
+    BATCH_MIN = 8,
     BATCH_START = 256,
     BATCH_MAX = 1024,
     BATCH_SPECULATIVE = 16, /* then the engine looks at the promise that stops the worker */
@@ -34,6 +34,7 @@ enum {
     TURNS_PER_SAFE = 1,
     TURNS_PER_SAFE_WARY = 8,
     WINDOW_START = 512,
+    WINDOW_LEAST = 64,
     WINDOW_MAX = 4096,
     USAGE_MIN = 256,
 };
@@ -319,9 +320,9 @@ static void model_adjust(struct model_worker *worker)
     if (worker->used < USAGE_MIN)
         return;
     worker->wary = worker->used_undone * 12 > worker->used;
-    if (worker->used_undone * 4 > worker->used && worker->window > 1)
+    if (worker->used_undone * 4 > worker->used && worker->window > WINDOW_LEAST)
         worker->window /= 2;
-    else if (worker->used_undone * 20 < worker->used && worker->window < WINDOW_MAX)
+    else if (worker->used_undone * 8 < worker->used && worker->window < WINDOW_MAX)
         worker->window *= 2;
     worker->used = worker->used_undone = 0;
 }

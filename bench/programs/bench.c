@@ -17,6 +17,7 @@
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "core/host/text_stream.h"
 #include "lp/host/deadlock.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
@@ -292,7 +293,7 @@ static void fill_failure(struct bench_session *session, const struct cw_error *e
     if (!lp_system_has_committed_states(system))
         return;
     lp_waiting_visit(lp_system_model(system), lp_system_sim(system), note_waiting, session);
-    FILE *const text = open_memstream(&result->pointers, &bytes);
+    FILE *const text = text_stream_open(&result->pointers, &bytes);
     if (text == NULL)
         return;
     lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX, text);

@@ -409,13 +409,15 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
         if (row->explain == NULL)
             return cw_error_memory(error, "the explanation");
     }
-    row->done = true;
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
                            dist_times(session->dist), error);
     if (code == CW_OK)
         code = fill_credit_waits(session, row, iterations, error);
-    return code == CW_OK ? fill_phases(session, row, error) : code;
+    if (code == CW_OK)
+        code = fill_phases(session, row, error);
+    row->done = code == CW_OK; /* a row that lacks figures is none */
+    return code;
 }
 
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)

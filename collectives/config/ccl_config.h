@@ -75,6 +75,7 @@ struct ccl_config {
      */
     enum ccl_protocol protocol;
     uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without */
+    bool module_unread;     /* the module could not be loaded: nothing may run */
     uint32_t slots_asked;   /* n_slots as configured, where a schedule needs more; 0: as it is */
     enum ccl_channels vc;   /* of PE_DMA: one for each kind of work, or one for both */
     uint32_t vc_chunk_bytes;

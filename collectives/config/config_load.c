@@ -366,12 +366,10 @@ static struct config *config_create(void)
 
 /* The steps of an MSCCL XML file may send more chunks than rings have slots before they receive.
  * Then the bytes of a ring are cut into more slots. */
-static void cut_rings(struct ccl_config *ccl)
+static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *running)
 {
     enum { SLOT_BYTES_MIN = 4 };
-    struct cw_error ignored; /* a file that cannot be read is told when it is to run */
-    const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+    const struct ccl_algorithm *const algorithm = ccl_is_xml(ccl->module) ? running : NULL;
     const uint32_t needed =
         algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->n_slots) : ccl->n_slots;
     const uint64_t slot_bytes =
@@ -387,9 +385,8 @@ static void cut_rings(struct ccl_config *ccl)
 static void apply_protocol(struct config *config)
 {
     struct ccl_config *const ccl = &config->ccl;
-    struct cw_error ignored;
     const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+        ccl_is_xml(ccl->module) ? config->tree->algorithm : NULL;
     if (algorithm != NULL)
         ccl->protocol = ccl_algorithm_protocol(algorithm);
     if (ccl->protocol != CCL_PROTOCOL_LL)
@@ -418,7 +415,9 @@ int config_load(const struct config_request *request, struct config **out,
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
         apply_protocol(config);
-        cut_rings(&config->ccl);
+        cut_rings(&config->ccl, config->tree->algorithm);
+        /* Parameters, protocol and slots are then not the file's. */
+        config->ccl.module_unread = config->tree->algorithm == NULL;
         config_check_rings(config, errors);
         result = config_digest(config);
     }

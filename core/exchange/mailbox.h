@@ -80,6 +80,8 @@ struct message *mailbox_write(struct mailbox_out *out, size_t body_bytes);
 /* Sender: makes all messages known. Returns whether there were any. */
 bool mailbox_publish(struct mailbox_out *out);
 
+/* Receiver: fetches the line that a look at the mailbox reads, while another one is waited for. */
+static inline void mailbox_fetch(const struct mailbox_in *in) { __builtin_prefetch(in->reading); }
 /* Receiver: the next message, valid until the next call; NULL: there is none. */
 const struct message *mailbox_read(struct mailbox_in *in);
 /* Receiver: gives back the room of all messages read. */

@@ -358,7 +358,8 @@ static uint64_t next_bucket(struct pending *pending)
  * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `overflow`
  * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider, but
  * models whose density swings should not fall into the same trap at each swing, hence shift_max.
- * Many events at few times are no reason for either: no width can part them.
+ * Many events at few times are no reason for either: no width can part them. Nor is a deep heap
+ * where few events pass for each bucket: those come from rollbacks, and no width keeps them out.
  */
 static unsigned shift_suggested(struct pending *pending)
 {
@@ -366,6 +367,7 @@ static unsigned shift_suggested(struct pending *pending)
     const uint64_t wanted = bucket_events_wanted(pending);
     const uint64_t turns = usage->turns > 0 ? usage->turns : 1;
     const uint64_t sorted = usage->sorted / turns + 1, distinct = usage->distinct / turns + 1;
+    const uint64_t passed = (usage->sorted + usage->overflow) / turns;
     const unsigned shift = pending->shift;
     if (++pending->looks == TUNE_SHIFT_MAX) {
         pending->looks = 0;
@@ -376,7 +378,7 @@ static unsigned shift_suggested(struct pending *pending)
         return shift > by ? shift - by : 0;
     }
     if (usage->overflow > usage->sorted / 4 && usage->overflow_count_max > OVERFLOW_COUNT_MAX &&
-        shift > 0) {
+        passed > wanted && shift > 0) {
         pending->shift_max = shift - 1;
         pending->looks = 0;
         return shift - 1;

@@ -22,6 +22,7 @@ static int64_t bound_of_promises(struct timewarp *tw)
     tw->promise.blocked_by = tw->index;
     for (uint32_t i = 0; i < links->in_count; i++) {
         const struct in_link *const in = &links->in[i];
+        mailbox_fetch(&in->mailbox);
         /* acquire: messages published before are in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slots[in->from].promise_ps);
         const int64_t arrival_ps = add_saturating(promised_ps, in->least_delay_ps);

@@ -9,15 +9,19 @@ enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     WINDOW_MIN = 1,
+    WINDOW_PAYS = 64, /* a full window costs a round of GVT, and so many events are worth one */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12,        /* more logs than the cache holds cost more than they gain */
     WINDOW_OPTIMISTIC = 1 << 16, /* a bound on memory, not a window */
     WINDOW_SHARE = 8,            /* of the memory, for the windows of all workers, */
     WINDOW_EVENT_BYTES = 256,    /* if an event takes as much, */
     WINDOW_MOST_MIN = 16,        /* but not fewer events */
-    PURGE_MIN = 1024,            /* cancelled events */
-    EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
-    USAGE_MIN = 256,             /* events that the window is judged by */
+    LOG_SHARE = 16,              /* of the memory, for the undo logs of all workers */
+    BATCH_MOST_MIN = 16,         /* speculation between two looks where memory is small */
+    BATCHES_PER_WINDOW = 8,
+    PURGE_MIN = 1024,           /* cancelled events */
+    EVENTS_AFTER_REFUSAL = 256, /* to commit before speculating again */
+    USAGE_MIN = 256,            /* events that the window is judged by */
     /* to wait so long for a safe event is cheaper than to speculate on it: */
     TURNS_PER_SAFE = 1,
     TURNS_PER_SAFE_WARY = 8, /* where much speculation is undone */
@@ -28,6 +32,9 @@ enum {
     REACH_STEPS = 4, /* in a row, which must have helped; */
     REACH_REST = 16, /* if not, so many are left out, and each time twice as many */
     REACH_REST_MAX = 1 << 12,
+    BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
+    BATCH_LEAST = 4, /* within these */
+    BATCH_MOST = 512,
 };
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
@@ -40,10 +47,16 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
     const size_t most = share < WINDOW_MOST_MIN ? WINDOW_MOST_MIN : share < usual ? share : usual;
     const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
     const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
+    const size_t part = most / BATCHES_PER_WINDOW;
+    const unsigned ahead = part > BATCH_MOST       ? BATCH_MOST
+                           : part < BATCH_MOST_MIN ? BATCH_MOST_MIN
+                                                   : (unsigned)part;
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
                                   .window_most = most,
+                                  .batch_ahead = ahead,
+                                  .log_bytes_most = bytes_max / LOG_SHARE / workers,
                                   .reach.ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
@@ -75,9 +88,26 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->patience = throttle->patience_full;
 }
 
-static void throttle_narrow(struct throttle *throttle)
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending)
 {
-    throttle->window = throttle->window / 2 < WINDOW_MIN ? WINDOW_MIN : throttle->window / 2;
+    const uint64_t share = throttle->sync == CW_STRESS ? BATCH_MOST : pending / BATCH_SHARE;
+    const unsigned most = throttle->batch_ahead;
+    return share < BATCH_LEAST ? BATCH_LEAST : share > most ? most : (unsigned)share;
+}
+
+static void throttle_narrow(struct throttle *throttle, size_t least)
+{
+    throttle->window = throttle->window / 2 < least ? least : throttle->window / 2;
+}
+
+/* The window does not narrow below this, unless memory is tight. */
+static size_t window_that_pays(const struct throttle *throttle)
+{
+    const size_t most =
+        throttle->window_most < WINDOW_PAYS ? throttle->window_most : (size_t)WINDOW_PAYS;
+    return throttle->pending > most         ? most
+           : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
+                                            : WINDOW_MIN;
 }
 
 static void throttle_widen(struct throttle *throttle)
@@ -149,7 +179,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     if (throttle->level >= MEMORY_TIGHT) {
         if (round_ended) { /* half of the events that there are, not of those that there may be */
             throttle->window = live < throttle->window ? live : throttle->window;
-            throttle_narrow(throttle);
+            throttle_narrow(throttle, WINDOW_MIN);
         }
         *usage = (struct throttle_usage){0}; /* while memory decides, usage tells nothing */
         return;
@@ -162,8 +192,8 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
         return;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * 4 > usage->processed)
-        throttle_narrow(throttle);
-    else if (usage->rolled_back * 20 < usage->processed)
+        throttle_narrow(throttle, window_that_pays(throttle));
+    else if (usage->rolled_back * 8 < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};
 }
@@ -179,6 +209,19 @@ void throttle_read_memory(struct throttle *throttle, const struct memory *memory
     throttle->allowance = throttle->level >= MEMORY_SCARCE || throttle->held ? 0 : throttle->window;
     if (throttle->level >= MEMORY_TIGHT)
         throttle->batch = BATCH_TIGHT; /* to be back here soon */
+}
+
+/* Logs that are longer than usual make the window smaller: as many more as the rest of the bytes
+ * holds. */
+void throttle_read_logs(struct throttle *throttle, size_t live, size_t used_bytes)
+{
+    if (used_bytes <= throttle->log_bytes_most / 2 || live == 0)
+        return;
+    const size_t rest =
+        used_bytes < throttle->log_bytes_most ? throttle->log_bytes_most - used_bytes : 0;
+    const size_t allowed = live + rest / (used_bytes / live + 1);
+    if (allowed < throttle->allowance)
+        throttle->allowance = allowed;
 }
 
 void throttle_purged(struct throttle *throttle, uint64_t cancelled, uint64_t alive)

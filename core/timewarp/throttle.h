@@ -35,7 +35,10 @@ struct throttle {
     size_t window;          /* events that may be speculated at a time, */
     size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
-    unsigned batch;         /* events between two looks at the others (worker_loop.c) */
+    uint64_t pending;       /* events of this worker, when it last looked around */
+    unsigned batch;         /* events between two looks at the others (worker_loop.c); */
+    unsigned batch_ahead;   /* of them, those that are speculated on, at most */
+    size_t log_bytes_most;  /* that the undo log may take */
     unsigned patience;      /* turns to wait before the next speculative event; */
     bool wary;              /* much speculation was undone: more waiting pays */
     unsigned patience_full; /* the value that it is set to; */
@@ -54,6 +57,12 @@ struct throttle {
 void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_max,
                    uint32_t workers);
 
+/* How many speculative events may be handled between two looks at the others. The pending events
+ * are about those of a mean delay. A batch covers a small part of that model time. So few messages
+ * that arrive meanwhile come too late. In the stress mode that is
+ * welcome. */
+unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
+
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe);
@@ -65,6 +74,9 @@ void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps);
 /* Before events are handled: sets how much speculation memory allows. */
 void throttle_read_memory(struct throttle *throttle, const struct memory *memory,
                           uint64_t committed);
+
+/* The same, for the undo log's `used_bytes` of `live` events. */
+void throttle_read_logs(struct throttle *throttle, size_t live, size_t used_bytes);
 
 /* Cancelled events were looked for. `cancelled` are left, of `alive` events. */
 void throttle_purged(struct throttle *throttle, uint64_t cancelled, uint64_t alive);

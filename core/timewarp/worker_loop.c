@@ -28,8 +28,8 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* Events between two looks at the others: safe ones, and others beside them. */
-enum { BATCH_MIN = 16, BATCH_MAX = 1024, BATCH_SPECULATIVE = 512 };
+/* Safe events between two looks at the others. */
+enum { BATCH_MIN = 8, BATCH_MAX = 1024 };
 /* Speculative events between two looks at the promise that stops this worker. */
 enum { SPECULATIVE_STEP = 16 };
 /* Events between two looks at the time, while one thread has all events. With a receiver of records
@@ -42,11 +42,15 @@ enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
+/* Whether safe events are speculated on, too. Near the limit, where the window is small, they would
+ * then need a round of GVT each. */
 static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    return tw->throttle.level < MEMORY_SCARCE && !tw->throttle.held &&
-           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->stress.keep_all));
+    const enum memory_level level = tw->throttle.level;
+    return !tw->throttle.held &&
+           ((sync == CW_OPTIMISTIC && level < MEMORY_TIGHT) ||
+            (sync == CW_STRESS && tw->stress.keep_all && level < MEMORY_SCARCE));
 }
 
 /* How far speculation may reach: to the end, and no further than the window beyond GVT. */
@@ -99,8 +103,14 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     worker->sim->model.handle(&worker->ctx, block->state, entry->event);
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         worker_check_changes(worker, block);
+}
+
+/* The call that enter_handler() made is over, and what it needed memory for is done. */
+static void leave_handler(struct timewarp *tw)
+{
     tw->current.handling = NULL;
     tw->current.speculative = false;
+    worker_leave_engine(tw->worker);
     tw->processed++;
 }
 
@@ -131,6 +141,7 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
 static void handle_safe(struct timewarp *tw, const struct entry *entry)
 {
     enter_handler(tw, entry, false);
+    leave_handler(tw);
     commit_safe(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
     if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
         tw->stress.final = key_of(entry);
@@ -148,16 +159,23 @@ static inline bool is_in_order(const struct lp_logs *of)
     return !entry_before(&newest, &older);
 }
 
+/* Puts the records of an event that was just handled into the open log. Without memory the event is
+ * undone, so it still counts as being handled. */
+static inline void log_records_of_event(struct timewarp *tw)
+{
+    struct commit_records *const records = &tw->worker->records;
+    tw->worker->watch.in_engine = true; /* a fault from here on is not the handler's */
+    if (__builtin_expect(records->used == 0, 1))
+        return;
+    if (!undo_log_add_records(&tw->undo_log, records->bytes, records->used))
+        worker_out_of_memory(tw->worker);
+    records->used = 0;
+}
+
 /* The open log is that of an event that was just handled. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
 {
-    struct commit_records *const records = &tw->worker->records;
-    if (__builtin_expect(records->used > 0, 0)) {
-        if (!undo_log_add_records(&tw->undo_log, records->bytes, records->used))
-            worker_out_of_memory(tw->worker);
-        records->used = 0;
-    }
     undo_log_close(&tw->undo_log, &tw->lp_logs[lp], event, time_ps, block->hash);
     CW_INVARIANT("I-TW-1", is_in_order(&tw->lp_logs[lp]),
                  "LP %u has handled an event at %lld ps after a later one", (unsigned)lp,
@@ -172,6 +190,8 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     if (tw->stress.on)
         stress_note_state(tw, entry_lp(entry));
     enter_handler(tw, entry, true);
+    log_records_of_event(tw);
+    leave_handler(tw);
     const uint16_t notes = event->reserved;
     event->reserved = 0;
     close_log(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], event, entry->time_ps,
@@ -348,7 +368,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         undo_log_open(&tw->undo_log);
         worker_leave_engine(worker);
         call_handler(tw, worker, block, event);
-        worker->watch.in_engine = true; /* likewise; but there may be no memory to close the log */
+        log_records_of_event(tw);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
         tw->processed++;
@@ -474,12 +494,14 @@ static bool handle_batch(struct timewarp *tw)
                                                                          : BATCH_GATHERED) +
                    handled >
                0;
+    const unsigned ahead_max =
+        throttle_speculative_batch(&tw->throttle, pending_count(&tw->worker->pending));
     enum verdict verdict = SAFE;
-    while (handled < most && ahead < BATCH_SPECULATIVE) {
+    while (handled < most && ahead < ahead_max) {
         if (runs && !keeps_all(tw))
             handled += handle_safe_run(tw, most - handled);
         if (runs && tw->throttle.patience == 0) {
-            const unsigned rest = BATCH_SPECULATIVE - ahead;
+            const unsigned rest = ahead_max - ahead;
             const unsigned step = may_rise(tw) && rest > SPECULATIVE_STEP ? SPECULATIVE_STEP : rest;
             const unsigned done = handle_speculative_run(tw, step);
             ahead += done;
@@ -543,9 +565,12 @@ static bool look_around(struct timewarp *tw)
         fossil_collect(tw);
     if (risen || round_ended) {
         throttle_adjust_reach(&tw->throttle, ahead_ps(tw));
+        tw->throttle.pending = pending_count(&worker->pending);
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+        tw->throttle.wary &= may_rise(tw); /* else no wait releases more than an event or two */
     }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
+    throttle_read_logs(&tw->throttle, tw->undo_log.live, tw->undo_log.used_bytes);
     make_room(tw);
     if (!round_ended)
         return false;

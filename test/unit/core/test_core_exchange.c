@@ -134,7 +134,7 @@ static void a_thousand_workers_in_a_ring_take_few_bytes(void **state)
             links_join(&links[w], &links[w].in[i], w, &links[links[w].in[i].from]);
     /* Without a message: the ends, and a table of indexes. */
     const uint64_t ends = sizeof(struct in_link) + sizeof(struct out_link) + 2 * sizeof(uint32_t);
-    assert_true(ends == 224); /* as ENGINE.md says, "Cost of many workers" */
+    assert_true(ends == 192); /* as ENGINE.md says, "Cost of many workers" */
     assert_true(memory.taken.word == WORKERS * (NEIGHBOURS * ends + WORKERS * sizeof(uint16_t)));
     for (uint32_t w = 0; w < WORKERS; w++)
         for (uint32_t i = 0; i < NEIGHBOURS; i++)

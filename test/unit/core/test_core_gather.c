@@ -162,6 +162,46 @@ static void a_bound_that_does_not_help_goes(void **state)
     assert_int_equal(throttle.reach.ps, 32); /* it has helped */
 }
 
+static void a_batch_of_speculation_is_a_small_part_of_what_is_pending(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
+    assert_int_equal(throttle_speculative_batch(&throttle, 0), 4);
+    assert_int_equal(throttle_speculative_batch(&throttle, 128), 16);
+    assert_int_equal(throttle_speculative_batch(&throttle, 4095), 511);
+    assert_int_equal(throttle_speculative_batch(&throttle, UINT64_C(1) << 40), 512);
+    throttle_init(&throttle, CW_STRESS, UINT64_MAX, 1);
+    assert_int_equal(throttle_speculative_batch(&throttle, 0), 512);
+}
+
+/* A full window costs a round of GVT, so a small one does not pay, unless memory wants it. */
+static void the_window_stays_large_enough_to_pay(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_ADAPTIVE, UINT64_MAX, 1);
+    throttle.pending = 1000;
+    for (int i = 0; i < 10; i++) {
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
+        throttle_adjust(&throttle, true, 0, 0);
+    }
+    assert_int_equal(throttle.window, 64);
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 100};
+    throttle_adjust(&throttle, true, 0, 0);
+    assert_int_equal(throttle.window, 128);
+    throttle.pending = 5; /* few events: most of what is handled ahead is in vain */
+    for (int i = 0; i < 10; i++) {
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
+        throttle_adjust(&throttle, true, 0, 0);
+    }
+    assert_int_equal(throttle.window, 5);
+    throttle.level = MEMORY_TIGHT;
+    for (int i = 0; i < 10; i++)
+        throttle_adjust(&throttle, true, 5, 0);
+    assert_int_equal(throttle.window, 1);
+}
+
 /* Long enough for several changes of the way. */
 static void a_run_that_gathers_commits_the_same(void **state)
 {
@@ -215,6 +255,8 @@ int main(void)
         cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
         cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
         cmocka_unit_test(a_bound_that_does_not_help_goes),
+        cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
+        cmocka_unit_test(the_window_stays_large_enough_to_pay),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };

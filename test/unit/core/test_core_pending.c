@@ -269,11 +269,11 @@ static void the_slack_behind_a_full_array_can_be_read(void **state)
 {
     (void)state;
     struct fixture *const fixture = fixture_create(11);
-    for (int i = 0; i < 1024; i++) /* as many as the smallest array holds */
+    for (int i = 0; i < 256; i++) /* as many as the smallest array holds */
         push_at(fixture, 5000);
-    for (int i = 0; i < 1024; i++)
+    for (int i = 0; i < 256; i++)
         pop(fixture);
-    assert_int_equal(fixture->pending.sorted.capacity, 1024);
+    assert_int_equal(fixture->pending.sorted.capacity, 256);
     push_at(fixture, 5000); /* beside the array, which stands at its end */
     pop(fixture);
     fixture_free(fixture);
@@ -346,6 +346,29 @@ static void the_width_follows_a_model_that_slows_down(void **state)
     fixture_free(fixture);
 }
 
+/* Rollbacks put many events back at once. They are no reason for narrow buckets. */
+static void the_width_does_not_follow_events_that_are_put_back(void **state)
+{
+    (void)state;
+    enum { PENDING = 128, STEPS = 200000, BETWEEN = 100, BACK = 48 };
+    struct fixture *const fixture = fixture_create(12);
+    int64_t back_ps[BACK], now_ps = 0;
+    for (int i = 0; i < PENDING; i++)
+        push_at(fixture, draw_exp(&fixture->rng));
+    for (int i = 0; i < STEPS; i++) {
+        back_ps[i % BACK] = now_ps = pop(fixture);
+        for (int k = 0; i % BETWEEN == BETWEEN - 1 && k < BACK; k++)
+            push_at(fixture, back_ps[k]);
+        for (int k = 0; i % BETWEEN == BETWEEN - 1 && k < BACK; k++)
+            (void)pop(fixture); /* the same again, or what came before */
+        push_at(fixture, now_ps + draw_exp(&fixture->rng));
+    }
+    /* 128 events in some 10^6 ps: 16 of them in 2^17 ps */
+    assert_in_range(fixture->pending.shift, 14, 19);
+    pop_all(fixture);
+    fixture_free(fixture);
+}
+
 static void running_out_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -381,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_set_that_ran_empty_starts_again),
         cmocka_unit_test(every_part_of_the_key_decides_in_its_turn),
         cmocka_unit_test(the_width_follows_a_model_that_slows_down),
+        cmocka_unit_test(the_width_does_not_follow_events_that_are_put_back),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
