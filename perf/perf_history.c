@@ -5,6 +5,7 @@
 #include "perf/perf_history.h"
 
 #include "collectives/config/input/environment.h"
+#include "core/host/output_path.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -98,6 +99,8 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
                             "history %.500s: there is none yet; 'cubewarp perf run' makes one",
                             path);
     }
+    if (writes && output_path_check(path, error) != CW_OK)
+        return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);

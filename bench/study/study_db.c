@@ -17,6 +17,7 @@
 #include "bench/study/damaged_database.h"
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
+#include "core/host/output_path.h"
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
@@ -116,6 +117,8 @@ static int lock_file(struct study_db *db, bool must_exist, struct cw_error *erro
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1};
+    if (output_path_check(db->path, error) != CW_OK)
+        return error->exit_code;
     db->lock = open(db->path, O_RDWR | O_CLOEXEC | (must_exist ? 0 : O_CREAT), 0666);
     if (db->lock < 0 && errno == ENOENT && must_exist)
         return cw_error_set(error, CW_USAGE,

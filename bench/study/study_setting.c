@@ -170,7 +170,7 @@ static void refuse_name(struct config_loader *loader, const struct config_node *
         if (nearest.best != NULL && nearest.distance < before)
             snprintf(best, sizeof best, "%s", path);
     }
-    text_quote(name->text, name->bytes, quoted);
+    text_quote_key(name->text, name->bytes, quoted);
     if (best[0] != '\0')
         config_error(loader, name->place, "unknown option or key %s; did you mean '%s'?", quoted,
                      best);

@@ -58,7 +58,7 @@ static uint64_t most_resident_bytes(void)
 static bool serve(struct sweep_line *line, int channel, uint32_t point)
 {
     struct sweep_line_result result;
-    (void)ftruncate(STDERR_FILENO, 0);
+    (void)!ftruncate(STDERR_FILENO, 0);
     const double begun_s = clock_s();
     sweep_line_run(line, point, &result);
     const struct header header = {.point = point,

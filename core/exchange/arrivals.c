@@ -2,8 +2,9 @@
  * arrivals.c: see arrivals.h.
  *
  * I-ARRIVE-2, with L and A as there:
- *  1. The ring doubles only when it is full and more than a quarter of its items can be cancelled.
- *     So its capacity was less than 4 L, and is then less than 8 L.
+ *  1. The ring doubles only when it is full and more than a sixteenth of its items can be
+ * cancelled, or more than a quarter if memory is tight. So its capacity was less than 16 L, or 4 L,
+ * and is then less than 32 L, or 8 L.
  *  2. Items go to the table only by put_aside(). It first removes the final ones, if the table has
  *     sweep_from items. Then it has at most A, and sweep_from is set to twice of that or to
  *     ARRIVALS_ASIDE_MIN. One call adds at most L, which is not more than A.
@@ -16,7 +17,10 @@
 
 #include "core/invariant.h"
 
-enum { LIVE_SHARE = 4 };
+/* The ring grows if more than this part of its items can be cancelled. Where times vary much, as if
+ * drawn from an exponential distribution, a twelfth can be; to move these at once would hold up the
+ * worker, and then the others. */
+enum { LIVE_SHARE = 16, LIVE_SHARE_TIGHT = 4 };
 
 void arrivals_aside_init(struct arrivals_aside *aside, struct memory *memory, uint32_t senders)
 {
@@ -90,7 +94,7 @@ static bool put_aside(struct arrivals *arrivals, int64_t final_ps)
     }
     CW_INVARIANT("I-ARRIVE-2",
                  arrivals->aside->table.count <=
-                     arrivals->aside->sweep_from + arrivals->capacity / LIVE_SHARE,
+                     arrivals->aside->sweep_from + arrivals->capacity / LIVE_SHARE_TIGHT,
                  "the table has %zu events, it was to be searched from %zu on",
                  arrivals->aside->table.count, arrivals->aside->sweep_from);
     return true;
@@ -113,7 +117,9 @@ static bool make_room(struct arrivals *arrivals, int64_t final_ps)
     size_t live = 0;
     for (uint64_t i = arrivals->first; i < arrivals->next; i++)
         live += is_live(arrival_at(arrivals, i), final_ps);
-    if (live > arrivals->capacity / LIVE_SHARE || arrivals->capacity == 0)
+    const bool tight = memory_level(memory_of(arrivals)) >= MEMORY_TIGHT;
+    const size_t share = tight ? LIVE_SHARE_TIGHT : LIVE_SHARE;
+    if (live > arrivals->capacity / share || arrivals->capacity == 0)
         return grow(arrivals);
     return put_aside(arrivals, final_ps);
 }

@@ -10,7 +10,7 @@
  * I-ARRIVE-1: each event that its sender may still cancel is here once: in the ring if its number
  * is in [first, next), else in the table.
  * I-ARRIVE-2: let L be the greatest number of a sender's events that could be cancelled at a time,
- * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 8 L)
+ * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 32 L)
  * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them.
  *
  * Owned by the worker that receives; no other thread enters.
