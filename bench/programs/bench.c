@@ -53,6 +53,13 @@ bool bench_takes(const char *bench, const char *option)
     return false;
 }
 
+enum ccl_collective bench_collective(const char *bench)
+{
+    const struct bench_program *const program = bench_find(bench);
+    return program != NULL && program->collective && !program->no_algorithm ? program->does
+                                                                            : CCL_COLLECTIVES;
+}
+
 const char *bench_of_config(const struct config *config, const char *otherwise)
 {
     struct cw_error ignored;

@@ -426,9 +426,11 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
     if (bytes <= ccl_tile_bytes(&session->config->ccl))
         return CW_OK;
     return cw_error_set(
-        error, CW_USAGE,
-        "%s sends single tiles: %llu bytes do not fit in a slot of %u (defaults.slot_size)",
-        session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
+        error, CW_USAGE, "%s sends single tiles: %llu bytes do not fit in %s of %u (%s)",
+        session->program->name, (unsigned long long)bytes,
+        session->config->ccl.whole_tensor ? "a tile" : "a slot",
+        ccl_tile_bytes(&session->config->ccl),
+        session->config->ccl.whole_tensor ? "defaults.whole_tensor" : "defaults.slot_size");
 }
 
 void bench_set_bound(struct result_row *row, struct hw_bound bound)

@@ -206,6 +206,9 @@ static int run_configured(struct call *call, int argc, char **argv, struct run_o
     if (code == CW_OK && call->options.measured != NULL)
         code = measured_read(call->options.measured,
                              (enum measured_place)call->options.measured_place, &measured, error);
+    if (code == CW_OK && measured != NULL)
+        code = measured_check(measured, call->options.bench, bench_collective(call->options.bench),
+                              error);
     if (code == CW_OK)
         code = bench_run(&call->options, call->config, &result, error);
     if (measured != NULL)

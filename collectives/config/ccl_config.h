@@ -99,6 +99,8 @@ struct ccl_config {
 
 /* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
 enum { CCL_WHOLE_TENSOR_BYTES = 1 << 30 };
+_Static_assert((uint64_t)CCL_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,
+               "with protocol ll a tile takes twice its bytes, in 32 bits");
 static inline uint32_t ccl_tile_bytes(const struct ccl_config *ccl)
 {
     return ccl->whole_tensor ? (uint32_t)CCL_WHOLE_TENSOR_BYTES : ccl->slot_bytes;

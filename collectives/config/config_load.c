@@ -382,7 +382,7 @@ static struct config *config_create(void)
 }
 
 /* The steps of an MSCCL XML file may send more chunks than rings have slots before they receive.
- * Then the bytes of a ring are cut into more slots. */
+ * Then the bytes of a ring are cut into more slots; a ring of the smallest slots takes more. */
 static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *running)
 {
     enum { SLOT_BYTES_MIN = 4 };
@@ -391,11 +391,11 @@ static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *runnin
         algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->n_slots) : ccl->n_slots;
     const uint64_t slot_bytes =
         (uint64_t)ccl->n_slots * ccl->slot_bytes / needed / SLOT_BYTES_MIN * SLOT_BYTES_MIN;
-    if (needed == ccl->n_slots || slot_bytes == 0)
+    if (needed == ccl->n_slots)
         return;
     ccl->slots_asked = ccl->n_slots;
     ccl->n_slots = needed;
-    ccl->slot_bytes = (uint32_t)slot_bytes;
+    ccl->slot_bytes = slot_bytes > 0 ? (uint32_t)slot_bytes : SLOT_BYTES_MIN;
 }
 
 /* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
