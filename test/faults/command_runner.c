@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -174,6 +175,16 @@ static bool ends_within(pid_t process, double limit_s, int *status)
     }
 }
 
+/* Whether all processes of a group end. Those that end with their parent take a moment. */
+static bool group_is_gone(pid_t group)
+{
+    enum { TRIES = 300 };
+    const struct timespec wait = {.tv_nsec = 10000000};
+    for (int i = 0; i < TRIES && kill(-group, 0) == 0; i++)
+        (void)nanosleep(&wait, NULL);
+    return kill(-group, 0) != 0;
+}
+
 static void read_text(const char *name, char *text, size_t room)
 {
     size_t bytes;
@@ -206,7 +217,7 @@ static void run_line_of(const char *line, const char *faults, const char *sites,
     ending->exit_code = !ended && kill_after_s <= 0 ? -1
                         : WIFSIGNALED(status)       ? 128 + WTERMSIG(status)
                                                     : WEXITSTATUS(status);
-    ending->left_processes = ended && kill(-process, 0) == 0;
+    ending->left_processes = ended && !group_is_gone(process);
     if (ending->left_processes)
         (void)kill(-process, SIGKILL);
     read_text("out", ending->out, sizeof ending->out);
@@ -352,7 +363,7 @@ static const char *lacking(const json_t *value, json_t *model, const char *name)
     const char *key, *lacks = NULL;
     json_t *part;
     size_t i;
-    static const char *const unknown[] = {"changed", "shipped", "folder"};
+    static const char *const unknown[] = {"changed", "shipped", "folder", "path"};
     for (size_t u = 0; u < sizeof unknown / sizeof *unknown; u++)
         if (json_is_null(value) && strcmp(name, unknown[u]) == 0)
             return NULL; /* documented: not known */
