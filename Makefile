@@ -25,13 +25,20 @@ JEMALLOC_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=libjemalloc_pic.a
 LIBS_JEMALLOC := $(if $(JEMALLOC_ARCHIVE),-Wl$(COMMA)-u$(COMMA)malloc$(COMMA)-u$(COMMA)mallctl -Wl$(COMMA)--push-state$(COMMA)-Bstatic -ljemalloc_pic -Wl$(COMMA)--pop-state,-Wl$(COMMA)--push-state$(COMMA)--no-as-needed -ljemalloc -Wl$(COMMA)--pop-state)
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
-SMALL := -DUNDO_BLOCK_BYTES=2048u
-SMALLISH := -DUNDO_BLOCK_BYTES=8192u # where each allocation fails in turn
+SMALL := -DUNDO_BLOCK_BYTES=2048u -DPURGE_MIN=8
+SMALLISH := -DUNDO_BLOCK_BYTES=8192u -DPURGE_MIN=8 # where each allocation fails in turn
+
+# What an installed program and library get, so that an error in them is hard to use: addresses that
+# differ from run to run, tables of calls that are read-only once they are filled, stacks that are never
+# executed.
+HARDENED := -fPIE
+HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 
 ifeq ($(VARIANT),release)
   OUT := $(BUILD)
-  CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition
+  CFLAGS_VARIANT := -O3 -flto=auto -fno-semantic-interposition $(HARDENED)
   LDFLAGS_VARIANT := -O3 -flto=auto
+  LINK_VARIANT := $(HARDENED_LINK)
   LIBS_ALLOC := $(LIBS_JEMALLOC)
 else ifeq ($(VARIANT),check)
   # For the tests that link the library: quick to build. The program that they run is the release's.
@@ -102,13 +109,15 @@ PROGRAM_SOURCES := bench/main.c bench/build_commit.c
 EXAMPLE_SOURCES := $(wildcard core/example/*.c)
 LIB_SOURCES := $(filter-out $(PROGRAM_SOURCES) $(BARE_SOURCES) $(EXAMPLE_SOURCES),$(foreach d,$(DIRS),$(wildcard $(d)/*.c $(d)/*/*.c $(d)/*/*/*.c)))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(OUT)/obj/%.o)
-TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c)
+TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c)
+FAULT_TESTS := $(wildcard test/faults/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
 TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 # The explorer's tests exist in the variants explore and explore-asan only.
 EXPLORE_TESTS := $(wildcard test/stress/test_*.c)
-EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/support/random_model.c
+EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/support/random_model.c \
+                   test/support/harsh_model.c
 EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 
@@ -116,7 +125,7 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly faults mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -198,21 +207,29 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_SEEDS) test/run-tests.sh $(STRESS)
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
-nightly: setup ## random models, schedules, aarch64: half an hour (NIGHTLY_ROUNDS=0: without end)
-	@$(SUBMAKE) VARIANT=check $(BUILD)/check/test/unit/core/test_core_parallel
-	@$(SUBMAKE) VARIANT=asan $(BUILD)/asan/test/unit/core/test_core_parallel
-	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/test/unit/core/test_core_parallel
+NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t)
+nightly: setup ## random models, schedules, aarch64, calls that fail: an hour (NIGHTLY_ROUNDS=0: without end)
+	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%)
+	@$(SUBMAKE) VARIANT=asan $(NIGHTLY:%=$(BUILD)/asan/%)
+	@$(SUBMAKE) VARIANT=tsan $(NIGHTLY:%=$(BUILD)/tsan/%)
 	@$(SUBMAKE) VARIANT=explore $(STRESS)
 	@$(SUBMAKE) VARIANT=explore-asan $(STRESS_ASAN)
 	@$(SUBMAKE) cross-test
+	@$(SUBMAKE) faults
 	@test/nightly.sh
+
+# Every call of the commands that write, from each place, with AddressSanitizer.
+FAULT_PAIRS ?= 100
+faults: setup ## make each call of the commands that write fail in turn, with AddressSanitizer: half an hour
+	@$(SUBMAKE) VARIANT=asan all $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
+	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) KILLS=200 CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
 
-model: ## check the spin models of mailboxes, GVT, promises and the hand-over of data, and that planted bugs are found
-	@.ci/setup.sh gcc spin
+model: ## check the models of mailboxes, GVT, promises, sleep and the hand-over of data, and that planted bugs are found
+	@.ci/setup.sh gcc spin g++ relacy-dev
 	@test/model/run.sh
 
 # Seconds for each entry. What a run finds stays in build/fuzz/corpus.
@@ -357,7 +374,7 @@ $(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
 	@$(AR) rcs $@ $^
 
 $(ENGINE_SHARED): $(OUT)/obj/engine.o
-	@$(CC) $(LDFLAGS_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
 
 # A library, so that a test gets the helpers that it uses and no others: some tests replace parts of
 # the product by mocks.
@@ -366,7 +383,7 @@ $(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
 	@gcc-ar rcs $@ $^
 
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
-	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) $(if $(LINK_VARIANT),-pie) -pthread -rdynamic -o $@ $^ $(LIBS)
 
 # The commit is in a file of its own, which changes only with it, and is linked into the program
 # only, so that nothing else is built again.
@@ -420,6 +437,19 @@ $(OUT)/obj/%.o: %.c
 $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
+
+# The tests of faults run a program whose memory comes from the C library, so that the calls for it can
+# fail, with a library before it that makes them fail.
+FAULT_PROGRAM := $(OUT)/test/faults/cubewarp
+FAULT_SHIM := $(OUT)/test/faults/fault_shim.so
+$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
+$(OUT)/obj/test/faults/command_runner.o: CFLAGS_COMMON += -DFAULTS_PROGRAM_BUILT='"$(FAULT_PROGRAM)"' -DFAULTS_SHIM_BUILT='"$(FAULT_SHIM)"'
+$(FAULT_PROGRAM): $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
+	@mkdir -p $(@D)
+	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(filter-out $(LIBS_ALLOC),$(LIBS))
+$(FAULT_SHIM): test/faults/fault_shim.c test/faults/fault_shim.h
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -fvisibility=hidden -shared -o $@ $< -ldl
 
 # In the variant fuzz only.
 $(FUZZ_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a

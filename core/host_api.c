@@ -209,6 +209,7 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
     if (sim->config.sends_per_event_max == 0)
         sim->config.sends_per_event_max = SENDS_PER_EVENT_MAX_DEFAULT;
     memory_init(&sim->memory, config->memory_bytes_max);
+    sim->memory.sharers = config->worker_count > 0 ? config->worker_count : 1;
     if (simulation_build(sim, config, error) != CW_OK) {
         cw_sim_free(sim);
         return NULL;

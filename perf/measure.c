@@ -71,17 +71,21 @@ static bool split(char *path, char *command, char *arguments[ARGUMENTS_MAX + 1])
 /* ---- the child --------------------------------------------------------------------------------
  */
 
-/* Everything that comes through a pipe, up to its end. NULL: it took too long, or no memory. */
-static char *read_to_end(int from, const struct perf_child *child)
+/* Everything that comes through a pipe, up to its end. NULL: it took too long or is not wanted any
+ * more, and *number is 0; or reading failed, with this errno. */
+static char *read_to_end(int from, const struct perf_child *child, int *number)
 {
     size_t bytes = 0, room = 0;
     int silent_ms = 0;
     char *text = NULL;
+    *number = 0;
     for (;;) {
         if (room - bytes < 4096) {
             char *const longer = realloc(text, room = 2 * room + 8192);
-            if (longer == NULL)
+            if (longer == NULL) {
+                *number = ENOMEM;
                 break;
+            }
             text = longer;
         }
         struct pollfd ready = {.fd = from, .events = POLLIN};
@@ -94,8 +98,10 @@ static char *read_to_end(int from, const struct perf_child *child)
         const ssize_t now = polled > 0 ? read(from, text + bytes, room - bytes - 1) : -1;
         if (now < 0 && polled > 0 && errno == EINTR)
             continue;
-        if (now < 0)
+        if (now < 0) {
+            *number = polled > 0 ? errno : 0;
             break;
+        }
         if (now == 0) {
             text[bytes] = '\0';
             return text;
@@ -149,7 +155,8 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     const pid_t pid = measure_start(arguments, &from);
     if (pid < 0)
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
-    child->out = read_to_end(from, child);
+    int number;
+    child->out = read_to_end(from, child, &number);
     close(from);
     if (child->out == NULL)
         kill(pid, SIGKILL);
@@ -161,6 +168,8 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     child->wall_s = clock_s() - start_s;
     child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
     child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
+    if (child->out == NULL && number != 0)
+        return measure_fail(error, CW_NO_RESOURCE, command, strerror(number));
     if (child->out == NULL)
         return measure_fail(
             error, CW_BUG, command,

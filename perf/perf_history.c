@@ -5,6 +5,7 @@
 #include "perf/perf_history.h"
 
 #include "collectives/config/input/environment.h"
+#include "core/host/output_path.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -98,6 +99,8 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
                             "history %.500s: there is none yet; 'cubewarp perf run' makes one",
                             path);
     }
+    if (writes && output_path_check(path, error) != CW_OK)
+        return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
@@ -362,16 +365,18 @@ int perf_history_list(const char *path, FILE *file, struct cw_error *error)
     if (result == CW_OK)
         fprintf(file, "# %4s  %-20s  %-10s  %-20s %12s  machine\n", "run", "started", "set",
                 "commit", "measurements");
-    while (result == CW_OK && sqlite3_step(statement) == SQLITE_ROW)
+    int step = SQLITE_DONE;
+    while (result == CW_OK && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        char texts[5][PERF_NAME_BYTES];
+        for (int i = 0; i < 5; i++)
+            column_text(statement, i + 1, texts[i], sizeof texts[i]);
         fprintf(file, "%6lld  %-20s  %-10s  %-20s %12lld  %s: %s, %lld cores\n",
-                (long long)sqlite3_column_int64(statement, 0),
-                (const char *)sqlite3_column_text(statement, 1),
-                (const char *)sqlite3_column_text(statement, 2),
-                (const char *)sqlite3_column_text(statement, 3),
-                (long long)sqlite3_column_int64(statement, 7),
-                (const char *)sqlite3_column_text(statement, 4),
-                (const char *)sqlite3_column_text(statement, 5),
+                (long long)sqlite3_column_int64(statement, 0), texts[0], texts[1], texts[2],
+                (long long)sqlite3_column_int64(statement, 7), texts[3], texts[4],
                 (long long)sqlite3_column_int64(statement, 6));
+    }
+    if (result == CW_OK && step != SQLITE_DONE)
+        result = fail_sqlite(history, path, error);
     sqlite3_finalize(statement);
     sqlite3_close(history);
     return result;

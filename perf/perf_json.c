@@ -12,7 +12,7 @@
 /* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
 static void perf_json_put(json_t **object, const char *key, json_t *value)
 {
-    if (*object != NULL && json_object_set_new(*object, key, value) == 0)
+    if (json_object_set_new(*object, key, value) == 0) /* without an object it frees the value */
         return;
     json_decref(*object);
     *object = NULL;
@@ -140,7 +140,7 @@ static json_t *aggregate_json(const struct perf_run *run, size_t index, const ch
 
 static void perf_json_append(json_t **list, json_t *entry)
 {
-    if (*list != NULL && json_array_append_new(*list, entry) == 0)
+    if (json_array_append_new(*list, entry) == 0)
         return;
     json_decref(*list);
     *list = NULL;

@@ -99,16 +99,16 @@ static int write_phold_json(FILE *file, const struct phold_command *command,
                             const struct outcome *outcome, struct cw_error *error)
 {
     const struct result_engine engine = engine_of(command, outcome);
-    json_t *const object =
+    json_t *object =
         json_pack("{s:s, s:s, s:s, s:o, s:o, s:O}", "schema", "cubewarp.phold/1", "version",
                   CW_VERSION, "command", "phold", "phold", options_json(&command->options),
                   "engine", report_engine_json(&engine), "provenance", outcome->provenance);
-    if (object != NULL && outcome->code == CW_INTERRUPTED)
-        (void)json_object_set_new(object, "interrupted", json_true());
-    else if (object != NULL && outcome->code != CW_OK)
-        (void)json_object_set_new(object, "error",
-                                  json_pack("{s:i, s:s}", "exit_code", outcome->code, "message",
-                                            cw_error_text(outcome->error)));
+    if (outcome->code == CW_INTERRUPTED)
+        report_put(&object, "interrupted", json_true());
+    else if (outcome->code != CW_OK)
+        report_put(&object, "error",
+                   json_pack("{s:i, s:s}", "exit_code", outcome->code, "message",
+                             cw_error_text(outcome->error)));
     return report_json_object(file, object, 15, error);
 }
 

@@ -40,6 +40,8 @@ static int run_and_report(const struct run_options *options, const struct config
     if (code == CW_OK && options->measured != NULL)
         code = measured_read(options->measured, (enum measured_place)options->measured_place,
                              &measured, error);
+    if (code == CW_OK && measured != NULL)
+        code = measured_check(measured, options->bench, bench_collective(options->bench), error);
     if (code == CW_OK) {
         run_outputs_follow(outputs, measured, result);
         code = bench_run(options, config, result, error);

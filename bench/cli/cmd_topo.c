@@ -20,6 +20,7 @@
 #include "collectives/msccl/msccl_write.h"
 #include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
+#include "core/host/text_stream.h"
 #include "lp/layout.h"
 
 /* "S.C.P" within the machine. */
@@ -197,7 +198,7 @@ static char *xml_of(const struct config *config, const struct schedule *schedule
 {
     char *text = NULL;
     struct msccl_file again = {0};
-    FILE *const stream = open_memstream(&text, bytes);
+    FILE *const stream = text_stream_open(&text, bytes);
     int code = stream == NULL ? cw_error_memory(error, "an MSCCL XML file")
                               : msccl_write(stream, schedule, error);
     if (stream != NULL && fclose(stream) != 0 && code == CW_OK)

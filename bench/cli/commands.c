@@ -3,9 +3,12 @@
  */
 #include "bench/cli/commands.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/cli/cli.h"
 #include "bench/cli/cmd_check.h"
@@ -81,8 +84,21 @@ static int refuse_command(const char *name)
     return CW_USAGE;
 }
 
+/* Jansson's reader goes on without what it has no memory for, and may crash. So the process ends
+ * there: output files are absent or whole at any end. */
+static void *json_memory(size_t bytes)
+{
+    static const char message[] = "cubewarp: out of memory for a value of JSON\n";
+    void *const memory = malloc(bytes);
+    if (memory != NULL)
+        return memory;
+    (void)!write(STDERR_FILENO, message, sizeof message - 1);
+    _exit(CW_NO_RESOURCE);
+}
+
 int commands_main(int argc, char **argv)
 {
+    json_set_alloc_funcs(json_memory, free);
     if (argc < 2) {
         print_usage(stderr);
         return CW_USAGE;

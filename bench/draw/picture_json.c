@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/text_stream.h"
+
 static const char *const joint_name[] = {[HW_SIP_RING] = "ring",
                                          [HW_SIP_LINE] = "line",
                                          [HW_SIP_FULL] = "full",
@@ -75,7 +77,7 @@ static json_t *alike_json(const struct picture *p, const struct picture_link *co
     char *text = NULL, from[PICTURE_NODE_BYTES], to[PICTURE_NODE_BYTES];
     size_t bytes;
     const struct picture_link *const first = links[0];
-    FILE *const at = open_memstream(&text, &bytes);
+    FILE *const at = text_stream_open(&text, &bytes);
     if (at == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++) {
@@ -153,7 +155,7 @@ static json_t *alike_sips_json(const struct picture *p, uint32_t first, bool *do
     const struct picture_cube *const own = &p->cubes[(size_t)first * cubes];
     char *text = NULL;
     size_t bytes;
-    FILE *const sips = open_memstream(&text, &bytes);
+    FILE *const sips = text_stream_open(&text, &bytes);
     if (sips == NULL)
         return NULL;
     write_alike_sips(sips, p, first, done);

@@ -12,8 +12,8 @@ enum {
     FULL_MAX = 16, /* boxes on a circle, each with a line to every other */
     LEGEND_PX = 20,
     LEGEND_LINES = 7,
-    WIDTH_MIN_PX = 760,
-    PE_SHOWN = 2 /* of a corner */
+    WIDTH_MIN_PX = 800, /* of the widest line of the legend */
+    PE_SHOWN = 2        /* of a corner */
 };
 
 /* From light to dark, so that they keep their order in grey. ColorBrewer's YlOrBr and Blues, which
@@ -202,7 +202,7 @@ static void legend_scale(struct picture_pen *pen, double y, bool links)
                 links ? "Links, by the share of the time they were busy:"
                       : "Cubes, by the share of the time a PE was at work:");
     for (unsigned i = 0; i < count; i++) {
-        const double x = first + i * 64;
+        const double x = first + i * 68;
         char text[16];
         if (links)
             fprintf(pen->out, "<path class=\"u%u\" d=\"M%.5g %.5gh18\"/>", i, x, y - 4);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/text_stream.h"
+
 enum { LOOK_BACK = 2000 }; /* blocks: more in one text are not worth the time */
 
 /* A product: the text of each part. */
@@ -89,7 +91,7 @@ static char *written(const struct block *blocks, size_t count, uint32_t parts, c
 {
     char *text = NULL;
     size_t bytes;
-    FILE *const out = open_memstream(&text, &bytes);
+    FILE *const out = text_stream_open(&text, &bytes);
     if (out == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++) {
@@ -97,10 +99,8 @@ static char *written(const struct block *blocks, size_t count, uint32_t parts, c
         for (uint32_t k = 0; k < parts; k++)
             fprintf(out, "%s%s", k > 0 ? "." : "", blocks[i].text[k]);
     }
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    (void)fclose(out); /* without memory there is no text */
+    return text;
 }
 
 char *place_text(const struct place_of *places, size_t count, uint32_t parts, const char *prefix)

@@ -19,7 +19,7 @@ _Static_assert(MORE_STEPS_MAX + LP_CAUSE_STEPS <= LP_CAUSE_STEPS_MAX, "an entry 
 struct cause_block {
     struct cause_block *next, *before;
     bool begins_page; /* a huge page */
-    uint8_t data[];
+    _Alignas(struct lp_cause_entry) uint8_t data[];
 };
 
 /* Written by its worker alone. */

@@ -124,7 +124,7 @@ void explain_print(FILE *file, const struct explain *explain)
 
 static void put(json_t **object, const char *key, json_t *value)
 {
-    if (*object != NULL && json_object_set_new(*object, key, value) == 0)
+    if (json_object_set_new(*object, key, value) == 0) /* without an object it frees the value */
         return;
     json_decref(*object);
     *object = NULL;
@@ -132,7 +132,7 @@ static void put(json_t **object, const char *key, json_t *value)
 
 static void append(json_t **list, json_t *value)
 {
-    if (*list != NULL && value != NULL && json_array_append_new(*list, value) == 0)
+    if (json_array_append_new(*list, value) == 0)
         return;
     json_decref(*list);
     *list = NULL;

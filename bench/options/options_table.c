@@ -83,6 +83,8 @@ static const char *place_choice(size_t i)
     return names[i];
 }
 
+static const char *operands_choice(size_t i) { return matmul_operands_name(i); }
+
 static const char *engine_choice(size_t i)
 {
     static const char *const names[] = {"slurm", "lsf", "sge", "parallel", NULL};
@@ -182,6 +184,9 @@ const struct option_row option_rows[] = {
     {"gemm", 0, OPTION_OTHER, RUNNING, "MxNxK",
      "product of gemm and gemm_allreduce on PE 0 of each cube (128x128x512)", RUN(gemm),
      .of_some_benches = true, .read = run_options_read_gemm},
+    {"gemm-operands", 0, OPTION_CHOICE, RUNNING, "HOW",
+     "of gemm: streamed from HBM (default), pinned: A in TCM, loaded: both in TCM",
+     RUN(gemm.operands), .of_some_benches = true, .choice = operands_choice},
     {"gemm-tile", 0, OPTION_COUNT, RUNNING, "N", "side of its tiles (32)", RUN(gemm.tile),
      .of_some_benches = true, .min = 1, .max = 4096},
 

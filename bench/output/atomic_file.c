@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/host/output_path.h"
+
 #define ATTEMPTS   100
 #define PROC_BYTES 40u
 
@@ -143,16 +145,22 @@ static int open_aside(struct atomic_file *file)
 int atomic_file_open(struct atomic_file *file, const char *path, struct cw_error *error)
 {
     bool regular = true;
-    *file = (struct atomic_file){.path = atomic_file_resolve(path, &regular)};
+    *file = (struct atomic_file){.stream = NULL};
+    if (output_path_check(path, error) != CW_OK)
+        return error->exit_code;
+    file->path = atomic_file_resolve(path, &regular);
     if (file->path == NULL)
         return atomic_file_fail(file, path, ENOMEM, error);
     struct stat status;
-    if (stat(file->path, &status) == 0 && S_ISDIR(status.st_mode))
+    const bool is_there = stat(file->path, &status) == 0;
+    if (is_there && S_ISDIR(status.st_mode))
         return atomic_file_fail(file, path, EISDIR, error);
     file->is_regular = regular;
     file->descriptor = regular ? open_aside(file) : open(file->path, O_WRONLY | O_CLOEXEC);
     if (file->descriptor < 0)
         return atomic_file_fail(file, path, errno, error);
+    if (is_there && regular) /* a new one has the permissions that the umask leaves */
+        (void)fchmod(file->descriptor, status.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
     file->stream = fopencookie(
         file, "w", (cookie_io_functions_t){.write = write_some, .close = close_descriptor});
     if (file->stream == NULL) {

@@ -2,7 +2,9 @@
  * atomic_file.h: output files that appear whole or not at all: written aside, in the same folder,
  * flushed to the disk, then renamed. Where the system can, the file aside has no name until it is
  * complete, so that a run that is interrupted or killed leaves nothing behind. Anything but a
- * regular file (a pipe, /dev/null) is written to directly. One thread; no state of its own.
+ * regular file (a pipe, /dev/null) is written to directly. A file that is replaced keeps its
+ * permissions; a read-only file, and a link that leads nowhere, are refused
+ * (core/host/output_path.h). One thread; no state of its own.
  */
 #ifndef BENCH_ATOMIC_FILE_H
 #define BENCH_ATOMIC_FILE_H

@@ -456,13 +456,21 @@ void report_table_row(FILE *file, const struct result *result, size_t row)
     report_print_row(file, &result->rows[row], result->measured.path != NULL);
 }
 
-/* Of many sizes the first and the last tell how things go; rows with names, or that were to be
- * explained, are all of interest. */
+/* Of many sizes the first and the last tell how things go; rows with names are all of interest. */
 static bool has_details(const struct result *result, size_t row)
 {
     enum { ALL_DETAILED = 4 };
     return result->row_count <= ALL_DETAILED || result->rows_named || row == 0 ||
-           row + 1 == result->row_count || result->rows[row].explain != NULL;
+           row + 1 == result->row_count;
+}
+
+/* Of the sizes between them the limit alone, where it was asked for. */
+static void print_limit(FILE *file, const struct result_row *row)
+{
+    char sentence[400];
+    if (row->explain != NULL)
+        fprintf(file, "#\n# ---- %" PRIu64 " B: %s\n", row->bytes,
+                explain_sentence(row->explain, sentence, sizeof sentence));
 }
 
 void report_table_rest(FILE *file, const struct result *result)
@@ -474,6 +482,7 @@ void report_table_rest(FILE *file, const struct result *result)
         const struct result_row *const row = &result->rows[i];
         if (!has_details(result, i)) {
             left_out++;
+            print_limit(file, row);
             continue;
         }
         if (left_out > 0)

@@ -34,13 +34,20 @@ static json_t *json_ns(int64_t ps) { return json_real((double)ps / 1000); }
 
 static json_t *json_u64(uint64_t value) { return json_integer((json_int_t)value); }
 
-/* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
-static void put_member(json_t **object, const char *key, json_t *value)
+void report_put(json_t **object, const char *key, json_t *value)
 {
-    if (*object != NULL && json_object_set_new(*object, key, value) == 0)
+    if (json_object_set_new(*object, key, value) == 0) /* without an object it frees the value */
         return;
     json_decref(*object);
     *object = NULL;
+}
+
+void report_append(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value) == 0) /* likewise */
+        return;
+    json_decref(*list);
+    *list = NULL;
 }
 
 /* The same for a member that a comparison leaves out: one that follows from others, or that the
@@ -50,7 +57,7 @@ static void put_unless_exact(bool exact, json_t **object, const char *key, json_
     if (exact)
         json_decref(value);
     else
-        put_member(object, key, value);
+        report_put(object, key, value);
 }
 
 static json_t *phases_json(const struct result_row *row, bool exact)
@@ -59,12 +66,12 @@ static json_t *phases_json(const struct result_row *row, bool exact)
     for (size_t i = 0; i < row->phase_count && list != NULL; i++) {
         const struct result_phase *const phase = &row->phases[i];
         json_t *object = json_object();
-        put_member(&object, "name", json_string(phase->name));
-        put_member(&object, "min_ns", json_ns(phase->min_ps));
+        report_put(&object, "name", json_string(phase->name));
+        report_put(&object, "min_ns", json_ns(phase->min_ps));
         put_unless_exact(exact, &object, "mean_ns", json_ns(llround(phase->mean_ps)));
         if (exact)
-            put_member(&object, "mean_ps", json_real(phase->mean_ps));
-        put_member(&object, "max_ns", json_ns(phase->max_ps));
+            report_put(&object, "mean_ps", json_real(phase->mean_ps));
+        report_put(&object, "max_ns", json_ns(phase->max_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -81,13 +88,13 @@ static json_t *link_kinds_json(const struct result_row *row, bool exact)
         const struct result_link_kind *const kind = &row->kinds[i];
         const double busy_ps = (double)kind->busy_ps / (double)kind->links;
         json_t *object = json_object();
-        put_member(&object, "kind", json_string(kind->name));
-        put_member(&object, "links", json_u64(kind->links));
-        put_member(&object, "bytes", json_u64(kind->bytes));
+        report_put(&object, "kind", json_string(kind->name));
+        report_put(&object, "links", json_u64(kind->links));
+        report_put(&object, "bytes", json_u64(kind->bytes));
         put_unless_exact(exact, &object, "busy",
                          json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));
         if (exact)
-            put_member(&object, "busy_ns", json_ns(kind->busy_ps));
+            report_put(&object, "busy_ns", json_ns(kind->busy_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -102,10 +109,10 @@ static json_t *busiest_json(const struct result_row *row)
     for (size_t i = 0; i < row->link_count && list != NULL; i++) {
         const struct result_link *const link = &row->links[i];
         json_t *object = json_object();
-        put_member(&object, "name", json_string(link->name));
-        put_member(&object, "bytes", json_u64(link->bytes));
-        put_member(&object, "busy_ns", json_ns(link->busy_ps));
-        put_member(&object, "longest queue_ns", json_ns(link->queue_ps_max));
+        report_put(&object, "name", json_string(link->name));
+        report_put(&object, "bytes", json_u64(link->bytes));
+        report_put(&object, "busy_ns", json_ns(link->busy_ps));
+        report_put(&object, "longest queue_ns", json_ns(link->queue_ps_max));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -129,7 +136,7 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     put_unless_exact(exact, &object, "algorithm", text_or_null(row->algorithm));
     put_unless_exact(exact, &object, "choice",
                      text_or_null(row->choice != NULL ? row->choice : ""));
-    put_member(&object, "bytes", json_u64(row->bytes));
+    report_put(&object, "bytes", json_u64(row->bytes));
     put_unless_exact(exact, &object, "count", json_u64(row->count));
     put_unless_exact(exact, &object, "shards_per_rank",
                      row->shards > 0 ? json_u64(row->shards) : json_null());
@@ -137,42 +144,42 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
                      row->shards > 0 ? json_u64(row->bytes * row->shards) : json_null());
     put_unless_exact(exact, &object, "dtype", text_or_null(row->dtype));
     put_unless_exact(exact, &object, "redop", text_or_null(row->redop));
-    put_member(&object, "time_ns", json_ns(row->time_ps));
-    put_member(&object, "host_time_ns", json_ns(row->host_time_ps));
-    put_member(&object, "start_skew_ns", json_ns(row->start_skew_ps));
+    report_put(&object, "time_ns", json_ns(row->time_ps));
+    report_put(&object, "host_time_ns", json_ns(row->host_time_ps));
+    report_put(&object, "start_skew_ns", json_ns(row->start_skew_ps));
     put_unless_exact(exact, &object, "algbw_gbs", json_real(report_algbw_gbs(row)));
     put_unless_exact(exact, &object, "busbw_gbs", json_real(report_busbw_gbs(row)));
-    put_member(&object, "bound_ns", json_ns(row->bound_ps));
+    report_put(&object, "bound_ns", json_ns(row->bound_ps));
     put_unless_exact(exact, &object, "moved_per_rank",
                      row->moved > 0 ? json_real(row->moved) : json_null());
     put_unless_exact(exact, &object, "bound_by",
                      text_or_null(row->bound_by == NULL ? "" : row->bound_by));
-    put_member(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
+    report_put(&object, "wrong", row->wrong < 0 ? json_null() : json_integer(row->wrong));
     put_unless_exact(exact, &object, "proof",
                      text_or_null(row->wrong < 0 ? "" : proof_name(row->proof)));
     if (row->proof == PROOF_BOUND) {
-        put_member(&object, "error_bound", json_real(row->error_bound));
-        put_member(&object, "error_largest", json_real(row->error_largest));
+        report_put(&object, "error_bound", json_real(row->error_bound));
+        report_put(&object, "error_largest", json_real(row->error_largest));
     }
-    put_member(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
-    put_member(&object, "credit_wait_ns", json_ns(row->credit_longest.ps));
-    put_member(&object, "credit_wait_pe",
+    report_put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
+    report_put(&object, "credit_wait_ns", json_ns(row->credit_longest.ps));
+    report_put(&object, "credit_wait_pe",
                row->credit_longest.ps > 0 ? place_json(&row->credit_longest) : json_null());
-    put_member(&object, "last_pe", row->done ? place_json(&row->credit_last) : json_null());
-    put_member(&object, "last_pe_credit_wait_ns", json_ns(row->credit_last.ps));
-    put_member(&object, "not_run", text_or_null(row->not_run != NULL ? row->not_run : ""));
+    report_put(&object, "last_pe", row->done ? place_json(&row->credit_last) : json_null());
+    report_put(&object, "last_pe_credit_wait_ns", json_ns(row->credit_last.ps));
+    report_put(&object, "not_run", text_or_null(row->not_run != NULL ? row->not_run : ""));
     if (result->measured.path != NULL) {
         const bool is_known = row->measured_ps > 0;
-        put_member(&object, "measured_ns", is_known ? json_ns(row->measured_ps) : json_null());
-        put_member(&object, "error_percent",
+        report_put(&object, "measured_ns", is_known ? json_ns(row->measured_ps) : json_null());
+        report_put(&object, "error_percent",
                    is_known ? json_real(report_error_percent(row)) : json_null());
     }
-    put_member(&object, "phases", phases_json(row, exact));
-    put_member(&object, "link_kinds", link_kinds_json(row, exact));
+    report_put(&object, "phases", phases_json(row, exact));
+    report_put(&object, "link_kinds", link_kinds_json(row, exact));
     if (row->explain != NULL && !exact)
-        put_member(&object, "explain", explain_json(row->explain));
+        report_put(&object, "explain", explain_json(row->explain));
     if (exact)
-        put_member(&object, "busiest links", busiest_json(row));
+        report_put(&object, "busiest links", busiest_json(row));
     return object;
 }
 
@@ -194,23 +201,23 @@ static json_t *measured_json(const struct result *result)
     double median, largest;
     const size_t count = report_errors(result, &median, &largest);
     json_t *object = json_object();
-    put_member(&object, "file", text_or_null(result->measured.path));
-    put_member(&object, "format", json_string(result->measured.format));
-    put_member(&object, "place", json_string(result->measured.place));
-    put_member(&object, "sizes", json_u64(count));
-    put_member(&object, "error_percent_median", count > 0 ? json_real(median) : json_null());
-    put_member(&object, "error_percent_largest", count > 0 ? json_real(largest) : json_null());
+    report_put(&object, "file", text_or_null(result->measured.path));
+    report_put(&object, "format", json_string(result->measured.format));
+    report_put(&object, "place", json_string(result->measured.place));
+    report_put(&object, "sizes", json_u64(count));
+    report_put(&object, "error_percent_median", count > 0 ? json_real(median) : json_null());
+    report_put(&object, "error_percent_largest", count > 0 ? json_real(largest) : json_null());
     return object;
 }
 
 static json_t *topology_json(const struct result *result)
 {
     json_t *object = json_object();
-    put_member(&object, "sips", json_u64(result->sips));
-    put_member(&object, "cubes", json_u64(result->cubes));
-    put_member(&object, "pes", json_u64(result->pes));
-    put_member(&object, "ipcq_queue_pairs", json_u64(result->queue_pairs));
-    put_member(&object, "lps", json_u64(result->lps));
+    report_put(&object, "sips", json_u64(result->sips));
+    report_put(&object, "cubes", json_u64(result->cubes));
+    report_put(&object, "pes", json_u64(result->pes));
+    report_put(&object, "ipcq_queue_pairs", json_u64(result->queue_pairs));
+    report_put(&object, "lps", json_u64(result->lps));
     return object;
 }
 
@@ -222,52 +229,52 @@ static void put_cut(json_t **object, const struct result_engine *engine)
         cut += engine->cut.link[kind].cut;
         all += engine->cut.link[kind].all;
     }
-    put_member(object, "lps_per_thread_min", json_u64(engine->cut.lps_min));
-    put_member(object, "lps_per_thread_max", json_u64(engine->cut.lps_max));
-    put_member(object, "idle_threads", json_u64(engine->cut.idle));
-    put_member(object, "links", json_u64(all));
-    put_member(object, "cut_links", json_u64(cut));
+    report_put(object, "lps_per_thread_min", json_u64(engine->cut.lps_min));
+    report_put(object, "lps_per_thread_max", json_u64(engine->cut.lps_max));
+    report_put(object, "idle_threads", json_u64(engine->cut.idle));
+    report_put(object, "links", json_u64(all));
+    report_put(object, "cut_links", json_u64(cut));
     if (engine->cut.lookahead_ps != CW_TIME_MAX)
-        put_member(object, "lookahead_ns", json_ns(engine->cut.lookahead_ps));
-    put_member(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
+        report_put(object, "lookahead_ns", json_ns(engine->cut.lookahead_ps));
+    report_put(object, "pinned", json_boolean(engine->stats.threads_pinned > 0));
 }
 
 static json_t *time_json(const struct cw_stats *stats)
 {
     json_t *object = json_object();
     for (int i = 0; i < CW_ACTIVITIES; i++)
-        put_member(&object, cw_activity_name[i], json_real(stats->time_share[i]));
+        report_put(&object, cw_activity_name[i], json_real(stats->time_share[i]));
     return object;
 }
 
 /* The counts that each worker has, and that stand for all of them as well. */
 static void put_counts(json_t **object, const struct cw_stats *stats)
 {
-    put_member(object, "rollbacks_primary", json_u64(stats->rollbacks_primary));
-    put_member(object, "rollbacks_secondary", json_u64(stats->rollbacks_secondary));
-    put_member(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
-    put_member(object, "rollback_events_max", json_u64(stats->rollback_events_max));
-    put_member(object, "messages_sent", json_u64(stats->messages_sent));
-    put_member(object, "turns", json_u64(stats->turns));
-    put_member(object, "turns_idle", json_u64(stats->turns_idle));
-    put_member(object, "promises_raised", json_u64(stats->promises_raised));
-    put_member(object, "window_first", json_u64(stats->window_first));
-    put_member(object, "window_last", json_u64(stats->window_last));
-    put_member(object, "window_mean", json_real(stats->window_mean));
-    put_member(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
-    put_member(object, "time_share", time_json(stats));
+    report_put(object, "rollbacks_primary", json_u64(stats->rollbacks_primary));
+    report_put(object, "rollbacks_secondary", json_u64(stats->rollbacks_secondary));
+    report_put(object, "rollback_events_mean", json_real(report_rollback_mean(stats)));
+    report_put(object, "rollback_events_max", json_u64(stats->rollback_events_max));
+    report_put(object, "messages_sent", json_u64(stats->messages_sent));
+    report_put(object, "turns", json_u64(stats->turns));
+    report_put(object, "turns_idle", json_u64(stats->turns_idle));
+    report_put(object, "promises_raised", json_u64(stats->promises_raised));
+    report_put(object, "window_first", json_u64(stats->window_first));
+    report_put(object, "window_last", json_u64(stats->window_last));
+    report_put(object, "window_mean", json_real(stats->window_mean));
+    report_put(object, "gvt_round_mean_us", json_real(1e6 * stats->gvt_round_mean_s));
+    report_put(object, "time_share", time_json(stats));
 }
 
 static json_t *worker_json(const struct cw_stats *stats)
 {
     json_t *object = json_object();
-    put_member(&object, "events_committed", json_u64(stats->events_committed));
-    put_member(&object, "events_processed", json_u64(stats->events_processed));
-    put_member(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
-    put_member(&object, "anti_messages", json_u64(stats->anti_messages));
-    put_member(&object, "undo_bytes", json_u64(stats->undo_bytes));
-    put_member(&object, "safe_events", json_u64(stats->safe_events));
-    put_member(&object, "peak_events", json_u64(stats->events_alive_max));
+    report_put(&object, "events_committed", json_u64(stats->events_committed));
+    report_put(&object, "events_processed", json_u64(stats->events_processed));
+    report_put(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
+    report_put(&object, "anti_messages", json_u64(stats->anti_messages));
+    report_put(&object, "undo_bytes", json_u64(stats->undo_bytes));
+    report_put(&object, "safe_events", json_u64(stats->safe_events));
+    report_put(&object, "peak_events", json_u64(stats->events_alive_max));
     put_counts(&object, stats);
     return object;
 }
@@ -308,39 +315,39 @@ json_t *report_engine_json(const struct result_engine *engine)
 {
     const struct cw_stats *const stats = &engine->stats;
     json_t *object = json_object();
-    put_member(&object, "sync", json_string(engine->sync));
-    put_member(&object, "threads", json_u64(engine->threads));
-    put_member(&object, "partition", json_string(engine->partition));
+    report_put(&object, "sync", json_string(engine->sync));
+    report_put(&object, "threads", json_u64(engine->threads));
+    report_put(&object, "partition", json_string(engine->partition));
     if (engine->cancellation != NULL) {
-        put_member(&object, "cancellation", json_string(engine->cancellation));
-        put_member(&object, "sends_reused", json_u64(stats->sends_reused));
+        report_put(&object, "cancellation", json_string(engine->cancellation));
+        report_put(&object, "sends_reused", json_u64(stats->sends_reused));
     }
-    put_member(&object, "events_committed", json_u64(stats->events_committed));
-    put_member(&object, "events_processed", json_u64(stats->events_processed));
-    put_member(&object, "rollbacks", json_u64(stats->rollbacks));
-    put_member(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
-    put_member(&object, "rollbacks_injected", json_u64(stats->rollbacks_injected));
-    put_member(&object, "anti_messages", json_u64(stats->anti_messages));
-    put_member(&object, "efficiency", json_real(report_efficiency(stats)));
-    put_member(&object, "gvt_rounds", json_u64(stats->gvt_rounds));
-    put_member(&object, "moves", json_u64(stats->moves));
-    put_member(&object, "parts_moved", json_u64(stats->parts_moved));
-    put_member(&object, "move_s", json_real(stats->move_s));
-    put_member(&object, "undo_bytes", json_u64(stats->undo_bytes));
-    put_member(&object, "safe_events", json_u64(stats->safe_events));
-    put_member(&object, "gathered_events", json_u64(stats->gathered_events));
-    put_member(&object, "peak_events", json_u64(stats->events_alive_max));
-    put_member(&object, "peak_rss_bytes", json_u64(engine->peak_rss_bytes));
-    put_member(&object, "setup_s", json_real(engine->setup_s));
-    put_member(&object, "run_s", json_real(engine->run_s));
-    put_member(&object, "host_s", json_real(stats->host_s));
+    report_put(&object, "events_committed", json_u64(stats->events_committed));
+    report_put(&object, "events_processed", json_u64(stats->events_processed));
+    report_put(&object, "rollbacks", json_u64(stats->rollbacks));
+    report_put(&object, "rolled_back_events", json_u64(stats->events_rolled_back));
+    report_put(&object, "rollbacks_injected", json_u64(stats->rollbacks_injected));
+    report_put(&object, "anti_messages", json_u64(stats->anti_messages));
+    report_put(&object, "efficiency", json_real(report_efficiency(stats)));
+    report_put(&object, "gvt_rounds", json_u64(stats->gvt_rounds));
+    report_put(&object, "moves", json_u64(stats->moves));
+    report_put(&object, "parts_moved", json_u64(stats->parts_moved));
+    report_put(&object, "move_s", json_real(stats->move_s));
+    report_put(&object, "undo_bytes", json_u64(stats->undo_bytes));
+    report_put(&object, "safe_events", json_u64(stats->safe_events));
+    report_put(&object, "gathered_events", json_u64(stats->gathered_events));
+    report_put(&object, "peak_events", json_u64(stats->events_alive_max));
+    report_put(&object, "peak_rss_bytes", json_u64(engine->peak_rss_bytes));
+    report_put(&object, "setup_s", json_real(engine->setup_s));
+    report_put(&object, "run_s", json_real(engine->run_s));
+    report_put(&object, "host_s", json_real(stats->host_s));
     if (engine->phases != NULL)
-        put_member(&object, "process", process_json(engine->phases));
-    put_member(&object, "committed_events_per_s", json_real(engine->events_per_s));
-    put_member(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
-    put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+        report_put(&object, "process", process_json(engine->phases));
+    report_put(&object, "committed_events_per_s", json_real(engine->events_per_s));
+    report_put(&object, "ipcq_messages", json_u64(engine->ipcq_messages));
+    report_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
     put_counts(&object, stats);
-    put_member(&object, "workers", workers_json(engine));
+    report_put(&object, "workers", workers_json(engine));
     if (engine->has_cut)
         put_cut(&object, engine);
     return object;
@@ -367,11 +374,11 @@ static json_t *waiting_json(const struct result *result)
     for (size_t i = 0; list != NULL && i < result->waiting_count; i++) {
         const struct result_waiting *const waiting = &result->waiting[i];
         json_t *object = json_object();
-        put_member(&object, "pe", json_string(waiting->pe));
-        put_member(&object, "rank", json_u64(waiting->rank));
-        put_member(&object, "kernel", json_string(waiting->kernel));
-        put_member(&object, "state", json_string(waiting->state));
-        put_member(&object, "since_ns", json_ns(waiting->since_ps));
+        report_put(&object, "pe", json_string(waiting->pe));
+        report_put(&object, "rank", json_u64(waiting->rank));
+        report_put(&object, "kernel", json_string(waiting->kernel));
+        report_put(&object, "state", json_string(waiting->state));
+        report_put(&object, "since_ns", json_ns(waiting->since_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);
             return NULL;
@@ -383,42 +390,42 @@ static json_t *waiting_json(const struct result *result)
 static json_t *failure_json(const struct result *result)
 {
     json_t *object = json_object();
-    put_member(&object, "exit_code", json_u64((uint64_t)result->failure_code));
-    put_member(&object, "message", json_string(result->failure));
-    put_member(&object, "waiting", waiting_json(result));
-    put_member(&object, "pointers", lines_json(result->pointers));
+    report_put(&object, "exit_code", json_u64((uint64_t)result->failure_code));
+    report_put(&object, "message", json_string(result->failure));
+    report_put(&object, "waiting", waiting_json(result));
+    report_put(&object, "pointers", lines_json(result->pointers));
     return object;
 }
 
 json_t *report_document_with(const struct result *result, json_t *rows)
 {
     json_t *object = json_object();
-    put_member(&object, "schema", json_string("cubewarp.run/1"));
-    put_member(&object, "version", json_string(CW_VERSION));
-    put_member(&object, "command", json_string("run"));
-    put_member(&object, "bench", text_or_null(result->bench));
-    put_member(&object, "algorithm", text_or_null(result->algorithm));
-    put_member(&object, "config_digest", json_string(result->config_digest));
-    put_member(&object, "seed", json_u64(result->seed));
-    put_member(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
-    put_member(&object, "topology", topology_json(result));
-    put_member(&object, "engine", report_engine_json(&result->engine));
+    report_put(&object, "schema", json_string("cubewarp.run/1"));
+    report_put(&object, "version", json_string(CW_VERSION));
+    report_put(&object, "command", json_string("run"));
+    report_put(&object, "bench", text_or_null(result->bench));
+    report_put(&object, "algorithm", text_or_null(result->algorithm));
+    report_put(&object, "config_digest", json_string(result->config_digest));
+    report_put(&object, "seed", json_u64(result->seed));
+    report_put(&object, "input", text_or_null(result->input != NULL ? result->input : ""));
+    report_put(&object, "topology", topology_json(result));
+    report_put(&object, "engine", report_engine_json(&result->engine));
     if (result->measured.path != NULL)
-        put_member(&object, "measured", measured_json(result));
-    put_member(&object, "results", rows);
-    put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
-    put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
-    put_member(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
+        report_put(&object, "measured", measured_json(result));
+    report_put(&object, "results", rows);
+    report_put(&object, "sim_time_ns", json_ns(result->sim_time_ps));
+    report_put(&object, "init_time_ns", json_ns(result->init_time_ps));
+    report_put(&object, "credit_wait_ns", json_ns(result->credit_wait.ps));
     if (result->interrupted)
-        put_member(&object, "interrupted", json_true());
+        report_put(&object, "interrupted", json_true());
     if (result->unfinished.bytes > 0)
-        put_member(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
+        report_put(&object, "bytes_under_way", json_u64(result->unfinished.bytes));
     if (result->failure != NULL)
-        put_member(&object, "error", failure_json(result));
+        report_put(&object, "error", failure_json(result));
     if (result->picture != NULL)
-        put_member(&object, "picture", picture_json(result->picture));
+        report_put(&object, "picture", picture_json(result->picture));
     if (result->provenance != NULL)
-        put_member(&object, "provenance", json_incref(result->provenance));
+        report_put(&object, "provenance", json_incref(result->provenance));
     return object;
 }
 
@@ -436,13 +443,13 @@ json_t *report_comparison_json(const struct result *result)
 {
     const struct cw_stats *const stats = &result->engine.stats;
     json_t *object = json_object();
-    put_member(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
-    put_member(&object, "events_committed", json_u64(stats->events_committed));
-    put_member(&object, "sim_time_ns", json_ns(result->sim_time_ps));
-    put_member(&object, "init_time_ns", json_ns(result->init_time_ps));
-    put_member(&object, "algorithm", json_string(result->algorithm));
-    put_member(&object, "ipcq_messages", json_u64(result->engine.ipcq_messages));
-    put_member(&object, "results", rows_json(result, true));
+    report_put(&object, "trace_hash", hash_or_null(true, stats->trace_hash));
+    report_put(&object, "events_committed", json_u64(stats->events_committed));
+    report_put(&object, "sim_time_ns", json_ns(result->sim_time_ps));
+    report_put(&object, "init_time_ns", json_ns(result->init_time_ps));
+    report_put(&object, "algorithm", json_string(result->algorithm));
+    report_put(&object, "ipcq_messages", json_u64(result->engine.ipcq_messages));
+    report_put(&object, "results", rows_json(result, true));
     return object;
 }
 

@@ -16,6 +16,11 @@ int report_json(FILE *file, const struct result *result, struct cw_error *error)
  * `digits`: of numbers with decimals. */
 int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_error *error);
 
+/* Adds a member, or an element, and takes the value. A missing value (no memory) makes the whole
+ * object or list NULL, and so do all additions to it afterwards. */
+void report_put(json_t **object, const char *key, json_t *value);
+void report_append(json_t **list, json_t *value);
+
 /* The whole object that report_json() writes. NULL: out of memory. */
 json_t *report_document(const struct result *result);
 /* One row of it; and the object with other rows, which it takes. NULL: out of memory. */

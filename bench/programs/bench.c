@@ -17,6 +17,7 @@
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "core/host/text_stream.h"
 #include "lp/host/deadlock.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
@@ -50,6 +51,13 @@ bool bench_takes(const char *bench, const char *option)
         if (strcmp(takes[i], option) == 0)
             return true;
     return false;
+}
+
+enum ccl_collective bench_collective(const char *bench)
+{
+    const struct bench_program *const program = bench_find(bench);
+    return program != NULL && program->collective && !program->no_algorithm ? program->does
+                                                                            : CCL_COLLECTIVES;
 }
 
 const char *bench_of_config(const struct config *config, const char *otherwise)
@@ -292,7 +300,7 @@ static void fill_failure(struct bench_session *session, const struct cw_error *e
     if (!lp_system_has_committed_states(system))
         return;
     lp_waiting_visit(lp_system_model(system), lp_system_sim(system), note_waiting, session);
-    FILE *const text = open_memstream(&result->pointers, &bytes);
+    FILE *const text = text_stream_open(&result->pointers, &bytes);
     if (text == NULL)
         return;
     lp_pointer_dump(lp_system_model(system), lp_system_sim(system), SIZE_MAX, text);

@@ -33,6 +33,8 @@ const char *bench_name(size_t i);
 /* Whether a bench takes an option that only some of them take; both by name, without dashes. */
 bool bench_takes(const char *bench, const char *option);
 
+/* The collective of a bench with an algorithm; CCL_COLLECTIVES: it has none. */
+enum ccl_collective bench_collective(const char *bench);
 /* The bench of the collective that the configuration's algorithm does, unless an option names the
  * algorithm: then, and where no bench does that collective, `otherwise`. */
 const char *bench_of_config(const struct config *config, const char *otherwise);

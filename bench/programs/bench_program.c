@@ -409,13 +409,15 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
         if (row->explain == NULL)
             return cw_error_memory(error, "the explanation");
     }
-    row->done = true;
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
                            dist_times(session->dist), error);
     if (code == CW_OK)
         code = fill_credit_waits(session, row, iterations, error);
-    return code == CW_OK ? fill_phases(session, row, error) : code;
+    if (code == CW_OK)
+        code = fill_phases(session, row, error);
+    row->done = code == CW_OK; /* a row that lacks figures is none */
+    return code;
 }
 
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
@@ -424,9 +426,11 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
     if (bytes <= ccl_tile_bytes(&session->config->ccl))
         return CW_OK;
     return cw_error_set(
-        error, CW_USAGE,
-        "%s sends single tiles: %llu bytes do not fit in a slot of %u (defaults.slot_size)",
-        session->program->name, (unsigned long long)bytes, session->config->ccl.slot_bytes);
+        error, CW_USAGE, "%s sends single tiles: %llu bytes do not fit in %s of %u (%s)",
+        session->program->name, (unsigned long long)bytes,
+        session->config->ccl.whole_tensor ? "a tile" : "a slot",
+        ccl_tile_bytes(&session->config->ccl),
+        session->config->ccl.whole_tensor ? "defaults.whole_tensor" : "defaults.slot_size");
 }
 
 void bench_set_bound(struct result_row *row, struct hw_bound bound)

@@ -248,6 +248,15 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
                            "use larger tiles");
     if (rings + tcm + wanted <= tcm_bytes)
         return CW_OK;
+    if (s->operands != MATMUL_STREAMED)
+        return cw_error_set(
+            error, CW_USAGE,
+            "--gemm-operands %s: the operands in TCM and the tiles need %llu bytes, and %llu of "
+            "%llu are free beside the receive rings; use smaller matrices, streamed operands, or "
+            "more memory.tcm_kib",
+            matmul_operands_name(s->operands), (unsigned long long)wanted,
+            (unsigned long long)(tcm_bytes > rings + tcm ? tcm_bytes - rings - tcm : 0),
+            (unsigned long long)tcm_bytes);
     return cw_error_set(
         error, CW_USAGE,
         "--gemm-tile: five tiles of %u x %u need %llu bytes of TCM, and %llu of %llu are free "
@@ -365,7 +374,7 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
 const struct bench_program bench_gemm = {.name = "gemm",
                                          .collective = true,
                                          .no_algorithm = true,
-                                         .takes = {"gemm", "gemm-tile"},
+                                         .takes = {"gemm", "gemm-tile", "gemm-operands"},
                                          .prepare = prepare_gemm,
                                          .run = run_gemm};
 const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",

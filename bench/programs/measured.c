@@ -25,8 +25,11 @@ struct measured_row {
 
 struct measured {
     const char *path;   /* the caller's */
-    const char *format; /* NULL: no table so far */
-    const char *place;  /* likewise */
+    const char *names;  /* the tests that the file names, of the first collective; NULL: none */
+    const char *beside; /* ... of another one; NULL: none */
+    enum ccl_collective does; /* the first */
+    const char *format;       /* NULL: no table so far */
+    const char *place;        /* likewise */
     struct measured_row *rows;
     size_t row_count, capacity;
 };
@@ -323,6 +326,57 @@ static int read_json(struct measured *measured, const char *text, size_t bytes,
     return code;
 }
 
+/* ---- the collective -------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum ccl_collective does;
+} tests[] = {
+    {"all_reduce_perf", CCL_ALL_REDUCE},         {"all_reduce_test", CCL_ALL_REDUCE},
+    {"all_gather_perf", CCL_ALL_GATHER},         {"all_gather_test", CCL_ALL_GATHER},
+    {"reduce_scatter_perf", CCL_REDUCE_SCATTER}, {"reduce_scatter_test", CCL_REDUCE_SCATTER},
+    {"alltoall_perf", CCL_ALL_TO_ALL},           {"alltoall_test", CCL_ALL_TO_ALL},
+    {"broadcast_perf", CCL_BROADCAST},           {"broadcast_test", CCL_BROADCAST}};
+
+static bool has_text(const char *text, size_t bytes, const char *wanted)
+{
+    const size_t length = strlen(wanted);
+    for (const char *at = text, *const end = text + bytes;
+         (size_t)(end - at) >= length && (at = memchr(at, wanted[0], (size_t)(end - at))) != NULL;
+         at++)
+        if ((size_t)(end - at) >= length && memcmp(at, wanted, length) == 0)
+            return true;
+    return false;
+}
+
+/* The tools' command lines, which logs and JSON mostly have, name their test. */
+static void find_collective(struct measured *measured, const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        if (!has_text(text, bytes, tests[i].name))
+            continue;
+        if (measured->names == NULL) {
+            measured->names = tests[i].name;
+            measured->does = tests[i].does;
+        } else if (measured->does != tests[i].does) {
+            measured->beside = tests[i].name;
+        }
+    }
+}
+
+int measured_check(const struct measured *measured, const char *bench, enum ccl_collective does,
+                   struct cw_error *error)
+{
+    if (measured->names == NULL || measured->beside != NULL || does == CCL_COLLECTIVES ||
+        measured->does == does)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "--measured %s: its times are of %s, which does %s, and %s is a bench of "
+                        "%s; legal is a table of the same collective",
+                        measured->path, measured->names, ccl_collective_name(measured->does), bench,
+                        ccl_collective_name(does));
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The file's bytes, which the caller frees; NULL: *error says why. */
@@ -375,6 +429,8 @@ int measured_read(const char *path, enum measured_place place, struct measured *
     int code = text != NULL ? CW_OK : error->exit_code;
     while (text != NULL && first < bytes && (is_blank(text[first]) || text[first] == '\n'))
         first++;
+    if (text != NULL)
+        find_collective(all, text, bytes);
     if (text != NULL)
         code = first < bytes && text[first] == '{' ? read_json(all, text, bytes, place, error)
                                                    : read_text(all, text, bytes, place, error);

@@ -172,19 +172,31 @@ int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorit
     return logs->timeline != NULL ? CW_OK : error->exit_code;
 }
 
+/* Ends the timeline. Without its end it is no file that can be read: then there is none. */
+static int end_timeline(struct run_logs *logs, struct cw_error *error)
+{
+    int code = timeline_finish(logs->timeline, error);
+    timeline_free(logs->timeline);
+    logs->timeline = NULL;
+    struct cw_error second;
+    const int closed = trace_stream_close(&logs->trace, code == CW_OK ? error : &second);
+    code = code != CW_OK ? code : closed;
+    if (code != CW_OK)
+        atomic_file_discard(&logs->timeline_file);
+    return code;
+}
+
 int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error)
 {
-    int code = CW_OK;
-    if (logs->timeline != NULL) {
-        code = timeline_finish(logs->timeline, error);
-        timeline_free(logs->timeline);
-        logs->timeline = NULL;
-        if (code == CW_OK)
-            code = trace_stream_close(&logs->trace, error);
-    }
-    if (code != CW_OK || logs->op_log == NULL)
+    int code = logs->timeline != NULL ? end_timeline(logs, error) : CW_OK;
+    if (logs->op_log == NULL)
         return code;
-    return op_log_finish(logs->op_log, data_pass_digest(dist_data(dist)), error);
+    struct cw_error second;
+    const int finished = op_log_finish(logs->op_log, data_pass_digest(dist_data(dist)),
+                                       code == CW_OK ? error : &second);
+    if (finished != CW_OK) /* likewise */
+        atomic_file_discard(&logs->op_log_file);
+    return code != CW_OK ? code : finished;
 }
 
 static void log_waiting(void *arg, const struct lp_waiting *waiting)

@@ -209,9 +209,9 @@ static json_t *bounds_json(uint32_t workers, const struct perf_projection *bound
 static json_t *prediction_json(const struct project_outcome *outcome,
                                const struct prediction *prediction)
 {
-    json_t *const shares = json_object();
+    json_t *shares = json_object();
     for (int i = 0; i < SHARES; i++)
-        json_object_set_new(shares, prediction_share_name[i], json_real(prediction->share[i]));
+        report_put(&shares, prediction_share_name[i], json_real(prediction->share[i]));
     return json_pack("{s:s, s:I, s:f, s:f, s:f, s:s, s:o}", "machine", prediction->layout.name,
                      "workers", (json_int_t)prediction->workers, "engine_speed_up",
                      prediction->engine_gain, "process_speed_up", prediction->process_gain, "error",
@@ -248,13 +248,13 @@ static json_t *measured_json(const struct project_outcome *outcome)
 static json_t *predictions_json(const struct perf_options *options,
                                 const struct project_outcome *outcome)
 {
-    json_t *const list = json_array();
+    json_t *list = json_array();
     if (!outcome->is_predicted)
         return list;
-    json_array_append_new(list, prediction_json(outcome, &outcome->near));
-    json_array_append_new(list, prediction_json(outcome, &outcome->far));
+    report_append(&list, prediction_json(outcome, &outcome->near));
+    report_append(&list, prediction_json(outcome, &outcome->far));
     for (size_t i = 0; i < options->layout_count; i++)
-        json_array_append_new(list, prediction_json(outcome, &outcome->predictions[i]));
+        report_append(&list, prediction_json(outcome, &outcome->predictions[i]));
     return list;
 }
 
@@ -262,9 +262,9 @@ int project_write_json(FILE *file, const struct perf_options *options,
                        const struct project_outcome *outcome, struct cw_error *error)
 {
     const struct perf_trace *const trace = outcome->trace;
-    json_t *const list = json_array();
+    json_t *list = json_array();
     for (size_t i = 0; i < options->worker_count; i++)
-        json_array_append_new(list, bounds_json(options->workers[i], &outcome->bounds[i]));
+        report_append(&list, bounds_json(options->workers[i], &outcome->bounds[i]));
     json_t *const object = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o}", "schema",
         "cubewarp.projection/2", "version", CW_VERSION, "projected", outcome->subject->line,

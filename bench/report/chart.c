@@ -67,8 +67,12 @@ void chart_curves(FILE *out, const struct survey *survey, enum survey_figure fig
     if (survey->x < 0)
         return;
     const struct survey_axis *const axis = &survey->axes[survey->x];
+    const char *const unit = say_axis_unit(axis);
+    char label[160];
+    snprintf(label, sizeof label, "%.120s%s%s%s", say_axis(axis), unit[0] != '\0' ? " (" : "", unit,
+             unit[0] != '\0' ? ")" : "");
     struct chart chart = {.out = out,
-                          .x_label = say_axis(axis),
+                          .x_label = label,
                           .y_label = survey_figures[figure].label,
                           .y_unit = survey_figures[figure].unit,
                           .of_bytes = axis->is_bytes};

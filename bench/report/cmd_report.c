@@ -17,6 +17,8 @@
 
 typedef int (*report_writer)(FILE *out, struct survey *survey, struct cw_error *error);
 
+static bool is_stdout(const char *path) { return path != NULL && strcmp(path, "-") == 0; }
+
 /* Writes one output; - is standard output, NULL is none. */
 static int report_put(const char *path, report_writer write, struct survey *survey,
                       struct cw_error *error)
@@ -24,7 +26,7 @@ static int report_put(const char *path, report_writer write, struct survey *surv
     struct atomic_file file = {0};
     if (path == NULL)
         return CW_OK;
-    if (strcmp(path, "-") == 0)
+    if (is_stdout(path))
         return write(stdout, survey, error);
     int code = atomic_file_open(&file, path, error);
     if (code != CW_OK)
@@ -34,6 +36,20 @@ static int report_put(const char *path, report_writer write, struct survey *surv
         return atomic_file_commit(&file, error);
     atomic_file_discard(&file);
     return code;
+}
+
+/* Says where the page is, if nothing else has standard output. */
+static void tell_page(const struct report_options *options, const struct survey *survey)
+{
+    if (options->html == NULL || is_stdout(options->html) || is_stdout(options->csv) ||
+        is_stdout(options->markdown))
+        return;
+    printf("%s: a page for a browser", options->html);
+    if (survey->point_count > 0)
+        printf(", of %zu point%s with %zu row%s", survey->point_count,
+               survey->point_count == 1 ? "" : "s", survey->row_count,
+               survey->row_count == 1 ? "" : "s");
+    putchar('\n');
 }
 
 static int report(const struct report_options *options, struct survey *survey,
@@ -48,6 +64,8 @@ static int report(const struct report_options *options, struct survey *survey,
         code = report_put(options->markdown, sheet_markdown, survey, error);
     if (code == CW_OK && options->plots != NULL)
         code = plots_write(options->plots, survey, error);
+    if (code == CW_OK)
+        tell_page(options, survey);
     return code;
 }
 

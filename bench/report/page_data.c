@@ -30,6 +30,8 @@ static void data_axes(FILE *out, const struct survey *survey)
         put_key(out, "name", axis->name);
         fputc(',', out);
         put_key(out, "label", say_axis(axis));
+        fputc(',', out);
+        put_key(out, "unit", say_axis_unit(axis));
         fprintf(out,
                 ",\"kind\":%d,\"numeric\":%s,\"bytes\":%s,\"varies\":%s,\"series\":%s,\"values\":[",
                 (int)axis->kind, truth(axis->is_numeric), truth(axis->is_bytes),

@@ -16,6 +16,7 @@
 
 #include "bench/report/chart.h"
 #include "bench/survey/say.h"
+#include "core/host/output_path.h"
 
 extern char **environ;
 
@@ -172,7 +173,11 @@ static FILE *plot_open(const char *folder, const char *name, const char *suffix,
 {
     char path[PATH_MAX];
     FILE *file = NULL;
-    if (snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix) < (int)sizeof path)
+    const bool fits =
+        snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix) < (int)sizeof path;
+    if (fits && output_path_check(path, error) != CW_OK)
+        return NULL;
+    if (fits)
         file = fopen(path, "we");
     else
         errno = ENAMETOOLONG;

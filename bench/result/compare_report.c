@@ -272,23 +272,23 @@ static json_t *real_or_null(double value)
 static json_t *parts_json(const struct compared_part *parts, size_t count, const char *name,
                           const char *figure, bool busy)
 {
-    json_t *const list = json_array();
+    json_t *list = json_array();
     for (size_t i = 0; i < count && list != NULL; i++) {
         const struct compared_part *const part = &parts[i];
         char a[CELL_BYTES], b[CELL_BYTES];
         snprintf(a, sizeof a, "%s_a", figure);
         snprintf(b, sizeof b, "%s_b", figure);
-        json_t *const object = json_pack("{s:s, s:f, s:f, s:o, s:b}", name, part->name, a, part->a,
-                                         b, part->b, "ratio",
-                                         real_or_null(part->a == part->b ? 1
-                                                      : part->a > 0      ? part->b / part->a
-                                                                         : INFINITY),
-                                         "differs", part->differs);
-        if (object != NULL && busy) {
-            (void)json_object_set_new(object, "busy_a", json_real(part->busy_a));
-            (void)json_object_set_new(object, "busy_b", json_real(part->busy_b));
+        json_t *object = json_pack("{s:s, s:f, s:f, s:o, s:b}", name, part->name, a, part->a, b,
+                                   part->b, "ratio",
+                                   real_or_null(part->a == part->b ? 1
+                                                : part->a > 0      ? part->b / part->a
+                                                                   : INFINITY),
+                                   "differs", part->differs);
+        if (busy) {
+            report_put(&object, "busy_a", json_real(part->busy_a));
+            report_put(&object, "busy_b", json_real(part->busy_b));
         }
-        (void)json_array_append_new(list, object);
+        report_append(&list, object);
     }
     return list;
 }
@@ -319,13 +319,13 @@ int compare_report_json(FILE *file, const struct result_document *a,
                         const struct result_document *b,
                         const struct comparison_of_documents *comparison, struct cw_error *error)
 {
-    json_t *const rows = json_array(), *const values = json_array();
+    json_t *rows = json_array(), *values = json_array();
     for (size_t i = 0; i < comparison->row_count; i++)
-        (void)json_array_append_new(rows, compared_row_json(&comparison->rows[i]));
+        report_append(&rows, compared_row_json(&comparison->rows[i]));
     for (size_t i = 0; i < comparison->value_count; i++) {
         const struct compared_value *const value = &comparison->values[i];
-        (void)json_array_append_new(
-            values, json_pack("{s:s, s:s, s:s}", "key", value->key, "a", value->a, "b", value->b));
+        report_append(
+            &values, json_pack("{s:s, s:s, s:s}", "key", value->key, "a", value->a, "b", value->b));
     }
     json_t *const object =
         json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:o, s:o, s:o}", "schema", "cubewarp.compare/1",

@@ -120,9 +120,10 @@ static bool put_changed(json_t *object, const struct config *config, struct conf
 {
     const struct config_request nothing = {.configs_dir = NULL};
     struct config_errors errors = {0};
-    if (*shipped == NULL)
-        (void)config_load(&nothing, shipped, &errors);
+    const int code = *shipped == NULL ? config_load(&nothing, shipped, &errors) : CW_OK;
     config_errors_free(&errors);
+    if (code == CW_NO_RESOURCE)
+        return false;
     if (*shipped == NULL)
         return put(object, "changed", json_null()) && put(object, "shipped", json_null());
     struct adding adding = {.changed = json_object(), .shipped = json_object()};

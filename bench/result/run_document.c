@@ -2,7 +2,6 @@
  * run_document.c: see run_document.h. The steps of `cubewarp run` without its outputs: options,
  * configuration, bench, judgement, document.
  */
-#define _GNU_SOURCE /* open_memstream() */
 #include "bench/result/run_document.h"
 
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "collectives/config/config_place.h"
 #include "collectives/plugin.h"
 #include "core/host/clock.h"
+#include "core/host/text_stream.h"
 
 struct run_kept {
     struct config *shipped; /* the configuration of a line without options; NULL: not loaded yet */
@@ -66,11 +66,14 @@ static int tell_errors(const struct config_errors *errors, int code, struct cw_e
 {
     char *text = NULL;
     size_t bytes;
-    FILE *const file = code == CW_USAGE ? open_memstream(&text, &bytes) : NULL;
+    FILE *const file = code == CW_USAGE ? text_stream_open(&text, &bytes) : NULL;
     if (file == NULL)
         return cw_error_memory(error, "the configuration");
     config_errors_print(file, errors);
-    if (fclose(file) == 0 && bytes > 0)
+    (void)fclose(file);
+    if (text == NULL)
+        return cw_error_memory(error, "the errors of the configuration");
+    if (bytes > 0)
         text[bytes - 1] = '\0'; /* the last line's end */
     cw_error_set(error, CW_USAGE, "%s", text);
     free(text);
@@ -91,7 +94,7 @@ static char *asked_of(const struct run_options *run, bool bench_given)
     if (request->topology != NULL || request->components != NULL || request->ccl != NULL ||
         request->no_plugins || strpbrk(preset, "./") != NULL || strpbrk(algorithm, "./") != NULL)
         return NULL;
-    FILE *const stream = open_memstream(&text, &bytes);
+    FILE *const stream = text_stream_open(&text, &bytes);
     if (stream == NULL)
         return NULL;
     fprintf(stream, "%s\n%s\n%s\n", bench_given ? run->bench : "", preset, algorithm);
@@ -203,6 +206,9 @@ static int run_configured(struct call *call, int argc, char **argv, struct run_o
     if (code == CW_OK && call->options.measured != NULL)
         code = measured_read(call->options.measured,
                              (enum measured_place)call->options.measured_place, &measured, error);
+    if (code == CW_OK && measured != NULL)
+        code = measured_check(measured, call->options.bench, bench_collective(call->options.bench),
+                              error);
     if (code == CW_OK)
         code = bench_run(&call->options, call->config, &result, error);
     if (measured != NULL)
@@ -230,7 +236,7 @@ int run_document(int argc, char **argv, struct run_kept *kept, struct run_outcom
     if (call == NULL)
         return CW_NO_RESOURCE;
     call->kept = kept;
-    call->notes = open_memstream(&outcome->warnings, &bytes);
+    call->notes = text_stream_open(&outcome->warnings, &bytes);
     outcome->exit_code = read_line(call, argc, argv);
     if (outcome->exit_code == CW_OK) {
         call->options.begun_s = begun_s;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/text_stream.h"
+
 /* A later setting of the same name takes the earlier one's place in force, at its own position. */
 static void settings_put(struct study_settings *settings, const struct study_setting *setting)
 {
@@ -41,7 +43,7 @@ char *study_label(const struct study *study, uint32_t point)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *const stream = open_memstream(&text, &bytes);
+    FILE *const stream = text_stream_open(&text, &bytes);
     if (stream == NULL)
         return NULL;
     for (uint32_t a = 0; a < study->axis_count; a++)
@@ -94,15 +96,14 @@ char *study_command(const struct study *study, uint32_t point)
     char *text = NULL;
     size_t bytes, count;
     char **const arguments = study_arguments(study, study->points[point].at, &count);
-    FILE *const stream = arguments == NULL ? NULL : open_memstream(&text, &bytes);
+    FILE *const stream = arguments == NULL ? NULL : text_stream_open(&text, &bytes);
     if (stream != NULL) {
         fputs("cubewarp", stream);
         for (size_t i = 0; i < count; i++) {
             fputc(' ', stream);
             study_put_word(stream, arguments[i]);
         }
-        if (fclose(stream) != 0)
-            text = NULL;
+        (void)fclose(stream); /* without memory there is no text */
     }
     free(arguments);
     return text;

@@ -17,10 +17,12 @@
 #include "bench/study/damaged_database.h"
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
+#include "core/host/output_path.h"
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
 #define WRITER_BYTE ((off_t)1 << 60)
+#define NO_NUMBER   INT64_MIN
 
 /* Of the build (bench/build_commit.c); absent where the tests link this file. */
 extern const char cw_build_commit[] __attribute__((weak));
@@ -62,12 +64,16 @@ static const char schema[] =
     " FROM point WHERE state <> 'done' ORDER BY ordinal;"
     "PRAGMA user_version = 1;";
 
+/* Without a failure of SQLite's it is that of an allocation between its calls. */
 static int fail_study_db(const struct study_db *db, struct cw_error *error)
 {
     if (database_is_damaged(db->path, db->sqlite, error))
         return error->exit_code;
+    const bool is_sqlite = db->sqlite != NULL && sqlite3_errcode(db->sqlite) != SQLITE_OK &&
+                           sqlite3_errcode(db->sqlite) != SQLITE_DONE &&
+                           sqlite3_errcode(db->sqlite) != SQLITE_ROW;
     return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %.300s", db->path,
-                        db->sqlite != NULL ? sqlite3_errmsg(db->sqlite) : "out of memory");
+                        is_sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
 }
 
 static int execute(struct study_db *db, const char *statement, struct cw_error *error)
@@ -90,13 +96,13 @@ static bool run_once(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-/* A whole number that a statement gives, -1 if it gives none. */
+/* A whole number that a statement gives, NO_NUMBER if it gives none. */
 static int64_t number_of(struct study_db *db, const char *text)
 {
     sqlite3_stmt *const statement = prepare(db, text);
     const int64_t number = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
                                ? sqlite3_column_int64(statement, 0)
-                               : -1;
+                               : NO_NUMBER;
     sqlite3_finalize(statement);
     return number;
 }
@@ -111,6 +117,8 @@ static int lock_file(struct study_db *db, bool must_exist, struct cw_error *erro
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1};
+    if (output_path_check(db->path, error) != CW_OK)
+        return error->exit_code;
     db->lock = open(db->path, O_RDWR | O_CLOEXEC | (must_exist ? 0 : O_CREAT), 0666);
     if (db->lock < 0 && errno == ENOENT && must_exist)
         return cw_error_set(error, CW_USAGE,
@@ -155,14 +163,16 @@ static int insert_study(struct study_db *db, struct study_shard shard, struct cw
     const char *const texts[] = {study->name, study->about, study->text, study->digest};
     const char *const more[] = {now, CW_VERSION, study_commit_id(), host, study->path};
     const int64_t wholes[] = {study->point_count, shard.index, shard.count};
-    int at = 0;
+    int at = 0, failed = SQLITE_OK;
     for (size_t i = 0; i < 4 && statement != NULL; i++)
-        sqlite3_bind_text(statement, ++at, texts[i], -1, SQLITE_STATIC);
+        failed |= sqlite3_bind_text(statement, ++at, texts[i], -1, SQLITE_STATIC);
     for (size_t i = 0; i < 3 && statement != NULL; i++)
-        sqlite3_bind_int64(statement, ++at, wholes[i]);
+        failed |= sqlite3_bind_int64(statement, ++at, wholes[i]);
     for (size_t i = 0; i < 5 && statement != NULL; i++)
-        sqlite3_bind_text(statement, ++at, more[i], -1, SQLITE_STATIC);
-    const int code = statement != NULL && run_once(statement) ? CW_OK : fail_study_db(db, error);
+        failed |= sqlite3_bind_text(statement, ++at, more[i], -1, SQLITE_STATIC);
+    const int code = statement != NULL && failed == SQLITE_OK && run_once(statement)
+                         ? CW_OK
+                         : fail_study_db(db, error);
     sqlite3_finalize(statement);
     return code;
 }
@@ -202,7 +212,10 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
         prepare(db, "SELECT digest, shard, shards, version, commit_id FROM study");
     int code = CW_OK;
     bool is_another = false;
-    if (statement == NULL || sqlite3_step(statement) != SQLITE_ROW) {
+    const char *const digest = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
+                                   ? (const char *)sqlite3_column_text(statement, 0)
+                                   : NULL;
+    if (digest == NULL) {
         code = fail_study_db(db, error);
     } else if (sqlite3_column_int64(statement, 1) != shard.index ||
                sqlite3_column_int64(statement, 2) != shard.count) {
@@ -211,8 +224,7 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
             db->path, (long long)sqlite3_column_int64(statement, 1),
             (long long)sqlite3_column_int64(statement, 2), shard.index, shard.count);
     } else {
-        is_another =
-            strcmp((const char *)sqlite3_column_text(statement, 0), db->study->digest) != 0;
+        is_another = strcmp(digest, db->study->digest) != 0;
         snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
                  sqlite3_column_text(statement, 3), sqlite3_column_text(statement, 4));
     }
@@ -231,8 +243,10 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, bool exten
     const int64_t application = number_of(db, "PRAGMA application_id");
     const int64_t version = number_of(db, "PRAGMA user_version");
     const int64_t tables = number_of(db, "SELECT count(*) FROM sqlite_master");
+    if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
+        return fail_study_db(db, error);
     const bool is_new = tables == 0 && application == 0; /* or its sweep was killed at once */
-    if (application < 0 || version < 0 || tables < 0)
+    if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
         return fail_study_db(db, error);
     if (!is_new && (application != APPLICATION || version != SCHEMA_VERSION))
         return cw_error_set(error, CW_USAGE,
@@ -324,7 +338,7 @@ int study_db_states(struct study_db *db, enum study_state *states, struct cw_err
         const int64_t point = sqlite3_column_int64(statement, 0);
         const char *const name = (const char *)sqlite3_column_text(statement, 1);
         for (int s = STUDY_DONE; s < STUDY_STATES && point < db->study->point_count; s++)
-            if (strcmp(name, study_state_name[s]) == 0)
+            if (name != NULL && strcmp(name, study_state_name[s]) == 0)
                 states[point] = (enum study_state)s;
     }
     sqlite3_finalize(statement);
@@ -336,17 +350,18 @@ static bool insert_point(struct study_db *db, uint32_t point, const struct study
     char *const label = study_label(db->study, point);
     char *const command = study_command(db->study, point);
     sqlite3_stmt *const at = db->point;
-    sqlite3_bind_int64(at, 1, (int64_t)point + 1);
-    sqlite3_bind_int64(at, 2, point);
-    sqlite3_bind_text(at, 3, db->study->points[point].digest, -1, SQLITE_STATIC);
-    sqlite3_bind_text(at, 4, label, -1, SQLITE_STATIC);
-    sqlite3_bind_text(at, 5, command, -1, SQLITE_STATIC);
-    sqlite3_bind_text(at, 6, study_state_name[outcome->state], -1, SQLITE_STATIC);
-    sqlite3_bind_double(at, 7, outcome->seconds);
-    sqlite3_bind_int(at, 8, outcome->exit_code);
-    sqlite3_bind_text(at, 9, outcome->message, -1, SQLITE_STATIC);
-    sqlite3_bind_text(at, 10, outcome->result, (int)outcome->result_bytes, SQLITE_STATIC);
-    const bool is_done = label != NULL && command != NULL && run_once(at);
+    /* A value that is not bound would be inserted as NULL. */
+    int failed = sqlite3_bind_int64(at, 1, (int64_t)point + 1);
+    failed |= sqlite3_bind_int64(at, 2, point);
+    failed |= sqlite3_bind_text(at, 3, db->study->points[point].digest, -1, SQLITE_STATIC);
+    failed |= sqlite3_bind_text(at, 4, label, -1, SQLITE_STATIC);
+    failed |= sqlite3_bind_text(at, 5, command, -1, SQLITE_STATIC);
+    failed |= sqlite3_bind_text(at, 6, study_state_name[outcome->state], -1, SQLITE_STATIC);
+    failed |= sqlite3_bind_double(at, 7, outcome->seconds);
+    failed |= sqlite3_bind_int(at, 8, outcome->exit_code);
+    failed |= sqlite3_bind_text(at, 9, outcome->message, -1, SQLITE_STATIC);
+    failed |= sqlite3_bind_text(at, 10, outcome->result, (int)outcome->result_bytes, SQLITE_STATIC);
+    const bool is_done = label != NULL && command != NULL && failed == SQLITE_OK && run_once(at);
     (void)sqlite3_clear_bindings(at);
     free(label);
     free(command);
@@ -359,12 +374,12 @@ static bool insert_axes(struct study_db *db, uint32_t point)
     bool is_done = true;
     for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
         const struct study_axis *const axis = &study->axes[a];
-        sqlite3_bind_int64(db->axis, 1, (int64_t)point + 1);
-        sqlite3_bind_int64(db->axis, 2, a);
-        sqlite3_bind_text(db->axis, 3, axis->name, -1, SQLITE_STATIC);
-        sqlite3_bind_text(db->axis, 4, axis->values[study->points[point].at[a]].text, -1,
-                          SQLITE_STATIC);
-        is_done = run_once(db->axis);
+        int failed = sqlite3_bind_int64(db->axis, 1, (int64_t)point + 1);
+        failed |= sqlite3_bind_int64(db->axis, 2, a);
+        failed |= sqlite3_bind_text(db->axis, 3, axis->name, -1, SQLITE_STATIC);
+        failed |= sqlite3_bind_text(db->axis, 4, axis->values[study->points[point].at[a]].text, -1,
+                                    SQLITE_STATIC);
+        is_done = failed == SQLITE_OK && run_once(db->axis);
     }
     return is_done;
 }
@@ -375,13 +390,15 @@ int study_db_record(struct study_db *db, uint32_t point, const struct study_outc
     if (!db->is_open && execute(db, "BEGIN IMMEDIATE", error) != CW_OK)
         return error->exit_code;
     db->is_open = true;
-    if (!insert_point(db, point, outcome) || !insert_axes(db, point))
-        return fail_study_db(db, error);
-    if (!study_rows_insert(db->rows, (int64_t)point + 1,
-                           outcome->state == STUDY_DONE ? outcome->result : NULL,
-                           outcome->result_bytes))
-        return fail_study_db(db, error);
-    return CW_OK;
+    const char *const result = outcome->state == STUDY_DONE ? outcome->result : NULL;
+    if (insert_point(db, point, outcome) && insert_axes(db, point) &&
+        study_rows_insert(db->rows, (int64_t)point + 1, result, outcome->result_bytes))
+        return CW_OK;
+    /* Half a point must not stay. With it go the whole ones of this turn: they run again. */
+    const int code = fail_study_db(db, error);
+    (void)sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    db->is_open = false;
+    return code;
 }
 
 int study_db_take(struct study_db *db, const char *path, struct cw_error *error)

@@ -280,7 +280,7 @@ static void find_parts(struct config_loader *loader, const struct config_node *r
             config_error(loader, at->place,
                          "unknown key %s of a study%s%s%s legal are study, about, base, axes, "
                          "zip, exclude",
-                         text_quote(at->text, at->bytes, quoted),
+                         text_quote_key(at->text, at->bytes, quoted),
                          nearest.best != NULL ? "; did you mean '" : "",
                          nearest.best != NULL ? nearest.best : "",
                          nearest.best != NULL ? "'?" : ";");

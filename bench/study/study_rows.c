@@ -87,18 +87,18 @@ static bool step(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-static void bind_json(sqlite3_stmt *statement, int at, const json_t *value)
+/* SQLite's result; a value that is not bound would be inserted as NULL. */
+static int bind_json(sqlite3_stmt *statement, int at, const json_t *value)
 {
     if (json_is_integer(value))
-        sqlite3_bind_int64(statement, at, json_integer_value(value));
-    else if (json_is_real(value))
-        sqlite3_bind_double(statement, at, json_real_value(value));
-    else if (json_is_string(value))
-        sqlite3_bind_text(statement, at, json_string_value(value), -1, SQLITE_STATIC);
-    else if (json_is_boolean(value))
-        sqlite3_bind_int(statement, at, json_is_true(value));
-    else
-        sqlite3_bind_null(statement, at);
+        return sqlite3_bind_int64(statement, at, json_integer_value(value));
+    if (json_is_real(value))
+        return sqlite3_bind_double(statement, at, json_real_value(value));
+    if (json_is_string(value))
+        return sqlite3_bind_text(statement, at, json_string_value(value), -1, SQLITE_STATIC);
+    if (json_is_boolean(value))
+        return sqlite3_bind_int(statement, at, json_is_true(value));
+    return sqlite3_bind_null(statement, at);
 }
 
 static const json_t *find(const json_t *result, const json_t *row, const char *name)
@@ -118,11 +118,12 @@ static bool insert_links(struct study_rows *rows, int64_t point, int64_t ordinal
     const json_t *const kinds = json_object_get(row, "link_kinds");
     bool is_done = true;
     for (size_t i = 0; i < json_array_size(kinds) && is_done; i++) {
-        sqlite3_bind_int64(rows->link, 1, point);
-        sqlite3_bind_int64(rows->link, 2, ordinal);
+        int failed = sqlite3_bind_int64(rows->link, 1, point);
+        failed |= sqlite3_bind_int64(rows->link, 2, ordinal);
         for (int k = 0; k < 4; k++)
-            bind_json(rows->link, k + 3, json_object_get(json_array_get(kinds, i), names[k]));
-        is_done = step(rows->link);
+            failed |=
+                bind_json(rows->link, k + 3, json_object_get(json_array_get(kinds, i), names[k]));
+        is_done = failed == SQLITE_OK && step(rows->link);
     }
     return is_done;
 }
@@ -130,18 +131,18 @@ static bool insert_links(struct study_rows *rows, int64_t point, int64_t ordinal
 static bool insert_row(struct study_rows *rows, int64_t point, int64_t ordinal,
                        const json_t *result, const json_t *row)
 {
-    sqlite3_bind_int64(rows->row, 1, point);
-    sqlite3_bind_int64(rows->row, 2, ordinal);
+    int failed = sqlite3_bind_int64(rows->row, 1, point);
+    failed |= sqlite3_bind_int64(rows->row, 2, ordinal);
     for (int i = 0; i < COLUMNS; i++)
-        bind_json(rows->row, i + 3, find(result, row, columns[i]));
-    return step(rows->row) && insert_links(rows, point, ordinal, row);
+        failed |= bind_json(rows->row, i + 3, find(result, row, columns[i]));
+    return failed == SQLITE_OK && step(rows->row) && insert_links(rows, point, ordinal, row);
 }
 
 bool study_rows_insert(struct study_rows *rows, int64_t point, const char *result, size_t bytes)
 {
-    sqlite3_bind_int64(rows->drop_rows, 1, point);
-    sqlite3_bind_int64(rows->drop_links, 1, point);
-    bool is_done = step(rows->drop_rows) && step(rows->drop_links);
+    int failed = sqlite3_bind_int64(rows->drop_rows, 1, point);
+    failed |= sqlite3_bind_int64(rows->drop_links, 1, point);
+    bool is_done = failed == SQLITE_OK && step(rows->drop_rows) && step(rows->drop_links);
     if (result == NULL || !is_done)
         return is_done;
     json_t *const root = json_loadb(result, bytes, 0, NULL);

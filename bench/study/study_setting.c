@@ -14,6 +14,7 @@
 #include "bench/options/options_value.h"
 #include "collectives/config/config_schema.h"
 #include "collectives/config/config_value.h"
+#include "core/host/text_stream.h"
 
 enum { NAME_BYTES = 256 };
 static const char defaults[] = "defaults.", algorithms[] = "algorithms.";
@@ -60,7 +61,7 @@ const char *study_node_text(struct config_arena *arena, const struct config_node
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *const stream = open_memstream(&text, &bytes);
+    FILE *const stream = text_stream_open(&text, &bytes);
     if (stream == NULL) {
         arena->failed = true;
         return NULL;
@@ -169,7 +170,7 @@ static void refuse_name(struct config_loader *loader, const struct config_node *
         if (nearest.best != NULL && nearest.distance < before)
             snprintf(best, sizeof best, "%s", path);
     }
-    text_quote(name->text, name->bytes, quoted);
+    text_quote_key(name->text, name->bytes, quoted);
     if (best[0] != '\0')
         config_error(loader, name->place, "unknown option or key %s; did you mean '%s'?", quoted,
                      best);

@@ -22,6 +22,8 @@ const char *say_value(const struct survey_axis *axis, const struct survey_value 
                       char text[SAY_BYTES]);
 /* "bytes per shard" for "bytes"; of a key the last two parts, "sips.count"; else the name. */
 const char *say_axis(const struct survey_axis *axis);
+/* The unit of its values by the end of its name: "GB/s" of "links.ucie.bw_gbs"; "": none. */
+const char *say_axis_unit(const struct survey_axis *axis);
 
 /* As text or as an attribute's value in double quotes. Bytes that are no UTF-8, and control
  * characters, become U+FFFD. */

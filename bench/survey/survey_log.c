@@ -192,12 +192,13 @@ static int prepare_rows(sqlite3 *db, sqlite3_stmt **rows)
     bool has_events = false, has_results = false;
     if (sqlite3_prepare_v2(db, known, -1, &columns, NULL) == SQLITE_OK)
         while (sqlite3_step(columns) == SQLITE_ROW) {
-            const bool is_events =
-                strcmp((const char *)sqlite3_column_text(columns, 0), "events") == 0;
-            has_events |= is_events;
-            has_results |= !is_events;
+            const char *const column = (const char *)sqlite3_column_text(columns, 0);
+            has_events |= column != NULL && strcmp(column, "events") == 0;
+            has_results |= column != NULL && strcmp(column, "results") == 0;
         }
-    sqlite3_finalize(columns);
+    const int ended = sqlite3_finalize(columns);
+    if (ended != SQLITE_OK)
+        return ended;
     char query[512];
     snprintf(query, sizeof query,
              "SELECT m.name || CASE WHEN m.threads > 1 THEN ', ' || m.threads || ' threads' ELSE ''"

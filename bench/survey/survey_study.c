@@ -29,9 +29,13 @@ static int study_fail(struct study_reader *reader)
                         reader->path, sqlite3_errmsg(reader->db));
 }
 
-static const char *column_text(sqlite3_stmt *statement, int at)
+/* NULL: the value is NULL, or there was no memory for it, which the survey then knows. */
+static const char *column_text(const struct study_reader *reader, sqlite3_stmt *statement, int at)
 {
-    return (const char *)sqlite3_column_text(statement, at);
+    const bool is_null = sqlite3_column_type(statement, at) == SQLITE_NULL;
+    const char *const text = (const char *)sqlite3_column_text(statement, at);
+    reader->survey->no_memory |= text == NULL && !is_null;
+    return text;
 }
 
 static enum survey_state study_state(const char *name)
@@ -52,20 +56,24 @@ static int study_read_head(struct study_reader *reader)
         return study_fail(reader);
     struct survey_study *const study = survey_more(survey, &survey->studies, &survey->study_count,
                                                    &survey->study_room, sizeof *study);
-    if (study != NULL && sqlite3_step(statement) == SQLITE_ROW) {
-        study->name = survey_text(survey, column_text(statement, 0));
-        study->created = survey_text(survey, column_text(statement, 1));
-        study->version = survey_text(survey, column_text(statement, 2));
-        study->commit = survey_text(survey, column_text(statement, 3));
-        study->about = survey_text(survey, column_text(statement, 4));
+    const int step = sqlite3_step(statement);
+    if (study != NULL && step == SQLITE_ROW) {
+        study->name = survey_text(survey, column_text(reader, statement, 0));
+        study->created = survey_text(survey, column_text(reader, statement, 1));
+        study->version = survey_text(survey, column_text(reader, statement, 2));
+        study->commit = survey_text(survey, column_text(reader, statement, 3));
+        study->about = survey_text(survey, column_text(reader, statement, 4));
         study->points_planned = sqlite3_column_int64(statement, 5);
     }
     if (study != NULL) {
         study->source = survey_text(survey, reader->path);
         study->first_point = survey->point_count;
     }
+    const int code = study == NULL ? cw_error_memory(reader->error, "the results")
+                     : step == SQLITE_ROW || step == SQLITE_DONE ? CW_OK
+                                                                 : study_fail(reader);
     sqlite3_finalize(statement);
-    return study == NULL ? cw_error_memory(reader->error, "the results") : CW_OK;
+    return code;
 }
 
 /* The point's values on the axes of the study. */
@@ -76,9 +84,10 @@ static int study_read_axes(struct study_reader *reader, struct survey_point *poi
     sqlite3_reset(reader->axes);
     sqlite3_bind_int64(reader->axes, 1, id);
     while ((step = sqlite3_step(reader->axes)) == SQLITE_ROW) {
-        const char *const name = column_text(reader->axes, 0);
+        const char *const name = column_text(reader, reader->axes, 0);
         if (name != NULL)
-            survey_put(reader->survey, point->axis, name, AXIS_STUDY, column_text(reader->axes, 1));
+            survey_put(reader->survey, point->axis, name, AXIS_STUDY,
+                       column_text(reader, reader->axes, 1));
     }
     return step == SQLITE_DONE ? CW_OK : study_fail(reader);
 }
@@ -92,6 +101,8 @@ static int study_read_result(struct study_reader *reader, struct survey_point *p
     const enum survey_state state = point->state;
     json_error_t fault;
     json_t *document = text == NULL ? NULL : json_loads(text, 0, &fault);
+    if (text != NULL && document == NULL && fault.text[0] == '\0') /* else it says where */
+        return cw_error_memory(reader->error, "the results");
     if (document != NULL && (document = survey_keep(survey, document)) == NULL)
         return cw_error_memory(reader->error, "the results");
     if (document != NULL && survey_result_fill(survey, point, document, &refusal) == CW_OK) {
@@ -108,7 +119,7 @@ static int study_read_point(struct study_reader *reader)
 {
     sqlite3_stmt *const row = reader->points;
     struct survey *const survey = reader->survey;
-    const char *label = column_text(row, 1);
+    const char *label = column_text(reader, row, 1);
     char *const numbered =
         survey_print(survey, "point %lld", (long long)sqlite3_column_int64(row, 0));
     if (label == NULL || label[0] == '\0')
@@ -117,16 +128,16 @@ static int study_read_point(struct study_reader *reader)
         label == NULL ? NULL : survey_point_add(survey, label, reader->path);
     if (point == NULL)
         return cw_error_memory(reader->error, "the results");
-    point->state = study_state(column_text(row, 2));
+    point->state = study_state(column_text(reader, row, 2));
     point->tries = sqlite3_column_int64(row, 3);
     const double seconds =
         sqlite3_column_type(row, 4) == SQLITE_NULL ? NAN : sqlite3_column_double(row, 4);
-    point->command = survey_text(survey, column_text(row, 8));
-    const char *const message = survey_text(survey, column_text(row, 5));
+    point->command = survey_text(survey, column_text(reader, row, 8));
+    const char *const message = survey_text(survey, column_text(reader, row, 5));
     point->message = message != NULL && message[0] != '\0' ? message : NULL;
     int code = study_read_axes(reader, point, sqlite3_column_int64(row, 7));
     if (code == CW_OK)
-        code = study_read_result(reader, point, column_text(row, 6));
+        code = study_read_result(reader, point, column_text(reader, row, 6));
     point->seconds = seconds;
     return code;
 }

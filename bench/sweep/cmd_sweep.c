@@ -160,6 +160,8 @@ int sweep_main(int argc, char **argv)
     code = study_read(sweep.study, &study, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
+    if (code == CW_NO_RESOURCE)
+        fputs("cubewarp sweep: out of memory while reading the study\n", stderr);
     if (code != CW_OK)
         return code;
     code = sweep_study(study, &sweep, &error);

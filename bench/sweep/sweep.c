@@ -160,7 +160,9 @@ static int listen_to(struct sweep *sweep, struct sweep_worker *worker, struct cw
         sweep_answer_free(&answer);
         sweep->idle_ends = 0;
     }
-    if (code == CW_OK && come < 0)
+    if (code == CW_OK && come == SWEEP_NO_MEMORY)
+        code = cw_error_memory(error, "the answer of a point's process");
+    else if (code == CW_OK && come < 0)
         code = end_worker(sweep, worker, 0, error);
     return code;
 }

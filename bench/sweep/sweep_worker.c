@@ -15,10 +15,12 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/sweep/sweep_line.h"
 #include "core/host/clock.h"
+#include "core/host/text_stream.h"
 
 enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500 };
 
@@ -56,7 +58,7 @@ static uint64_t most_resident_bytes(void)
 static bool serve(struct sweep_line *line, int channel, uint32_t point)
 {
     struct sweep_line_result result;
-    (void)ftruncate(STDERR_FILENO, 0);
+    (void)!ftruncate(STDERR_FILENO, 0);
     const double begun_s = clock_s();
     sweep_line_run(line, point, &result);
     const struct header header = {.point = point,
@@ -208,7 +210,7 @@ static char *last_words(const struct sweep_worker *worker, const char *how)
     ssize_t read_bytes = pread(worker->notes, notes, NOTES_SHOWN, from);
     while (read_bytes > 0 && notes[read_bytes - 1] == '\n')
         read_bytes--;
-    FILE *const stream = open_memstream(&text, &bytes);
+    FILE *const stream = text_stream_open(&text, &bytes);
     if (stream == NULL)
         return NULL;
     fprintf(stream, "%s%s%.*s", how, read_bytes > 0 ? ": " : "",
@@ -222,6 +224,21 @@ static void release(struct sweep_worker *worker)
     close(worker->notes);
     free(worker->answer);
     *worker = (struct sweep_worker){.channel = -1};
+}
+
+/* Whether the process ends by itself within a second. Its status stays, for waitpid(). */
+static bool ends_soon(pid_t process)
+{
+    enum { TRIES = 100 };
+    const struct timespec wait = {.tv_nsec = 10000000};
+    siginfo_t info = {.si_pid = 0};
+    for (int i = 0; i < TRIES; i++) {
+        if (waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid != 0)
+            return true;
+        (void)nanosleep(&wait, NULL);
+    }
+    return false;
 }
 
 /* Waits for the end of a process that ends, and tells how in *answer. */
@@ -264,7 +281,7 @@ int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answe
             const size_t capacity = 2 * worker->answer_capacity + BLOCK;
             char *const more = realloc(worker->answer, capacity);
             if (more == NULL)
-                return 0; /* the next turn tries again */
+                return SWEEP_NO_MEMORY;
             worker->answer = more;
             worker->answer_capacity = capacity;
         }
@@ -282,7 +299,8 @@ int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answe
 
 void sweep_worker_end(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer)
 {
-    if (timeout_s > 0 || answer == NULL)
+    /* One whose channel has failed may live on, and would wait for its next point for ever. */
+    if (timeout_s > 0 || answer == NULL || !ends_soon(worker->process))
         kill(worker->process, SIGKILL);
     struct sweep_answer ignored;
     bury(worker, timeout_s, answer != NULL ? answer : &ignored);

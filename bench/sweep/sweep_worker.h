@@ -50,7 +50,8 @@ int sweep_worker_start(struct sweep_worker *worker, const struct sweep_lines *li
 /* Gives it a point. False: the process has ended. */
 bool sweep_worker_send(struct sweep_worker *worker, uint32_t point);
 /* Takes the bytes that have come. 1: an answer, and *answer is filled; 0: none is whole; -1: the
- * process has ended or is ending, and sweep_worker_end() is next. */
+ * process has ended or is ending, and sweep_worker_end() is next; SWEEP_NO_MEMORY. */
+enum { SWEEP_NO_MEMORY = -2 };
 int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answer);
 /*
  * Waits for the end of the process, and releases the worker: its points are the caller's again,

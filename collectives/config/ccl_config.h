@@ -75,6 +75,7 @@ struct ccl_config {
      */
     enum ccl_protocol protocol;
     uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without */
+    bool module_unread;     /* the module could not be loaded: nothing may run */
     uint32_t slots_asked;   /* n_slots as configured, where a schedule needs more; 0: as it is */
     enum ccl_channels vc;   /* of PE_DMA: one for each kind of work, or one for both */
     uint32_t vc_chunk_bytes;
@@ -98,6 +99,8 @@ struct ccl_config {
 
 /* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
 enum { CCL_WHOLE_TENSOR_BYTES = 1 << 30 };
+_Static_assert((uint64_t)CCL_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,
+               "with protocol ll a tile takes twice its bytes, in 32 bits");
 static inline uint32_t ccl_tile_bytes(const struct ccl_config *ccl)
 {
     return ccl->whole_tensor ? (uint32_t)CCL_WHOLE_TENSOR_BYTES : ccl->slot_bytes;

@@ -140,7 +140,7 @@ static void unknown_key(const struct apply *apply, const char *path, const char 
     children_of(apply, path, algorithm, key->text, &children);
     for (uint32_t i = 0; apply->algorithm != NULL && i < apply->algorithm->parameter_count; i++)
         children_add(&children, apply->algorithm->parameters[i].name);
-    text_quote(key->text, key->bytes, quoted);
+    text_quote_key(key->text, key->bytes, quoted);
     if (children.best[0] != '\0')
         snprintf(meant, sizeof meant, "did you mean '%s'? ", children.best);
     const char *const file = path[0] == '\0' ? belongs_elsewhere(key->text) : NULL;

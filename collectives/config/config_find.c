@@ -19,6 +19,7 @@
 #include "core/host/program_path.h"
 
 const char CONFIG_BUILT_IN[] = "built-in";
+const char CONFIG_WORKING_FOLDER[] = "configs";
 
 #define LEVELS_UP   4
 #define TRIED_BYTES 800u
@@ -84,7 +85,7 @@ const char *config_find_shipped(struct config_loader *loader, const char *given)
     const char *const found = find_beside_executable(loader);
     if (found != NULL)
         return found;
-    return holds_configs("configs") ? "configs" : CONFIG_BUILT_IN;
+    return holds_configs(CONFIG_WORKING_FOLDER) ? CONFIG_WORKING_FOLDER : CONFIG_BUILT_IN;
 }
 
 static int is_preset(const struct dirent *entry)

@@ -9,6 +9,9 @@
 
 /* In the place of a folder: the files that the program has compiled in take effect. */
 extern const char CONFIG_BUILT_IN[];
+/* The folder that config_find_shipped() gives where it has found the files in the working
+ * directory: this very pointer. */
+extern const char CONFIG_WORKING_FOLDER[];
 
 /* Finds the shipped files' folder; CONFIG_BUILT_IN if there is none. NULL with an error if
  * CUBEWARP_CONFIGS names a folder without them. */

@@ -32,12 +32,22 @@ struct load {
     const char *configs_dir; /* NULL: not found */
 };
 
-/* Reads, parses and applies one file. */
-static void load_file(struct load *load, const char *path, enum config_file file, bool any_key)
+/* Whether a path is that of a file in configs/ of the working directory. */
+static bool is_found_there(const struct load *load, const char *path)
+{
+    const size_t bytes = strlen(CONFIG_WORKING_FOLDER);
+    return load->configs_dir == CONFIG_WORKING_FOLDER &&
+           strncmp(path, CONFIG_WORKING_FOLDER, bytes) == 0 && path[bytes] == '/';
+}
+
+/* Reads, parses and applies one file. `is_found`: the user has not named it. */
+static void load_file(struct load *load, const char *path, enum config_file file, bool any_key,
+                      bool is_found)
 {
     const uint32_t source = config_source_add(
         &load->loader,
-        &(struct config_source){.name = path, .is_file = true, .any_key = any_key, .file = file});
+        &(struct config_source){
+            .name = path, .is_file = true, .is_found = is_found, .any_key = any_key, .file = file});
     if (source == 0)
         return;
     size_t bytes = 0;
@@ -89,7 +99,7 @@ static void load_shipped(struct load *load, const char *name, enum config_file f
     }
     const char *const path = config_join(load, load->configs_dir, name);
     if (path != NULL)
-        load_file(load, path, file, false);
+        load_file(load, path, file, false, is_found_there(load, path));
 }
 
 static void load_files(struct load *load)
@@ -100,7 +110,7 @@ static void load_files(struct load *load)
     for (uint32_t i = 0; i < CONFIG_FILES; i++) {
         load_shipped(load, names[i], (enum config_file)i);
         if (given[i] != NULL)
-            load_file(load, given[i], (enum config_file)i, false);
+            load_file(load, given[i], (enum config_file)i, false, false);
     }
     if (request->preset == NULL)
         return;
@@ -110,7 +120,8 @@ static void load_files(struct load *load)
     if (builtin != NULL)
         load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
     else if (preset != NULL)
-        load_file(load, preset, CONFIG_TOPOLOGY, true);
+        load_file(load, preset, CONFIG_TOPOLOGY, true,
+                  strcmp(preset, request->preset) != 0 && is_found_there(load, preset));
 }
 
 static bool is_printable(const char *text)
@@ -276,6 +287,12 @@ static void check_plugins(struct load *load)
                          "%s: %.200s would load code, which only a configuration file may ask for: "
                          "write it in ccl.yaml and give --ccl",
                          keys[i], value->text);
+        else if (load->loader.sources[value->place.source - 1].is_found)
+            config_error(&load->loader, value->place,
+                         "%s: %.200s would load code, and nobody has named this file: it was found "
+                         "in the working directory; give it by --ccl, or name its folder by "
+                         "CUBEWARP_CONFIGS",
+                         keys[i], value->text);
     }
 }
 
@@ -365,31 +382,28 @@ static struct config *config_create(void)
 }
 
 /* The steps of an MSCCL XML file may send more chunks than rings have slots before they receive.
- * Then the bytes of a ring are cut into more slots. */
-static void cut_rings(struct ccl_config *ccl)
+ * Then the bytes of a ring are cut into more slots; a ring of the smallest slots takes more. */
+static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *running)
 {
     enum { SLOT_BYTES_MIN = 4 };
-    struct cw_error ignored; /* a file that cannot be read is told when it is to run */
-    const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+    const struct ccl_algorithm *const algorithm = ccl_is_xml(ccl->module) ? running : NULL;
     const uint32_t needed =
         algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->n_slots) : ccl->n_slots;
     const uint64_t slot_bytes =
         (uint64_t)ccl->n_slots * ccl->slot_bytes / needed / SLOT_BYTES_MIN * SLOT_BYTES_MIN;
-    if (needed == ccl->n_slots || slot_bytes == 0)
+    if (needed == ccl->n_slots)
         return;
     ccl->slots_asked = ccl->n_slots;
     ccl->n_slots = needed;
-    ccl->slot_bytes = (uint32_t)slot_bytes;
+    ccl->slot_bytes = slot_bytes > 0 ? (uint32_t)slot_bytes : SLOT_BYTES_MIN;
 }
 
 /* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
 static void apply_protocol(struct config *config)
 {
     struct ccl_config *const ccl = &config->ccl;
-    struct cw_error ignored;
     const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(ccl->module) ? ccl_algorithm_load(ccl->module, &ignored) : NULL;
+        ccl_is_xml(ccl->module) ? config->tree->algorithm : NULL;
     if (algorithm != NULL)
         ccl->protocol = ccl_algorithm_protocol(algorithm);
     if (ccl->protocol != CCL_PROTOCOL_LL)
@@ -418,7 +432,9 @@ int config_load(const struct config_request *request, struct config **out,
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
         apply_protocol(config);
-        cut_rings(&config->ccl);
+        cut_rings(&config->ccl, config->tree->algorithm);
+        /* Parameters, protocol and slots are then not the file's. */
+        config->ccl.module_unread = config->tree->algorithm == NULL;
         config_check_rings(config, errors);
         result = config_digest(config);
     }

@@ -30,6 +30,42 @@ static uint32_t at_edge(uint32_t side, uint32_t tile, uint32_t index)
     return left < tile ? left : tile;
 }
 
+/* ---- where things are in TCM: A or two tiles of it, likewise B, one tile of C -------------------
+ */
+
+const char *matmul_operands_name(size_t operands)
+{
+    static const char *const names[MATMUL_OPERANDS] = {
+        [MATMUL_STREAMED] = "streamed", [MATMUL_PINNED] = "pinned", [MATMUL_LOADED] = "loaded"};
+    return operands < MATMUL_OPERANDS ? names[operands] : NULL;
+}
+
+static bool has_whole_a(const struct matmul_shape *s) { return s->operands != MATMUL_STREAMED; }
+static bool has_whole_b(const struct matmul_shape *s) { return s->operands == MATMUL_LOADED; }
+
+static uint64_t tile_room(const struct matmul_shape *s, size_t itemsize_bytes)
+{
+    return (uint64_t)s->tile * s->tile * itemsize_bytes;
+}
+
+static uint64_t whole_room(uint32_t rows, uint32_t columns, size_t itemsize_bytes)
+{
+    return ((uint64_t)rows * columns * itemsize_bytes + 63) / 64 * 64;
+}
+
+/* Of all of A's. */
+static uint64_t room_of_a(const struct matmul_shape *s, size_t itemsize_bytes)
+{
+    return has_whole_a(s) ? whole_room(s->m, s->k, itemsize_bytes)
+                          : 2 * tile_room(s, itemsize_bytes);
+}
+
+static uint64_t room_of_b(const struct matmul_shape *s, size_t itemsize_bytes)
+{
+    return has_whole_b(s) ? whole_room(s->k, s->n, itemsize_bytes)
+                          : 2 * tile_room(s, itemsize_bytes);
+}
+
 /* The pair of tiles of a step. */
 struct step {
     uint32_t i, j, l;             /* tile of C: row, column; of the inner dimension */
@@ -67,10 +103,12 @@ static struct step step_at(const struct tl *tl, uint32_t number)
     step.a = step.i * tile * s->k + step.l * tile * step.m;
     step.b = (uint64_t)s->m * s->k + step.l * tile * s->n + step.j * tile * step.k;
     step.c = matmul_result(s) + step.i * tile * s->n + step.j * tile * step.m;
-    const uint32_t room = s->tile * s->tile * itemsize(tl);
-    step.tcm_a = job->tcm + number % 2 * room;
-    step.tcm_b = job->tcm + (2 + number % 2) * room;
-    step.tcm_c = job->tcm + 4 * room;
+    const uint32_t bytes = itemsize(tl), room = (uint32_t)tile_room(s, bytes);
+    const uint32_t tcm_b = job->tcm + (uint32_t)room_of_a(s, bytes);
+    const uint64_t from_b = step.b - (uint64_t)s->m * s->k;
+    step.tcm_a = job->tcm + (has_whole_a(s) ? (uint32_t)step.a * bytes : number % 2 * room);
+    step.tcm_b = tcm_b + (has_whole_b(s) ? (uint32_t)from_b * bytes : number % 2 * room);
+    step.tcm_c = tcm_b + (uint32_t)room_of_b(s, bytes);
     return step;
 }
 
@@ -89,6 +127,20 @@ static void load_b(struct tl *tl, uint32_t number)
 {
     const struct step s = step_at(tl, number);
     tl_load_async(tl, s.tcm_b, address(tl, s.b), s.k * s.n * itemsize(tl), LOAD_B);
+}
+
+/* A and B as they are from step 0 on: they lie in TCM as they do in HBM. */
+static void load_whole_a(struct tl *tl)
+{
+    const struct matmul_shape *const s = &job_of(tl)->shape;
+    tl_load_async(tl, step_at(tl, 0).tcm_a, address(tl, 0), s->m * s->k * itemsize(tl), LOAD_A);
+}
+
+static void load_whole_b(struct tl *tl)
+{
+    const struct matmul_shape *const s = &job_of(tl)->shape;
+    tl_load_async(tl, step_at(tl, 0).tcm_b, address(tl, (uint64_t)s->m * s->k),
+                  s->k * s->n * itemsize(tl), LOAD_B);
 }
 
 static void matmul_multiply(struct tl *tl, uint32_t number)
@@ -122,6 +174,45 @@ static enum tl_status product(struct tl *tl, struct frame *f)
     }
     TL_END(&f->product);
 }
+
+/* With A, or A and B, in TCM from the beginning on. */
+static enum tl_status staged_product(struct tl *tl, struct frame *f)
+{
+    const struct matmul_shape *const s = &job_of(tl)->shape;
+    const uint32_t steps = step_count(s);
+    TL_BEGIN(&f->product);
+    tl_phase(tl, 0);
+    TL_CALL(&f->product, load_whole_a(tl));
+    if (has_whole_b(s))
+        TL_CALL(&f->product, load_whole_b(tl));
+    TL_CALL(&f->product, tl_wait_dma(tl, LOAD_A));
+    if (has_whole_b(s))
+        TL_CALL(&f->product, tl_wait_dma(tl, LOAD_B));
+    tl_phase(tl, 1);
+    if (!has_whole_b(s))
+        TL_CALL(&f->product, load_b(tl, 0));
+    for (f->step = 0; f->step < steps; f->step++) {
+        if (!has_whole_b(s)) {
+            TL_CALL(&f->product, tl_wait_dma(tl, LOAD_B));
+            if (f->step + 1 < steps)
+                TL_CALL(&f->product, load_b(tl, f->step + 1));
+        }
+        TL_CALL(&f->product, matmul_multiply(tl, f->step));
+        if (step_at(tl, f->step).last)
+            TL_CALL(&f->product, write_back(tl, f->step));
+    }
+    TL_END(&f->product);
+}
+
+static enum tl_status run_staged(struct tl *tl, void *frame) { return staged_product(tl, frame); }
+
+static const char *const staged_phases[] = {"load operands", "multiply"};
+
+const struct tl_kernel matmul_staged_kernel = {.name = "matmul",
+                                               .frame_bytes = sizeof(struct frame),
+                                               .run = run_staged,
+                                               .phase = staged_phases,
+                                               .phase_count = 2};
 
 static enum tl_status matmul_run_alone(struct tl *tl, void *frame) { return product(tl, frame); }
 
@@ -177,7 +268,8 @@ uint64_t matmul_elems(const struct matmul_shape *shape)
 
 uint64_t matmul_tcm_bytes(const struct matmul_shape *shape, size_t itemsize_bytes)
 {
-    return 5ull * shape->tile * shape->tile * itemsize_bytes;
+    return room_of_a(shape, itemsize_bytes) + room_of_b(shape, itemsize_bytes) +
+           tile_room(shape, itemsize_bytes);
 }
 
 struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_shape *shape,

@@ -1,8 +1,9 @@
 /*
  * matmul.h: a matrix product on a PE, C = A . B: tiles of A and B are loaded from HBM over
  * vc_compute while PE_GEMM works on those before them, and tiles of C are written back
- * (ALGORITHMS.md, "Compute beside communication"). Alone, or as a stream beside an all-reduce on
- * the same PE. PE 0 of each cube computes its own product.
+ * (ALGORITHMS.md, "Compute beside communication"). Operands may be in TCM as wholes instead: then
+ * they are loaded first, in a phase of their own, each once, and no tile of theirs again. Alone, or
+ * as a stream beside an all-reduce on the same PE. PE 0 of each cube computes its own product.
  *
  * The three matrices lie one after the other in a shard of a tensor, A, B, C, each tile by tile,
  * row of tiles by row of tiles; a tile is row-major, and the tiles at the far edges may be smaller.
@@ -17,9 +18,20 @@
 #include "collectives/algorithm.h"
 #include "collectives/data/dtype.h"
 
+/* Where the operands are while PE_GEMM works. */
+enum matmul_operands {
+    MATMUL_STREAMED, /* in HBM: each tile is loaded for each step that needs it */
+    MATMUL_PINNED,   /* A is in TCM, B is streamed */
+    MATMUL_LOADED,   /* both are in TCM */
+    MATMUL_OPERANDS
+};
+/* "streamed", ...; NULL from MATMUL_OPERANDS on. */
+const char *matmul_operands_name(size_t operands);
+
 /* A is m x k, B k x n, C m x n; `tile` is the side of a whole tile. All from 1. */
 struct matmul_shape {
     uint32_t m, n, k, tile;
+    uint32_t operands; /* enum matmul_operands */
 };
 #define MATMUL_SIDE_MAX 65536u
 
@@ -50,8 +62,9 @@ static inline uint64_t matmul_result(const struct matmul_shape *shape)
 struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_shape *shape,
                              size_t itemsize);
 
-/* The job alone; a launch's `more` is the job, its region 0 the matrices. */
-extern const struct tl_kernel matmul_kernel;
+/* The job alone; a launch's `more` is the job, its region 0 the matrices. The second marks the load
+ * of whole operands as a phase, and is for those alone. */
+extern const struct tl_kernel matmul_kernel, matmul_staged_kernel;
 enum { MATMUL_REGION = 0 };
 /* False: the collective's kernel leaves no context or no room in the frame. */
 bool matmul_beside(struct matmul_beside *beside, const struct tl_kernel *collective);

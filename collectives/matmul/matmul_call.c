@@ -11,6 +11,8 @@ _Static_assert((int)MATMUL_REGION == (int)DIST_OPERANDS_REGION, "the kernel find
 /* Not in the registry: ccl.yaml cannot choose it. */
 static const struct ccl_algorithm matmul_algorithm = {
     .name = "matmul", .collective = CCL_MATMUL, .kernel = &matmul_kernel};
+static const struct ccl_algorithm staged_algorithm = {
+    .name = "matmul", .collective = CCL_MATMUL, .kernel = &matmul_staged_kernel};
 
 void dist_matmul(struct tensor *operands, const struct matmul_job *job)
 {
@@ -20,7 +22,9 @@ void dist_matmul(struct tensor *operands, const struct matmul_job *job)
                                      .op = REDOP_SUM,
                                      .operands = operands,
                                      .more = job,
-                                     .algorithm = &matmul_algorithm});
+                                     .algorithm = job->shape.operands == MATMUL_STREAMED
+                                                      ? &matmul_algorithm
+                                                      : &staged_algorithm});
 }
 
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,

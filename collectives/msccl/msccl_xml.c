@@ -14,7 +14,9 @@
 #include <xxhash.h>
 
 #include "collectives/msccl/msccl_build.h"
+#include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_faults.h"
+#include "collectives/schedule/schedule_values.h"
 
 enum {
     FILE_BYTES_MAX = 1 << 30,
@@ -89,6 +91,7 @@ struct reading {
     int depth;        /* of open elements */
     int passed;       /* depth from which elements are passed over; 0: none */
     bool in_algo;     /* has an algo */
+    bool custom;      /* which does not say its collective */
     char inside[128]; /* "gpu 3, tb 2, ", for messages */
 };
 
@@ -180,6 +183,7 @@ static const struct {
                    {"reducescatter", CCL_REDUCE_SCATTER},
                    {"reduce_scatter", CCL_REDUCE_SCATTER},
                    {"alltoall", CCL_ALL_TO_ALL}};
+enum { COLLECTIVES = sizeof collectives / sizeof collectives[0] };
 
 static void open_algo(struct reading *r, const char **given)
 {
@@ -190,12 +194,13 @@ static void open_algo(struct reading *r, const char **given)
         return;
     const char *const coll = a.text[ALGO_COLL], *const name = a.text[ALGO_NAME];
     size_t i = 0;
-    while (i < sizeof collectives / sizeof collectives[0] &&
-           (coll == NULL || strcmp(collectives[i].name, coll) != 0))
+    r->custom = coll == NULL || strcmp(coll, "custom") == 0;
+    while (!r->custom && i < COLLECTIVES && strcmp(collectives[i].name, coll) != 0)
         i++;
-    if (i == sizeof collectives / sizeof collectives[0]) {
-        fault_here(r, "coll=\"%.40s\"; legal are allreduce, reducescatter, allgather, alltoall",
-                   coll != NULL ? coll : "");
+    if (i == COLLECTIVES) {
+        fault_here(
+            r, "coll=\"%.40s\"; legal are allreduce, reducescatter, allgather, alltoall, custom",
+            coll);
         return;
     }
     *algo = (struct msccl_algo){.collective = collectives[i].collective,
@@ -402,6 +407,35 @@ static void parse_text(struct reading *r, const char *text, size_t bytes)
 /* ---- files ------------------------------------------------------------------------------------
  */
 
+/* The schedule of a file that does not say its collective: of the collectives, the one that its
+ * steps do. NULL: they do none, which is reported, or *error. */
+static struct schedule *build_custom(struct reading *r, struct cw_error *error)
+{
+    char first[300] = ""; /* why they do not do the first that has so many chunks */
+    for (size_t i = 0; i < COLLECTIVES; i++) {
+        struct schedule_faults faults = {0};
+        struct cw_error wrong = {.exit_code = CW_OK};
+        r->lists.algo.collective = collectives[i].collective;
+        struct schedule *const schedule = msccl_build(&r->lists, r->path, &faults, error);
+        struct schedule_values *const values =
+            schedule != NULL ? schedule_formulas(schedule, &wrong) : NULL;
+        r->faults.no_memory |= faults.no_memory;
+        schedule_faults_free(&faults);
+        schedule_values_free(values);
+        if (values != NULL)
+            return schedule;
+        if (schedule != NULL && first[0] == '\0')
+            snprintf(first, sizeof first, " (%s: %.*s)", collectives[i].name,
+                     (int)strcspn(cw_error_text(&wrong), "\n"), cw_error_text(&wrong));
+        schedule_free(schedule);
+    }
+    schedule_fault(&r->faults, r->path,
+                   "the file does not say its collective, and its steps do none%s; legal are "
+                   "allreduce, reducescatter, allgather, alltoall",
+                   first);
+    return NULL;
+}
+
 int msccl_read_text(const char *path, const char *text, size_t bytes, struct msccl_file *file,
                     struct cw_error *error)
 {
@@ -415,7 +449,8 @@ int msccl_read_text(const char *path, const char *text, size_t bytes, struct msc
         msccl_sort(&r.lists, path, &r.faults);
     r.faults.no_memory |= r.lists.no_memory;
     if (r.faults.count == 0 && !r.faults.no_memory)
-        file->schedule = msccl_build(&r.lists, path, &r.faults, error);
+        file->schedule =
+            r.custom ? build_custom(&r, error) : msccl_build(&r.lists, path, &r.faults, error);
     snprintf(file->protocol, sizeof file->protocol, "%s", r.lists.algo.protocol);
     const int told = schedule_faults_tell(&r.faults, error);
     XML_ParserFree(r.parser);

@@ -62,15 +62,17 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
     return CW_OK;
 }
 
-/* Keeps the tensor until all workers have ended; zeroes it if its memory may hold an earlier
- * tensor's contents. */
+/* Takes the tensor and keeps it until all workers have ended; zeroes it if its memory may hold an
+ * earlier tensor's contents. */
 static int adopt(struct dist *dist, struct tensor *tensor, struct cw_error *error)
 {
     if (dist->owned_count == dist->owned_capacity) {
         const size_t capacity = 2 * dist->owned_capacity + 16;
         struct tensor **owned = realloc(dist->owned, capacity * sizeof(struct tensor *));
-        if (owned == NULL)
+        if (owned == NULL) {
+            tensor_free(tensor);
             return dist_no_memory(error);
+        }
         dist->owned = owned;
         dist->owned_capacity = capacity;
     }

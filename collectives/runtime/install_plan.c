@@ -166,6 +166,11 @@ static int resolve_names(struct install_plans *plans, const char **key, struct c
     plans->algorithm = ccl_algorithm_load(config->module, error);
     if (plans->algorithm == NULL)
         return error->exit_code;
+    if (config->module_unread)
+        return cw_error_set(error, CW_USAGE,
+                            "%.300s could not be read when the configuration was made, and can be "
+                            "now: run again",
+                            config->module);
     *key = "defaults.mapper";
     if (config->mapper[0] != '\0' || plans->algorithm->takes_part == NULL)
         plans->mapper = ccl_mapper_find(config->mapper[0] != '\0'   ? config->mapper

@@ -19,6 +19,7 @@
 #include "core/host/pages.h"
 #include "core/host/sync.h"
 #include "collectives/config/input/environment.h"
+#include "core/host/text_stream.h"
 
 #define STACK_KIB_DEFAULT 64u
 #define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */
@@ -274,7 +275,7 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
     int exit_code = launcher->common_code;
     char *text = NULL;
     size_t bytes = 0;
-    FILE *const out = open_memstream(&text, &bytes);
+    FILE *const out = text_stream_open(&text, &bytes);
     for (uint32_t rank = 0; rank < launcher->nprocs; rank++)
         if (launcher->workers[rank].exit_code > exit_code)
             exit_code = launcher->workers[rank].exit_code;

@@ -9,8 +9,9 @@
  *
  * Whether a step comes after another is read from clocks: of each step, for each thread of the
  * rank, how many of its steps it comes after. First the clocks of threads and waits of the rank
- * alone; they cost little. Only for a rank of which a pair is in no order by them, the clocks of
- * the rank's threads in the steps of all ranks, through messages.
+ * alone; they cost little. Only for ranks of which a pair is in no order by them, the clocks of
+ * these ranks' threads in the steps of all ranks, through messages: of several ranks at once, as
+ * many as memory is spent on, since a walk through all steps costs more than their clocks.
  */
 #include "collectives/schedule/schedule_hazards.h"
 
@@ -30,12 +31,14 @@ struct chunk_use {
     uint32_t readers;    /* the first */
 };
 
-/* A rank under check. */
+/* A rank under check, or several. */
 struct hazards {
     const struct schedule_graph *graph;
     struct schedule_faults *faults;
-    uint32_t rank, threads;
-    uint32_t *clock; /* [steps of the rank, or all][threads] */
+    uint32_t rank;
+    uint32_t *clock; /* [steps of the rank, or all][width] */
+    uint32_t width;  /* threads of all ranks that have clocks */
+    uint32_t *place; /* [rank]: where the clocks of its threads begin; GRAPH_NONE: it has none */
     bool all;        /* clock is of all ranks' steps */
     struct chunk_use *use;
     struct reader *reader;
@@ -45,27 +48,27 @@ struct hazards {
     uint32_t unordered; /* pairs */
 };
 
-static uint32_t *clock_of(const struct hazards *h, uint32_t step)
+static uint32_t *clocks_of(const struct hazards *h, uint32_t step)
 {
     const uint32_t at = h->all ? step : step - h->graph->first[h->rank];
-    return h->clock + (size_t)at * h->threads;
+    return h->clock + (size_t)at * h->width;
 }
 
 static void take_later(const struct hazards *h, uint32_t *clock, uint32_t before)
 {
-    const uint32_t *const other = clock_of(h, before);
-    for (uint32_t t = 0; t < h->threads; t++)
+    const uint32_t *const other = clocks_of(h, before);
+    for (uint32_t t = 0; t < h->width; t++)
         clock[t] = other[t] > clock[t] ? other[t] : clock[t];
 }
 
-/* The clock of a step, from those of the steps that it comes after. */
+/* The clocks of a step, from those of the steps that it comes after. */
 static void make_clock(const struct hazards *h, uint32_t i)
 {
     const struct schedule_graph *const graph = h->graph;
     const struct schedule_step *const step = schedule_graph_step(graph, i);
     const uint32_t rank = graph->rank_of[i];
-    uint32_t *const clock = clock_of(h, i);
-    memset(clock, 0, h->threads * sizeof *clock);
+    uint32_t *const clock = clocks_of(h, i);
+    memset(clock, 0, h->width * sizeof *clock);
     if (schedule_graph_number(graph, i) > 0)
         take_later(h, clock, i - 1);
     for (uint32_t k = 0; k < step->wait_count; k++) {
@@ -75,13 +78,13 @@ static void make_clock(const struct hazards *h, uint32_t i)
     }
     if (h->all && graph->sender[i] != GRAPH_NONE)
         take_later(h, clock, graph->sender[i]);
-    if (rank == h->rank)
-        clock[graph->thread_of[i]] = schedule_graph_number(graph, i) + 1;
+    if (h->place[rank] != GRAPH_NONE)
+        clock[h->place[rank] + graph->thread_of[i]] = schedule_graph_number(graph, i) + 1;
 }
 
 static bool comes_after(const struct hazards *h, uint32_t later, uint32_t earlier)
 {
-    return clock_of(h, later)[h->graph->thread_of[earlier]] >
+    return clocks_of(h, later)[h->place[h->rank] + h->graph->thread_of[earlier]] >
            schedule_graph_number(h->graph, earlier);
 }
 
@@ -175,34 +178,88 @@ static void touch_all(struct hazards *h)
 static bool hazards_clocks(struct hazards *h, uint32_t steps)
 {
     free(h->clock);
-    h->clock = malloc(((size_t)steps * h->threads + 1) * sizeof *h->clock);
+    h->clock = malloc(((size_t)steps * h->width + 1) * sizeof *h->clock);
     return h->clock != NULL;
 }
 
-static bool check_rank(struct hazards *h)
+static uint32_t threads_of_rank(const struct hazards *h, uint32_t rank)
 {
-    const struct schedule_graph *const graph = h->graph;
-    const uint32_t count = graph->first[h->rank + 1] - graph->first[h->rank];
-    h->threads = graph->schedule->rank[h->rank].thread_count;
-    if (h->threads < 2)
-        return true; /* a thread's steps follow each other */
-    h->all = false;
-    h->unordered = 0;
+    return h->graph->schedule->rank[rank].thread_count;
+}
+
+/* Looks at a rank's steps, whose clocks are there. False: out of memory. */
+static bool look_at_rank(struct hazards *h, uint32_t rank, uint32_t *order)
+{
+    h->rank = rank;
+    h->order = order + h->graph->first[rank];
     free(h->use);
-    h->use = malloc(((size_t)schedule_locations(graph->schedule, h->rank) + 1) * sizeof *h->use);
-    if (h->use == NULL || !hazards_clocks(h, count))
+    h->use = malloc(((size_t)schedule_locations(h->graph->schedule, rank) + 1) * sizeof *h->use);
+    if (h->use != NULL)
+        touch_all(h);
+    return h->use != NULL;
+}
+
+/* By the order within the rank alone. *open: a pair is in no order by that, but there are messages.
+ */
+static bool check_rank_alone(struct hazards *h, uint32_t rank, uint32_t *order, bool *open)
+{
+    const uint32_t first = h->graph->first[rank], end = h->graph->first[rank + 1];
+    h->rank = rank;
+    h->width = threads_of_rank(h, rank);
+    h->unordered = 0;
+    *open = false;
+    if (h->width < 2)
+        return true; /* a thread's steps follow each other */
+    if (!hazards_clocks(h, end - first))
         return false;
-    for (uint32_t at = 0; at < count; at++)
-        make_clock(h, h->order[at]);
-    touch_all(h);
-    if (h->unordered == 0 || graph->schedule->rank_count == 1)
-        return true;
+    h->place[rank] = 0;
+    for (uint32_t at = first; at < end; at++)
+        make_clock(h, order[at]);
+    const bool good = look_at_rank(h, rank, order);
+    h->place[rank] = GRAPH_NONE;
+    *open = h->unordered > 0 && h->graph->schedule->rank_count > 1;
+    return good;
+}
+
+/* Open ranks from `first` on, so many as have room, by the order of all steps. Returns the rank
+ * behind them; GRAPH_NONE: out of memory. */
+static uint32_t check_some(struct hazards *h, uint32_t first, const bool *open, uint32_t *order)
+{
+    enum { CLOCKS_BYTES = 64 << 20 };
+    const uint32_t ranks = h->graph->schedule->rank_count;
+    uint32_t end = first;
+    h->width = 0;
+    for (; end < ranks; end++) {
+        const uint64_t width = open[end] ? h->width + threads_of_rank(h, end) : h->width;
+        if (h->width > 0 && width * h->graph->steps * sizeof *h->clock > CLOCKS_BYTES)
+            break;
+        h->place[end] = open[end] ? h->width : GRAPH_NONE;
+        h->width = (uint32_t)width;
+    }
+    bool good = h->width == 0 || hazards_clocks(h, h->graph->steps);
+    for (uint32_t at = 0; good && h->width > 0 && at < h->graph->ordered; at++)
+        make_clock(h, h->graph->order[at]);
+    for (uint32_t rank = first; good && rank < end; rank++)
+        good = !open[rank] || look_at_rank(h, rank, order);
+    for (uint32_t rank = first; rank < end; rank++)
+        h->place[rank] = GRAPH_NONE;
+    return good ? end : GRAPH_NONE;
+}
+
+/* False: out of memory. */
+static bool check_ranks(struct hazards *h, bool *open, uint32_t *order)
+{
+    const uint32_t ranks = h->graph->schedule->rank_count;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        h->place[rank] = GRAPH_NONE;
+    h->all = false;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        if (!check_rank_alone(h, rank, order, &open[rank]))
+            return false;
     h->all = true;
-    if (!hazards_clocks(h, graph->steps))
-        return false;
-    for (uint32_t at = 0; at < graph->ordered; at++)
-        make_clock(h, graph->order[at]);
-    touch_all(h);
+    for (uint32_t rank = 0; rank < ranks;)
+        if ((rank = check_some(h, rank, open, order)) == GRAPH_NONE)
+            return false;
     return true;
 }
 
@@ -225,15 +282,17 @@ static uint32_t *order_by_rank(const struct schedule_graph *graph)
 
 void schedule_hazards_check(const struct schedule_graph *graph, struct schedule_faults *faults)
 {
-    struct hazards h = {.graph = graph, .faults = faults};
+    const size_t ranks = graph->schedule->rank_count;
+    struct hazards h = {
+        .graph = graph, .faults = faults, .place = malloc((ranks + 1) * sizeof *h.place)};
+    bool *const open = calloc(ranks + 1, sizeof *open);
     uint32_t *const order = order_by_rank(graph);
-    bool good = order != NULL;
-    for (h.rank = 0; good && h.rank < graph->schedule->rank_count; h.rank++) {
-        h.order = order + graph->first[h.rank];
-        good = check_rank(&h);
-    }
-    faults->no_memory |= !good;
+    faults->no_memory |= order == NULL || open == NULL || h.place == NULL;
+    if (!faults->no_memory)
+        faults->no_memory = !check_ranks(&h, open, order);
     free(order);
+    free(open);
+    free(h.place);
     free(h.clock);
     free(h.use);
     free(h.reader);

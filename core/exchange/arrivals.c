@@ -1,13 +1,14 @@
 /*
  * arrivals.c: see arrivals.h.
  *
- * I-ARRIVE-2, with L as there:
- *  1. The ring doubles only when it is full and more than a quarter of its items can be cancelled.
- *     So its capacity was less than 4 L, and is then less than 8 L.
+ * I-ARRIVE-2, with L and A as there:
+ *  1. The ring doubles only when it is full and more than a sixteenth of its items can be
+ * cancelled, or more than a quarter if memory is tight. So its capacity was less than 16 L, or 4 L,
+ * and is then less than 32 L, or 8 L.
  *  2. Items go to the table only by put_aside(). It first removes the final ones, if the table has
- *     sweep_from items. Then it has at most L, and sweep_from is set to twice of that or to
- *     ARRIVALS_ASIDE_MIN. One call adds at most L more.
- *  3. So the table never has more than max(2 L, ARRIVALS_ASIDE_MIN) + L items.
+ *     sweep_from items. Then it has at most A, and sweep_from is set to twice of that or to
+ *     ARRIVALS_ASIDE_MIN. One call adds at most L, which is not more than A.
+ *  3. So the table never has more than max(2 A, ARRIVALS_ASIDE_MIN) + A items.
  *
  * The cost: a full ring is gone through once for each time that it was filled, and the table once
  * for each time that it doubles. So each event costs a constant time.
@@ -16,19 +17,38 @@
 
 #include "core/invariant.h"
 
-enum { LIVE_SHARE = 4 };
+/* The ring grows if more than this part of its items can be cancelled. Where times vary much, as if
+ * drawn from an exponential distribution, a twelfth can be; to move these at once would hold up the
+ * worker, and then the others. */
+enum { LIVE_SHARE = 16, LIVE_SHARE_TIGHT = 4 };
 
-void arrivals_init(struct arrivals *arrivals, struct memory *memory)
+void arrivals_aside_init(struct arrivals_aside *aside, struct memory *memory, uint32_t senders)
 {
-    *arrivals = (struct arrivals){.sweep_from = ARRIVALS_ASIDE_MIN};
-    table_init(&arrivals->aside, memory, sizeof(struct arrival));
+    *aside = (struct arrivals_aside){.senders = senders, .sweep_from = ARRIVALS_ASIDE_MIN};
+    table_init(&aside->table, memory, sizeof(struct arrival));
+}
+
+void arrivals_aside_free(struct arrivals_aside *aside) { table_free(&aside->table); }
+
+void arrivals_init(struct arrivals *arrivals, struct arrivals_aside *aside, uint32_t sender)
+{
+    *arrivals = (struct arrivals){.aside = aside, .sender = sender};
+}
+
+static struct memory *memory_of(const struct arrivals *arrivals)
+{
+    return arrivals->aside->table.memory;
 }
 
 void arrivals_free(struct arrivals *arrivals)
 {
-    memory_give(arrivals->aside.memory, arrivals->items,
-                arrivals->capacity * sizeof *arrivals->items);
-    table_free(&arrivals->aside);
+    memory_give(memory_of(arrivals), arrivals->items, arrivals->capacity * sizeof *arrivals->items);
+}
+
+/* A message's key in the table. Numbers stay below 2^54, of 1,024 senders at most. */
+static uint64_t key_of_number(const struct arrivals *arrivals, uint64_t number)
+{
+    return number * arrivals->aside->senders + arrivals->sender + 1;
 }
 
 static struct arrival *arrival_at(const struct arrivals *arrivals, uint64_t number)
@@ -43,38 +63,40 @@ static bool is_live(const struct arrival *arrival, int64_t final_ps)
 
 /* Removes the final ones from the table. A removal moves items of the table; one that is missed by
  * that is removed the next time. */
-static void sweep_aside(struct arrivals *arrivals, int64_t final_ps)
+static void sweep(struct arrivals_aside *aside, int64_t final_ps)
 {
     size_t place = 0;
     uint64_t key;
-    while ((key = table_next(&arrivals->aside, &place)) != 0) {
-        struct arrival *const arrival = table_find(&arrivals->aside, key);
+    while ((key = table_next(&aside->table, &place)) != 0) {
+        struct arrival *const arrival = table_find(&aside->table, key);
         if (is_live(arrival, final_ps))
             place++;
         else
-            table_remove(&arrivals->aside, arrival);
+            table_remove(&aside->table, arrival);
     }
-    const size_t twice = 2 * arrivals->aside.count;
-    arrivals->sweep_from = twice > ARRIVALS_ASIDE_MIN ? twice : ARRIVALS_ASIDE_MIN;
+    const size_t twice = 2 * aside->table.count;
+    aside->sweep_from = twice > ARRIVALS_ASIDE_MIN ? twice : ARRIVALS_ASIDE_MIN;
 }
 
 /* Empties the ring: what can be cancelled goes to the table. False: out of memory. */
 static bool put_aside(struct arrivals *arrivals, int64_t final_ps)
 {
-    if (arrivals->aside.count >= arrivals->sweep_from)
-        sweep_aside(arrivals, final_ps);
+    if (arrivals->aside->table.count >= arrivals->aside->sweep_from)
+        sweep(arrivals->aside, final_ps);
     for (; arrivals->first < arrivals->next; arrivals->first++) {
         const struct arrival *const arrival = arrival_at(arrivals, arrivals->first);
         if (!is_live(arrival, final_ps))
             continue;
-        if (!table_reserve(&arrivals->aside))
+        if (!table_reserve(&arrivals->aside->table))
             return false;
-        *(struct arrival *)table_add(&arrivals->aside, arrivals->first + 1) = *arrival;
+        const uint64_t key = key_of_number(arrivals, arrivals->first);
+        *(struct arrival *)table_add(&arrivals->aside->table, key) = *arrival;
     }
     CW_INVARIANT("I-ARRIVE-2",
-                 arrivals->aside.count <= arrivals->sweep_from + arrivals->capacity / LIVE_SHARE,
+                 arrivals->aside->table.count <=
+                     arrivals->aside->sweep_from + arrivals->capacity / LIVE_SHARE_TIGHT,
                  "the table has %zu events, it was to be searched from %zu on",
-                 arrivals->aside.count, arrivals->sweep_from);
+                 arrivals->aside->table.count, arrivals->aside->sweep_from);
     return true;
 }
 
@@ -82,7 +104,7 @@ static bool put_aside(struct arrivals *arrivals, int64_t final_ps)
 static bool grow(struct arrivals *arrivals)
 {
     const size_t full = arrivals->capacity;
-    if (!memory_grow(arrivals->aside.memory, &arrivals->items, &arrivals->capacity, full, full + 1,
+    if (!memory_grow(memory_of(arrivals), &arrivals->items, &arrivals->capacity, full, full + 1,
                      sizeof *arrivals->items, ARRIVALS_MIN))
         return false;
     for (uint64_t i = arrivals->first; i < arrivals->next; i++)
@@ -95,7 +117,9 @@ static bool make_room(struct arrivals *arrivals, int64_t final_ps)
     size_t live = 0;
     for (uint64_t i = arrivals->first; i < arrivals->next; i++)
         live += is_live(arrival_at(arrivals, i), final_ps);
-    if (live > arrivals->capacity / LIVE_SHARE || arrivals->capacity == 0)
+    const bool tight = memory_level(memory_of(arrivals)) >= MEMORY_TIGHT;
+    const size_t share = tight ? LIVE_SHARE_TIGHT : LIVE_SHARE;
+    if (live > arrivals->capacity / share || arrivals->capacity == 0)
         return grow(arrivals);
     return put_aside(arrivals, final_ps);
 }
@@ -113,23 +137,25 @@ bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t fin
 
 struct cw_event *arrivals_take(struct arrivals *arrivals, uint64_t number)
 {
+    struct table *const table = &arrivals->aside->table;
+    const uint64_t key = key_of_number(arrivals, number);
     const bool in_ring = number >= arrivals->first && number < arrivals->next;
-    struct arrival *const arrival =
-        in_ring ? arrival_at(arrivals, number) : table_find(&arrivals->aside, number + 1);
-    CW_INVARIANT("I-ARRIVE-1", !in_ring || table_find(&arrivals->aside, number + 1) == NULL,
+    struct arrival *const arrival = in_ring ? arrival_at(arrivals, number) : table_find(table, key);
+    CW_INVARIANT("I-ARRIVE-1", !in_ring || table_find(table, key) == NULL,
                  "message %llu is there twice", (unsigned long long)number);
     if (arrival == NULL)
         return NULL;
     struct cw_event *const event = arrival->event;
     arrival->event = NULL;
     if (!in_ring)
-        table_remove(&arrivals->aside, arrival);
+        table_remove(table, arrival);
     return event;
 }
 
-void arrivals_forget(struct arrivals *arrivals)
+void arrivals_forget(struct arrivals *arrivals) { arrivals->first = arrivals->next; }
+
+void arrivals_aside_forget(struct arrivals_aside *aside)
 {
-    arrivals->first = arrivals->next;
-    table_free(&arrivals->aside);
-    arrivals->sweep_from = ARRIVALS_ASIDE_MIN;
+    table_free(&aside->table);
+    aside->sweep_from = ARRIVALS_ASIDE_MIN;
 }

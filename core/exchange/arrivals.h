@@ -4,13 +4,14 @@
  * Numbers come in order, and most events are final in about the same order. So they lie in a ring,
  * whose oldest items are dropped once they are final. An event far in the future would hold the
  * ring's end, and the ring would grow with each event behind it. So when the ring is full and few
- * of its items can still be cancelled, those move to a table, and the ring is empty again.
+ * of its items can still be cancelled, those move to a table, and the ring is empty again. There is
+ * one table for all senders.
  *
  * I-ARRIVE-1: each event that its sender may still cancel is here once: in the ring if its number
  * is in [first, next), else in the table.
- * I-ARRIVE-2: let L be the greatest number of events that could be cancelled at a time, ever. The
- * ring has room for at most max(ARRIVALS_MIN, 8 L) items, and the table has at most
- * max(2 L, ARRIVALS_ASIDE_MIN) + L of them.
+ * I-ARRIVE-2: let L be the greatest number of a sender's events that could be cancelled at a time,
+ * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 32 L)
+ * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them.
  *
  * Owned by the worker that receives; no other thread enters.
  */
@@ -20,22 +21,32 @@
 #include "core/cw.h"
 #include "core/memory/table.h"
 
-enum { ARRIVALS_MIN = 64, ARRIVALS_ASIDE_MIN = 64 };
+enum { ARRIVALS_MIN = 16, ARRIVALS_ASIDE_MIN = 64 };
 
 struct arrival {
     struct cw_event *event; /* NULL: it cannot be cancelled any more */
     int64_t time_ps;
 };
 
+/* Of all senders. */
+struct arrivals_aside {
+    struct table table; /* by number * senders + sender + 1: struct arrival */
+    uint32_t senders;
+    size_t sweep_from; /* from so many items on, the table is searched for final ones */
+};
+
 struct arrivals {
     struct arrival *items; /* [capacity], a ring: number n is at n & (capacity - 1) */
     uint64_t first, next;  /* numbers [first, next) are in it */
     size_t capacity;       /* 0, or a power of two */
-    struct table aside;    /* by number + 1: struct arrival */
-    size_t sweep_from;     /* from so many items on, the table is searched for final ones */
+    struct arrivals_aside *aside;
+    uint32_t sender; /* below `senders` */
 };
 
-void arrivals_init(struct arrivals *arrivals, struct memory *memory);
+void arrivals_aside_init(struct arrivals_aside *aside, struct memory *memory, uint32_t senders);
+void arrivals_aside_free(struct arrivals_aside *aside);
+
+void arrivals_init(struct arrivals *arrivals, struct arrivals_aside *aside, uint32_t sender);
 void arrivals_free(struct arrivals *arrivals);
 
 /* Adds the event with the number arrivals->next. Events before final_ps, of which the caller knows
@@ -45,7 +56,9 @@ bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t fin
 /* Removes the event with that number, and returns it. NULL: it is not there. */
 struct cw_event *arrivals_take(struct arrivals *arrivals, uint64_t number);
 
-/* No event can be cancelled any more. */
+/* No event of the sender can be cancelled any more. arrivals_aside_forget() follows. */
 void arrivals_forget(struct arrivals *arrivals);
+/* No event of any sender can be cancelled any more. */
+void arrivals_aside_forget(struct arrivals_aside *aside);
 
 #endif

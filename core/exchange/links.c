@@ -5,13 +5,18 @@
 
 /* The bytes that all mailboxes to a worker start with together, and all mailboxes to all workers,
  * as far as each one has at least MAILBOX_BYTES_MIN. A mailbox that needs more grows. */
-enum { MAILBOXES_BYTES = 64 << 10, ALL_BYTES = 16 << 20, MAILBOX_BYTES_MIN = 1 << 10 };
+enum {
+    MAILBOXES_BYTES = 64 << 10,
+    ALL_BYTES = 16 << 20,
+    ALL_SHARE = 64, /* of the memory, if that is less */
+    MAILBOX_BYTES_MIN = 1 << 10
+};
 
 /* Bytes of one mailbox to a worker with so many neighbours: a power of two. */
-static size_t mailbox_bytes(uint32_t neighbours, uint32_t workers)
+static size_t mailbox_bytes(uint32_t neighbours, uint32_t workers, const struct memory *memory)
 {
-    const size_t share =
-        ALL_BYTES / workers < MAILBOXES_BYTES ? ALL_BYTES / workers : MAILBOXES_BYTES;
+    const uint64_t part = memory->bytes_max / ALL_SHARE, all = part < ALL_BYTES ? part : ALL_BYTES;
+    const uint64_t share = all / workers < MAILBOXES_BYTES ? all / workers : MAILBOXES_BYTES;
     size_t bytes = MAILBOXES_BYTES;
     while (bytes > MAILBOX_BYTES_MIN && bytes * neighbours > share)
         bytes /= 2;
@@ -42,6 +47,7 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
         links->written == NULL || links->crossed == NULL)
         return false;
     uint32_t in = 0, out = 0;
+    arrivals_aside_init(&links->aside, memory, links->in_count);
     links->out_of[own] = NO_LINK;
     for (uint32_t i = 1; i < count; i++) {
         const uint32_t other = own + i < count ? own + i : own + i - count;
@@ -49,7 +55,8 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
         const int64_t to_ps = delay_between(least_delay_ps, count, own, other);
         if (from_ps < CW_TIME_MAX) {
             links->in[in] = (struct in_link){.from = other, .least_delay_ps = from_ps};
-            arrivals_init(&links->in[in++].arrivals, memory);
+            arrivals_init(&links->in[in].arrivals, &links->aside, in);
+            in++;
         }
         links->out_of[other] = to_ps < CW_TIME_MAX ? (uint16_t)out : NO_LINK;
         if (to_ps < CW_TIME_MAX)
@@ -62,18 +69,20 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
 void links_join(struct links *links, struct in_link *in, uint32_t own, struct links *sender)
 {
     mailbox_join(&links_to(sender, own)->mailbox, &in->mailbox, links->memory,
-                 mailbox_bytes(links->in_count, links->worker_count));
+                 mailbox_bytes(links->in_count, links->worker_count, links->memory));
 }
 
 void links_forget_arrivals(struct links *links)
 {
     for (uint32_t i = 0; i < links->in_count; i++)
         arrivals_forget(&links->in[i].arrivals);
+    arrivals_aside_forget(&links->aside);
 }
 
 void links_free(struct links *links)
 {
     struct memory *const memory = links->memory;
+    arrivals_aside_free(&links->aside);
     for (uint32_t i = 0; i < links->in_count && links->in != NULL; i++) {
         mailbox_free(&links->in[i].mailbox);
         arrivals_free(&links->in[i].arrivals);

@@ -39,6 +39,7 @@ enum { NO_LINK = UINT16_MAX };
 struct links {
     uint32_t in_count, out_count; /* neighbours */
     uint32_t worker_count;
+    struct arrivals_aside aside;
     struct in_link *in;   /* [in_count], the worker after this one first, then in their order */
     struct out_link *out; /* [out_count], in the same order */
     uint16_t *out_of;     /* [worker]: its index in `out`; NO_LINK: it is no neighbour */

@@ -15,9 +15,12 @@
 
 void memory_init(struct memory *memory, uint64_t bytes_max)
 {
-    *memory = (struct memory){.bytes_max =
-                                  bytes_max > 0 ? bytes_max : host_limits_memory_bytes() / 5 * 4};
+    *memory = (struct memory){
+        .bytes_max = bytes_max > 0 ? bytes_max : host_limits_memory_bytes() / 5 * 4, .sharers = 1};
 }
+
+/* A request that is refused waits: looks, and the time between two. */
+enum { LOOKS = 40, SLEEP_NS = 50000 };
 
 /* Adds to the account, unless that would pass the limit. */
 static bool account(struct memory *memory, size_t bytes)
@@ -33,11 +36,27 @@ static bool account(struct memory *memory, size_t bytes)
     return false;
 }
 
+/* The limit is reached: waits for the others to give something back. No worker depends on that this
+ * one goes on within that time, and the time is bounded. */
+static bool account_later(struct memory *memory, size_t bytes)
+{
+    bool taken = false;
+    if (memory->sharers == 1 || bytes > memory->bytes_max)
+        return false;
+    (void)sync_add_relaxed(&memory->waiting, 1);
+    for (unsigned looks = 0; looks < LOOKS && !taken; looks++) {
+        sync_doze(SLEEP_NS);
+        taken = account(memory, bytes);
+    }
+    (void)sync_add_relaxed(&memory->waiting, UINT64_MAX);
+    return taken;
+}
+
 void *memory_take(struct memory *memory, size_t bytes)
 {
     if (bytes == 0)
         bytes = 1;
-    if (!account(memory, bytes))
+    if (!account(memory, bytes) && !account_later(memory, bytes))
         return NULL;
     void *block = NULL;
     if (bytes >= PAGES_HUGE_BYTES) {
@@ -51,6 +70,13 @@ void *memory_take(struct memory *memory, size_t bytes)
         sync_store_release(&memory->needed, /* a figure for a message */
                            sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
     return block;
+}
+
+void *memory_take_spare(struct memory *memory, size_t bytes)
+{
+    const uint64_t taken = sync_load_acquire(&memory->taken); /* a figure: orders nothing */
+    const uint64_t most = memory->bytes_max / 20 * 17;
+    return taken < most && bytes <= most - taken ? memory_take(memory, bytes) : NULL;
 }
 
 void memory_give(struct memory *memory, void *block, size_t bytes)
@@ -98,6 +124,8 @@ enum memory_level memory_level(const struct memory *memory)
     const uint64_t share = memory->bytes_max / 20;            /* 5 % */
     if (taken < 14 * share)
         return MEMORY_PLENTY;
+    if (sync_load_acquire(&memory->waiting) > 0) /* likewise */
+        return MEMORY_NO_MORE;
     return taken < 17 * share ? MEMORY_TIGHT : taken < 19 * share ? MEMORY_SCARCE : MEMORY_NO_MORE;
 }
 

@@ -7,6 +7,9 @@
  *
  * I-MEM-1: the bytes that are handed out, as asked for, are at most bytes_max. Any worker may take
  * and give. A request that is refused may, for a moment, cause another one to be refused.
+ *
+ * A request that would pass the limit waits for some milliseconds, while the others give back all
+ * that they can do without: memory_level() tells them.
  */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
@@ -17,8 +20,10 @@
 enum { MEMORY_ALIGN = 512 };
 
 struct memory {
-    struct sync_u64 taken; /* bytes, now; all workers */
-    uint64_t bytes_max;    /* the limit */
+    struct sync_u64 taken;   /* bytes, now; all workers */
+    uint64_t bytes_max;      /* the limit */
+    uint32_t sharers;        /* workers: the more there are, the less may each leave unused */
+    struct sync_u64 waiting; /* requests that wait for the others to give back */
     struct sync_u64
         needed; /* the bytes that would be taken with the last request that was refused */
 };
@@ -32,6 +37,10 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
  */
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
+
+/* The same for speculation, which can do without: NULL also if that would pass 85 % of the limit.
+ * The rest is for those that cannot. */
+void *memory_take_spare(struct memory *memory, size_t bytes);
 
 /*
  * Makes room in a growing array. `items` is the address of its pointer, *capacity the items that it
@@ -53,7 +62,7 @@ enum memory_level {
     MEMORY_PLENTY,
     MEMORY_TIGHT,   /* 70 %: speculate less */
     MEMORY_SCARCE,  /* 85 %: not at all */
-    MEMORY_NO_MORE, /* 95 %: undo all speculation */
+    MEMORY_NO_MORE, /* 95 %, or a request waits: undo all speculation */
 };
 enum memory_level memory_level(const struct memory *memory);
 

@@ -4,7 +4,12 @@
  */
 #include "core/memory/slab_alloc.h"
 
-enum { SLAB_BYTES_MIN = 64 << 10, SLAB_BYTES_MAX = 2 << 20, LIMIT_PER_SLAB = 64 };
+enum {
+    SLAB_BYTES_FIRST = 64 << 10,
+    SLAB_BYTES_MAX = 2 << 20,
+    SLAB_BYTES_MIN = 8 << 10, /* near the limit */
+    LIMIT_PER_SLAB = 64,      /* times the workers */
+};
 
 struct slab {
     struct slab *older;
@@ -29,11 +34,13 @@ void slab_alloc_free(struct slab_alloc *slabs)
 
 void *slab_alloc_more(struct slab_alloc *slabs, size_t *bytes)
 {
-    size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_MIN : slabs->newest->bytes * 2;
+    size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_FIRST : slabs->newest->bytes * 2;
     if (slab_bytes > SLAB_BYTES_MAX)
         slab_bytes = SLAB_BYTES_MAX;
-    while (slab_bytes > SLAB_BYTES_MIN && slab_bytes > slabs->memory->bytes_max / LIMIT_PER_SLAB)
-        slab_bytes /= 2; /* the part that one worker leaves unused, others may need */
+    /* the part that one worker leaves unused, others may need */
+    const uint64_t most = slabs->memory->bytes_max / LIMIT_PER_SLAB / slabs->memory->sharers;
+    while (slab_bytes > SLAB_BYTES_MIN && slab_bytes > most)
+        slab_bytes /= 2;
     struct slab *slab = memory_take(slabs->memory, slab_bytes);
     while (slab == NULL && slab_bytes > SLAB_BYTES_MIN) { /* near the limit */
         slab_bytes /= 2;

@@ -38,6 +38,15 @@ bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry)
     return true;
 }
 
+void overflow_heap_trim(struct overflow_heap *heap)
+{
+    if (heap->count > 0)
+        return;
+    overflow_heap_free(heap);
+    heap->entries = NULL;
+    heap->capacity = 0;
+}
+
 void overflow_heap_pop(struct overflow_heap *heap)
 {
     struct entry *const entries = heap->entries;

@@ -25,6 +25,8 @@ void overflow_heap_free(struct overflow_heap *heap);
 /* False: out of memory. */
 bool overflow_heap_push(struct overflow_heap *heap, const struct entry *entry);
 /* Removes the least of a heap that is not empty. */
+/* Gives the memory of an empty heap back. */
+void overflow_heap_trim(struct overflow_heap *heap);
 void overflow_heap_pop(struct overflow_heap *heap);
 
 #endif

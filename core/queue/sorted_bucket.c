@@ -15,6 +15,7 @@
 #include <string.h>
 
 enum {
+    CAPACITY_MIN = 256,  /* entries */
     RUN_MAX = 12,        /* a longer run with one digit is sorted by itself */
     DIGIT_BITS_MAX = 11, /* so the counts stay in the nearest cache */
 };
@@ -89,7 +90,7 @@ static bool sorted_bucket_reserve(struct sorted_bucket *sorted, size_t count)
 {
     if (count <= sorted->capacity)
         return true;
-    size_t capacity = 1024;
+    size_t capacity = CAPACITY_MIN;
     while (capacity < count)
         capacity += capacity / 4; /* not twice: a burst of all that is pending may be in here */
     free_arrays(sorted);
@@ -100,6 +101,13 @@ static bool sorted_bucket_reserve(struct sorted_bucket *sorted, size_t count)
     sorted->entries = block + 1;
     sorted->capacity = capacity;
     return true;
+}
+
+/* Near the limit others need it more: all workers have a burst in their arrays at once. */
+static void free_scratch(struct sorted_bucket *sorted)
+{
+    memory_give(sorted->memory, sorted->scratch, array_bytes(sorted->capacity));
+    sorted->scratch = NULL;
 }
 
 static struct entry *scratch_of(struct sorted_bucket *sorted)
@@ -339,6 +347,8 @@ size_t sorted_bucket_fill(struct sorted_bucket *sorted, struct chunk_pool *pool,
         if (scatter(entries, pool, chain, digit, &counts) > RUN_MAX)
             sort_long_runs(entries, sorted->scratch, digit_numbers(&counts), digit.mask + 1);
     }
+    if (memory_level(sorted->memory) >= MEMORY_SCARCE)
+        free_scratch(sorted);
     chain->next = NULL;
     sorted->distinct = insertion_sort(entries, survey.count);
     for (size_t i = 1; i < survey.count; i++)

@@ -26,8 +26,10 @@ void make_room(struct timewarp *tw)
         return;
     record_outbox_take_back(&tw->outbox);
     record_outbox_trim(&tw->outbox);
-    if (throttle->level >= MEMORY_SCARCE)
+    if (throttle->level >= MEMORY_SCARCE) {
         undo_log_trim(&tw->undo_log);
+        overflow_heap_trim(&tw->worker->pending.overflow);
+    }
     if ((throttle->level == MEMORY_NO_MORE || throttle->refused) &&
         (tw->undo_log.live > 0 || tw->lazy.logs.count > 0)) {
         rollback_all(tw);

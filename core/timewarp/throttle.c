@@ -5,6 +5,11 @@
 
 #include "core/invariant.h"
 
+/* Cancelled events from which on a purge pays. The builds that look for bugs set few. */
+#ifndef PURGE_MIN
+#define PURGE_MIN 1024
+#endif
+
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
@@ -16,9 +21,11 @@ enum {
     WINDOW_SHARE = 8,            /* of the memory, for the windows of all workers, */
     WINDOW_EVENT_BYTES = 256,    /* if an event takes as much, */
     WINDOW_MOST_MIN = 16,        /* but not fewer events */
-    PURGE_MIN = 1024,            /* cancelled events */
-    EVENTS_AFTER_REFUSAL = 256,  /* to commit before speculating again */
-    USAGE_MIN = 256,             /* events that the window is judged by */
+    LOG_SHARE = 16,              /* of the memory, for the undo logs of all workers */
+    BATCH_MOST_MIN = 16,         /* speculation between two looks where memory is small */
+    BATCHES_PER_WINDOW = 8,
+    EVENTS_AFTER_REFUSAL = 256, /* to commit before speculating again */
+    USAGE_MIN = 256,            /* events that the window is judged by */
     /* to wait so long for a safe event is cheaper than to speculate on it: */
     TURNS_PER_SAFE = 1,
     TURNS_PER_SAFE_WARY = 8, /* where much speculation is undone */
@@ -44,10 +51,16 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
     const size_t most = share < WINDOW_MOST_MIN ? WINDOW_MOST_MIN : share < usual ? share : usual;
     const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
     const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
+    const size_t part = most / BATCHES_PER_WINDOW;
+    const unsigned ahead = part > BATCH_MOST       ? BATCH_MOST
+                           : part < BATCH_MOST_MIN ? BATCH_MOST_MIN
+                                                   : (unsigned)part;
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
                                   .window_most = most,
+                                  .batch_ahead = ahead,
+                                  .log_bytes_most = bytes_max / LOG_SHARE / workers,
                                   .reach.ps = CW_TIME_MAX,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
@@ -82,7 +95,8 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending)
 {
     const uint64_t share = throttle->sync == CW_STRESS ? BATCH_MOST : pending / BATCH_SHARE;
-    return share < BATCH_LEAST ? BATCH_LEAST : share > BATCH_MOST ? BATCH_MOST : (unsigned)share;
+    const unsigned most = throttle->batch_ahead;
+    return share < BATCH_LEAST ? BATCH_LEAST : share > most ? most : (unsigned)share;
 }
 
 static void throttle_narrow(struct throttle *throttle, size_t least)
@@ -199,6 +213,19 @@ void throttle_read_memory(struct throttle *throttle, const struct memory *memory
     throttle->allowance = throttle->level >= MEMORY_SCARCE || throttle->held ? 0 : throttle->window;
     if (throttle->level >= MEMORY_TIGHT)
         throttle->batch = BATCH_TIGHT; /* to be back here soon */
+}
+
+/* Logs that are longer than usual make the window smaller: as many more as the rest of the bytes
+ * holds. */
+void throttle_read_logs(struct throttle *throttle, size_t live, size_t used_bytes)
+{
+    if (used_bytes <= throttle->log_bytes_most / 2 || live == 0)
+        return;
+    const size_t rest =
+        used_bytes < throttle->log_bytes_most ? throttle->log_bytes_most - used_bytes : 0;
+    const size_t allowed = live + rest / (used_bytes / live + 1);
+    if (allowed < throttle->allowance)
+        throttle->allowance = allowed;
 }
 
 void throttle_purged(struct throttle *throttle, uint64_t cancelled, uint64_t alive)

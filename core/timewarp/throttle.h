@@ -36,7 +36,9 @@ struct throttle {
     size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
     uint64_t pending;       /* events of this worker, when it last looked around */
-    unsigned batch;         /* events between two looks at the others (worker_loop.c) */
+    unsigned batch;         /* events between two looks at the others (worker_loop.c); */
+    unsigned batch_ahead;   /* of them, those that are speculated on, at most */
+    size_t log_bytes_most;  /* that the undo log may take */
     unsigned patience;      /* turns to wait before the next speculative event; */
     bool wary;              /* much speculation was undone: more waiting pays */
     unsigned patience_full; /* the value that it is set to; */
@@ -72,6 +74,9 @@ void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps);
 /* Before events are handled: sets how much speculation memory allows. */
 void throttle_read_memory(struct throttle *throttle, const struct memory *memory,
                           uint64_t committed);
+
+/* The same, for the undo log's `used_bytes` of `live` events. */
+void throttle_read_logs(struct throttle *throttle, size_t live, size_t used_bytes);
 
 /* Cancelled events were looked for. `cancelled` are left, of `alive` events. */
 void throttle_purged(struct throttle *throttle, uint64_t cancelled, uint64_t alive);

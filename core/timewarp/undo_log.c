@@ -27,11 +27,12 @@ static struct undo_block *block_create(struct undo_log *undo_log, size_t bytes)
         undo_log->free = block->next;
     } else {
         const size_t size = bytes < UNDO_BLOCK_BYTES ? UNDO_BLOCK_BYTES : bytes;
-        block = memory_take(undo_log->memory, undo_block_bytes(size));
+        block = memory_take_spare(undo_log->memory, undo_block_bytes(size));
         if (block == NULL)
             return NULL;
         block->bytes = size;
     }
+    undo_log->used_bytes += block->bytes;
     block->next = NULL;
     block->end = 0;
     block_clear(block);
@@ -41,6 +42,7 @@ static struct undo_block *block_create(struct undo_log *undo_log, size_t bytes)
 /* Blocks of an unusual size are given back, the others kept for the next log. */
 static void block_release(struct undo_log *undo_log, struct undo_block *block)
 {
+    undo_log->used_bytes -= block->bytes;
     if (block->bytes != UNDO_BLOCK_BYTES) {
         memory_give(undo_log->memory, block, undo_block_bytes(block->bytes));
         return;

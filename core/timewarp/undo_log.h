@@ -109,8 +109,9 @@ struct undo_log {
     struct cw_undo undo; /* where the next word goes, and the end of the current block */
     struct log *open;    /* being written; NULL: none */
     struct undo_block *oldest, *current, *free;
-    size_t live;    /* logs that are needed */
-    uint64_t bytes; /* of logs, ever */
+    size_t live;       /* logs that are needed */
+    uint64_t bytes;    /* of logs, ever */
+    size_t used_bytes; /* of the blocks that are not free */
     struct memory *memory;
 };
 

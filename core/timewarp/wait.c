@@ -57,13 +57,6 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     (void)sync_add_relaxed(&sim->sleepers, UINT64_MAX);
 }
 
-/* Sleeps for a fixed time, which needs no other worker to end it. */
-static void nap(void)
-{
-    struct sync_u64 unused = {1};
-    sync_sleep(&unused, 1, NAP_NS);
-}
-
 /* Sleeps until the worker that holds this one up has made something known. If there is none, or if
  * it sleeps, too, this worker may be the last one awake (I-WAIT-1): it naps, and calls a round. */
 static void sleep_or_nap(struct timewarp *tw)
@@ -75,7 +68,7 @@ static void sleep_or_nap(struct timewarp *tw)
         return;
     }
     tw->gvt.wanted = true;
-    nap();
+    sync_doze(NAP_NS);
 }
 
 /* Gives the core away. Notes whether other programs have had it. */
@@ -106,36 +99,18 @@ void wait_turn(struct timewarp *tw)
         give_core_away(&tw->wait);
 }
 
-/* Of a thread's workers the one that another thread's worker holds up at the least time. Its own
- * worker 0 stands for it if there is none. */
-static struct timewarp *held_by_others(struct worker *first, uint32_t count)
+void wait_together(struct worker *first, unsigned turns)
 {
-    struct timewarp *least = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        struct timewarp *const tw = first[i].timewarp;
-        const uint32_t by = tw->promise.blocked_by;
-        if ((by < first->index || by >= first->index + count) &&
-            (least == NULL || tw->promise.blocked_by_ps < least->promise.blocked_by_ps))
-            least = tw;
-    }
-    return least != NULL ? least : first->timewarp;
-}
-
-void wait_together(struct worker *first, uint32_t count, unsigned turns)
-{
-    struct wait *const wait = &first->timewarp->wait;
     if (turns < TURNS_SPUN && !first->sim->crowded)
         sync_pause();
-    else if (turns >= TURNS_AWAKE || is_core_shared(wait, SHARED_TIMES))
-        sleep_or_nap(held_by_others(first, count));
     else
-        give_core_away(wait);
+        wait_for_threads(&first->timewarp->wait, turns);
 }
 
 void wait_for_threads(struct wait *wait, unsigned looks)
 {
     if (looks >= TURNS_AWAKE || is_core_shared(wait, SHARED_TIMES))
-        nap();
+        sync_doze(NAP_NS);
     else
         give_core_away(wait);
 }
@@ -158,7 +133,7 @@ void wait_for_recorder(struct timewarp *tw)
         if (turns < TURNS_SPUN && !sim->crowded)
             sync_pause();
         else
-            nap();
+            sync_doze(NAP_NS);
     }
     activity_slept(&tw->worker->clock, start);
 }

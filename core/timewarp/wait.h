@@ -37,10 +37,9 @@ struct worker;
 
 /* One turn of waiting. */
 void wait_turn(struct timewarp *tw);
-/* One turn of waiting for all workers of a thread: the `turns`-th in a row. The thread sleeps for
- * one of the workers that hold it up. A time-out ends the sleep if another one makes something
- * known first. */
-void wait_together(struct worker *first, uint32_t count, unsigned turns);
+/* One turn of waiting for all workers of a thread: the `turns`-th in a row. The thread naps at
+ * most: each of its workers may be the one that can go on. */
+void wait_together(struct worker *first, unsigned turns);
 /* One look of waiting for other threads, the `looks`-th in a row. */
 void wait_for_threads(struct wait *wait, unsigned looks);
 /* With more threads than cores, after speculation: another worker on this core may be behind. Gives

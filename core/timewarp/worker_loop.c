@@ -44,11 +44,15 @@ enum { LAST_LOOKS_AWAY = 256 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
+/* Whether safe events are speculated on, too. Near the limit, where the window is small, they would
+ * then need a round of GVT each. */
 static bool keeps_all(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
-    return tw->throttle.level < MEMORY_SCARCE && !tw->throttle.held &&
-           (sync == CW_OPTIMISTIC || (sync == CW_STRESS && tw->stress.keep_all));
+    const enum memory_level level = tw->throttle.level;
+    return !tw->throttle.held &&
+           ((sync == CW_OPTIMISTIC && level < MEMORY_TIGHT) ||
+            (sync == CW_STRESS && tw->stress.keep_all && level < MEMORY_SCARCE));
 }
 
 /* How far speculation may reach: to the end, and no further than the window beyond GVT. */
@@ -101,8 +105,14 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     worker->sim->model.handle(&worker->ctx, block->state, entry->event);
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         worker_check_changes(worker, block);
+}
+
+/* The call that enter_handler() made is over, and what it needed memory for is done. */
+static void leave_handler(struct timewarp *tw)
+{
     tw->current.handling = NULL;
     tw->current.speculative = false;
+    worker_leave_engine(tw->worker);
     tw->processed++;
 }
 
@@ -133,6 +143,7 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
 static void handle_safe(struct timewarp *tw, const struct entry *entry)
 {
     enter_handler(tw, entry, false);
+    leave_handler(tw);
     commit_safe(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
     if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
         tw->stress.final = key_of(entry);
@@ -150,16 +161,23 @@ static inline bool is_in_order(const struct lp_logs *of)
     return !entry_before(&newest, &older);
 }
 
+/* Puts the records of an event that was just handled into the open log. Without memory the event is
+ * undone, so it still counts as being handled. */
+static inline void log_records_of_event(struct timewarp *tw)
+{
+    struct commit_records *const records = &tw->worker->records;
+    tw->worker->watch.in_engine = true; /* a fault from here on is not the handler's */
+    if (__builtin_expect(records->used == 0, 1))
+        return;
+    if (!undo_log_add_records(&tw->undo_log, records->bytes, records->used))
+        worker_out_of_memory(tw->worker);
+    records->used = 0;
+}
+
 /* The open log is that of an event that was just handled. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
 {
-    struct commit_records *const records = &tw->worker->records;
-    if (__builtin_expect(records->used > 0, 0)) {
-        if (!undo_log_add_records(&tw->undo_log, records->bytes, records->used))
-            worker_out_of_memory(tw->worker);
-        records->used = 0;
-    }
     undo_log_close(&tw->undo_log, &tw->lp_logs[lp], event, time_ps, block->hash);
     CW_INVARIANT("I-TW-1", is_in_order(&tw->lp_logs[lp]),
                  "LP %u has handled an event at %lld ps after a later one", (unsigned)lp,
@@ -174,6 +192,8 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     if (tw->stress.on)
         stress_note_state(tw, entry_lp(entry));
     enter_handler(tw, entry, true);
+    log_records_of_event(tw);
+    leave_handler(tw);
     const uint16_t notes = event->reserved;
     event->reserved = 0;
     close_log(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], event, entry->time_ps,
@@ -350,7 +370,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         undo_log_open(&tw->undo_log);
         worker_leave_engine(worker);
         call_handler(tw, worker, block, event);
-        worker->watch.in_engine = true; /* likewise; but there may be no memory to close the log */
+        log_records_of_event(tw);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
         tw->processed++;
@@ -552,6 +572,7 @@ static bool look_around(struct timewarp *tw)
         tw->throttle.wary &= may_rise(tw); /* else no wait releases more than an event or two */
     }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
+    throttle_read_logs(&tw->throttle, tw->undo_log.live, tw->undo_log.used_bytes);
     make_room(tw);
     if (!round_ended)
         return false;
@@ -732,7 +753,7 @@ bool worker_guard(struct worker *worker, void (*part)(struct timewarp *))
 static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned turns)
 {
     const uint64_t start = clock_ticks();
-    wait_together(first, count, turns);
+    wait_together(first, turns);
     for (uint32_t i = 0; i < count; i++)
         activity_slept(&first[i].clock, start);
 }

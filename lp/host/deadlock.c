@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/text_stream.h"
 #include "lp/host/wait_graph.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/queues/queue_ends.h"
@@ -172,7 +173,7 @@ static bool tell_wait(const struct lp_model *m, const struct cw_sim *sim, uint32
     const bool runs = kernel->wait == LP_WAIT_NONE || kernel->wait == LP_WAIT_START;
     char *text = NULL;
     size_t bytes = 0;
-    FILE *const out = open_memstream(&text, &bytes);
+    FILE *const out = text_stream_open(&text, &bytes);
     if (out == NULL)
         return false;
     print_wait(out, m, pe, kernel, no_pe);
@@ -286,7 +287,7 @@ int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struc
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *const out = open_memstream(&text, &bytes);
+    FILE *const out = text_stream_open(&text, &bytes);
     if (out == NULL)
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "IpcqDeadlock: kernels wait and nothing is left to happen (no memory "

@@ -97,6 +97,10 @@ void tl_effect_send(struct tl *tl)
         tl_fail(tl, "IpcqTileTooLarge: ",
                 ": a tile of %u bytes does not fit in a slot of %u (defaults.slot_size)",
                 call->bytes, lp_tile_bytes_max(m, tl->p, self, dir));
+    if (__builtin_expect(queue->my_head == UINT32_MAX, 0)) /* a slot is the number's remainder */
+        tl_fail(tl, "IpcqTooManyTiles: ",
+                ": its queue has carried %u tiles, the most that one queue carries in a run",
+                UINT32_MAX);
     if (queue->my_head - queue->peer_tail_cache >= lp_slots(m, tl->p, self, dir, false)) {
         tl_wait_for(tl, LP_WAIT_CREDIT);
         return;

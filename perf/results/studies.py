@@ -83,12 +83,12 @@ def curves(name, title, x, y, series, logs="xy", sizes=False, height=420):
 def bars(name, title, y, labels, series, stacked=False):
     """series: {label: [a figure for each of labels]}."""
     script = HEAD.format(width=900, height=420, path=OUT / f"{name}.svg", title=title, x="product m x n x k", y=y)
-    script += "set key outside right\nset style data histograms\nset style fill solid 0.9 border rgb 'white'\nset boxwidth 0.8\n"
+    script += f"set key outside {'top center horizontal' if stacked else 'right'}\nset style data histograms\nset style fill solid 0.9 border rgb 'white'\nset boxwidth 0.8\n"
     script += f"set style histogram {'rowstacked' if stacked else 'clustered gap 1'}\n"
     script += f"set yrange [0:{'100' if stacked else ''}]\n$d << END\n"
     for i, label in enumerate(labels):
         script += f'"{label}" ' + " ".join(f"{figures[i]:.9g}" for figures in series.values()) + "\n"
-    script += "END\nset xtics rotate by -40\nplot " + ", ".join(
+    script += f"END\nset xtics rotate by {-90 if len(labels) > 12 else -40}\nplot " + ", ".join(
         f"$d using {i + 2}:xtic(1) lc rgb '{COLOURS[i % 7]}' title '{label}'" for i, label in enumerate(series)) + "\n"
     gnuplot(script)
 
@@ -124,24 +124,28 @@ def allreduce_memory():
 
 
 def gemm():
-    rows = sweep("gemm")
-    names = [r["axes"]["gemm"] for r in rows]
     table = []
-    for row, name in zip(rows, names):
-        m, n, k = map(int, name.split("x"))
+    for row in sweep("gemm"):
+        shape, operands = row["axes"]["gemm"], row["axes"]["gemm-operands"]
+        m, n, k = map(int, shape.split("x"))
         explain = row["json"]["explain"]
-        blocks = {block: explain["blocks"][block]["busy_share"] for block in ("pe_gemm", "pe_dma", "pe_fetch_store")}
-        shares = explain["mean"]["shares_ns"]
-        table.append((name, m, n, k, row["time_ns"], 2 * m * n * k / row["time_ns"], blocks, shares, explain["sentence"]))
-    write_csv("gemm", ("product", "m", "n", "k", "operands", "time_ns", "gflops_per_pe", "pe_gemm_busy", "pe_dma_busy", "pe_fetch_store_busy",
-                       *(f"{share.replace(' ', '_')}_ns" for share in SHARES), "limited_by"),
-              [(*row[:4], "streamed", row[4], f"{row[5]:.3f}", *(f"{v:.4f}" for v in row[6].values()), *(row[7][s] for s in SHARES), row[8])
-               for row in table])
-    bars("gemm_stages", "Products with streamed operands: the stages of a PE", "share of the time (%)", names,
-         {share: [100 * row[7][share] / sum(row[7].values()) for row in table] for share in SHARES}, stacked=True)
-    bars("gemm_occupancy", "Products with streamed operands: occupancy", "busy (%)", names,
-         {block: [100 * row[6][block] for row in table] for block in ("pe_gemm", "pe_dma", "pe_fetch_store")})
-    bars("gemm_flops", "Products with streamed operands: rate of a PE", "GFLOP/s", names, {"GFLOP/s": [row[5] for row in table]})
+        table.append({"shape": shape, "operands": operands, "m": m, "n": n, "k": k, "ns": row["time_ns"], "rate": 2 * m * n * k / row["time_ns"],
+                      "blocks": {block: explain["blocks"][block]["busy_share"] for block in ("pe_gemm", "pe_dma", "pe_fetch_store")},
+                      "shares": explain["mean"]["shares_ns"], "phases": {p["name"]: p["mean_ns"] for p in row["json"]["phases"]},
+                      "limit": explain["sentence"]})
+    shapes, ways = list(dict.fromkeys(r["shape"] for r in table)), list(dict.fromkeys(r["operands"] for r in table))
+    of = {(r["shape"], r["operands"]): r for r in table}
+    write_csv("gemm", ("product", "m", "n", "k", "operands", "time_ns", "load_operands_ns", "gflops_per_pe", "pe_gemm_busy", "pe_dma_busy",
+                       "pe_fetch_store_busy", *(f"{share.replace(' ', '_')}_ns" for share in SHARES), "limited_by"),
+              [(r["shape"], r["m"], r["n"], r["k"], r["operands"], r["ns"], r["phases"].get("load operands", ""), f"{r['rate']:.3f}",
+                *(f"{v:.4f}" for v in r["blocks"].values()), *(r["shares"].get(s, 0.0) for s in SHARES), r["limit"]) for r in table])
+    bars("gemm_stages", "The stages of a PE, by operands: s(treamed), p(inned), l(oaded)", "share of the time (%)",
+         [f"{shape} {way[0]}" for shape in shapes for way in ways],
+         {share: [100 * of[shape, way]["shares"].get(share, 0) / sum(of[shape, way]["shares"].values()) for shape in shapes for way in ways]
+          for share in SHARES}, stacked=True)
+    bars("gemm_occupancy", "How long PE_GEMM is busy", "busy (%)", shapes,
+         {way: [100 * of[shape, way]["blocks"]["pe_gemm"] for shape in shapes] for way in ways})
+    bars("gemm_flops", "Rate of a PE", "GFLOP/s", shapes, {way: [of[shape, way]["rate"] for shape in shapes] for way in ways})
 
 
 def scaling():

@@ -353,15 +353,18 @@ def histories_show_each_run(browser):
     database.unlink(missing_ok=True)
     db = sqlite3.connect(database)
     db.executescript("CREATE TABLE run (id INTEGER, started TEXT, commit_id TEXT, host TEXT);"
-                     "CREATE TABLE measurement (run INTEGER, name TEXT, threads INTEGER, round INTEGER, events_per_s REAL, disturbed INTEGER);")
+                     "CREATE TABLE measurement (run INTEGER, name TEXT, threads INTEGER, round INTEGER, events_per_s REAL, disturbed INTEGER, events INTEGER);")
     for run in range(30):
         db.execute("INSERT INTO run VALUES (?, ?, ?, 'host')", (run + 1, f"2026-01-{run + 1:02}", f"c{run:07}"))
         for case, base in (("phold", 9e6), ("pod64", 4e6)):
             for r in range(5):
-                db.execute("INSERT INTO measurement VALUES (?, ?, 1, ?, ?, 0)", (run + 1, case, r, base * (.99 ** run) * (1 + r / 1000)))
+                db.execute("INSERT INTO measurement VALUES (?, ?, 1, ?, ?, 0, ?)",
+                           (run + 1, case, r, base * (.99 ** run) * (1 + r / 1000), 7 if case == "phold" or run < 20 else 8))
     db.commit()
     page = open_page(browser, report("history", database))
     drawn = page.value("[...document.querySelectorAll('#history-view .dot')].map(d => +d.dataset.y)")
+    changed = page.value("[...document.querySelectorAll('#history-view .dot.changed')].map(d => +d.dataset.x)")
+    assert changed == [21], changed  # other events than in the run before
     assert len(drawn) == 60 and near(drawn[0], 1) and near(drawn[29], .99 ** 29), drawn[:3]
     page.choose("#history-view select", 1)
     drawn = page.value("[...document.querySelectorAll('#history-view .dot')].map(d => +d.dataset.y)")

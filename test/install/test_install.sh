@@ -35,6 +35,19 @@ an_installation_has_program_libraries_and_headers() {
     pkg-config --exists cubewarp-engine cubewarp-plugin
 }
 
+# Addresses that differ from run to run, tables of calls that are read-only from the start, no stack
+# that is executed.
+the_program_and_the_library_are_hardened() {
+    local file
+    for file in "$prefix/bin/cubewarp" "$(readlink -f "$prefix/lib/libcubewarp-engine.so")"; do
+        readelf -hW "$file" | grep -q 'Type: *DYN'
+        readelf -lW "$file" | grep -q GNU_RELRO
+        readelf -lW "$file" | grep -q 'GNU_STACK.* RW '
+        readelf -dW "$file" | grep -q 'BIND_NOW\|FLAGS_1.*NOW'
+    done
+    readelf -dW "$prefix/bin/cubewarp" | grep -q 'FLAGS_1.*PIE'
+}
+
 every_command_has_a_page_and_every_shell_a_completion() {
     local command
     for command in $("$prefix/bin/cubewarp" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
@@ -191,6 +204,7 @@ a_removed_installation_leaves_no_file() {
 
 export BUILD=${BUILD:-build}
 it an_installation_has_program_libraries_and_headers
+it the_program_and_the_library_are_hardened
 it every_command_has_a_page_and_every_shell_a_completion
 it the_libraries_show_names_with_the_prefix_only
 it the_example_builds_in_c_and_cxx_shared_and_static

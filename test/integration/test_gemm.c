@@ -183,8 +183,59 @@ static void what_cannot_be_multiplied_is_refused(void **state)
     refused("--bench gemm --gemm 512x512x512 --gemm-tile 512",
             "--gemm-tile: five tiles of 512 x 512 need 2621440 bytes of TCM, and ");
     refused("--bench gemm --gemm 65536x65536x65536 --gemm-tile 1", "more than 4294967295 pairs");
+    refused("--bench gemm --gemm 512x512x512 --gemm-operands loaded",
+            "--gemm-operands loaded: the operands in TCM and the tiles need 1050624 bytes, and ");
+    refused("--bench gemm --gemm-operands fast", "streamed, pinned or loaded");
+    refused("--bench gemm_allreduce --gemm-operands pinned",
+            "--gemm-operands does nothing in the bench gemm_allreduce");
     refused("--bench gemm_allreduce --algorithm lrab_pipelined_allreduce",
             "gemm_allreduce: lrab_pipelined_allreduce has streams of its own");
+}
+
+/* Wherever operands are, the bits are one; one tile is loaded once in each way; and of many tiles
+ * those in TCM are not loaded again. */
+static void operands_in_tcm_are_loaded_once(void **state)
+{
+    (void)state;
+    static const char *const operands[] = {"streamed", "pinned", "loaded"};
+    static const char *const shapes[] = {"--gemm 100x70x130", "--gemm 33x65x17 --gemm-tile 16",
+                                         "--gemm 5x7x9 --gemm-tile 4 --dtype f32"};
+    int64_t one_tile_ps[3], bytes[3];
+    for (size_t o = 0; o < 3; o++) {
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            json_t *const root = run_json("run --preset tiny --bench gemm %s --gemm-operands %s "
+                                          "--verify-data",
+                                          shapes[i], operands[o]);
+            const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+            assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+            json_decref(root);
+        }
+        json_t *root = run_json("run --preset tiny --bench gemm --gemm 16x16x16 --gemm-tile 16 "
+                                "--no-data --gemm-operands %s",
+                                operands[o]);
+        one_tile_ps[o] = row_ps(root, 0);
+        json_decref(root);
+        root = run_json("run --preset tiny --bench gemm --gemm 128x128x128 --no-data "
+                        "--gemm-operands %s",
+                        operands[o]);
+        const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+        const json_t *const kinds = json_object_get(row, "link_kinds");
+        bytes[o] = 0;
+        for (size_t i = 0; i < json_array_size(kinds); i++) {
+            const json_t *const kind = json_array_get(kinds, i);
+            if (strcmp(json_string_value(json_object_get(kind, "kind")), "hbm") == 0)
+                bytes[o] = json_integer_value(json_object_get(kind, "bytes"));
+        }
+        assert_int_equal(json_array_size(json_object_get(row, "phases")), o == 0 ? 0 : 2);
+        json_decref(root);
+    }
+    assert_int_equal(one_tile_ps[0], one_tile_ps[2]);
+    /* 128 x 128 x 128 in tiles of 32, f16, on four cubes: 64 steps of two tiles of 2 KiB each, or
+     * operands of 32 KiB once; the result of 32 KiB in any case. */
+    const int64_t tile = (int64_t)4 * 2048, whole = (int64_t)4 * 32768;
+    assert_int_equal(bytes[0], 128 * tile + whole);
+    assert_int_equal(bytes[1], 64 * tile + 2 * whole);
+    assert_int_equal(bytes[2], 3 * whole);
 }
 
 int main(void)
@@ -196,6 +247,7 @@ int main(void)
         cmocka_unit_test(with_two_channels_an_all_reduce_takes_less_than_a_quarter_longer),
         cmocka_unit_test(one_channel_blocks_what_two_keep_apart),
         cmocka_unit_test(threads_make_no_difference),
+        cmocka_unit_test(operands_in_tcm_are_loaded_once),
         cmocka_unit_test(what_cannot_be_multiplied_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,79 @@ static void files_of_all_collectives_run(void **state)
     }
 }
 
+/* Copies a file of the fuzzer's corpus: line ends as on Windows, a byte order mark; its gpus. */
+static unsigned copy_shape(const char *shape, const char *name, bool crlf, const char *mark)
+{
+    char path[200], text[32768];
+    snprintf(path, sizeof path, "test/fuzz/corpus/msccl/%s", shape);
+    FILE *const from = fopen(path, "r"), *const to = fopen(path_of(name), "w");
+    assert_non_null(from);
+    assert_non_null(to);
+    const size_t bytes = fread(text, 1, sizeof text - 1, from);
+    text[bytes] = '\0';
+    fputs(mark, to);
+    for (size_t i = 0; i < bytes; i++) {
+        if (crlf && text[i] == '\n')
+            fputc('\r', to);
+        fputc(text[i], to);
+    }
+    assert_int_equal(fclose(from), 0);
+    assert_int_equal(fclose(to), 0);
+    const char *const gpus = strstr(text, "ngpus=");
+    return gpus != NULL ? (unsigned)strtoul(gpus + 7, NULL, 10) : 0;
+}
+
+/* The shapes that public generators write: nops that wait for several thread blocks, counts,
+ * several channels and instances, scratch, copies, `op`, files that do not say their collective. */
+static void files_in_the_shapes_of_generators_run(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"pairs_with_nops",
+                                         "doubling_with_counts",
+                                         "attributes_in_other_order",
+                                         "custom",
+                                         "ring_of_two_channels_twice",
+                                         "prolog_and_comments",
+                                         "fewest_attributes",
+                                         "hierarchy_of_two_channels",
+                                         "op_for_step",
+                                         "one_pass_out_of_place",
+                                         "two_steps_through_scratch",
+                                         "halving_and_doubling",
+                                         "chain_of_three_chunks",
+                                         "thread_block_without_steps",
+                                         "scatter_in_place",
+                                         "single_quotes",
+                                         "copies"};
+    char hash[17], again[17];
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const unsigned gpus = copy_shape(shapes[i], "shape.xml", false, "");
+        verify_file("shape.xml", gpus, "--n-elem 4948 --dtype f32", hash);
+        (void)copy_shape(shapes[i], "shape.xml", true, i % 2 == 0 ? "\xef\xbb\xbf" : "");
+        verify_file("shape.xml", gpus, "--n-elem 4948 --dtype f32", again);
+        assert_string_equal(hash, again);
+    }
+}
+
+/* A step of more chunks than rings have slots, at both ends at once: the rings grow. */
+static void a_step_of_very_many_chunks_runs(void **state)
+{
+    (void)state;
+    char hash[17];
+    enum { CHUNKS = 12000 };
+    FILE *const f = begin("many.xml", 2, CHUNKS, "allreduce", true);
+    for (unsigned g = 0; g < 2; g++)
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"%d\" o_chunks=\"0\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n"
+                "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" cnt=\"%d\"/>\n"
+                "<step s=\"1\" type=\"rrc\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" "
+                "cnt=\"%d\"/>\n</tb>\n</gpu>\n",
+                g, CHUNKS, 1 - g, 1 - g, CHUNKS, CHUNKS);
+    end(f);
+    verify_file("many.xml", 2, "--n-elem 12000", hash);
+}
+
 static void an_all_reduce_of_any_size_runs(void **state)
 {
     (void)state;
@@ -322,6 +395,8 @@ static void algorithms_are_written_and_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_all_collectives_run),
+                                       cmocka_unit_test(files_in_the_shapes_of_generators_run),
+                                       cmocka_unit_test(a_step_of_very_many_chunks_runs),
                                        cmocka_unit_test(an_all_reduce_of_any_size_runs),
                                        cmocka_unit_test(a_file_is_for_so_many_ranks),
                                        cmocka_unit_test(ccl_yaml_names_a_file),

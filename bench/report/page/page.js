@@ -381,7 +381,7 @@
         else seen.add(key);
       }
       drawChart(chartBox, {
-        lines: shown, x: { label: capital(AXES[state.x].label), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
+        lines: shown, x: { label: capital(AXES[state.x].label) + (AXES[state.x].unit ? " (" + AXES[state.x].unit + ")" : ""), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
         y: { label: capital(figure.label) + (figure.unit ? " (" + figure.unit + ")" : ""), log: logy }, plain: lines.length > 60,
         onselect: p => select(p.row)
       });

@@ -119,6 +119,6 @@ const char *config_quote_node(const struct config_node *node, char buf[TEXT_QUOT
     else if (node->bytes == 0 && node->plain)
         snprintf(buf, TEXT_QUOTE_BYTES, "nothing");
     else
-        text_quote(node->text, node->bytes, buf);
+        return node->is_long ? "a text of several lines" : text_quote(node->text, node->bytes, buf);
     return buf;
 }

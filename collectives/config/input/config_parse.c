@@ -124,6 +124,7 @@ static void fill_scalar(struct parse *parse, const yaml_event_t *event, struct c
     const char *const text = (const char *)event->data.scalar.value;
     node->kind = CONFIG_SCALAR;
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    node->is_long = event->end_mark.line > event->start_mark.line;
     node->bytes = event->data.scalar.length;
     if (memchr(text, '\0', node->bytes) != NULL)
         config_parse_fail(parse, event, "a NUL byte in a value");
@@ -160,7 +161,7 @@ static bool is_duplicate(struct parse *parse, const struct config_node *mapping,
         char quoted[TEXT_QUOTE_BYTES];
         config_error(
             parse->loader, key->place, "key %s is given twice; first at line %u, column %u",
-            text_quote(key->text, key->bytes, quoted), other->place.line, other->place.column);
+            text_quote_key(key->text, key->bytes, quoted), other->place.line, other->place.column);
         return true;
     }
     return false;

@@ -13,7 +13,8 @@ enum config_node_kind { CONFIG_SCALAR, CONFIG_SEQUENCE, CONFIG_MAPPING };
 /* A node. A mapping's children are its keys (scalars), each with its value beside it. */
 struct config_node {
     enum config_node_kind kind;
-    bool plain; /* a scalar without quotes */
+    bool plain;   /* a scalar without quotes */
+    bool is_long; /* a scalar that goes over several lines */
     struct config_place place;
     const char *text; /* of a scalar; without NUL bytes inside */
     size_t bytes;

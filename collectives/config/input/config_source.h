@@ -23,6 +23,7 @@ enum config_file { CONFIG_TOPOLOGY, CONFIG_COMPONENTS, CONFIG_CCL, CONFIG_FILES 
 struct config_source {
     const char *name;      /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
     bool is_file;          /* places have a line and a column */
+    bool is_found;         /* in the working directory: nobody has named it */
     bool any_key;          /* a preset or --set: keys of all files; else those of `file` */
     enum config_file file; /* which of the three */
 };

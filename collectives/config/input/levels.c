@@ -150,7 +150,7 @@ static bool unknown_in_level(const struct level_reader *reader, const struct con
     if (nearest.best != NULL)
         snprintf(meant, sizeof meant, "did you mean '%s'? ", nearest.best);
     config_error(reader->loader, key->place, "%s: unknown key %s in a level; %sknown: %s",
-                 reader->path, text_quote(key->text, key->bytes, quoted), meant, known);
+                 reader->path, text_quote_key(key->text, key->bytes, quoted), meant, known);
     return false;
 }
 

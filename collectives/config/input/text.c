@@ -79,6 +79,18 @@ const char *text_quote(const char *text, size_t bytes, char buf[TEXT_QUOTE_BYTES
     return buf;
 }
 
+const char *text_quote_key(const char *text, size_t bytes, char buf[TEXT_QUOTE_BYTES])
+{
+    size_t shown = 0;
+    while (shown < bytes && strchr(":$=@", text[shown]) == NULL)
+        shown++;
+    text_quote(text, shown, buf);
+    const size_t end = strlen(buf) - 1; /* the closing quote; text_quote() leaves room for "..." */
+    if (shown < bytes && (end < 3 || buf[end - 1] != '.'))
+        memcpy(buf + end, "...'", sizeof "...'");
+    return buf;
+}
+
 /* Levenshtein distance with transpositions of neighbours (optimal string alignment). */
 static unsigned edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {

@@ -15,6 +15,9 @@ enum { TEXT_QUOTE_BYTES = 96 };
  * that a terminal would obey instead of showing. Returns buf.
  */
 const char *text_quote(const char *text, size_t bytes, char buf[TEXT_QUOTE_BYTES]);
+/* The same for a key of a file, which may be a file of another kind (of passwords, say): cut off at
+ * the first ':', '$', '=' or '@', which no key has. */
+const char *text_quote_key(const char *text, size_t bytes, char buf[TEXT_QUOTE_BYTES]);
 
 /*
  * The candidate nearest to a text by edit distance (Levenshtein, with transpositions of

@@ -137,6 +137,38 @@ static void expect_fault(const char *text, const char *message)
     assert_string_equal(error.text, message);
 }
 
+/* The file's test and the bench's collective; 0: none is refused. */
+static int check_of(const char *before, const char *after, enum ccl_collective does, char text[400])
+{
+    struct measured *measured = NULL;
+    struct cw_error error = {.exit_code = CW_OK};
+    char all[2000];
+    snprintf(all, sizeof all, "%s%s1024 256 float sum -1 6.37 0.16 0.30 0 7 0.2 0.3 0\n%s", before,
+             NCCL_HEAD, after);
+    write_text("measured", all);
+    assert_int_equal(measured_read("measured", MEASURED_IN_PLACE, &measured, &error), CW_OK);
+    const int code = measured_check(measured, "the bench", does, &error);
+    snprintf(text, 400, "%.399s", error.text);
+    measured_free(measured);
+    return code;
+}
+
+static void times_are_of_the_bench_s_collective(void **state)
+{
+    (void)state;
+    char text[400];
+    static const char command[] = "mpirun ./build/all_gather_perf -b 8\n";
+    assert_int_equal(check_of("", "", CCL_ALL_REDUCE, text), CW_OK); /* it does not say */
+    assert_int_equal(check_of(command, "", CCL_ALL_GATHER, text), CW_OK);
+    assert_int_equal(check_of("", command, CCL_ALL_TO_ALL, text), CW_USAGE);
+    assert_string_equal(text, "--measured measured: its times are of all_gather_perf, which does "
+                              "all_gather, and the bench is a bench of all_to_all; legal is a "
+                              "table of the same collective");
+    assert_int_equal(check_of(command, "", CCL_COLLECTIVES, text), CW_OK);
+    assert_int_equal(check_of(command, "all_reduce_perf\n", CCL_ALL_TO_ALL, text), CW_OK);
+    assert_int_equal(check_of("bin/alltoall_test\n", "", CCL_ALL_REDUCE, text), CW_USAGE);
+}
+
 static void a_fault_has_its_place(void **state)
 {
     (void)state;
@@ -283,6 +315,7 @@ int main(void)
         cmocka_unit_test(nccl_tests_of_all_versions_are_read),
         cmocka_unit_test(hccl_test_is_read),
         cmocka_unit_test(json_of_nccl_tests_is_read),
+        cmocka_unit_test(times_are_of_the_bench_s_collective),
         cmocka_unit_test(a_fault_has_its_place),
         cmocka_unit_test(too_many_sizes_end_soon),
         cmocka_unit_test(random_faults_are_told),

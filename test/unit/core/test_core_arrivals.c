@@ -24,7 +24,8 @@ static struct cw_event *event_at(struct cw_event *event, int64_t time_ps)
 
 struct kit {
     struct memory memory;
-    struct arrivals arrivals;
+    struct arrivals_aside aside;
+    struct arrivals arrivals, other; /* of two senders */
 };
 
 static struct kit *begin(uint64_t bytes_max)
@@ -32,13 +33,17 @@ static struct kit *begin(uint64_t bytes_max)
     struct kit *const kit = calloc(1, sizeof *kit);
     assert_non_null(kit);
     memory_init(&kit->memory, bytes_max);
-    arrivals_init(&kit->arrivals, &kit->memory);
+    arrivals_aside_init(&kit->aside, &kit->memory, 2);
+    arrivals_init(&kit->arrivals, &kit->aside, 0);
+    arrivals_init(&kit->other, &kit->aside, 1);
     return kit;
 }
 
 static void end(struct kit *kit)
 {
     arrivals_free(&kit->arrivals);
+    arrivals_free(&kit->other);
+    arrivals_aside_free(&kit->aside);
     assert_int_equal(kit->memory.taken.word, 0);
     free(kit);
 }
@@ -55,7 +60,7 @@ static void one_event_far_ahead_holds_no_memory_for_those_behind_it(void **state
             is_far ? event_at(&far[i / (EVENTS / FAR)], INT64_MAX - i) : event_at(&near, i);
         assert_true(arrivals_add(&kit->arrivals, event, i - 8));
     }
-    assert_true(kit->arrivals.capacity <= ARRIVALS_MIN * 8);
+    assert_true(kit->arrivals.capacity <= 32 * 32);
     assert_true(kit->memory.taken.word < 64 << 10);
     for (size_t i = 0; i < FAR; i++) {
         const uint64_t number = i * (EVENTS / FAR);
@@ -95,7 +100,7 @@ static void whatever_can_be_cancelled_is_found_by_its_number(void **state)
             live += events[i].time_ps >= now;
         live_most = live > live_most ? live : live_most;
     }
-    assert_true(kit->arrivals.capacity <= 8 * live_most); /* I-ARRIVE-2 */
+    assert_true(kit->arrivals.capacity <= 32 * live_most); /* I-ARRIVE-2 */
     for (int64_t i = 0; i < COUNT; i++)
         if (!taken[i] && events[i].time_ps >= COUNT)
             assert_ptr_equal(arrivals_take(&kit->arrivals, (uint64_t)i), &events[i]);
@@ -114,9 +119,10 @@ static void all_are_forgotten_and_numbers_go_on(void **state)
         struct cw_event near;
         assert_true(arrivals_add(&kit->arrivals, i % 100 == 0 ? &far : event_at(&near, i), i));
     }
-    assert_true(kit->arrivals.aside.count > 0);
+    assert_true(kit->aside.table.count > 0);
     arrivals_forget(&kit->arrivals);
-    assert_int_equal(kit->arrivals.aside.count, 0);
+    arrivals_aside_forget(&kit->aside);
+    assert_int_equal(kit->aside.table.count, 0);
     assert_null(arrivals_take(&kit->arrivals, 0));
     assert_null(arrivals_take(&kit->arrivals, 900));
     assert_true(arrivals_add(&kit->arrivals, &far, 0));
@@ -134,11 +140,28 @@ static void without_memory_nothing_is_lost(void **state)
     assert_non_null(events);
     while (added < COUNT && arrivals_add(&kit->arrivals, event_at(&events[added], 5), 0))
         added++;
-    assert_in_range(added, 64, COUNT - 1);
+    assert_in_range(added, ARRIVALS_MIN, COUNT - 1);
     assert_false(arrivals_add(&kit->arrivals, event_at(&events[added], 5), 0));
     for (uint64_t i = 0; i < added; i++)
         assert_ptr_equal(arrivals_take(&kit->arrivals, i), &events[i]);
     free(events);
+    end(kit);
+}
+
+static void senders_do_not_see_each_other(void **state)
+{
+    (void)state;
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event far[2], near;
+    (void)event_at(&near, 0);
+    for (int64_t i = 0; i < 1000; i++) {
+        assert_true(arrivals_add(&kit->arrivals, i == 3 ? event_at(&far[0], 5000) : &near, i));
+        assert_true(arrivals_add(&kit->other, i == 3 ? event_at(&far[1], 5000) : &near, i));
+    }
+    assert_true(kit->aside.table.count >= 2);
+    assert_null(arrivals_take(&kit->other, 2));
+    assert_ptr_equal(arrivals_take(&kit->other, 3), &far[1]);
+    assert_ptr_equal(arrivals_take(&kit->arrivals, 3), &far[0]);
     end(kit);
 }
 
@@ -147,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_event_far_ahead_holds_no_memory_for_those_behind_it),
         cmocka_unit_test(whatever_can_be_cancelled_is_found_by_its_number),
+        cmocka_unit_test(senders_do_not_see_each_other),
         cmocka_unit_test(all_are_forgotten_and_numbers_go_on),
         cmocka_unit_test(without_memory_nothing_is_lost),
     };

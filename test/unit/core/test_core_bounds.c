@@ -151,6 +151,67 @@ static void a_fast_sender_is_held_back_before_its_messages_fill_the_memory(void 
     }
 }
 
+/* ---- records of speculation --------------------------------------------------------------------
+ */
+
+enum { RECORDED_LPS = 8, RECORDS = 20, RECORDED_STEPS = 300 };
+
+/* Events that need much memory to be undone: for the records that they emit. */
+static void emit_much(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    const uint64_t *const seen = state;
+    const char record[64] = {0};
+    ++*CW_MUT(ctx, seen);
+    for (int i = 0; i < RECORDS; i++)
+        cw_emit(ctx, 1, record, sizeof record);
+    if (event->number < RECORDED_STEPS)
+        cw_send(ctx, event->lp, 100, 0, event->entity, event->number + 1, NULL, 0);
+}
+
+static void inject_at_each_lp(struct cw_sim *sim)
+{
+    struct cw_error error;
+    for (uint32_t i = 0; i < RECORDED_LPS; i++)
+        assert_int_equal(cw_inject(sim, i, i, 0, i, 0, NULL, 0, &error), CW_OK);
+}
+
+static void count_record(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                         uint16_t bytes)
+{
+    (void)event, (void)kind, (void)record, (void)bytes;
+    ++*(uint64_t *)arg;
+}
+
+/* The run speculates up to the limit, is refused memory, and still ends well. Where changes are
+ * checked events are handled one by one. */
+static void speculation_that_finds_no_memory_is_undone(void **state)
+{
+    (void)state;
+    const int64_t least_ps[] = {0, 100, 100, 0};
+    uint64_t records = 0;
+    const struct cw_model model = {.name = "records",
+                                   .lp_count = RECORDED_LPS,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = emit_much};
+    struct cw_config config = {
+        .worker_count = 1, .end_ps = CW_TIME_MAX, .record = count_record, .record_arg = &records};
+    const uint64_t hash = run_model(&model, &config, inject_at_each_lp).trace_hash;
+    const uint64_t expected = records;
+    assert_int_equal(expected, RECORDED_LPS * (RECORDED_STEPS + 1) * RECORDS);
+    config.worker_count = 2;
+    for (config.memory_bytes_max = 3 * MIB / 2; config.memory_bytes_max <= 6 * MIB;
+         config.memory_bytes_max *= 2)
+        for (int i = 0; i < 8; i++) {
+            config.sync = CW_CONSERVATIVE + (enum cw_sync)(i / 2);
+            config.check_changes = i % 2 != 0;
+            config.least_delay_ps = config.sync == CW_CONSERVATIVE ? least_ps : NULL;
+            records = 0;
+            assert_true(run_model(&model, &config, inject_at_each_lp).trace_hash == hash);
+            assert_int_equal(records, expected);
+        }
+}
+
 /* ---- the credit itself ------------------------------------------------------------------------
  */
 
@@ -208,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fast_sender_is_held_back_before_its_messages_fill_the_memory),
+        cmocka_unit_test(speculation_that_finds_no_memory_is_undone),
         cmocka_unit_test(the_credit_is_a_share_of_the_memory),
         cmocka_unit_test(what_gvt_has_passed_is_settled),
         cmocka_unit_test(marks_never_run_out),

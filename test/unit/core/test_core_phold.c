@@ -178,7 +178,7 @@ static void under_any_memory_limit_a_run_ends_well_or_with_exit_code_4(void **st
 /* The least limit, to 1 %, under which the sequential mode ends well. */
 static uint64_t sequential_need(struct phold_options options)
 {
-    uint64_t too_little = 1 << 20, enough = 64 << 20;
+    uint64_t too_little = 1 << 20, enough = 128 << 20;
     while (enough - too_little > enough / 100) {
         struct cw_stats stats;
         struct cw_error error;
@@ -190,9 +190,10 @@ static uint64_t sequential_need(struct phold_options options)
     return enough;
 }
 
-static void is_enough(const struct phold_options *options, enum cw_sync sync, uint64_t expected)
+static void is_enough(const struct phold_options *options, enum cw_sync sync, uint64_t expected,
+                      uint32_t threads_least, uint32_t threads_most)
 {
-    for (uint32_t threads = 1; threads <= 4; threads++) {
+    for (uint32_t threads = threads_least; threads <= threads_most; threads *= 2) {
         struct cw_stats stats;
         struct cw_error error;
         double setup_s;
@@ -210,13 +211,30 @@ static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **
     uint64_t expected = run(&options).trace_hash;
     options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
     for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
-        is_enough(&options, sync, expected);
+        is_enough(&options, sync, expected, 1, 2);
     options.traffic = PHOLD_MESH; /* all that is pending has its turn at once */
     options.engine.memory_bytes_max = 0;
     expected = run(&options).trace_hash;
     options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
-    is_enough(&options, CW_CONSERVATIVE, expected);
-    is_enough(&options, CW_ADAPTIVE, expected);
+    for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
+        is_enough(&options, sync, expected, 1, 4);
+}
+
+/* 1.5 MiB of sequential need for each worker are enough for its share of what each worker has. */
+static void a_fifth_more_is_enough_for_64_workers(void **state)
+{
+    (void)state;
+    struct phold_options options = phold_defaults();
+    options.lps = 16384;
+    options.population = 40;
+    options.traffic = PHOLD_MESH;
+    options.engine.end_ps = 300000;
+    options.engine.thread_count = 2;
+    const uint64_t expected = run(&options).trace_hash;
+    options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
+    assert_true(options.engine.memory_bytes_max >= UINT64_C(64) * 3 / 2 << 20);
+    for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
+        is_enough(&options, sync, expected, 64, 64);
 }
 
 static void without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4(void **state)
@@ -624,6 +642,7 @@ int main(void)
         cmocka_unit_test(mesh_tokens_go_in_rounds),
         cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
         cmocka_unit_test(a_fifth_more_memory_than_the_sequential_mode_needs_is_enough),
+        cmocka_unit_test(a_fifth_more_is_enough_for_64_workers),
         cmocka_unit_test(without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4),
         cmocka_unit_test(adaptive_undoes_less_than_it_commits_however_few_the_events),
         cmocka_unit_test(threads_that_wait_get_their_share_beside_busy_programs),

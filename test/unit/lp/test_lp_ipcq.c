@@ -373,6 +373,35 @@ static void check_sequences(const struct machine *m, uint32_t first)
     }
 }
 
+/* As if so many tiles had come and gone. */
+static void set_pointers(struct machine *m, uint32_t pe, enum hw_dir dir, uint32_t tiles)
+{
+    struct lp_queue *const q = (struct lp_queue *)(uintptr_t)queue_of(m, pe, dir);
+    q->my_head = q->my_tail = q->peer_head_cache = q->peer_tail_cache = tiles;
+}
+
+static void a_queue_carries_2_to_32_tiles_less_one(void **state)
+{
+    (void)state;
+    for (uint32_t slots = 1; slots <= 3; slots++) {
+        struct machine *m = small_machine(1, 1, 1);
+        m->config.n_slots = slots;
+        machine_start(m);
+        set_pointers(m, 0, E, UINT32_MAX - 5);
+        set_pointers(m, 1, W, UINT32_MAX - 5);
+        RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+            {1, (const struct line[]){RECV(W, 16), RECV(W, 16), RECV(W, 16), RECV(W, 16), DONE}});
+        assert_int_equal(nth(m, 1, LP_OP_RECV, 3)->seq, UINT32_MAX - 2);
+        const struct part parts[] = {
+            {0, (const struct line[]){SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE}},
+            {1, (const struct line[]){RECV(W, 16), RECV(W, 16), RECV(W, 16), DONE}}};
+        assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
+        assert_memory_equal(m->error.text, "IpcqTooManyTiles: ", 18);
+        assert_non_null(strstr(m->error.text, "4294967295 tiles"));
+        machine_free(m);
+    }
+}
+
 static void pointers_never_go_back_and_agree_at_the_end(void **state)
 {
     (void)state;
@@ -451,6 +480,7 @@ int main(void)
         cmocka_unit_test(an_asynchronous_receive_completes_in_wait),
         cmocka_unit_test(wait_waits_for_a_tile_that_has_not_come),
         cmocka_unit_test(asynchronous_receives_complete_in_order),
+        cmocka_unit_test(a_queue_carries_2_to_32_tiles_less_one),
         cmocka_unit_test(pointers_never_go_back_and_agree_at_the_end),
         cmocka_unit_test(wiring_of_pe_0_alone_leaves_the_others_without_queues),
         cmocka_unit_test(a_pe_with_all_its_queues_takes_at_most_1536_bytes),

@@ -149,7 +149,8 @@ static void test_faults(void **state)
          "entities"},
         {"<algo coll='allreduce'/>", "a.xml:1:1: algo has no ngpus; legal is 1 to 65536"},
         {"<algo ngpus='2' coll='broadcast'/>",
-         "a.xml:1:1: coll=\"broadcast\"; legal are allreduce, reducescatter, allgather, alltoall"},
+         "a.xml:1:1: coll=\"broadcast\"; legal are allreduce, reducescatter, allgather, alltoall, "
+         "custom"},
         {"<algo ngpus='2000000000000000000000' coll='allreduce'/>",
          "a.xml:1:1: ngpus=\"2000000000000000000000\"; legal is 1 to 65536"},
         {"<algo ngpus='' coll='allreduce'/>", "a.xml:1:1: ngpus=\"\"; legal is 1 to 65536"},
@@ -207,6 +208,24 @@ static void test_faults(void **state)
         read_bad(faults[i].text, faults[i].lines);
 }
 
+/* It says why the steps do not do the first collective. */
+static void test_no_collective(void **state)
+{
+    (void)state;
+    struct msccl_file file;
+    struct cw_error error = {.exit_code = CW_OK};
+    static const char text[] = "<algo ngpus='2' nchunksperloop='2' inplace='0'>"
+                               "<gpu id='0' i_chunks='2' o_chunks='2' s_chunks='0'/>"
+                               "<gpu id='1' i_chunks='2' o_chunks='2' s_chunks='0'/></algo>";
+    assert_int_equal(msccl_read_text("a.xml", text, strlen(text), &file, &error), CW_USAGE);
+    assert_null(file.schedule);
+    const char *const told = cw_error_text(&error);
+    assert_ptr_equal(strstr(told, "a.xml: the file does not say its collective, and its steps do "
+                                  "none (allreduce: a.xml: gpu 0: nothing writes to o[0]; "),
+                     told);
+    assert_non_null(strstr(told, "; legal are allreduce, reducescatter, allgather, alltoall"));
+}
+
 /* All faults of a file are told, up to a bound. */
 static void test_many_faults(void **state)
 {
@@ -236,9 +255,12 @@ static void test_no_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type),          cmocka_unit_test(test_waits_and_copies),
-        cmocka_unit_test(test_all_gather_in_place), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_many_faults),         cmocka_unit_test(test_no_file)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_type),
+                                       cmocka_unit_test(test_waits_and_copies),
+                                       cmocka_unit_test(test_all_gather_in_place),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_no_collective),
+                                       cmocka_unit_test(test_many_faults),
+                                       cmocka_unit_test(test_no_file)};
     return cmocka_run_group_tests_name("msccl_xml", tests, NULL, NULL);
 }
