@@ -126,6 +126,7 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
 {
     struct cause_trace *const trace = &sim->trace;
     const int64_t end_ps = sim->config.end_ps;
+    worker_check_stop(worker);
     for (;;) {
         const uint64_t index = worker->committed;
         check_limit(sim, worker);

@@ -332,6 +332,7 @@ struct lp_switch {
 
 struct lp_host {
     uint64_t acknowledged; /* acknowledgements and completions that have arrived */
+    int64_t last_ps;       /* the latest of them */
 };
 
 static inline const struct lp_pe *lp_pe(const struct lp_model *m, const struct lp_cube *cube,

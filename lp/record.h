@@ -30,7 +30,6 @@ enum lp_record_kind {
     LP_RECORD_OP = 1,  /* struct lp_op */
     LP_RECORD_KERNEL,  /* struct lp_kernel_record: a kernel's start, end, phase marks */
     LP_RECORD_ARRIVAL, /* struct lp_arrival, if the host wants them */
-    LP_RECORD_HOST,    /* struct lp_host_record: an acknowledgement or completion at the host */
     LP_RECORD_CROSSED, /* struct lp_crossed, if the host wants them */
     LP_RECORD_CAUSE,   /* struct lp_cause (causes.h), if the host wants them, and the two below */
     LP_RECORD_CAUSE_MORE,
@@ -178,13 +177,6 @@ struct lp_crossed {
     uint32_t lp, index; /* its owner, its number in the owner's state */
     uint32_t bytes;
     uint32_t batch; /* that links count it under */
-};
-/* An acknowledgement or a completion is back at the host. */
-struct lp_host_record {
-    int64_t t_ps;
-    uint32_t pe, launch; /* launch: of a completion */
-    uint32_t kind;       /* LP_TRANSFER_ACK or LP_TRANSFER_DONE (model.h) */
-    uint32_t reserved;
 };
 #pragma GCC diagnostic pop
 

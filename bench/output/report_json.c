@@ -134,8 +134,7 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     json_t *object = json_object();
     put_unless_exact(exact, &object, "collective", text_or_null(row->collective));
     put_unless_exact(exact, &object, "algorithm", text_or_null(row->algorithm));
-    put_unless_exact(exact, &object, "choice",
-                     text_or_null(row->choice != NULL ? row->choice : ""));
+    put_unless_exact(exact, &object, "choice", text_or_null(row->choice));
     report_put(&object, "bytes", json_u64(row->bytes));
     put_unless_exact(exact, &object, "count", json_u64(row->count));
     put_unless_exact(exact, &object, "shards_per_rank",

@@ -17,7 +17,6 @@ void result_free(struct result *result)
         free(result->rows[i].phases);
         free(result->rows[i].explain);
         free(result->rows[i].not_run);
-        free(result->rows[i].choice);
     }
     free(result->rows);
     free(result->engine.workers);

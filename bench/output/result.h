@@ -47,6 +47,7 @@ struct result_link_kind {
 struct result_row {
     char collective[32]; /* "all_reduce" */
     char algorithm[64];  /* "" for a bench without */
+    char choice[512];    /* why that algorithm was chosen; "": it was named */
     uint64_t bytes, count;
     uint32_t tiles;  /* of so many bytes, one after the other, as bandwidth counts them; 0: one */
     uint32_t shards; /* of a rank, of so many bytes each; 0: none, it is single tiles */
@@ -54,7 +55,6 @@ struct result_row {
                         of a rank are reduced together */
     bool done;       /* false: the run failed before its figures were known */
     char *not_run;   /* why this size was not run; NULL: it was. The result's */
-    char *choice;    /* why the algorithm was chosen; NULL: it was named. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */

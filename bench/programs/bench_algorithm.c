@@ -102,8 +102,7 @@ void bench_note_algorithm(const struct bench_session *session, struct result_row
         return;
     const char *const why =
         schedule != NULL && algorithm->schedule != NULL ? schedule->why : choice.why;
-    if (why[0] != '\0' && row->choice == NULL)
-        row->choice = strdup(why);
+    snprintf(row->choice, sizeof row->choice, "%s", why);
     if (schedule != NULL && algorithm->schedule != NULL) {
         row->moved = schedule_moved(schedule);
         if (schedule->why[0] != '\0')

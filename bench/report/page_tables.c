@@ -8,6 +8,7 @@
 
 #include "bench/report/chart.h"
 #include "bench/survey/say.h"
+#include "bench/survey/survey_log.h"
 #include "bench/survey/words.h"
 
 enum { HEAT_STEPS = 9 };
@@ -313,22 +314,12 @@ void page_write_engine(FILE *out, struct survey *survey)
 
 bool page_has_history(const struct survey *survey) { return survey->case_count > 0; }
 
-/* The last run whose simulated results are others than those of the run before; NULL: none. */
-static const struct survey_measure *last_change(const struct survey_case *one)
-{
-    const struct survey_measure *last = NULL;
-    for (size_t i = 0; i < one->count; i++)
-        if (one->measures[i].changed)
-            last = &one->measures[i];
-    return last;
-}
-
 void page_write_history(FILE *out, struct survey *survey)
 {
     char text[SAY_BYTES];
     bool has_changes = false;
     for (size_t i = 0; i < survey->case_count; i++)
-        has_changes |= last_change(&survey->cases[i]) != NULL;
+        has_changes |= survey_last_change(&survey->cases[i], NULL) != NULL;
     fputs("<div id=\"history-view\"></div><div class=\"static\">", out);
     chart_history(out, survey);
     fputs("</div>", out);
@@ -356,7 +347,7 @@ void page_write_history(FILE *out, struct survey *survey)
         fprintf(out, "<td class=\"n\">%s</td>", say_count(first, text));
         fprintf(out, "<td class=\"n\">%s</td>", say_count(last, text));
         fprintf(out, "<td class=\"n\">%.3f</td><td>", last / first);
-        const struct survey_measure *const change = last_change(one);
+        const struct survey_measure *const change = survey_last_change(one, NULL);
         if (change != NULL) {
             fputs("<span class=\"state\">with commit ", out);
             say_html(out, change->commit);

@@ -5,6 +5,7 @@
  */
 #include "bench/study/study_estimate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,20 +106,64 @@ struct study_estimate study_estimate_run(const struct run_options *run, const st
     return estimate;
 }
 
-static struct study_estimate estimate_line(struct run_options *run, bool bench_given)
+/* The configuration of the point before: points that differ in sizes alone have the same one. */
+struct kept_config {
+    char *key;             /* the words of its line without sizes; NULL: there is none */
+    struct config *config; /* NULL: it is not legal */
+    const char *bench;     /* follows from it; a static name */
+};
+
+static void forget_config(struct kept_config *kept)
 {
-    struct study_estimate estimate = {0};
-    struct config_errors errors = {0};
-    struct config *config = NULL;
-    const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
-    if (run_line_configure(run, bench, &config, &errors) == CW_OK)
-        estimate = study_estimate_run(run, config);
-    config_errors_free(&errors);
-    config_free(config);
-    return estimate;
+    config_free(kept->config);
+    free(kept->key);
+    *kept = (struct kept_config){0};
 }
 
-struct study_estimate study_estimate(const struct study *study, uint32_t point)
+/* The caller frees it; NULL: no memory. */
+static char *key_of_line(char *const *arguments, size_t count)
+{
+    static const char *const sizes[] = {"--bytes",    "--bytes-per-rank", "--n-elem",
+                                        "--minbytes", "--maxbytes",       "--stepfactor",
+                                        "--stepbytes"};
+    char *text = NULL;
+    size_t bytes;
+    FILE *const stream = open_memstream(&text, &bytes);
+    for (size_t i = 0; stream != NULL && i < count; i++) {
+        bool is_size = false;
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            is_size |= strcmp(arguments[i], sizes[k]) == 0;
+        if (is_size)
+            i++; /* and its value */
+        else
+            fprintf(stream, "%s\n", arguments[i]);
+    }
+    return stream != NULL && fclose(stream) == 0 ? text : NULL;
+}
+
+/* Of a line whose options are read. `key` is taken. */
+static struct study_estimate estimate_line(struct run_options *run, bool bench_given, char *key,
+                                           struct kept_config *kept)
+{
+    if (key == NULL || kept->key == NULL || strcmp(key, kept->key) != 0) {
+        struct config_errors errors = {0};
+        const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
+        forget_config(kept);
+        kept->key = key;
+        if (run_line_configure(run, bench, &kept->config, &errors) != CW_OK)
+            kept->config = NULL;
+        kept->bench = run->bench;
+        config_errors_free(&errors);
+    } else {
+        free(key);
+    }
+    run->bench = kept->bench;
+    return kept->config != NULL ? study_estimate_run(run, kept->config)
+                                : (struct study_estimate){0};
+}
+
+static struct study_estimate estimate_point(const struct study *study, uint32_t point,
+                                            struct kept_config *kept)
 {
     struct study_estimate estimate = {0};
     struct run_options *const run = malloc(sizeof *run);
@@ -129,10 +174,19 @@ struct study_estimate study_estimate(const struct study *study, uint32_t point)
     if (run != NULL && arguments != NULL) {
         run_options_defaults(run);
         if (options_read(&options, (int)count, arguments, &ignored) == CW_OK)
-            estimate = estimate_line(run, options_given(&options, "bench"));
+            estimate = estimate_line(run, options_given(&options, "bench"),
+                                     key_of_line(arguments, count), kept);
     }
     free(arguments);
     free(run);
+    return estimate;
+}
+
+struct study_estimate study_estimate(const struct study *study, uint32_t point)
+{
+    struct kept_config kept = {0};
+    const struct study_estimate estimate = estimate_point(study, point, &kept);
+    forget_config(&kept);
     return estimate;
 }
 
@@ -198,10 +252,12 @@ bool study_estimate_all(const struct study *study, const uint32_t *points, uint3
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = (struct numbered){key_of(study, points[i]), i};
     qsort(sorted, count, sizeof *sorted, compare_keys);
+    struct kept_config kept = {0};
     for (uint32_t i = 0; i < count; i++)
         estimates[sorted[i].index] = i > 0 && sorted[i].key == sorted[i - 1].key
                                          ? estimates[sorted[i - 1].index]
-                                         : study_estimate(study, points[sorted[i].index]);
+                                         : estimate_point(study, points[sorted[i].index], &kept);
+    forget_config(&kept);
     free(sorted);
     return true;
 }

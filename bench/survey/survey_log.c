@@ -127,6 +127,20 @@ static bool measure_differs(const struct survey_measure *before, const struct su
             strcmp(before->results, now->results) != 0);
 }
 
+const struct survey_measure *survey_last_change(const struct survey_case *one, size_t *count)
+{
+    const struct survey_measure *last = NULL;
+    size_t changes = 0;
+    for (size_t i = 0; i < one->count; i++)
+        if (one->measures[i].changed) {
+            last = &one->measures[i];
+            changes++;
+        }
+    if (count != NULL)
+        *count = changes;
+    return last;
+}
+
 /* Begins the next run of a case at its first row. False: no memory. */
 static bool measure_begin(struct survey *survey, struct survey_case *one, sqlite3_stmt *row)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/survey/say.h"
+#include "bench/survey/survey_log.h"
 
 enum { VALUES_SHOWN = 6 };
 
@@ -347,13 +348,8 @@ static void words_engine(struct words *words)
 /* The last run of a case whose simulated results are others than those of the run before. */
 static void words_changed(struct words *words, const struct survey_case *one)
 {
-    const struct survey_measure *last = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < one->count; i++)
-        if (one->measures[i].changed) {
-            last = &one->measures[i];
-            count++;
-        }
+    size_t count;
+    const struct survey_measure *const last = survey_last_change(one, &count);
     if (last != NULL)
         words_add(words,
                   survey_print(words->survey,

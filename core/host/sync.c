@@ -16,11 +16,22 @@
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max)
 {
 #ifdef SYNC_EXPLORE
-    (void)shared, (void)value, (void)ns_max;
-    sync_step(true);
+    (void)ns_max;
+    sync_step_asleep(shared, value);
 #else
     const struct timespec most = {.tv_nsec = ns_max};
     (void)syscall(SYS_futex, &shared->word, FUTEX_WAIT_PRIVATE, (uint32_t)value, &most, NULL, 0);
+#endif
+}
+
+void sync_doze(long ns_max)
+{
+#ifdef SYNC_EXPLORE
+    (void)ns_max;
+    sync_step(true);
+#else
+    struct sync_u64 unused = {1};
+    sync_sleep(&unused, 1, ns_max);
 #endif
 }
 

@@ -31,6 +31,9 @@
 #ifdef SYNC_EXPLORE
 /* The explorer's. `waits`: the caller can do nothing until another worker has gone on. */
 void sync_step(bool waits);
+struct sync_u64;
+/* The caller sleeps until the word is another one, or wakes for no reason. */
+void sync_step_asleep(const struct sync_u64 *shared, uint64_t value);
 #else
 static inline void sync_step(bool waits) { (void)waits; }
 #endif
@@ -274,6 +277,8 @@ static inline void sync_fence_often(bool can_fence_all)
 
 /* Sleeps while the word is `value`, until sync_wake(), or for so long; may wake for no reason. */
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max);
+/* Sleeps for so long; nothing wakes it, but it may wake for no reason. */
+void sync_doze(long ns_max);
 /* Sets the word to 0 and wakes the thread that sleeps on it. */
 void sync_wake(struct sync_u64 *shared);
 

@@ -40,13 +40,12 @@ static bool account(struct memory *memory, size_t bytes)
  * one goes on within that time, and the time is bounded. */
 static bool account_later(struct memory *memory, size_t bytes)
 {
-    struct sync_u64 unused = {1};
     bool taken = false;
     if (memory->sharers == 1 || bytes > memory->bytes_max)
         return false;
     (void)sync_add_relaxed(&memory->waiting, 1);
     for (unsigned looks = 0; looks < LOOKS && !taken; looks++) {
-        sync_sleep(&unused, 1, SLEEP_NS);
+        sync_doze(SLEEP_NS);
         taken = account(memory, bytes);
     }
     (void)sync_add_relaxed(&memory->waiting, UINT64_MAX);

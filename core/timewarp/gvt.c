@@ -249,10 +249,8 @@ static void deliver_records(struct timewarp *tw)
     struct cw_sim *const sim = tw->worker->sim;
     struct interval_log *const log = tw->worker->clock.log;
     const uint64_t begun = log == NULL ? 0 : clock_ticks();
-    if (!recorder_ask(&sim->recorder, sim->slots, tw->gvt.now)) {
-        (void)memory_error(&sim->memory, &tw->worker->failure);
-        abort_run(sim, tw->worker);
-    }
+    if (!recorder_ask(&sim->recorder, sim->slots, tw->gvt.now))
+        worker_fail_for_memory(tw->worker); /* at once: a handler could yet fail in this turn */
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
 }

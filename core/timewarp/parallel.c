@@ -130,7 +130,7 @@ static void forget_bounds(struct cw_sim *sim)
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         struct gvt *const gvt = &tw->gvt;
-        gvt->now = (struct key){.time_ps = INT64_MIN};
+        gvt->now = gvt->reported = (struct key){.time_ps = INT64_MIN};
         gvt->safe_ps = INT64_MIN;
         gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;

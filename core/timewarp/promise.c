@@ -56,8 +56,6 @@ int64_t promise_ps(struct timewarp *tw)
     int64_t promise_ps = tw->gvt.safe_ps;
     if (least != NULL && least->time_ps < promise_ps)
         promise_ps = least->time_ps;
-    if (tw->current.failed && tw->current.stuck_at.time_ps < promise_ps)
-        promise_ps = tw->current.stuck_at.time_ps;
     return promise_ps;
 }
 

@@ -3,9 +3,10 @@
  * anything early, in a word that the others read. (It is the null message of Chandy, Misra and
  * Bryant, 1977-79, without the message.)
  *
- * P(B), worker B's promise, is the least of three times: of its pending events, of an event that
- * has failed for good, and its safe bound. It is computed when all that B has sent was published.
- * L(B, A) is the least delay of a send from B to A; cw_send() refuses a smaller one.
+ * P(B), worker B's promise, is the lesser of two times: of its least pending event, and its safe
+ * bound. It is computed when all that B has sent was published. An event that has failed for good
+ * does not count: its worker handles no event any more, so nothing is caused by it. L(B, A) is the
+ * least delay of a send from B to A; cw_send() refuses a smaller one.
  *
  * I-PROM-1: any message that B sends to A after it has promised P(B) is for P(B) + L(B, A) or
  * later. Proof, with I-SAFE-2, by induction over the steps of all workers:

@@ -213,16 +213,19 @@ void rollback_cancel(struct timewarp *tw, struct cw_event *event)
 }
 
 /*
- * Whether nothing relies on the event: it is before neither GVT, nor the promise, nor the last
- * report. Nor is it before the safe bound: its messages to own LPs could have been handled for
- * good.
+ * Whether nothing relies on the event.
+ * - Other workers rely on the promise, which is not beyond the safe bound (I-SAFE-2), and on the
+ * last report. They rely on GVT, too, but fossil_collect() has committed each event before GVT.
+ * - This worker relies on the events before its safe bound: what they have sent to own LPs may have
+ *   been handled for good.
  */
 static bool may_undo(const struct timewarp *tw, struct cw_event *event)
 {
     const struct entry entry = entry_of_event(event);
-    const struct key key = key_of(&entry);
-    return event->time_ps >= tw->promise.promised_ps && event->time_ps >= tw->gvt.safe_ps &&
-           !key_before(key, tw->gvt.now) && !key_before(key, tw->gvt.reported);
+    CW_INVARIANT("I-GVT-1", !key_before(key_of(&entry), tw->gvt.now),
+                 "an event of LP %u at %lld ps is not committed, and GVT is %lld ps",
+                 (unsigned)event->lp, (long long)event->time_ps, (long long)tw->gvt.now.time_ps);
+    return event->time_ps >= tw->gvt.safe_ps && !key_before(key_of(&entry), tw->gvt.reported);
 }
 
 static void rollback_logs(struct timewarp *tw, bool all)

@@ -5,6 +5,11 @@
 
 #include "core/invariant.h"
 
+/* Cancelled events from which on a purge pays. The builds that look for bugs set few. */
+#ifndef PURGE_MIN
+#define PURGE_MIN 1024
+#endif
+
 enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
@@ -19,7 +24,6 @@ enum {
     LOG_SHARE = 16,              /* of the memory, for the undo logs of all workers */
     BATCH_MOST_MIN = 16,         /* speculation between two looks where memory is small */
     BATCHES_PER_WINDOW = 8,
-    PURGE_MIN = 1024,           /* cancelled events */
     EVENTS_AFTER_REFUSAL = 256, /* to commit before speculating again */
     USAGE_MIN = 256,            /* events that the window is judged by */
     /* to wait so long for a safe event is cheaper than to speculate on it: */

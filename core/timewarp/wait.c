@@ -72,20 +72,18 @@ void wait_turn(struct timewarp *tw)
 
 void wait_together(const struct cw_sim *sim, unsigned turns)
 {
-    struct sync_u64 unused = {1};
     if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
     else if (turns < TURNS_AWAKE)
         sync_yield();
     else
-        sync_sleep(&unused, 1, SLEEP_NS_TOGETHER);
+        sync_doze(SLEEP_NS_TOGETHER);
 }
 
 void wait_for_recorder(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
     const uint64_t start = clock_ticks();
-    struct sync_u64 unused = {1};
     for (unsigned turns = 1;
          !simulation_aborted(sim) && recorder_is_behind(&sim->recorder, &tw->outbox); turns++) {
         CW_INVARIANT("I-REC-3",
@@ -94,7 +92,7 @@ void wait_for_recorder(struct timewarp *tw)
         if (turns < TURNS_SPUN && !sim->crowded)
             sync_pause();
         else
-            sync_sleep(&unused, 1, SLEEP_NS_TOGETHER);
+            sync_doze(SLEEP_NS_TOGETHER);
     }
     activity_slept(&tw->worker->clock, start);
 }

@@ -11,8 +11,8 @@
 
 /* The records of the batch that one worker has had. */
 struct lp_worker_times {
-    _Alignas(128) struct sync_u64 started, ended, returned;
-    struct sync_u64 first_start_ps, last_start_ps, last_end_ps, host_ps;
+    _Alignas(128) struct sync_u64 started, ended;
+    struct sync_u64 first_start_ps, last_start_ps, last_end_ps;
     struct sync_u64 last_end_pe; /* of last_end_ps, the least */
 };
 
@@ -115,12 +115,6 @@ void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t
     }
 }
 
-void lp_batch_times_answer(struct lp_batch_times *times, uint32_t worker, int64_t t_ps)
-{
-    count_one(&times->of_worker[worker].returned);
-    sync_raise(&times->of_worker[worker].host_ps, t_ps);
-}
-
 /* ---- sums and extremes over the workers ------------------------------------------------------ */
 
 const struct lp_times *lp_batch_times_sum(struct lp_batch_times *times)
@@ -131,9 +125,8 @@ const struct lp_times *lp_batch_times_sum(struct lp_batch_times *times)
     for (uint32_t i = 0; i < times->worker_count; i++) {
         const struct lp_worker_times *const of = &times->of_worker[i];
         const int64_t first = (int64_t)sync_load_acquire(&of->first_start_ps);
-        const int64_t last[3] = {(int64_t)sync_load_acquire(&of->last_start_ps),
-                                 (int64_t)sync_load_acquire(&of->last_end_ps),
-                                 (int64_t)sync_load_acquire(&of->host_ps)};
+        const int64_t last[2] = {(int64_t)sync_load_acquire(&of->last_start_ps),
+                                 (int64_t)sync_load_acquire(&of->last_end_ps)};
         const uint32_t last_pe = (uint32_t)sync_load_acquire(&of->last_end_pe);
         if (last[1] > sum->last_end_ps ||
             (last[1] == sum->last_end_ps && last_pe < sum->last_end_pe))
@@ -141,10 +134,8 @@ const struct lp_times *lp_batch_times_sum(struct lp_batch_times *times)
         first_ps = first < first_ps ? first : first_ps;
         sum->last_start_ps = last[0] > sum->last_start_ps ? last[0] : sum->last_start_ps;
         sum->last_end_ps = last[1] > sum->last_end_ps ? last[1] : sum->last_end_ps;
-        sum->host_ps = last[2] > sum->host_ps ? last[2] : sum->host_ps;
         sum->started += (uint32_t)sync_load_acquire(&of->started);
         sum->ended += (uint32_t)sync_load_acquire(&of->ended);
-        sum->returned += (uint32_t)sync_load_acquire(&of->returned);
     }
     sum->first_start_ps = first_ps == INT64_MAX ? 0 : first_ps;
     return sum;

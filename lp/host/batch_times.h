@@ -4,8 +4,7 @@
  *
  * Threads: during a drain each worker notes what it commits, in words that it alone writes, but for
  * those of ranks: these only fall or only rise, and kernels of one rank may be of several workers.
- * The sum may be read for progress meanwhile, on the thread of worker 0 alone: its words need not
- * fit together before the drain has ended. All else happens between drains.
+ * All else happens between drains.
  */
 #ifndef LP_BATCH_TIMES_H
 #define LP_BATCH_TIMES_H
@@ -61,10 +60,7 @@ bool lp_batch_times_name_phases(struct lp_batch_times *times, const struct tl_ke
 /* A mark of a kernel of this rank, which the worker has committed. */
 void lp_batch_times_mark(struct lp_batch_times *times, uint32_t worker, uint32_t rank,
                          const struct lp_kernel_record *record);
-/* An acknowledgement or completion has reached the host. */
-void lp_batch_times_answer(struct lp_batch_times *times, uint32_t worker, int64_t t_ps);
-
-/* Over the workers, up to now. */
+/* Over the workers, up to now. The host's answers are not in it: its LP counts them (model.h). */
 const struct lp_times *lp_batch_times_sum(struct lp_batch_times *times);
 const struct lp_phases *lp_batch_times_phases(struct lp_batch_times *times); /* between drains */
 

@@ -32,6 +32,7 @@ struct lp_system {
     uint32_t batch;    /* number of the current one, from 1; 0: installation */
     struct lp_cut cut; /* with more than one thread */
     struct lp_batch_times times;
+    uint64_t answered; /* acknowledgements and completions before the batch */
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the last drain */
     size_t launched_count, launched_capacity;
@@ -104,9 +105,6 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
     } else if (kind >= LP_RECORD_CAUSE) {
         if (system->model.emit.causes && system->model.emit.direct == NULL)
             options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
-    } else if (kind == LP_RECORD_HOST) {
-        lp_batch_times_answer(&system->times, worker,
-                              ((const struct lp_host_record *)record)->t_ps);
     }
 }
 
@@ -134,7 +132,9 @@ static int machine_out_of_memory(struct cw_error *error)
 
 static void reset_times(struct lp_system *system)
 {
+    const struct lp_host *const host = cw_state(system->sim, 0);
     lp_batch_times_reset(&system->times, cw_sim_now(system->sim));
+    system->answered = host->acknowledged;
 }
 
 static void system_least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
@@ -504,7 +504,12 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system)
 
 const struct lp_times *lp_system_times(struct lp_system *system)
 {
-    return lp_batch_times_sum(&system->times);
+    const struct lp_host *const host = cw_state(system->sim, 0);
+    (void)lp_batch_times_sum(&system->times);
+    struct lp_times *const sum = &system->times.sum;
+    sum->returned = (uint32_t)(host->acknowledged - system->answered);
+    sum->host_ps = sum->returned > 0 ? host->last_ps : 0;
+    return sum;
 }
 
 const struct lp_phases *lp_system_phases(struct lp_system *system)

@@ -109,7 +109,7 @@ bool lp_system_is_cut_short(const struct lp_system *system);
 const struct lp_model *lp_system_model(const struct lp_system *system);
 struct cw_sim *lp_system_sim(struct lp_system *system);
 const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one thread */
-/* Of the last batch, up to now. While a drain lasts, on the thread of worker 0 alone. */
+/* Of the last batch, up to now. Between drains. */
 const struct lp_times *lp_system_times(struct lp_system *system);
 const struct lp_phases *lp_system_phases(struct lp_system *system); /* between drains */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);

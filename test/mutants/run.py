@@ -54,6 +54,11 @@ LP_TESTS = [("asan", LP + name, {})
 
 
 def tests_of(mutant):
+    """The test that the mutant names comes first; the others only if that one does not find it."""
+    return mutant.tests + [test for test in tests_for(mutant) if test not in mutant.tests]
+
+
+def tests_for(mutant):
     if mutant.file.startswith("lp/"):
         return LP_TESTS
     if mutant.file.startswith(SCHEDULE_ROOMS):
@@ -64,10 +69,17 @@ def tests_of(mutant):
 class Mutant:
     def __init__(self, name):
         self.name, self.file, self.breaks, self.old, self.new = name, "", "", "", ""
+        self.tests = []
+
+
+def parse_test(text):
+    """VARIANT PROGRAM [NAME=VALUE...]"""
+    variant, program, *environment = text.split()
+    return variant, program, dict(pair.split("=", 1) for pair in environment)
 
 
 def parse(path):
-    """== NAME / file PATH / breaks TEXT / --- / old text / +++ / new text, up to the next ==."""
+    """== NAME / file PATH / breaks TEXT / [test TEST] / --- / old text / +++ / new text, up to the next ==."""
     mutants, part = [], None
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
         if line.startswith("== "):
@@ -77,6 +89,8 @@ def parse(path):
             part = "old" if line == "---\n" else "new"
         elif part is not None:
             setattr(mutants[-1], part, getattr(mutants[-1], part) + line)
+        elif line.startswith("test ") and mutants:
+            mutants[-1].tests.append(parse_test(line[5:]))
         elif line.startswith(("file ", "breaks ")) and mutants:
             key, value = line.rstrip("\n").split(" ", 1)
             setattr(mutants[-1], key, value)
@@ -168,11 +182,9 @@ def main():
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_sources()
     try:
-        for tests in [t for t in (TESTS, DATA_TESTS, LP_TESTS, SCHEDULE_TESTS)
-                      if any(tests_of(m) is t for m in mutants)]:
-            found = find(tests)
-            if found:
-                break
+        named = [test for m in mutants for test in m.tests]
+        rest = [test for m in mutants if not m.tests for test in tests_for(m)]
+        found = find(list({str(test): test for test in named + rest}.values()))
     except RuntimeError as error:
         sys.exit(f"mutants: the unchanged sources do not build:\n{error}")
     if found:

@@ -1,6 +1,8 @@
 /*
  * explorer.c: see explorer.h. The scheduler runs where the step is: it picks the next worker and
- * switches to it, or goes on at once if that is who is there.
+ * switches to it, or goes on at once if that is who is there. A worker that sleeps is not picked
+ * before its word has changed, but for one sleep in NO_REASON_ONE_IN; there is no time-out. So a
+ * wake-up that is lost, or a circle of sleepers, ends the test.
  */
 #include "test/stress/explorer.h"
 
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/host/coroutine.h"
+#include "core/host/sync.h"
 #include "core/cw.h"
 #include "core/host/threads.h"
 
@@ -22,7 +25,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { STACK_BYTES = COROUTINE_STACK_FACTOR * (64 << 10), WAITS_MAX = 100 };
+enum { STACK_BYTES = COROUTINE_STACK_FACTOR * (64 << 10), WAITS_MAX = 100, NO_REASON_ONE_IN = 8 };
 #define NOBODY    UINT32_MAX
 #define STEPS_MAX 200000000u /* of one exploration; what ends takes far fewer */
 
@@ -45,6 +48,8 @@ static struct {
     void *shared;
     uint32_t count, alive, current;
     bool ended[EXPLORER_WORKERS_MAX];
+    const struct sync_u64 *sleeps_on[EXPLORER_WORKERS_MAX]; /* NULL: awake */
+    uint64_t sleeps_while[EXPLORER_WORKERS_MAX];
     struct coroutine home, workers[EXPLORER_WORKERS_MAX];
     struct coroutine *arrived_from; /* for a coroutine's first step */
     char note[512];
@@ -78,11 +83,18 @@ void explorer_note(const char *format, ...)
 
 /* ---- who goes on ---------------------------------------------------------------------------- */
 
+/* Whether the worker can go on: it has not ended, and is not asleep. */
+static bool is_awake(uint32_t i)
+{
+    return !explorer.ended[i] && (explorer.sleeps_on[i] == NULL ||
+                                  explorer.sleeps_on[i]->word != explorer.sleeps_while[i]);
+}
+
 static uint32_t anybody_but(uint32_t not_this)
 {
     uint32_t candidates[EXPLORER_WORKERS_MAX], count = 0;
     for (uint32_t i = 0; i < explorer.count; i++)
-        if (!explorer.ended[i] && i != not_this)
+        if (is_awake(i) && i != not_this)
             candidates[count++] = i;
     return count == 0 ? not_this : candidates[cw_rng_below(&explorer.rng, count)];
 }
@@ -101,18 +113,17 @@ static uint32_t highest_priority(void)
 {
     uint32_t best = NOBODY;
     for (uint32_t i = 0; i < explorer.count; i++)
-        if (!explorer.ended[i] &&
-            (best == NOBODY || explorer.priorities[i] > explorer.priorities[best]))
+        if (is_awake(i) && (best == NOBODY || explorer.priorities[i] > explorer.priorities[best]))
             best = i;
     return best;
 }
 
-static uint32_t choose(bool waits)
+static uint32_t choose_any(bool waits)
 {
     const uint32_t current = explorer.current;
     switch (explorer.policy) {
     case EXPLORE_RUNS:
-        if (waits || explorer.ended[current] || change_is_due())
+        if (waits || !is_awake(current) || change_is_due())
             return anybody_but(current);
         return current;
     case EXPLORE_PRIORITIES:
@@ -132,6 +143,21 @@ static uint32_t choose(bool waits)
     }
 }
 
+static _Noreturn void die(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) > 0)
+        abort();
+    _exit(1);
+}
+
+static uint32_t choose(bool waits)
+{
+    const uint32_t next = choose_any(waits);
+    if (next == NOBODY || !is_awake(next))
+        die("all workers sleep\n");
+    return next;
+}
+
 static void go_on_with(struct coroutine *from, uint32_t next, bool for_good)
 {
     explorer.current = next;
@@ -143,15 +169,22 @@ void sync_step(bool waits)
 {
     if (explorer.alive == 0) /* the host, before and after a drain */
         return;
-    if (++explorer.steps > STEPS_MAX) {
-        static const char text[] = "the workers do not come to an end\n";
-        if (write(STDERR_FILENO, text, sizeof text - 1) > 0)
-            abort();
-        _exit(1);
-    }
+    if (++explorer.steps > STEPS_MAX)
+        die("the workers do not come to an end\n");
     const uint32_t next = choose(waits), current = explorer.current;
     if (next != current)
         go_on_with(&explorer.workers[current], next, false);
+}
+
+void sync_step_asleep(const struct sync_u64 *shared, uint64_t value)
+{
+    const uint32_t current = explorer.current;
+    if (explorer.alive > 0 && cw_rng_below(&explorer.rng, NO_REASON_ONE_IN) != 0) {
+        explorer.sleeps_on[current] = shared;
+        explorer.sleeps_while[current] = value;
+    }
+    sync_step(true);
+    explorer.sleeps_on[current] = NULL;
 }
 
 /* ---- in place of core/host/threads.c
@@ -221,6 +254,7 @@ void threads_run(struct threads *threads, threads_main main, void *shared)
     for (uint32_t i = 0; i < count; i++) {
         coroutine_make(&explorer.workers[i], stacks[i], STACK_BYTES, enter);
         explorer.ended[i] = false;
+        explorer.sleeps_on[i] = NULL;
     }
     explorer.alive = count;
     explorer.current = explorer.stalled = cw_rng_below(&explorer.rng, count);

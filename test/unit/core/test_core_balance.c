@@ -78,6 +78,19 @@ static void one_worker_gives_to_several(void **state)
     assert_true(off > 0.6);
 }
 
+static void loads_come_with_the_largest_and_the_mean(void **state)
+{
+    (void)state;
+    const double work[PARTS] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const uint32_t worker[PARTS] = {0, 0, 2, 2, 2, 1, 0, 0};
+    double load[WORKERS], mean;
+    const struct draft draft = {
+        .part_count = PARTS, .worker_count = WORKERS, .part_work = work, .load = load};
+    assert_true(draft_loads(&draft, worker, &mean) == 1 + 2 + 7 + 8);
+    assert_true(load[0] == 18 && load[1] == 6 && load[2] == 3 + 4 + 5 && load[3] == 0);
+    assert_true(mean == 36.0 / WORKERS);
+}
+
 static void less_work_is_worth_less_time(void **state)
 {
     (void)state;
@@ -211,6 +224,30 @@ static void a_move_waits_for_enough_samples(void **state)
     assert_true(ended);
 }
 
+/* 30 ms of looks, and 100 ms on trial, which are in no later window. */
+static void a_window_begins_behind_the_trial(void **state)
+{
+    enum { LOOKS_MOST = 100, LOOKS_OF_A_WINDOW = 6 };
+    (void)state;
+    struct trial trial;
+    bool ended = false;
+    trial_init(&trial);
+    while (trial_look(&trial, 0.005, 1000, true, true, &ended) != TRIAL_MAY_MOVE)
+        ;
+    trial_moved(&trial);
+    ended = false;
+    for (unsigned i = 0; i < LOOKS_MOST && !ended; i++) /* twice the rate */
+        assert_int_equal(trial_look(&trial, 0.005, 2000, true, true, &ended), TRIAL_WAITS);
+    assert_true(ended && !trial.tries);
+    for (unsigned i = 1; i < LOOKS_OF_A_WINDOW - 1; i++) {
+        (void)trial_look(&trial, 0.005, 2000, true, true, &ended);
+        assert_false(ended);
+    }
+    for (unsigned i = 0; i < 2 && !ended; i++)
+        (void)trial_look(&trial, 0.005, 2000, true, true, &ended);
+    assert_true(ended);
+}
+
 static void a_move_is_asked_back_until_it_is_planned(void **state)
 {
     (void)state;
@@ -234,6 +271,7 @@ int main(void)
         cmocka_unit_test(workers_that_are_even_keep_their_parts),
         cmocka_unit_test(a_part_too_large_to_help_stays),
         cmocka_unit_test(one_worker_gives_to_several),
+        cmocka_unit_test(loads_come_with_the_largest_and_the_mean),
         cmocka_unit_test(less_work_is_worth_less_time),
         cmocka_unit_test(a_cut_that_shrinks_the_lookahead_does_not_pay),
         cmocka_unit_test(too_many_events_to_move_do_not_pay),
@@ -243,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_move_that_loses_much_is_taken_back_at_once),
         cmocka_unit_test(disturbed_time_is_in_no_window),
         cmocka_unit_test(a_move_waits_for_enough_samples),
+        cmocka_unit_test(a_window_begins_behind_the_trial),
         cmocka_unit_test(a_move_is_asked_back_until_it_is_planned),
     };
     return cmocka_run_group_tests_name("balance", tests, NULL, NULL);

@@ -327,6 +327,7 @@ static void an_event_that_fails_delivers_no_record(void **state)
     struct cw_config config = plain;
     config.record = count_records;
     config.record_arg = &count;
+    config.sends_per_event_max = 2; /* the limit of records, too: each event may emit two */
     const struct acts acts = {.act = emit_two};
     const struct cw_model model = model_of(&acts);
     struct cw_error error;

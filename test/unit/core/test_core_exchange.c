@@ -35,6 +35,13 @@ void sync_step(bool waits)
     steps++;
 }
 
+/* No worker of this test sleeps. */
+void sync_step_asleep(const struct sync_u64 *shared, uint64_t value)
+{
+    (void)shared, (void)value;
+    abort();
+}
+
 static struct memory plenty(void)
 {
     struct memory memory;
@@ -386,6 +393,121 @@ static void a_message_between_the_cuts_counts_once(void **state)
     cw_sim_free(sim);
 }
 
+/* ---- messages that must not come --------------------------------------------------------------
+ */
+
+/* Worker 0 takes what worker 1 has sent. NULL: nothing is wrong with it. */
+static const char *complaint(struct cw_sim *sim)
+{
+    struct worker *const worker = &sim->workers[0];
+    (void)links_publish(&sim->workers[1].timewarp->links);
+    if (setjmp(worker->failed) != 0)
+        return cw_error_text(&worker->failure);
+    receive_all(worker->timewarp);
+    return NULL;
+}
+
+static void a_message_below_the_safe_bound_is_a_bug(void **state)
+{
+    (void)state;
+    struct cw_sim *const sim = create_ring(2, 1);
+    sim->workers[0].timewarp->gvt.safe_ps = 1000;
+    send_to(sim->workers[1].timewarp, 0, 1000);
+    assert_null(complaint(sim));
+    send_to(sim->workers[1].timewarp, 0, 999);
+    assert_string_equal(complaint(sim),
+                        "I-SAFE-1: a message from worker 1 for 999 ps arrived below "
+                        "the safe bound, 1000 ps");
+    cw_sim_free(sim);
+}
+
+/* Sends an event that may be cancelled, as the handler of a speculative event does. */
+static void send_cancellable(struct timewarp *tw, uint64_t seq, int64_t time_ps)
+{
+    struct message *const message =
+        links_write(&tw->links, links_to(&tw->links, 0), offsetof(struct cw_event, payload));
+    const struct event_header header = {.time_ps = time_ps};
+    message->kind = MESSAGE_EVENT;
+    message->cancellable = 1;
+    message->seq = seq;
+    event_write((struct cw_event *)(void *)message->body, &header);
+}
+
+static void send_cancel_of(struct timewarp *tw, uint64_t seq, int64_t time_ps)
+{
+    const struct remote_send sent = {.seq = seq, .time_ps = time_ps};
+    send_cancel(tw, 0, &sent);
+}
+
+/* Of an event that was never sent; of one that is forgotten, since it was safe; of one that GVT has
+ * passed and that is not forgotten yet. */
+static void a_cancellation_of_an_event_that_is_committed_is_a_bug(void **state)
+{
+    enum { UNKNOWN, FORGOTTEN, PASSED, CASES };
+    (void)state;
+    for (int wrong = UNKNOWN; wrong < CASES; wrong++) {
+        struct cw_sim *const sim = create_ring(2, 1);
+        struct timewarp *const to = sim->workers[0].timewarp, *const from =
+                                                                  sim->workers[1].timewarp;
+        for (uint64_t seq = 0; seq < 3; seq++)
+            send_cancellable(from, seq, 2000 + (int64_t)seq);
+        send_cancel_of(from, 1, 2001);
+        assert_null(complaint(sim));
+        assert_int_equal(to->rollback.cancelled, 1);
+        if (wrong == FORGOTTEN) {
+            to->gvt.safe_ps = 2001;
+            send_cancellable(from, 3, 2003); /* the first, for 2000 ps, goes */
+            assert_null(complaint(sim));
+            to->gvt.safe_ps = 0; /* so that nothing but the number tells */
+        }
+        if (wrong == PASSED)
+            to->gvt.now.time_ps = 2003;
+        send_cancel_of(from, wrong == UNKNOWN ? 3 : wrong == FORGOTTEN ? 0 : 2, 2002);
+        const char *const text = complaint(sim);
+        assert_non_null(text);
+        assert_string_equal(
+            text, wrong == UNKNOWN     ? "worker 1 cancelled message 3, which is committed"
+                  : wrong == FORGOTTEN ? "worker 1 cancelled message 0, which is committed"
+                                       : "worker 1 cancelled message 2, which is committed");
+        cw_sim_free(sim);
+    }
+}
+
+static void a_message_out_of_order_is_a_bug(void **state)
+{
+    (void)state;
+    struct cw_sim *const sim = create_ring(2, 1);
+    send_cancellable(sim->workers[1].timewarp, 1, 2000);
+    assert_string_equal(complaint(sim), "message 1 from worker 1 came out of order");
+    cw_sim_free(sim);
+}
+
+/* ---- failures ---------------------------------------------------------------------------------
+ */
+
+/* Worker 0's event has failed for good, and worker 1 is sent one of the same key between the cuts:
+ * that one may come first, by its type, payload or LP. */
+static void a_failure_waits_for_what_is_on_its_way_at_its_key(void **state)
+{
+    (void)state;
+    struct cw_sim *const sim = create_ring(2, 1);
+    struct timewarp *const tw = sim->workers[0].timewarp;
+    for (uint32_t w = 0; w < 2; w++)
+        take_least(&sim->workers[w]);
+    tw->current.failed = true;
+    tw->current.stuck_at = (struct key){.time_ps = 3000};
+    make_round(sim, (const int64_t[]){3000, 0});
+    assert_true(tw->gvt.now.time_ps == 3000);
+    assert_false(tw->gvt.failed);
+    make_round(sim, (const int64_t[]){0}); /* worker 1 has it now */
+    assert_false(tw->gvt.failed);
+    take_least(&sim->workers[1]);
+    make_round(sim, (const int64_t[]){0});
+    for (uint32_t w = 0; w < 2; w++)
+        assert_true(sim->workers[w].timewarp->gvt.failed);
+    cw_sim_free(sim);
+}
+
 static void a_worker_wakes_the_neighbours_that_sleep_for_it_or_all(void **state)
 {
     (void)state;
@@ -413,6 +535,10 @@ int main(void)
         cmocka_unit_test(a_thousand_workers_in_a_ring_take_few_bytes),
         cmocka_unit_test(path_delays_are_the_least_over_all_paths),
         cmocka_unit_test(a_message_between_the_cuts_counts_once),
+        cmocka_unit_test(a_message_below_the_safe_bound_is_a_bug),
+        cmocka_unit_test(a_cancellation_of_an_event_that_is_committed_is_a_bug),
+        cmocka_unit_test(a_message_out_of_order_is_a_bug),
+        cmocka_unit_test(a_failure_waits_for_what_is_on_its_way_at_its_key),
         cmocka_unit_test(a_worker_wakes_the_neighbours_that_sleep_for_it_or_all),
         cmocka_unit_test(a_turn_costs_the_neighbours_and_a_round_the_workers),
     };

@@ -273,6 +273,31 @@ static void states_beyond_the_limit_are_refused(void **state)
     assert_int_equal(error.exit_code, CW_NO_RESOURCE);
 }
 
+/* LP 0's is as large as it may be, or a byte more. */
+static size_t bytes_at_the_limit(const void *data, uint32_t lp)
+{
+    return lp == 0 ? CW_STATE_BYTES_MAX + *(const size_t *)data : 16;
+}
+
+static void a_state_is_as_large_as_an_image_can_tell(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        struct cw_model model = doubling;
+        model.data = &more;
+        model.state_bytes = bytes_at_the_limit;
+        struct cw_config config = plain;
+        config.memory_bytes_max = 1 << 20;
+        struct cw_error error;
+        unsigned long long needed;
+        assert_null(cw_sim_create(&config, &model, &error));
+        assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+        assert_int_equal(
+            sscanf(error.text, "out of memory: the simulation needs at least %llu", &needed), 1);
+        assert_true((needed < UINT64_MAX) == (more == 0)); /* memory would do, or none does */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +311,7 @@ int main(void)
         cmocka_unit_test(commit_records_come_out_as_they_went_in),
         cmocka_unit_test(a_run_that_needs_too_much_memory_says_how_much),
         cmocka_unit_test(states_beyond_the_limit_are_refused),
+        cmocka_unit_test(a_state_is_as_large_as_an_image_can_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,6 +369,79 @@ static void the_width_does_not_follow_events_that_are_put_back(void **state)
     fixture_free(fixture);
 }
 
+/* ---- entries that go --------------------------------------------------------------------------
+ */
+
+enum { DROPPED_MOST = 4000, ONE_IN = 3 };
+
+struct dropping {
+    struct fixture *fixture;
+    bool gone[DROPPED_MOST]; /* by the event's number */
+};
+
+static bool drop_some(void *arg, struct cw_event *event)
+{
+    struct dropping *const dropping = arg;
+    if (event->number % ONE_IN != 0)
+        return false;
+    assert_false(dropping->gone[event->number]); /* each is asked for once */
+    dropping->gone[event->number] = true;
+    event_pool_put(&dropping->fixture->pool, event);
+    return true;
+}
+
+/* Takes what has gone out of the reference. Returns how many of those that should go have stayed.
+ */
+static size_t forget_what_is_gone(struct fixture *fixture, const struct dropping *dropping)
+{
+    size_t stayed = 0;
+    struct reference old = fixture->reference;
+    fixture->reference = (struct reference){0};
+    while (old.count > 0) {
+        const struct cw_event event = reference_pop(&old);
+        stayed += event.number % ONE_IN == 0 && !dropping->gone[event.number];
+        if (!dropping->gone[event.number])
+            reference_push(&fixture->reference, &event);
+    }
+    free(old.events);
+    return stayed;
+}
+
+/* Events on all scales, some of them popped, so that entries lie in each part of the set. A purge
+ * spares those whose turn is next, a sift none. */
+static void drop_and_pop(uint64_t seed, bool purge)
+{
+    struct fixture *const fixture = fixture_create(seed);
+    struct dropping dropping = {.fixture = fixture};
+    int64_t now_ps = 0;
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < 300; i++)
+            push_at(fixture, now_ps + draw_scales_bounded(&fixture->rng));
+        for (unsigned i = 0; i < 100; i++)
+            now_ps = pop(fixture);
+        for (unsigned i = 0; i < 20; i++) /* beside the open bucket */
+            push_at(fixture, now_ps + cw_rng_below(&fixture->rng, 10));
+        const size_t next = fixture->pending.overflow.count +
+                            (size_t)(fixture->pending.sorted.last - fixture->pending.sorted.front);
+        assert_true(
+            (purge ? pending_purge : pending_sift)(&fixture->pending, drop_some, &dropping));
+        const size_t stayed = forget_what_is_gone(fixture, &dropping);
+        assert_true(purge ? stayed <= next : stayed == 0);
+        assert_int_equal(pending_count(&fixture->pending), fixture->reference.count);
+    }
+    pop_all(fixture);
+    fixture_free(fixture);
+}
+
+static void entries_that_are_dropped_are_gone_and_all_others_stay(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        drop_and_pop(seed, true);
+        drop_and_pop(seed, false);
+    }
+}
+
 static void running_out_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -404,6 +477,7 @@ int main(void)
         cmocka_unit_test(a_set_that_ran_empty_starts_again),
         cmocka_unit_test(every_part_of_the_key_decides_in_its_turn),
         cmocka_unit_test(the_width_follows_a_model_that_slows_down),
+        cmocka_unit_test(entries_that_are_dropped_are_gone_and_all_others_stay),
         cmocka_unit_test(the_width_does_not_follow_events_that_are_put_back),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };

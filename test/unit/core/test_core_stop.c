@@ -128,11 +128,46 @@ static void a_stop_that_is_not_asked_for_changes_nothing(void **state)
     }
 }
 
+static void count_progress(void *arg, const struct cw_progress *progress)
+{
+    uint64_t *const told = arg;
+    ++*told;
+    assert_int_equal(progress->events_committed, 65536 * *told);
+}
+
+static void ignore_trace(void *arg, const struct cw_event *event, const struct cw_trace *trace)
+{
+    (void)arg, (void)event, (void)trace;
+}
+
+static void a_run_with_a_trace_tells_of_its_progress_and_ends_when_asked(void **state)
+{
+    (void)state;
+    struct asked asked = {.yes_at = 4}; /* before the first event, and at each progress */
+    uint64_t told = 0;
+    const struct cw_config config = {.sync = CW_SEQUENTIAL,
+                                     .worker_count = 1,
+                                     .end_ps = CW_TIME_MAX,
+                                     .stop = stop_at,
+                                     .stop_arg = &asked,
+                                     .progress = count_progress,
+                                     .progress_arg = &told,
+                                     .trace = ignore_trace};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &endless, &error);
+    assert_non_null(sim);
+    assert_int_equal(cw_inject(sim, 0, 0, 1, LPS, 0, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_INTERRUPTED);
+    assert_int_equal(told, 3);
+    cw_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_drain_ends_when_asked),
         cmocka_unit_test(a_stop_that_is_not_asked_for_changes_nothing),
+        cmocka_unit_test(a_run_with_a_trace_tells_of_its_progress_and_ends_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
