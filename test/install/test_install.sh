@@ -36,7 +36,7 @@ an_installation_has_program_libraries_and_headers() {
 }
 
 # Addresses that differ from run to run, tables of calls that are read-only from the start, no stack
-# that is executed.
+# that is executed; checked stacks and sizes where files are read.
 the_program_and_the_library_are_hardened() {
     local file
     for file in "$prefix/bin/cubewarp" "$(readlink -f "$prefix/lib/libcubewarp-engine.so")"; do
@@ -46,6 +46,8 @@ the_program_and_the_library_are_hardened() {
         readelf -dW "$file" | grep -q 'BIND_NOW\|FLAGS_1.*NOW'
     done
     readelf -dW "$prefix/bin/cubewarp" | grep -q 'FLAGS_1.*PIE'
+    readelf --dyn-syms -W "$prefix/bin/cubewarp" | grep -q __stack_chk_fail
+    readelf --dyn-syms -W "$prefix/bin/cubewarp" | grep -q 'printf_chk\|memcpy_chk'
 }
 
 every_command_has_a_page_and_every_shell_a_completion() {
