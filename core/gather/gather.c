@@ -304,7 +304,7 @@ static bool await_others(struct cw_sim *sim)
             if (looks < LOOKS_BEFORE_SLEEP && !sim->crowded)
                 sync_pause();
             else
-                sync_yield();
+                wait_for_threads(&sim->workers[0].timewarp->wait, looks);
         }
     return true;
 }

@@ -13,6 +13,31 @@
 
 #include "core/host/cpu.h" /* a word's low half comes first */
 
+enum { TIME_SLICE_NS = 1000000 };
+
+#ifdef SYNC_EXPLORE
+uint64_t sync_yield_timed(void)
+{
+    sync_step(true);
+    return 0;
+}
+#else
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sync_yield_timed(void)
+{
+    const uint64_t start_ns = now_ns();
+    sync_yield();
+    const uint64_t away_ns = now_ns() - start_ns;
+    return away_ns < TIME_SLICE_NS ? 0 : away_ns;
+}
+#endif
+
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max)
 {
 #ifdef SYNC_EXPLORE

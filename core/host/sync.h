@@ -244,6 +244,10 @@ static inline void sync_yield(void)
 #endif
 }
 
+/* The same. Returns for how many ns the core was away; 0: for less than another program's time
+ * slice. Beside busy programs each such call may take that long. */
+uint64_t sync_yield_timed(void);
+
 /* Orders all earlier accesses before all later ones, stores before loads included. */
 static inline void sync_fence(void)
 {

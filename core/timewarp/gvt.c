@@ -227,8 +227,8 @@ static bool needs_round(const struct timewarp *tw)
     const size_t live = tw->undo_log.live;
     if (tw->turns < tw->gvt.rest_until && !tw->throttle.held)
         return false;
-    return tw->wait.looks >= looks_before_round(tw) || live >= LIVE_BEFORE_ROUND ||
-           (live > 0 && live >= tw->throttle.allowance);
+    return tw->gvt.wanted || tw->wait.looks >= looks_before_round(tw) ||
+           live >= LIVE_BEFORE_ROUND || (live > 0 && live >= tw->throttle.allowance);
 }
 
 /* A round costs each worker some cache lines. So a worker begins one only if it cannot go on
@@ -294,6 +294,7 @@ bool gvt_step(struct timewarp *tw)
     if (__builtin_expect(tw->worker->clock.log != NULL, 0)) /* memory: a figure to show */
         interval_log_round(tw->worker->clock.log, gvt->begun, end, tw->throttle.window,
                            tw->index == 0 ? sync_load_acquire(&sim->memory.taken) : 0);
+    gvt->wanted = false;
     gvt->processed_then = tw->processed;
     gvt->rest_until = tw->turns + rest_after_round(tw);
     gvt->stage = GVT_BEGIN;

@@ -44,6 +44,7 @@ struct gvt {
     uint64_t round;
     enum gvt_stage stage;
     bool over;           /* no event is left before the end, or a failure is certain */
+    bool wanted;         /* a round is: this worker waits for one that sleeps */
     bool failed;         /* a failure is certain: the failed event is at GVT */
     struct key now;      /* GVT */
     struct key reported; /* the least key that was pending at the last report */
@@ -68,6 +69,8 @@ struct wait {
     uint64_t looks;      /* turns in a row that found nothing to do */
     unsigned last_looks; /* for records of other workers, after the last event */
     unsigned turns;      /* turns of waiting in a row */
+    double away_s; /* for how long other programs had the core, when this worker gave it away */
+    double back_s; /* when that ended; 0: it has not happened */
 };
 
 enum rollback_cause {

@@ -16,7 +16,8 @@ enum {
     TURNS_AWAKE = 2048, /* then the others are far from done */
     TURNS_CROWDED = 16,
     SLEEP_NS_MAX = 2000000,
-    SLEEP_NS_TOGETHER = 50000,
+    NAP_NS = 50000,
+    SHARED_TIMES = 32, /* for so many times as long as other programs had the core, it is shared */
 };
 
 static bool is_asleep(const struct gvt_slot *slot)
@@ -56,28 +57,68 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     (void)sync_add_relaxed(&sim->sleepers, UINT64_MAX);
 }
 
+/* Sleeps until the worker that holds this one up has made something known. If there is none, or if
+ * it sleeps, too, this worker may be the last one awake (I-WAIT-1): it naps, and calls a round. */
+static void sleep_or_nap(struct timewarp *tw)
+{
+    const uint32_t other = tw->promise.blocked_by;
+    if (tw->move.stage == MOVE_NONE && other != tw->index &&
+        !is_asleep(&tw->worker->sim->slots[other])) {
+        sleep_for(tw, other);
+        return;
+    }
+    tw->gvt.wanted = true;
+    sync_doze(NAP_NS);
+}
+
+/* Gives the core away. Notes whether other programs have had it. */
+static void give_core_away(struct wait *wait)
+{
+    const uint64_t away_ns = sync_yield_timed();
+    if (away_ns == 0)
+        return;
+    wait->away_s = 1e-9 * (double)away_ns;
+    wait->back_s = clock_s();
+}
+
+/* Whether other programs had the core, not `times` as long ago as it took them. */
+static bool is_core_shared(const struct wait *wait, double times)
+{
+    return wait->back_s > 0 && clock_s() < wait->back_s + times * wait->away_s;
+}
+
 void wait_turn(struct timewarp *tw)
 {
     const struct cw_sim *const sim = tw->worker->sim;
-    const uint32_t other = tw->promise.blocked_by;
-    const unsigned turns = ++tw->wait.turns;
+    const unsigned turns = ++tw->wait.turns, awake = sim->crowded ? TURNS_CROWDED : TURNS_AWAKE;
     if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
-    else if (turns < (sim->crowded ? TURNS_CROWDED : TURNS_AWAKE) || tw->move.stage != MOVE_NONE ||
-             is_asleep(&sim->slots[other]) || other == tw->index)
-        sync_yield();
+    else if (turns >= awake || is_core_shared(&tw->wait, SHARED_TIMES))
+        sleep_or_nap(tw);
     else
-        sleep_for(tw, other);
+        give_core_away(&tw->wait);
 }
 
-void wait_together(const struct cw_sim *sim, unsigned turns)
+void wait_together(struct worker *first, unsigned turns)
 {
-    if (turns < TURNS_SPUN && !sim->crowded)
+    if (turns < TURNS_SPUN && !first->sim->crowded)
         sync_pause();
-    else if (turns < TURNS_AWAKE)
-        sync_yield();
     else
-        sync_doze(SLEEP_NS_TOGETHER);
+        wait_for_threads(&first->timewarp->wait, turns);
+}
+
+void wait_for_threads(struct wait *wait, unsigned looks)
+{
+    if (looks >= TURNS_AWAKE || is_core_shared(wait, SHARED_TIMES))
+        sync_doze(NAP_NS);
+    else
+        give_core_away(wait);
+}
+
+void wait_give_way(struct wait *wait)
+{
+    if (!is_core_shared(wait, 1))
+        give_core_away(wait);
 }
 
 void wait_for_recorder(struct timewarp *tw)
@@ -92,7 +133,7 @@ void wait_for_recorder(struct timewarp *tw)
         if (turns < TURNS_SPUN && !sim->crowded)
             sync_pause();
         else
-            sync_doze(SLEEP_NS_TOGETHER);
+            sync_doze(NAP_NS);
     }
     activity_slept(&tw->worker->clock, start);
 }

@@ -39,6 +39,8 @@ enum { BATCH_GATHERED = 4096, BATCH_GATHERED_RECORDS = 512, BATCH_GATHERED_OFTEN
 enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
+/* A look counts as so many more, if other programs had the core meanwhile. */
+enum { LAST_LOOKS_AWAY = 256 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
@@ -622,8 +624,8 @@ static bool has_ended(struct timewarp *tw)
     tw->ended = !records_wait(tw) || tw->gvt.failed || ++tw->wait.last_looks > LAST_LOOKS_MAX;
     if (!tw->ended && tw->worker->clock.log != NULL)
         log_turn(tw, false);
-    if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN)
-        sync_yield();
+    if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN && sync_yield_timed() > 0)
+        tw->wait.last_looks += LAST_LOOKS_AWAY;
     return tw->ended;
 }
 
@@ -656,6 +658,7 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     if (handled) {
         tw->wait.turns = 0;
         tw->wait.looks = 0;
+        tw->gvt.wanted = false;
     } else {
         tw->wait.looks++;
         tw->throttle.waited += tw->throttle.patience > 0;
@@ -683,7 +686,7 @@ __attribute__((noinline)) static void worker_loop(
             (void)activity_go(&tw->worker->clock, CW_IDLE);
             wait_turn(tw);
         } else if (sim->crowded && tw->undo_log.live > 0) {
-            sync_yield(); /* a worker on this core is behind, and may send an earlier event */
+            wait_give_way(&tw->wait);
         }
         end_turn(tw);
         if (sim->gather != NULL)
@@ -750,7 +753,7 @@ bool worker_guard(struct worker *worker, void (*part)(struct timewarp *))
 static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned turns)
 {
     const uint64_t start = clock_ticks();
-    wait_together(first->sim, turns);
+    wait_together(first, turns);
     for (uint32_t i = 0; i < count; i++)
         activity_slept(&first[i].clock, start);
 }
@@ -793,7 +796,7 @@ void worker_run_in_turn(struct worker *first, uint32_t count, bool together)
         if (idle > 0)
             wait_with_neighbours(first, count, idle);
         else if (first->sim->crowded)
-            sync_yield(); /* as in worker_loop() */
+            wait_give_way(&first->timewarp->wait);
     }
     worker_watch(NULL);
 }

@@ -105,8 +105,9 @@ static void write_pairs(const char *name, unsigned n)
             fprintf(f, "<tb id=\"%u\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", k, peer, peer);
             step(f, 0, "s", "i", peer, "s", (int)g, -1, -1);
             step(f, 1, "r", "i", (int)g, "s", peer, -1, -1);
-            step(f, 2, "s", "o", (int)g, "o", (int)g, (int)n - 1, (int)(2 * n - 2));
-            step(f, 3, "r", "o", peer, "o", peer, -1, -1);
+            step(f, 2, "nop", "i", -1, "o", -1, (int)n - 1, (int)n); /* the first reduction */
+            step(f, 3, "s", "o", (int)g, "o", (int)g, (int)n - 1, (int)(2 * n - 2));
+            step(f, 4, "r", "o", peer, "o", peer, -1, -1);
             fputs("</tb>\n", f);
         }
         fprintf(f, "<tb id=\"%u\" send=\"-1\" recv=\"-1\" chan=\"0\">\n", n - 1);
@@ -254,6 +255,32 @@ static void files_in_the_shapes_of_generators_run(void **state)
     }
 }
 
+/* An all-gather round a ring of receives, and of sends of what was received before; not on the PE
+ * that has the buffers. */
+static void steps_send_what_their_thread_has_received(void **state)
+{
+    (void)state;
+    char hash[17];
+    enum { N = 4 };
+    FILE *const f = begin("relay.xml", N, N, "allgather", true);
+    for (unsigned g = 0; g < N; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"0\" o_chunks=\"%d\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"-1\" recv=\"-1\" chan=\"0\"/>\n"
+                "<tb id=\"1\" send=\"%u\" recv=\"%u\" chan=\"0\">\n",
+                g, N, (g + 1) % N, (g + N - 1) % N);
+        for (unsigned k = 0; k < N - 1; k++) {
+            const int sent = (int)((g + N - k) % N), got = (int)((g + N - k - 1) % N);
+            step(f, 2 * k, "s", "o", sent, "o", sent, -1, -1);
+            step(f, 2 * k + 1, "r", "o", got, "o", got, -1, -1);
+        }
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+    verify_file("relay.xml", N, "--n-elem 40 --dtype f32", hash);
+    verify_file("relay.xml", N, "--n-elem 9000 --dtype f32", hash);
+}
+
 /* A step of more chunks than rings have slots, at both ends at once: the rings grow. */
 static void a_step_of_very_many_chunks_runs(void **state)
 {
@@ -397,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_all_collectives_run),
                                        cmocka_unit_test(files_in_the_shapes_of_generators_run),
                                        cmocka_unit_test(a_step_of_very_many_chunks_runs),
+                                       cmocka_unit_test(steps_send_what_their_thread_has_received),
                                        cmocka_unit_test(an_all_reduce_of_any_size_runs),
                                        cmocka_unit_test(a_file_is_for_so_many_ranks),
                                        cmocka_unit_test(ccl_yaml_names_a_file),

@@ -43,7 +43,9 @@ SCHEDULE_ROOMS = ("collectives/schedule/", "collectives/msccl/",
                   "collectives/algorithms/scheduled/")
 SCHEDULE_TESTS = [("asan", "test/unit/schedule/test_" + name, {})
                   for name in ("schedule_check", "msccl_xml", "expect_schedule",
-                               "schedule_program", "scheduled", "hierarchy")]
+                               "schedule_program", "scheduled", "hierarchy")] + [
+    ("asan", "test/integration/test_" + name, {"CUBEWARP": "build/asan/cubewarp"})
+    for name in ("msccl", "schedules")]
 # Of the machine: bugs in lp/.
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
@@ -131,9 +133,10 @@ def build(variant, program):
 def find(tests):
     """What finds the mutant: '' if nothing does. Raises what the compiler says."""
     for variant, program, environment in tests:
-        built = build(variant, program)
-        if built.returncode != 0:
-            raise RuntimeError(built.stdout)
+        for wanted in ["cubewarp"] * ("CUBEWARP" in environment) + [program]:
+            built = build(variant, wanted)
+            if built.returncode != 0:
+                raise RuntimeError(built.stdout)
         how = f"{variant} {program.rsplit('/', 1)[1]}"
         start = time.monotonic()
         try:

@@ -2,14 +2,19 @@
  * test_core_phold.c: PHOLD as a model, as a function, and as a command.
  */
 #include <fcntl.h>
+#include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -267,6 +272,63 @@ static void adaptive_undoes_less_than_it_commits_however_few_the_events(void **s
         assert_true(stats.events_committed > 300000);
         assert_true(2 * stats.events_committed >= stats.events_processed);
     }
+}
+
+enum { BUSY_PROGRAMS = 8 };
+
+static void start_busy_programs(pid_t programs[BUSY_PROGRAMS])
+{
+    for (int i = 0; i < BUSY_PROGRAMS; i++) {
+        programs[i] = fork();
+        assert_true(programs[i] >= 0);
+        if (programs[i] > 0)
+            continue;
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)sched_setscheduler(0, SCHED_OTHER,
+                                 &(struct sched_param){0}); /* at no real-time priority */
+        (void)execl("/bin/sh", "busy", "-c", "while :; do :; done", (char *)NULL);
+        _exit(1);
+    }
+}
+
+static void end_busy_programs(const pid_t programs[BUSY_PROGRAMS])
+{
+    for (int i = 0; i < BUSY_PROGRAMS; i++) {
+        (void)kill(programs[i], SIGKILL);
+        (void)waitpid(programs[i], NULL, 0);
+    }
+}
+
+/* Workers that wait for each other 10,000 times. Beside busy programs a worker that gave its core
+ * away at each wait would get it back after a time slice of each of them: 10 s and more. The
+ * machine may stop for other reasons, so the best of three tries counts. */
+static void threads_that_wait_get_their_share_beside_busy_programs(void **state)
+{
+    (void)state;
+    static const double SLOWER = 30, LEAST_S = 0.1;
+    static const uint32_t threads[] = {2, 8};
+    pid_t programs[BUSY_PROGRAMS];
+    struct phold_options options = phold_defaults();
+    options.lps = 256;
+    options.population = 1;
+    options.engine.end_ps = 1000000000;
+    start_busy_programs(programs);
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        double least = 1e9;
+        for (int tries = 0; tries < 3 && least > SLOWER; tries++) {
+            struct cw_stats stats;
+            struct cw_error error;
+            double setup_s;
+            const double alone_s = fmax(run(&options).run_s, LEAST_S);
+            assert_int_equal(
+                phold_run(&options, CW_CONSERVATIVE, threads[i], &stats, &setup_s, &error), CW_OK);
+            least = fmin(least, stats.run_s / alone_s);
+        }
+        print_message("%u workers beside %d programs: %.1f times as slow\n", (unsigned)threads[i],
+                      (int)BUSY_PROGRAMS, least);
+        assert_true(least <= SLOWER);
+    }
+    end_busy_programs(programs);
 }
 
 static void refuse(const struct phold_options *options, const char *text)
@@ -583,6 +645,7 @@ int main(void)
         cmocka_unit_test(a_fifth_more_is_enough_for_64_workers),
         cmocka_unit_test(without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4),
         cmocka_unit_test(adaptive_undoes_less_than_it_commits_however_few_the_events),
+        cmocka_unit_test(threads_that_wait_get_their_share_beside_busy_programs),
         cmocka_unit_test(impossible_options_are_refused),
         cmocka_unit_test(bad_options_say_what_would_be_legal),
         cmocka_unit_test(too_little_memory_is_exit_code_4),

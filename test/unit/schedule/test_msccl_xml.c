@@ -130,6 +130,13 @@ static void test_all_gather_in_place(void **state)
     assert_int_equal(s->rank[1].chunks[SCHEDULE_INPUT], 2);
     assert_int_equal(s->rank[1].chunks[SCHEDULE_OUTPUT], 4);
     schedule_free(s);
+    /* A file that says so does not work in place, though a buffer is missing. */
+    struct schedule *const apart =
+        read_good("<algo nchunksperloop='2' ngpus='2' coll='allreduce' inplace='0'>"
+                  "<gpu id='0' i_chunks='2' o_chunks='0' s_chunks='0'/>"
+                  "<gpu id='1' i_chunks='2' o_chunks='0' s_chunks='0'/></algo>");
+    assert_false(apart->in_place);
+    schedule_free(apart);
 }
 
 struct fault {

@@ -193,6 +193,55 @@ static void test_hazards(void **state)
               "for a message that comes of it");
 }
 
+/* All reads before a write count, not a thread's first alone; and two writes. */
+static void test_hazards_of_writes(void **state)
+{
+    (void)state;
+#define WRITER(steps, wait)                                                                        \
+    ALGO("allreduce", "0")                                                                         \
+    GPU("0", "2", "2", "2")                                                                        \
+    TB("0", "-1", "-1")                                                                            \
+    steps END_TB TB("1", "-1", "-1") MOVE("0", "cpy", "i", "1", "o", "0", wait)                    \
+        END_TB END_GPU GPU("1", "2", "2", "2") END_GPU "</algo>"
+    check_bad(
+        WRITER(MOVE("0", "cpy", "o", "0", "s", "0", "") MOVE("1", "cpy", "o", "0", "s", "1", ""),
+               WAIT("0", "0")),
+        0,
+        "a.xml:8: gpu 0, tb 1, step 0: hazard: cpy writes o[0], which gpu 0, tb 0, step 1 "
+        "(cpy) reads, "
+        "and nothing orders the two; legal is that one waits for the other, or for a message that "
+        "comes of it");
+    check_bad(
+        WRITER(MOVE("0", "cpy", "i", "0", "o", "0", ""), ""), 0,
+        "a.xml:7: gpu 0, tb 1, step 0: hazard: cpy writes o[0], which gpu 0, tb 0, step 0 "
+        "(cpy) writes, "
+        "and nothing orders the two; legal is that one waits for the other, or for a message that "
+        "comes of it");
+}
+
+/* Both gpus have two threads that only messages could order, and do not. */
+static void test_hazards_of_two_ranks(void **state)
+{
+    (void)state;
+#define TWO_WAYS(own, peer)                                                                        \
+    GPU(own, "0", "2", "0")                                                                        \
+    TB("0", peer, "-1")                                                                            \
+    MOVE("0", "s", "o", own, "o", own, "")                                                         \
+    MOVE("1", "s", "o", own, "o", own, "")                                                         \
+    END_TB TB("1", "-1", peer) MOVE("0", "r", "o", peer, "o", peer, "")                            \
+        MOVE("1", "r", "o", own, "o", own, "") END_TB END_GPU
+    check_bad(
+        ALGO("allgather", "1") TWO_WAYS("0", "1") TWO_WAYS("1", "0") "</algo>", 0,
+        "a.xml:9: gpu 0, tb 1, step 1: hazard: r writes o[0], which gpu 0, tb 0, step 1 (s) "
+        "reads, "
+        "and nothing orders the two; legal is that one waits for the other, or for a message that "
+        "comes of it\n"
+        "a.xml:19: gpu 1, tb 1, step 1: hazard: r writes o[1], which gpu 1, tb 0, step 1 (s) "
+        "reads, "
+        "and nothing orders the two; legal is that one waits for the other, or for a message that "
+        "comes of it");
+}
+
 /* Two threads of gpu 0 whose steps are ordered by messages to gpu 1 and back. */
 static void test_order_through_messages(void **state)
 {
@@ -282,6 +331,54 @@ static void test_builder_terms(void **state)
     schedule_free(s);
 }
 
+/* A thread waits for threads of its own part. */
+static void test_waits_of_parts(void **state)
+{
+    (void)state;
+    struct cw_error error = {.exit_code = CW_OK};
+    struct schedule_builder *const b = schedule_builder_create("pairs", CCL_ALL_REDUCE, 2, 2);
+    for (uint32_t r = 0; r < 2; r++)
+        schedule_chunks_of(b, r, 2, 2, 0);
+    for (uint32_t part = 0; part < 2; part++) {
+        (void)schedule_thread(b, 0, part);
+        (void)schedule_add(b, 0, part,
+                           (struct schedule_step){.op = SCHEDULE_COPY,
+                                                  .count = 1,
+                                                  .src = {part, SCHEDULE_INPUT, {0}},
+                                                  .dst = {part, SCHEDULE_OUTPUT, {0}}});
+    }
+    schedule_wait_for(b, 0, 1, (struct schedule_wait){0, 0});
+    struct schedule *const s = schedule_build(b, &error);
+    assert_int_equal(schedule_check(s, 0, NULL, NULL, &error), CW_USAGE);
+    assert_string_equal(error.text,
+                        "pairs: rank 0, thread 1, step 0: is of part 1, and waits for thread 0, of "
+                        "part 0; legal is one part");
+    schedule_free(s);
+}
+
+/* Of a block of several chunks, each has its place. */
+static void test_chunks_of_blocks(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "<algo nchunksperloop='4' ngpus='2' coll='alltoall' inplace='0'>"
+        "<gpu id='0' i_chunks='4' o_chunks='4' s_chunks='0'><tb id='0' send='1' recv='1' chan='0'>"
+        "<step s='0' type='s' srcbuf='i' srcoff='2' cnt='2'/>"
+        "<step s='1' type='r' dstbuf='o' dstoff='2' cnt='2'/>"
+        "<step s='2' type='cpy' srcbuf='i' srcoff='0' dstbuf='o' dstoff='1'/>"
+        "<step s='3' type='cpy' srcbuf='i' srcoff='1' dstbuf='o' dstoff='0'/></tb></gpu>"
+        "<gpu id='1' i_chunks='4' o_chunks='4' s_chunks='0'><tb id='0' send='0' recv='0' chan='0'>"
+        "<step s='0' type='s' srcbuf='i' srcoff='0' cnt='2'/>"
+        "<step s='1' type='r' dstbuf='o' dstoff='0' cnt='2'/>"
+        "<step s='2' type='cpy' srcbuf='i' srcoff='2' dstbuf='o' dstoff='2' cnt='2'/></tb></gpu>"
+        "</algo>";
+    check_bad(text, 0,
+              "a.xml: gpu 0: o[0] has chunk 0 of gpu 0 not at all, chunk 1 of gpu 0 once; "
+              "all_to_all demands chunk 0 of gpu 0\n"
+              "a.xml: gpu 0: o[1] has chunk 0 of gpu 0 once, chunk 1 of gpu 0 not at all; "
+              "all_to_all demands chunk 1 of gpu 0");
+}
+
 /* The formulas of a pair: one node for both, since a sum has the same bits both ways. */
 static void test_formulas(void **state)
 {
@@ -304,11 +401,18 @@ static void test_formulas(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),    cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_circles), cmocka_unit_test(test_full_rings),
-        cmocka_unit_test(test_hazards), cmocka_unit_test(test_order_through_messages),
-        cmocka_unit_test(test_values),  cmocka_unit_test(test_builder_terms),
-        cmocka_unit_test(test_formulas)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good),
+                                       cmocka_unit_test(test_structure),
+                                       cmocka_unit_test(test_circles),
+                                       cmocka_unit_test(test_full_rings),
+                                       cmocka_unit_test(test_hazards),
+                                       cmocka_unit_test(test_order_through_messages),
+                                       cmocka_unit_test(test_hazards_of_writes),
+                                       cmocka_unit_test(test_hazards_of_two_ranks),
+                                       cmocka_unit_test(test_values),
+                                       cmocka_unit_test(test_builder_terms),
+                                       cmocka_unit_test(test_waits_of_parts),
+                                       cmocka_unit_test(test_chunks_of_blocks),
+                                       cmocka_unit_test(test_formulas)};
     return cmocka_run_group_tests_name("schedule_check", tests, NULL, NULL);
 }
