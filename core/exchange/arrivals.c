@@ -3,8 +3,8 @@
  *
  * I-ARRIVE-2, with L and A as there:
  *  1. The ring doubles only when it is full and more than a sixteenth of its items can be
- * cancelled, or more than a quarter if memory is tight. So its capacity was less than 16 L, or 4 L,
- * and is then less than 32 L, or 8 L.
+ *     cancelled, or more than a quarter if memory is tight. So its capacity was less than 16 L, or
+ *     4 L, and is then less than 32 L, or 8 L.
  *  2. Items go to the table only by put_aside(). It first removes the final ones, if the table has
  *     sweep_from items. Then it has at most A, and sweep_from is set to twice of that or to
  *     ARRIVALS_ASIDE_MIN. One call adds at most L, which is not more than A.
@@ -42,7 +42,9 @@ static struct memory *memory_of(const struct arrivals *arrivals)
 
 void arrivals_free(struct arrivals *arrivals)
 {
-    memory_give(memory_of(arrivals), arrivals->items, arrivals->capacity * sizeof *arrivals->items);
+    if (arrivals->items != NULL) /* else perhaps its worker had no memory to begin with */
+        memory_give(memory_of(arrivals), arrivals->items,
+                    arrivals->capacity * sizeof *arrivals->items);
 }
 
 /* A message's key in the table. Numbers stay below 2^54, of 1,024 senders at most. */
