@@ -53,6 +53,7 @@ static int sites_file = -1;
 static _Atomic(uint64_t) sites[SITES];
 static _Thread_local int inside;  /* the shim itself calls */
 static _Thread_local int looking; /* ... to look up a name */
+static _Thread_local int in_exec; /* sqlite3_exec() calls */
 static bool has_begun;            /* main() has; written before there are threads */
 static bool kills, shows;
 
@@ -687,7 +688,7 @@ PUBLIC int sqlite3_prepare_v2(sqlite3 *db, const char *text, int bytes, sqlite3_
 
             PUBLIC int sqlite3_step(sqlite3_stmt *statement)
 {
-    if (fails(FAULT_SQLITE))
+    if (in_exec == 0 && fails(FAULT_SQLITE))
         return SQLITE_IOERR;
     return REAL(sqlite3_step)(statement);
 }
@@ -700,7 +701,10 @@ PUBLIC int sqlite3_exec(sqlite3 *db, const char *text, int (*row)(void *, int, c
             *message = NULL;
         return SQLITE_FULL;
     }
-    return REAL(sqlite3_exec)(db, text, row, arg, message);
+    in_exec++; /* it calls sqlite3_step() for its statements, and takes the result from elsewhere */
+    const int result = REAL(sqlite3_exec)(db, text, row, arg, message);
+    in_exec--;
+    return result;
 }
 
 PUBLIC int sqlite3_bind_text(sqlite3_stmt *statement, int at, const char *text, int bytes,
