@@ -34,8 +34,7 @@ static bool extend_step(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-/* ---- the study as it is now, in temporary tables ------------------------------------------------
- */
+/* ---- the study as it is now, in temporary tables --------------------------------------------- */
 
 /* `coming`: each point of the study. */
 static bool fill_coming(sqlite3 *sqlite, const struct study *study)
@@ -79,8 +78,7 @@ static bool fill_values(sqlite3 *sqlite, const struct study *study)
     return is_done;
 }
 
-/* ---- refusing -----------------------------------------------------------------------------------
- */
+/* ---- refusing -------------------------------------------------------------------------------- */
 
 /* The axes whose values are others than those of the points that have run, as a list. */
 static void name_axes(sqlite3 *sqlite, char names[NAMES_BYTES])
@@ -119,8 +117,7 @@ bool study_extend_refuse(sqlite3 *sqlite, const struct study *study, const char 
     return true;
 }
 
-/* ---- extending ----------------------------------------------------------------------------------
- */
+/* ---- extending ------------------------------------------------------------------------------- */
 
 /* All tables but `axis` and the returning points' rows. */
 static const char moving[] =

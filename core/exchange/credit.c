@@ -3,12 +3,12 @@
  *
  * No worker is held back for ever:
  *  1. The worker with the least event of all is not held back. Once a round has found this event,
- * it is at GVT. All events that the worker has committed come before it. So all marks are settled,
- *     and there are fewer messages behind the last one than `most`.
+ *     the event is at GVT. All events that the worker has committed come before it. So all marks
+ *     are settled, and there are fewer messages behind the last one than `most`.
  *  2. So after each round either that worker handles its event, or GVT has risen. Between two rises
  *     finitely many events are handled: as many as come at one key.
  *  3. A worker that is held back finds nothing to do. So it begins rounds (gvt.c), and takes part
- * in those of others.
+ *     in those of others.
  *  4. At the latest when GVT has passed the event that it has committed last, it goes on.
  */
 #include "core/exchange/credit.h"

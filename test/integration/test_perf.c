@@ -37,16 +37,17 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
     output = run_line(2, "perf compare --history %s --against 3", history);
     assert_non_null(strstr(output.err, "no run before run 1 of that machine and set"));
     run_output_free(&output);
-    output = run_line(0, "perf trend --history %s", history);
-    assert_non_null(strstr(output.out, "# set self-test on "));
-    assert_non_null(strstr(output.out, "0 slower, results changed in 0; 0 of 2 cases"));
-    run_output_free(&output);
-    output = run_line(0, "perf trend --history %s --csv -", history);
-    assert_non_null(strstr(output.out, "case,run,started,commit,events_per_s"));
-    run_output_free(&output);
-    output = run_line(0, "perf trend --history %s --svg -", history);
-    assert_non_null(strstr(output.out, "</svg>"));
-    run_output_free(&output);
+    static const struct {
+        const char *options, *text;
+    } trends[] = {{"", "# set self-test on "},
+                  {"", "0 slower, results changed in 0; 0 of 2 cases"},
+                  {"--csv -", "case,run,started,commit,events_per_s"},
+                  {"--svg -", "</svg>"}};
+    for (size_t i = 0; i < sizeof trends / sizeof *trends; i++) {
+        output = run_line(0, "perf trend --history %s %s", history, trends[i].options);
+        assert_non_null(strstr(output.out, trends[i].text));
+        run_output_free(&output);
+    }
     remove_temporary(history);
 }
 

@@ -10,6 +10,18 @@ cd "$work" || exit 1
 passed=0
 failed=0
 
+# tally GOOD TEXT DETAILS: counts and tells a check; GOOD is true or false, and `log` is its log.
+tally() {
+    if $1; then
+        passed=$((passed + 1))
+        echo "ok   $2 ($3)"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $2: $3"
+        tail -n 30 log
+    fi
+}
+
 # check holds|fails MODEL [-D...]: builds the model's checker, runs it, and counts.
 check() {
     local expected=$1 model=$2 found=nothing states
@@ -26,12 +38,9 @@ check() {
     fi
     states=$(awk '/states, stored/ { print $1 }' log)
     if [ "$found" = "$expected" ]; then
-        passed=$((passed + 1))
-        echo "ok   $model $* ($expected, ${states:-no} states)"
+        tally true "$model $*" "$expected, ${states:-no} states"
     else
-        failed=$((failed + 1))
-        echo "FAIL $model $*: expected $expected, found $found"
-        tail -n 30 log
+        tally false "$model $*" "expected $expected, found $found"
     fi
 }
 
@@ -42,12 +51,9 @@ weak() {
     timeout 300 ./weak_orders "$@" >log 2>&1
     status=$?
     if [ $status -eq "$expected" ]; then
-        passed=$((passed + 1))
-        echo "ok   weak_orders $* ($([ $status -eq 0 ] && echo holds || echo fails))"
+        tally true "weak_orders $*" "$([ $status -eq 0 ] && echo holds || echo fails)"
     else
-        failed=$((failed + 1))
-        echo "FAIL weak_orders $*: exit code $status"
-        tail -n 30 log
+        tally false "weak_orders $*" "exit code $status"
     fi
 }
 
