@@ -24,11 +24,12 @@ static inline void commit_count(struct worker *worker, uint64_t events, int64_t 
     worker->committed += events;
 }
 
-/* Counts and frees one event that is final. */
-static inline void commit_free(struct worker *worker, struct cw_event *event)
+/* Counts and frees one event that is final. `pool`: that of its record. */
+static inline void commit_free(struct worker *worker, struct event_pool *pool,
+                               struct cw_event *event)
 {
     commit_count(worker, 1, event->time_ps);
-    event_pool_put(&worker->pool, event);
+    event_pool_put(pool, event);
 }
 
 #endif

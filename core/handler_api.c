@@ -162,14 +162,16 @@ static inline struct event_header header_of(const struct worker *worker, const s
     };
 }
 
-/* The LP belongs to another worker. */
+/* Another worker handles the LP's events. */
 static inline bool is_foreign(const struct worker *worker, uint32_t lp)
 {
-    return worker->lp_worker != NULL && worker->lp_worker[lp] != worker->index;
+    return worker->lp_worker != NULL && !worker->gathered && worker->lp_worker[lp] != worker->index;
 }
 
-/* Sends an event that is within the limits, in every case that there is. */
-static void send_checked(struct worker *worker, const struct send *send)
+/* Sends an event that is within the limits, in every case that there is. Inlined: its arguments
+ * stay in registers. */
+static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
+                                                               const struct send *send)
 {
     const uint32_t lp = send->lp;
     if (__builtin_expect(send->delay_ps < worker->check_below_ps, 0))
@@ -187,8 +189,8 @@ static void send_checked(struct worker *worker, const struct send *send)
                    send->payload);
         return;
     }
-    struct cw_event *const event =
-        worker_need_in_handler(worker, event_pool_get(&worker->pool, send->payload_bytes));
+    struct cw_event *const event = worker_need_in_handler(
+        worker, event_pool_get(worker_pool_of(worker, lp), send->payload_bytes));
     event_write(event, &header);
     payload_copy(event->payload, send->payload, send->payload_bytes);
     if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
@@ -262,7 +264,9 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
-    struct cw_event *const event = event_pool_get_used(&worker->pool, payload_bytes);
+    struct event_pool *const pool =
+        worker->lp_worker == NULL ? &worker->pool : worker_pool_of(worker, lp);
+    struct cw_event *const event = event_pool_get_used(pool, payload_bytes);
     if (__builtin_expect(event == NULL, 0)) {
         send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;

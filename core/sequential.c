@@ -51,7 +51,7 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
     if (__builtin_expect(worker->records.used > 0, 0))
         deliver_records(sim, worker, event);
     commit_hash(worker, block, event);
-    commit_free(worker, event);
+    commit_free(worker, &worker->pool, event);
 }
 
 /* Handles the least event, if there is one before the end. */

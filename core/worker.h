@@ -56,6 +56,7 @@ struct worker {
     uint32_t lp_count;
     uint32_t index;
     bool hash_off;
+    bool gathered;             /* this is worker 0, and it handles the events of all workers */
     const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker owns all */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also those that stay on this worker; INT64_MIN: none is */
@@ -95,6 +96,13 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
     __builtin_prefetch((const uint8_t *)entry->event + 64); /* a payload reaches further */
     __builtin_prefetch(blocks[entry_lp(entry)]);
     return entry;
+}
+
+/* The pool of the records of an LP's events: that of the worker that owns the LP, also while worker
+ * 0 handles the events of all workers (gather.h). */
+static inline struct event_pool *worker_pool_of(struct worker *worker, uint32_t lp)
+{
+    return worker->gathered ? &worker[worker->lp_worker[lp]].pool : &worker->pool;
 }
 
 /* The thread that calls runs this worker, or none any more (NULL): the faults of its handlers are

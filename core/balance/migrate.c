@@ -348,9 +348,10 @@ static bool any_has_failed(const struct cw_sim *sim)
 }
 
 /* Whether the event leaves the pending set: it was cancelled, or its LP leaves this worker. */
-static bool lay_out(void *arg, struct cw_event *event)
+static bool lay_out(void *arg, const struct entry *entry)
 {
     struct timewarp *const tw = arg;
+    struct cw_event *const event = entry->event;
     struct cw_sim *const sim = tw->worker->sim;
     struct migrate_slot *const slot = &sim->migration->slots[tw->index];
     const uint32_t to = sim->migration->lp_next[event->lp];

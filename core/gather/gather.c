@@ -21,7 +21,10 @@
 #include "core/worker.h"
 
 enum {
-    TURNS_PER_LOOK = 8,           /* of worker 0, while threads are apart */
+    /* A worker notes its figures, and worker 0 looks at them, after so many of its turns or events.
+     * Each costs a cache line of another core. */
+    TURNS_PER_NOTE = 64,
+    EVENTS_PER_NOTE = 1024,
     TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
@@ -30,13 +33,14 @@ enum {
     OFTEN_LOOKS_MAX = 32,    /* CW_GATHER_OFTEN */
 };
 /* A change of owner takes so long for an event; for those that no cache holds, so much longer. */
-static const double change_s_per_event = 25e-9, far_change_s_per_event = 225e-9;
+static const double change_s_per_event = 12e-9, far_change_s_per_event = 40e-9;
 
 enum { RUNS, PARKED, HAS_ENDED }; /* thread_slot.parked */
 
 struct worker_slot {
     _Alignas(128) struct sync_u64 committed; /* events; its worker's */
     struct sync_u64 alive;                   /* events, now */
+    unsigned turns;                          /* since they were noted last */
 };
 
 struct thread_slot {
@@ -55,7 +59,6 @@ struct gather {
     bool started;  /* the other threads run this drain's main function */
     bool failed;   /* they cannot be started */
     gather_start_fn start;
-    unsigned turns;
     struct cw_rng rng; /* CW_GATHER_OFTEN */
     uint32_t looks_left;
 };
@@ -104,6 +107,50 @@ void gather_free(struct cw_sim *sim)
     sim->gather = NULL;
 }
 
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static double gather_now_s(const struct cw_sim *sim)
+{
+    return sim->times.run_s + clock_s() - sim->drain_start_s;
+}
+
+/* Events of all workers. */
+struct figures {
+    uint64_t committed, alive;
+};
+
+/* Thread 0. */
+static struct figures sum_figures(const struct cw_sim *sim)
+{
+    struct figures sum = {0};
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct worker_slot *const slot = &sim->gather->workers[i];
+        sum.committed += sync_load_acquire(&slot->committed); /* figures: they order nothing */
+        sum.alive += sync_load_acquire(&slot->alive);
+    }
+    return sum;
+}
+
+/* The time that it takes to move all events. */
+static double change_s(uint64_t alive)
+{
+    const uint64_t far = alive > CACHED_EVENTS ? alive - CACHED_EVENTS : 0;
+    return change_s_per_event * (double)alive + far_change_s_per_event * (double)far;
+}
+
+/* A change of the way is complete, or a drain begins. */
+static void begin_measuring(struct cw_sim *sim)
+{
+    pace_begin(&sim->gather->pace, gather_now_s(sim), sum_figures(sim).committed);
+}
+
+static void note_figures(const struct worker *worker, struct worker_slot *slot)
+{
+    slot->turns = 0;
+    sync_store_release(&slot->committed, worker->committed);
+    sync_store_release(&slot->alive, event_pool_alive(&worker->pool));
+}
+
 /* ---- events move: thread 0, while it is alone ------------------------------------------------ */
 
 /* One worker's pending events on their way to others. */
@@ -112,45 +159,44 @@ struct moving {
     bool failed; /* memory has run out */
 };
 
-static void move_event(struct moving *moving, struct worker *to, struct cw_event *event)
+/* The event's record is not looked at: it lies in the other core's cache, and stays its owner's. */
+static void move_event(struct moving *moving, struct worker *to, const struct entry *entry)
 {
-    event_pool_count_out(&moving->from->pool);
-    event_pool_count_in(&to->pool);
-    if (!pending_push(&to->pending, entry_of_event(event)))
+    if (!pending_push(&to->pending, *entry))
         moving->failed = true;
 }
 
 /* Drops a cancelled event, as its turn would. */
 static bool drop_if_cancelled(struct worker *from, struct cw_event *event)
 {
-    if (!(event->reserved & EVENT_CANCELLED))
+    if (from->timewarp->rollback.cancelled == 0 || !(event->reserved & EVENT_CANCELLED))
         return false;
     event_pool_put(&from->pool, event);
     from->timewarp->rollback.cancelled--;
     return true;
 }
 
-static bool move_to_first(void *arg, struct cw_event *event)
+static bool move_to_first(void *arg, const struct entry *entry)
 {
     struct moving *const moving = arg;
-    if (!drop_if_cancelled(moving->from, event))
-        move_event(moving, moving->from->sim->workers, event);
+    if (!drop_if_cancelled(moving->from, entry->event))
+        move_event(moving, moving->from->sim->workers, entry);
     return true;
 }
 
-static bool move_to_owner(void *arg, struct cw_event *event)
+static bool move_to_owner(void *arg, const struct entry *entry)
 {
     struct moving *const moving = arg;
     struct cw_sim *const sim = moving->from->sim;
-    const uint32_t owner = sim->config.lp_worker[event->lp];
+    const uint32_t owner = sim->config.lp_worker[entry_lp(entry)];
     if (owner != 0)
-        move_event(moving, &sim->workers[owner], event);
+        move_event(moving, &sim->workers[owner], entry);
     return owner != 0;
 }
 
-static bool drop_cancelled_event(void *arg, struct cw_event *event)
+static bool drop_cancelled_event(void *arg, const struct entry *entry)
 {
-    return drop_if_cancelled(arg, event);
+    return drop_if_cancelled(arg, entry->event);
 }
 
 /* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
@@ -162,9 +208,9 @@ static bool move_from(struct worker *from)
     if (pending_count(&from->pending) > FEW_EVENTS)
         return pending_sift(&from->pending, move_to_first, &moving) && !moving.failed;
     while ((least = pending_peek(&from->pending)) != NULL) {
-        struct cw_event *const event = least->event;
+        const struct entry entry = *least;
         pending_pop(&from->pending, least);
-        (void)move_to_first(&moving, event);
+        (void)move_to_first(&moving, &entry);
     }
     return !from->pending.out_of_memory && !moving.failed;
 }
@@ -194,7 +240,7 @@ static void move_all_to_owners(struct timewarp *tw)
  * forgotten when that changes, in either direction. */
 static void set_gathered(struct cw_sim *sim, bool gathered)
 {
-    sim->gather->gathered = gathered;
+    sim->gather->gathered = sim->workers[0].gathered = gathered;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         tw->gathered = gathered;
@@ -264,7 +310,6 @@ static void try_to_gather(struct cw_sim *sim)
                          pending_count(&sim->workers[i].pending) * (i > 0) == 0,
                      "events are gathered, and worker %u has %llu logs", (unsigned)i,
                      (unsigned long long)sim->workers[i].timewarp->undo_log.live);
-    first->lp_worker = NULL;
     first->check_below_ps = greatest_least_delay_ps(sim);
     set_gathered(sim, true);
 }
@@ -277,7 +322,6 @@ static bool scatter(struct cw_sim *sim)
     if (!gather->gathered)
         return true;
     CW_INVARIANT("I-GATHER-3", may_part(sim), "threads part while worker %u is within a round", 0u);
-    first->lp_worker = sim->config.lp_worker;
     first->check_below_ps = INT64_MIN;
     set_gathered(sim, false);
     return worker_guard(first, move_all_to_owners);
@@ -339,6 +383,7 @@ static void part(struct cw_sim *sim)
     release_others(sim);
     if (!gather->started)
         gather->started = gather->start(sim);
+    begin_measuring(sim);
 }
 
 static void run_own(struct worker *first, uint32_t count)
@@ -419,32 +464,6 @@ void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-static double gather_now_s(const struct cw_sim *sim)
-{
-    return sim->times.run_s + clock_s() - sim->drain_start_s;
-}
-
-/* Thread 0: events committed by all workers, and the time that it takes to move those pending. */
-static uint64_t sum_committed(const struct cw_sim *sim, double *change_s)
-{
-    uint64_t committed = 0, alive = 0;
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        const struct worker_slot *const slot = &sim->gather->workers[i];
-        committed += sync_load_acquire(&slot->committed); /* figures: they order nothing */
-        alive += sync_load_acquire(&slot->alive);
-    }
-    *change_s =
-        change_s_per_event * (double)alive +
-        far_change_s_per_event * (double)(alive > CACHED_EVENTS ? alive - CACHED_EVENTS : 0);
-    return committed;
-}
-
-static void note_figures(const struct worker *worker, struct worker_slot *slot)
-{
-    sync_store_release(&slot->committed, worker->committed);
-    sync_store_release(&slot->alive, event_pool_alive(&worker->pool));
-}
-
 static enum way wanted_way(struct cw_sim *sim)
 {
     struct gather *const gather = sim->gather;
@@ -454,30 +473,34 @@ static enum way wanted_way(struct cw_sim *sim)
         gather->looks_left = cw_rng_below(&gather->rng, OFTEN_LOOKS_MAX);
         return gather->together ? WAY_APART : WAY_TOGETHER;
     }
-    double change_s;
-    const uint64_t committed = sum_committed(sim, &change_s);
-    return pace_look(&gather->pace, gather_now_s(sim), committed, change_s);
+    const struct figures figures = sum_figures(sim);
+    return pace_look(&gather->pace, gather_now_s(sim), figures.committed, figures.alive,
+                     change_s(figures.alive));
 }
 
 void gather_look(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
-    struct gather *const gather = sim->gather;
-    note_figures(tw->worker, &gather->workers[tw->index]);
-    const unsigned turns = sim->config.gather == CW_GATHER_OFTEN ? 1 : TURNS_PER_LOOK;
-    if (tw->index != 0 || ++gather->turns % turns != 0 || tw->gvt.over)
+    struct worker_slot *const slot = &sim->gather->workers[tw->index];
+    const uint64_t noted = sync_load_acquire(&slot->committed); /* our own word */
+    if (++slot->turns < TURNS_PER_NOTE && tw->worker->committed - noted < EVENTS_PER_NOTE &&
+        sim->config.gather != CW_GATHER_OFTEN)
         return;
-    if (wanted_way(sim) == WAY_TOGETHER)
+    note_figures(tw->worker, slot);
+    if (tw->index == 0 && !tw->gvt.over && wanted_way(sim) == WAY_TOGETHER)
         ask_to_pause(sim);
 }
 
 void gather_look_together(struct cw_sim *sim)
 {
     struct gather *const gather = sim->gather;
-    if (!gather->gathered)
+    const bool before = gather->gathered;
+    if (!before)
         try_to_gather(sim);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         note_figures(&sim->workers[i], &gather->workers[i]);
+    if (gather->gathered != before)
+        begin_measuring(sim);
     if (may_part(sim) && wanted_way(sim) == WAY_APART)
         sync_store_release(&sim->paused, 0); /* leaves the loop; part() lets the others see it */
 }
@@ -492,13 +515,11 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
         pending += pending_count(&sim->workers[i].pending);
         note_figures(&sim->workers[i], &gather->workers[i]);
     }
-    double change_s;
-    const uint64_t committed = sum_committed(sim, &change_s);
     if (!gather->paced)
         pace_init(&gather->pace, pending > TOGETHER_FIRST_MAX ? WAY_APART : WAY_TOGETHER,
-                  gather_now_s(sim), committed);
+                  gather_now_s(sim), sum_figures(sim).committed);
     else
-        pace_begin(&gather->pace, gather_now_s(sim), committed);
+        begin_measuring(sim);
     gather->paced = true;
     gather->start = start;
     gather->together = gather->pace.way == WAY_TOGETHER && sim->config.gather != CW_GATHER_OFTEN;

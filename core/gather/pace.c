@@ -16,8 +16,12 @@ static const double gain_min[WAYS] = {1.04, 1.0};
 /* Trials in a row that together has to win: the model itself may have been faster just then. A win
  * counts if together was faster than apart both before and right after it. */
 #define WINS_MIN 3
-/* One win is enough where together is so much faster than apart was both times. */
+/* Two wins are enough, or one, where together is so much faster than apart was both times. */
+#define CLEAR    1.25
 #define DECISIVE 2.5
+/* A way that has just begun is measured at the latest after so many times as long as the best one
+ * takes for the events that are pending. */
+#define WARM_MOST 2
 /* A trial that is so much slower ends early, and is not repeated soon. */
 #define HOPELESS 0.5
 /* The best way has become so much slower than it was when it was chosen: another trial is due. */
@@ -62,6 +66,7 @@ static void choose(struct pace *pace, enum way way, double now_s, uint64_t commi
                    double change_s)
 {
     pace->best = way;
+    pace->earlier = 0;
     pace->decided = pace->rate[way];
     pace->wins = 0;
     pace->interval_s = INTERVAL_MIN_S;
@@ -80,11 +85,19 @@ static void note_loss(struct pace *pace, double rate)
         pace->interval_s = INTERVAL_MAX_S;
 }
 
+/* The best way's. A program that took the core meanwhile, or a short phase of the model, is not
+ * taken for a slow way. */
+static double best_rate(const struct pace *pace)
+{
+    const double last = pace->rate[pace->best];
+    return last > pace->earlier ? last : pace->earlier;
+}
+
 /* The other way was measured. If apart wins it goes on; else the best one returns. */
 static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const enum way tried = pace->way;
-    const bool wins = pace->rate[tried] > pace->rate[pace->best] * gain_min[tried];
+    const bool wins = pace->rate[tried] > best_rate(pace) * gain_min[tried];
     pace->tries = false;
     if (wins && tried == WAY_APART) {
         choose(pace, tried, now_s, committed, change_s);
@@ -93,7 +106,7 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     if (!wins)
         note_loss(pace, pace->rate[tried]);
     pace->doubts = wins;
-    pace->before = pace->rate[pace->best];
+    pace->before = best_rate(pace);
     pace->returns = true;
     change_way(pace, pace->best, now_s, committed);
 }
@@ -108,9 +121,12 @@ static void judge_again(struct pace *pace, double now_s, uint64_t committed, dou
         note_loss(pace, tried);
         return;
     }
-    pace->interval_s = INTERVAL_MIN_S; /* the next trial comes soon */
-    if (++pace->wins >= WINS_MIN || tried > apart * DECISIVE)
+    pace->interval_s = INTERVAL_MIN_S;
+    const unsigned wins_min = tried > apart * DECISIVE ? 1 : tried > apart * CLEAR ? 2 : WINS_MIN;
+    if (++pace->wins >= wins_min)
         choose(pace, WAY_TOGETHER, now_s, committed, change_s);
+    else /* what was measured behind this trial is what comes before the next one */
+        begin_trial(pace, now_s, committed);
 }
 
 /* The best way goes on after a trial that it has won. The time lost is that beyond what it would
@@ -157,11 +173,22 @@ static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t comm
     return elapsed_s >= (rate < pace->rate[pace->best] * HOPELESS ? trial_s / 4 : trial_s);
 }
 
-enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double change_s)
+/* Whether the way has run for long enough to be measured: the caches have what they need. */
+static bool has_settled(const struct pace *pace, double elapsed_s, uint64_t committed,
+                        uint64_t pending, double change_s)
+{
+    const double best = pace->rate[pace->best];
+    const double warm_s = best > 0 ? WARM_MOST * (double)pending / best : change_s;
+    return elapsed_s >= SETTLE_S &&
+           (committed - pace->committed >= pending || elapsed_s >= SETTLE_S + warm_s);
+}
+
+enum way pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t pending,
+                   double change_s)
 {
     const double elapsed_s = now_s - pace->began_s;
     if (pace->settles) {
-        if (elapsed_s < SETTLE_S + change_s) /* the caches fill, too */
+        if (!has_settled(pace, elapsed_s, committed, pending, change_s))
             return pace->way;
         pace->settles = false;
         if (pace->returns)
@@ -171,6 +198,8 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double c
     }
     if (!is_measured(pace, elapsed_s, committed, change_s))
         return pace->way;
+    if (pace->way == pace->best)
+        pace->earlier = pace->rate[pace->best];
     pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
     begin_measurement(pace, now_s, committed);
     if (pace->tries) {

@@ -8,6 +8,9 @@
  * is kept. Every so often the other one is tried again for a moment. As long as it loses, the next
  * trial comes later. No more than a fiftieth of the time is spent on trials.
  *
+ * When the way has changed, most pending events lie in no cache of the core that handles them now.
+ * So it is measured once as many events have been handled as are pending.
+ *
  * No clock and no thread: the caller gives the time. One owner.
  */
 #ifndef CORE_PACE_H
@@ -28,6 +31,7 @@ struct pace {
     double before;     /* events per second apart, before that trial */
     unsigned wins;     /* of trials in a row, by a way that was not chosen yet */
     double rate[WAYS]; /* events per second, when last measured; 0: never */
+    double earlier;    /* the rate of the best way, measured before that; 0: never */
     double decided;    /* the rate of the best way when it was chosen */
     double began_s;    /* of this measurement */
     double trial_s;    /* when the last trial began */
@@ -39,10 +43,11 @@ struct pace {
 
 /* The way to begin with; events committed so far. */
 void pace_init(struct pace *pace, enum way way, double now_s, uint64_t committed);
-/* Nothing is measured across this moment: a drain begins. */
+/* Nothing is measured across this moment: a drain begins, or a change of the way is complete. */
 void pace_begin(struct pace *pace, double now_s, uint64_t committed);
-/* Returns the way that is to be from now on. `change_s`: the time that a change of the way takes,
- * an estimate. */
-enum way pace_look(struct pace *pace, double now_s, uint64_t committed, double change_s);
+/* Returns the way that is to be from now on. `pending`: events, of all workers; `change_s`: the
+ * time that a change of the way takes, an estimate. */
+enum way pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t pending,
+                   double change_s);
 
 #endif

@@ -40,7 +40,7 @@ static inline uint64_t event_pool_alive(const struct event_pool *pool)
     return pool->alive_max - (uint64_t)pool->alive_below_max;
 }
 
-/* One more is handed out, or one less: here, or because it goes to another worker's pool. */
+/* One more is handed out, or one less. */
 static inline void event_pool_count_in(struct event_pool *pool)
 {
     if (__builtin_expect(--pool->alive_below_max < 0, 0)) {

@@ -158,7 +158,7 @@ static bool move_far(struct pending *pending, struct entry_chain *chain, const s
     do {
         struct chunk *const previous = chunk->previous;
         for (size_t i = 0; i < count; i++) {
-            if (purge != NULL && purge->drop(purge->arg, chunk->entries[i].event))
+            if (purge != NULL && purge->drop(purge->arg, &chunk->entries[i]))
                 pending->count--;
             else if (!push_far(pending, chunk->entries[i]))
                 return false;
@@ -316,12 +316,12 @@ bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg)
     bool ok = (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
               move_all_far(pending, &purge);
     for (; ok && pending->sorted.front != pending->sorted.last; pending->sorted.front++)
-        if (!drop(arg, pending->sorted.front->event)) {
+        if (!drop(arg, pending->sorted.front)) {
             ok = push_far(pending, *pending->sorted.front);
             pending->count++;
         }
     for (size_t i = 0; ok && i < pending->overflow.count; i++)
-        if (!drop(arg, pending->overflow.entries[i].event)) {
+        if (!drop(arg, &pending->overflow.entries[i])) {
             ok = push_far(pending, pending->overflow.entries[i]);
             pending->count++;
         }

@@ -69,7 +69,7 @@ void pending_free(struct pending *pending);
  * next (in `sorted` and `overflow`). Takes time for all that is pending. False: out of memory, and
  * entries are lost.
  */
-typedef bool (*pending_drop_fn)(void *arg, struct cw_event *event);
+typedef bool (*pending_drop_fn)(void *arg, const struct entry *entry);
 bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
 
 /* The same for all entries, those whose turn is next included. */

@@ -9,9 +9,10 @@
 #include "core/worker.h"
 
 /* Frees an event that was cancelled, as its turn would. */
-static bool drop_cancelled(void *arg, struct cw_event *event)
+static bool drop_cancelled(void *arg, const struct entry *entry)
 {
     struct timewarp *const tw = arg;
+    struct cw_event *const event = entry->event;
     if (!(event->reserved & EVENT_CANCELLED))
         return false;
     event_pool_put(&tw->worker->pool, event);

@@ -78,8 +78,11 @@ bool undo_log_move(struct undo_log *undo_log, size_t bytes)
     struct undo_block *const old = undo_log->current;
     const size_t written =
         undo_log->open == NULL ? 0 : (size_t)(undo_log->undo.at - (uint8_t *)undo_log->open);
+    const size_t most = UNDO_BLOCK_BYTES_MAX; /* more is refused as if memory had run out */
     /* An open log may grow further: room for twice of it. */
-    struct undo_block *const block = block_create(undo_log, 2 * (written + bytes));
+    const size_t wanted = 2 * (written + bytes) < most ? 2 * (written + bytes) : most;
+    struct undo_block *const block =
+        written + bytes <= most ? block_create(undo_log, wanted) : NULL;
     if (block == NULL)
         return false;
     if (written > 0)
@@ -129,7 +132,8 @@ bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct re
     const size_t room = undo_log_words(rest_bytes);
     if (!undo_log_room(undo_log, sizeof *sent + room + sizeof(uint64_t)))
         return false;
-    undo_log->open->has_remote = true;
+    if (undo_log->open->shape.remote < REMOTE_MANY)
+        undo_log->open->shape.remote++;
     memcpy(undo_log->undo.at, sent, sizeof *sent);
     undo_log->undo.at += sizeof *sent;
     if (rest_bytes > 0)
@@ -145,7 +149,7 @@ bool undo_log_add_records(struct undo_log *undo_log, const void *records, size_t
     if (!undo_log_room(undo_log, room + sizeof(uint64_t)))
         return false;
     memcpy(undo_log->undo.at, records, bytes);
-    undo_log->open->has_records = true;
+    undo_log->open->shape.has_records = true;
     undo_log->undo.at += room;
     undo_log_put(&undo_log->undo, (uint64_t)bytes << 3 | ITEM_RECORDS);
     return true;

@@ -23,15 +23,22 @@
 #define UNDO_BLOCK_BYTES (32u << 10)
 #endif
 
-/* The head of a log; its items follow. Lengths are in words of 8 bytes. */
+/* Lengths are in words of 8 bytes. So no block is longer than UNDO_BLOCK_BYTES_MAX. */
+struct log_shape {
+    uint64_t place : 30;      /* in its block's data */
+    uint64_t words : 30;      /* the log's head and all items */
+    uint64_t remote : 3;      /* its items ITEM_REMOTE; REMOTE_MANY: so many, or more */
+    uint64_t has_records : 1; /* its newest item is ITEM_RECORDS */
+};
+enum { REMOTE_MANY = 7, WORDS_MASK = (1 << 30) - 1 };
+#define UNDO_BLOCK_BYTES_MAX ((size_t)8 * WORDS_MASK)
+
+/* The head of a log; its items follow. */
 struct log {
-    struct cw_event *event;   /* NULL: undone or committed */
-    struct log *older;        /* of the same LP, if it has one (struct lp_logs) */
-    uint64_t hash;            /* the LP's trace hash before the event */
-    uint32_t place;           /* in its block's data */
-    uint32_t words : 30;      /* this head and all items */
-    uint32_t has_remote : 1;  /* it holds an ITEM_REMOTE */
-    uint32_t has_records : 1; /* its newest item is ITEM_RECORDS */
+    struct cw_event *event; /* NULL: undone or committed */
+    struct log *older;      /* of the same LP, if it has one (struct lp_logs) */
+    uint64_t hash;          /* the LP's trace hash before the event */
+    struct log_shape shape;
 };
 _Static_assert(sizeof(struct log) == 32, "little to write for each event");
 
@@ -132,7 +139,7 @@ static inline bool undo_log_room(struct undo_log *undo_log, size_t bytes)
 static inline void undo_log_open(struct undo_log *undo_log)
 {
     undo_log->open = (struct log *)(void *)undo_log->undo.at;
-    undo_log->open->has_records = undo_log->open->has_remote = false;
+    undo_log->open->shape = (struct log_shape){0};
     undo_log->undo.at += sizeof(struct log);
 }
 
@@ -167,7 +174,7 @@ bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct re
 /* Adds all of an event's records; at most once, at its end. */
 bool undo_log_add_records(struct undo_log *undo_log, const void *records, size_t bytes);
 
-static inline size_t log_bytes(const struct log *log) { return 8 * (size_t)log->words; }
+static inline size_t log_bytes(const struct log *log) { return 8 * (size_t)log->shape.words; }
 
 /* A block's first log, or one that is before the last. */
 static inline void undo_log_descend(struct undo_block *block, int64_t time_ps)
@@ -187,8 +194,8 @@ static inline void undo_log_close(struct undo_log *undo_log, struct lp_logs *of,
     log->event = event;
     log->older = of->newest;
     log->hash = hash;
-    log->place = (uint32_t)(((uint8_t *)log - block->data) / 8);
-    log->words = (uint32_t)(bytes / 8) & INT32_MAX >> 1;
+    log->shape.place = (size_t)((uint8_t *)log - block->data) / 8 & WORDS_MASK;
+    log->shape.words = bytes / 8 & WORDS_MASK;
     of->newest = log;
     of->live++;
     undo_log->bytes += bytes;
@@ -208,7 +215,7 @@ static inline void undo_log_discard(struct undo_log *undo_log)
 
 static inline struct undo_block *undo_block_of(struct log *log)
 {
-    return (struct undo_block *)(void *)((uint8_t *)log - 8 * (size_t)log->place -
+    return (struct undo_block *)(void *)((uint8_t *)log - 8 * (size_t)log->shape.place -
                                          sizeof(struct undo_block));
 }
 

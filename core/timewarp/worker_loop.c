@@ -117,7 +117,8 @@ static void leave_handler(struct timewarp *tw)
 }
 
 /* Makes a safe event that was just handled known. */
-static inline void commit_safe(struct timewarp *tw, struct lp_block *block, struct cw_event *event)
+static inline void commit_safe(struct timewarp *tw, struct event_pool *pool, struct lp_block *block,
+                               struct cw_event *event)
 {
     struct worker *const worker = tw->worker;
     struct commit_records *const records = &worker->records;
@@ -137,14 +138,15 @@ static inline void commit_safe(struct timewarp *tw, struct lp_block *block, stru
     }
     tw->safe++;
     commit_hash(worker, block, event);
-    commit_free(worker, event);
+    commit_free(worker, pool, event);
 }
 
 static void handle_safe(struct timewarp *tw, const struct entry *entry)
 {
     enter_handler(tw, entry, false);
     leave_handler(tw);
-    commit_safe(tw, tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
+    commit_safe(tw, worker_pool_of(tw->worker, entry_lp(entry)),
+                tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
     if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
         tw->stress.final = key_of(entry);
     lazy_cancel_end(tw);
@@ -288,7 +290,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
         call_handler(tw, worker, block, event);
         tw->current.handling = NULL; /* a fault from here on is not the handler's */
         tw->processed++;
-        commit_safe(tw, block, event);
+        commit_safe(tw, &worker->pool, block, event);
         handled++;
     }
     return handled;
@@ -332,7 +334,7 @@ static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
             worker->records.used = 0;
         }
         commit_hash(worker, block, event);
-        commit_free(worker, event);
+        commit_free(worker, &worker[sim->config.lp_worker[event->lp]].pool, event);
         handled++;
     }
     count_gathered(tw);

@@ -379,9 +379,10 @@ struct dropping {
     bool gone[DROPPED_MOST]; /* by the event's number */
 };
 
-static bool drop_some(void *arg, struct cw_event *event)
+static bool drop_some(void *arg, const struct entry *entry)
 {
     struct dropping *const dropping = arg;
+    struct cw_event *const event = entry->event;
     if (event->number % ONE_IN != 0)
         return false;
     assert_false(dropping->gone[event->number]); /* each is asked for once */
