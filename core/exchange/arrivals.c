@@ -60,7 +60,7 @@ static struct arrival *arrival_at(const struct arrivals *arrivals, uint64_t numb
 
 static bool is_live(const struct arrival *arrival, int64_t final_ps)
 {
-    return arrival->event != NULL && arrival->time_ps >= final_ps;
+    return arrival->event != NULL && arrival->cause_ps >= final_ps;
 }
 
 /* Removes the final ones from the table. A removal moves items of the table; one that is missed by
@@ -126,14 +126,15 @@ static bool make_room(struct arrivals *arrivals, int64_t final_ps)
     return put_aside(arrivals, final_ps);
 }
 
-bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t final_ps)
+bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t cause_ps,
+                  int64_t final_ps)
 {
     while (arrivals->first < arrivals->next &&
            !is_live(arrival_at(arrivals, arrivals->first), final_ps))
         arrivals->first++;
     if (arrivals->next - arrivals->first == arrivals->capacity && !make_room(arrivals, final_ps))
         return false;
-    *arrival_at(arrivals, arrivals->next++) = (struct arrival){event, event->time_ps};
+    *arrival_at(arrivals, arrivals->next++) = (struct arrival){event, cause_ps};
     return true;
 }
 

@@ -1,8 +1,9 @@
 /*
  * arrivals.h: the events of one sender that it may still cancel, by the numbers that it gave them.
  *
- * Numbers come in order, and most events are final in about the same order. So they lie in a ring,
- * whose oldest items are dropped once they are final. An event far in the future would hold the
+ * An event cannot be cancelled any more once its cause is final: its sender will not undo that.
+ * Numbers come in order, and most causes are final in about the same order. So they lie in a ring,
+ * whose oldest items are dropped once they are final. A cause far in the future would hold the
  * ring's end, and the ring would grow with each event behind it. So when the ring is full and few
  * of its items can still be cancelled, those move to a table, and the ring is empty again. There is
  * one table for all senders.
@@ -12,6 +13,16 @@
  * I-ARRIVE-2: let L be the greatest number of a sender's events that could be cancelled at a time,
  * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 32 L)
  * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them.
+ * I-ARRIVE-3: no cancellation arrives of an event whose cause is before in_link.final_ps (links.h).
+ * Proof:
+ *   1. final_ps is a promise of the sender, or GVT. Of the sender's events, those before a promise
+ *      are final when it is published (I-PROM-2), those before GVT when the sender has reported.
+ *   2. An event whose sends were kept when it was undone (lazy_cancel.h) is pending: neither the
+ *      promise nor GVT is beyond it.
+ *   3. So the sender has published all cancellations of what these events have sent before it
+ *      published the promise, or reported.
+ *   4. The receiver sets final_ps after it has taken all messages that were published before the
+ *      promise that it has read, or before the reports.
  *
  * Owned by the worker that receives; no other thread enters.
  */
@@ -25,7 +36,7 @@ enum { ARRIVALS_MIN = 16, ARRIVALS_ASIDE_MIN = 64 };
 
 struct arrival {
     struct cw_event *event; /* NULL: it cannot be cancelled any more */
-    int64_t time_ps;
+    int64_t cause_ps;       /* the time of the event that has sent it */
 };
 
 /* Of all senders. */
@@ -49,9 +60,10 @@ void arrivals_aside_free(struct arrivals_aside *aside);
 void arrivals_init(struct arrivals *arrivals, struct arrivals_aside *aside, uint32_t sender);
 void arrivals_free(struct arrivals *arrivals);
 
-/* Adds the event with the number arrivals->next. Events before final_ps, of which the caller knows
- * that no cancellation can come, are dropped some time. False: out of memory. */
-bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t final_ps);
+/* Adds the event with the number arrivals->next. Those whose cause is before final_ps are dropped
+ * some time: I-ARRIVE-3. False: out of memory. */
+bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t cause_ps,
+                  int64_t final_ps);
 
 /* Removes the event with that number, and returns it. NULL: it is not there. */
 struct cw_event *arrivals_take(struct arrivals *arrivals, uint64_t number);

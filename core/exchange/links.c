@@ -54,7 +54,10 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
         const int64_t from_ps = delay_between(least_delay_ps, count, other, own);
         const int64_t to_ps = delay_between(least_delay_ps, count, own, other);
         if (from_ps < CW_TIME_MAX) {
-            links->in[in] = (struct in_link){.from = other, .least_delay_ps = from_ps};
+            links->in[in] = (struct in_link){.from = other,
+                                             .least_delay_ps = from_ps,
+                                             .promised_ps = INT64_MIN,
+                                             .final_ps = INT64_MIN};
             arrivals_init(&links->in[in].arrivals, &links->aside, in);
             in++;
         }
@@ -74,9 +77,29 @@ void links_join(struct links *links, struct in_link *in, uint32_t own, struct li
 
 void links_forget_arrivals(struct links *links)
 {
-    for (uint32_t i = 0; i < links->in_count; i++)
+    for (uint32_t i = 0; i < links->in_count; i++) {
         arrivals_forget(&links->in[i].arrivals);
+        links->in[i].promised_ps = links->in[i].final_ps = INT64_MIN;
+    }
     arrivals_aside_forget(&links->aside);
+}
+
+static void settle(struct in_link *in, int64_t final_ps)
+{
+    if (in->final_ps < final_ps)
+        in->final_ps = final_ps;
+}
+
+void links_settle_promises(struct links *links)
+{
+    for (uint32_t i = 0; i < links->in_count; i++)
+        settle(&links->in[i], links->in[i].promised_ps);
+}
+
+void links_settle_gvt(struct links *links, int64_t gvt_ps)
+{
+    for (uint32_t i = 0; i < links->in_count; i++)
+        settle(&links->in[i], gvt_ps);
 }
 
 void links_free(struct links *links)

@@ -24,8 +24,8 @@
 enum { MAILBOX_ALIGN = 16 };
 
 enum message_kind {
-    MESSAGE_EVENT = 1, /* an event; `seq` names it if it can be cancelled */
-    MESSAGE_CANCEL,    /* the event that was sent as `seq` is not to be */
+    MESSAGE_EVENT = 1, /* an event */
+    MESSAGE_CANCEL,    /* the event with the number `word` is not to be */
     MESSAGE_SKIP,      /* nothing: the rest of the ring up to its end */
 };
 
@@ -33,11 +33,18 @@ enum message_kind {
 struct message {
     uint32_t bytes; /* of the message, a multiple of MAILBOX_ALIGN */
     uint16_t kind;
-    uint16_t cancellable;
-    uint64_t seq;
+    uint16_t cancellable; /* message_mark() of the number that names an event that may be cancelled;
+                             0: it will not be */
+    uint64_t word;        /* an event that may be cancelled: its cause's time */
     uint8_t body[];
 };
 _Static_assert(sizeof(struct message) == MAILBOX_ALIGN, "bodies are aligned as messages are");
+
+/* The lowest bits of a number, which is one more than that of the message before. Not 0. */
+static inline uint16_t message_mark(uint64_t number)
+{
+    return (uint16_t)(1 << 15 | (number & INT16_MAX));
+}
 
 struct mailbox_ring {
     /* line 0: the sender's; all that a look at an empty mailbox reads */

@@ -25,7 +25,7 @@ enum {
      * Each costs a cache line of another core. */
     TURNS_PER_NOTE = 64,
     EVENTS_PER_NOTE = 1024,
-    TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
+    TOGETHER_FIRST_MAX = 1 << 12, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,

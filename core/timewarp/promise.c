@@ -17,14 +17,15 @@
 static int64_t bound_of_promises(struct timewarp *tw)
 {
     const struct gvt_slot *const slots = tw->worker->sim->slots;
-    const struct links *const links = &tw->links;
+    struct links *const links = &tw->links;
     int64_t bound_ps = CW_TIME_MAX;
     tw->promise.blocked_by = tw->index;
     for (uint32_t i = 0; i < links->in_count; i++) {
-        const struct in_link *const in = &links->in[i];
+        struct in_link *const in = &links->in[i];
         mailbox_fetch(&in->mailbox);
         /* acquire: messages published before are in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slots[in->from].promise_ps);
+        in->promised_ps = promised_ps;
         const int64_t arrival_ps = add_saturating(promised_ps, in->least_delay_ps);
         if (arrival_ps <= bound_ps) {
             bound_ps = arrival_ps;
@@ -42,6 +43,8 @@ bool promise_look(struct timewarp *tw)
     const bool all = receive_some(tw);
     CW_INVARIANT("I-STRESS-2", all || tw->stress.on,
                  "worker %u leaves messages, and this is not the stress mode", (unsigned)tw->index);
+    if (all)
+        links_settle_promises(&tw->links);
     if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-STRESS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;

@@ -12,14 +12,14 @@
 #include "core/timewarp/timewarp.h"
 #include "core/worker.h"
 
-/* Remembers an event that its sender may cancel. The sender numbers them in order. No cancellation
- * comes for an event before the safe bound: check_safe() looks at each. */
-static void remember(struct timewarp *tw, struct in_link *in, uint64_t seq, struct cw_event *event)
+/* Remembers an event that its sender may cancel. The sender numbers them in order. */
+static void remember(struct timewarp *tw, struct in_link *in, const struct message *message,
+                     struct cw_event *event)
 {
-    if (seq != in->arrivals.next)
+    if (message->cancellable != message_mark(in->arrivals.next))
         worker_bug(tw->worker, "message %llu from worker %u came out of order",
-                   (unsigned long long)seq, (unsigned)in->from);
-    if (!arrivals_add(&in->arrivals, event, tw->gvt.safe_ps))
+                   (unsigned long long)in->arrivals.next, (unsigned)in->from);
+    if (!arrivals_add(&in->arrivals, event, (int64_t)message->word, in->final_ps))
         worker_fail_for_memory(tw->worker);
 }
 
@@ -45,7 +45,7 @@ static void take_event(struct timewarp *tw, struct in_link *in, const struct mes
                  "worker %u has sent an event for %lld ps, GVT is %lld ps", (unsigned)in->from,
                  (long long)entry.time_ps, (long long)tw->gvt.now.time_ps);
     if (message->cancellable)
-        remember(tw, in, message->seq, event);
+        remember(tw, in, message, event);
     if (!pending_push(&worker->pending, entry))
         worker_fail_for_memory(worker);
 }
@@ -56,10 +56,10 @@ static void take_cancel(struct timewarp *tw, struct in_link *in, const struct me
     memcpy(&sent, message->body, sizeof sent);
     check_safe(tw, in->from, sent.time_ps);
     const struct key key = {sent.time_ps, sent.key_high, sent.key_low >> 32};
-    struct cw_event *const event = arrivals_take(&in->arrivals, message->seq);
+    struct cw_event *const event = arrivals_take(&in->arrivals, message->word);
     if (event == NULL || key_before(key, tw->gvt.now))
         worker_bug(tw->worker, "worker %u cancelled message %llu, which is committed",
-                   (unsigned)in->from, (unsigned long long)message->seq);
+                   (unsigned)in->from, (unsigned long long)message->word);
     rollback_cancel(tw, event);
 }
 

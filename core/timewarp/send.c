@@ -42,8 +42,10 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     payload_copy(event->payload, payload, payload_bytes);
     tw->links.messages++;
     message->kind = MESSAGE_EVENT;
-    message->cancellable = cancellable;
-    message->seq = cancellable ? out->numbers++ : 0;
+    const uint64_t number = out->numbers;
+    message->cancellable = cancellable ? message_mark(number) : 0;
+    message->word = (uint64_t)worker->ctx.event->time_ps;
+    out->numbers += cancellable;
     const struct entry entry = entry_of_words(&words, event);
     note_key(tw, out, &entry);
     if (!cancellable) {
@@ -51,7 +53,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
         worker_leave_engine(worker);
         return;
     }
-    const struct remote_send sent = {message->seq, entry.time_ps, entry.key_high, entry.key_low};
+    const struct remote_send sent = {number, entry.time_ps, entry.key_high, entry.key_low};
     if (!undo_log_add_remote(&tw->undo_log, to, &sent, (const uint8_t *)event + REMOTE_REST_OFFSET,
                              tw->lazy.on ? bytes - REMOTE_REST_OFFSET : 0))
         worker_fail_for_memory(worker); /* handler_api.c has made room */
@@ -65,7 +67,7 @@ void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sen
         worker_need(tw->worker, links_write(&tw->links, out, sizeof *sent));
     message->kind = MESSAGE_CANCEL;
     message->cancellable = 0;
-    message->seq = sent->seq;
+    message->word = sent->seq;
     memcpy(message->body, sent, sizeof *sent);
     const struct entry entry = {
         .time_ps = sent->time_ps, .key_high = sent->key_high, .key_low = sent->key_low};

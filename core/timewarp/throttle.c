@@ -28,6 +28,7 @@ enum {
     USAGE_MIN = 256,            /* events that the window is judged by */
     /* to wait so long for a safe event is cheaper than to speculate on it: */
     TURNS_PER_SAFE = 1,
+    SAFE_MIN = 4, /* events that a rise must release: each costs some cache lines and a turn */
     TURNS_PER_SAFE_WARY = 8, /* where much speculation is undone */
     PATIENCE_MIN = 1,        /* turns */
     PATIENCE_MAX = 256,
@@ -69,9 +70,10 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
 
 /*
  * If the last rise of the safe bound released an event for every few turns (TURNS_PER_SAFE) that
- * the worker had waited, double the turns that it waits before it speculates: waiting is better
- * than filling the cache with logs. If it released fewer, or the worker waited in vain, halve them.
- * A rise that released none may be a gap in model time: no change.
+ * the worker had waited, and not too few of them, double the turns that it waits before it
+ * speculates: waiting is better than filling the cache with logs. If it released fewer, or the
+ * worker waited in vain, halve them. A rise that released none may be a gap in model time: no
+ * change.
  */
 static void adjust_patience(struct throttle *throttle, uint64_t safe)
 {
@@ -80,7 +82,7 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     if (throttle->sync != CW_ADAPTIVE)
         return;
     const unsigned turns = throttle->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE;
-    if (gained > 0 && gained * turns >= throttle->waited)
+    if (gained >= SAFE_MIN && gained * turns >= throttle->waited)
         throttle->patience_full *= 2;
     else if (throttle->waited > 0 && (gained > 0 || throttle->patience == 0))
         throttle->patience_full /= 2;

@@ -15,11 +15,16 @@
 
 enum { LIMIT_BYTES = 1 << 20, EVENTS = 1 << 20, FAR = 16 };
 
-/* An event that is told from others by its time; nothing else of it is read. */
+/* An event that is told from others by its time, which is its cause's here. */
 static struct cw_event *event_at(struct cw_event *event, int64_t time_ps)
 {
     event->time_ps = time_ps;
     return event;
+}
+
+static bool add(struct arrivals *arrivals, struct cw_event *event, int64_t final_ps)
+{
+    return arrivals_add(arrivals, event, event->time_ps, final_ps);
 }
 
 struct kit {
@@ -58,7 +63,7 @@ static void one_event_far_ahead_holds_no_memory_for_those_behind_it(void **state
         const bool is_far = i % (EVENTS / FAR) == 0;
         struct cw_event *const event =
             is_far ? event_at(&far[i / (EVENTS / FAR)], INT64_MAX - i) : event_at(&near, i);
-        assert_true(arrivals_add(&kit->arrivals, event, i - 8));
+        assert_true(add(&kit->arrivals, event, i - 8));
     }
     assert_true(kit->arrivals.capacity <= 32 * 32);
     assert_true(kit->memory.taken.word < 64 << 10);
@@ -86,8 +91,8 @@ static void whatever_can_be_cancelled_is_found_by_its_number(void **state)
     assert_true(events != NULL && taken != NULL);
     for (int64_t i = 0; i < COUNT; i++) {
         const int64_t far_ps = cw_rng_below(&rng, 50) == 0 ? SPAN : 20;
-        assert_true(arrivals_add(
-            &kit->arrivals, event_at(&events[i], i + cw_rng_below(&rng, (uint32_t)far_ps)), i));
+        assert_true(
+            add(&kit->arrivals, event_at(&events[i], i + cw_rng_below(&rng, (uint32_t)far_ps)), i));
         const uint64_t back = cw_rng_below(&rng, SPAN), number = (uint64_t)i - back;
         if (back > (uint64_t)i || taken[number] || events[number].time_ps < i)
             continue;
@@ -117,7 +122,7 @@ static void all_are_forgotten_and_numbers_go_on(void **state)
     (void)event_at(&far, 1000000);
     for (int64_t i = 0; i < 1000; i++) {
         struct cw_event near;
-        assert_true(arrivals_add(&kit->arrivals, i % 100 == 0 ? &far : event_at(&near, i), i));
+        assert_true(add(&kit->arrivals, i % 100 == 0 ? &far : event_at(&near, i), i));
     }
     assert_true(kit->aside.table.count > 0);
     arrivals_forget(&kit->arrivals);
@@ -125,7 +130,7 @@ static void all_are_forgotten_and_numbers_go_on(void **state)
     assert_int_equal(kit->aside.table.count, 0);
     assert_null(arrivals_take(&kit->arrivals, 0));
     assert_null(arrivals_take(&kit->arrivals, 900));
-    assert_true(arrivals_add(&kit->arrivals, &far, 0));
+    assert_true(add(&kit->arrivals, &far, 0));
     assert_ptr_equal(arrivals_take(&kit->arrivals, 1000), &far);
     end(kit);
 }
@@ -138,10 +143,10 @@ static void without_memory_nothing_is_lost(void **state)
     struct cw_event *const events = calloc(COUNT, sizeof *events);
     uint64_t added = 0;
     assert_non_null(events);
-    while (added < COUNT && arrivals_add(&kit->arrivals, event_at(&events[added], 5), 0))
+    while (added < COUNT && add(&kit->arrivals, event_at(&events[added], 5), 0))
         added++;
     assert_in_range(added, ARRIVALS_MIN, COUNT - 1);
-    assert_false(arrivals_add(&kit->arrivals, event_at(&events[added], 5), 0));
+    assert_false(add(&kit->arrivals, event_at(&events[added], 5), 0));
     for (uint64_t i = 0; i < added; i++)
         assert_ptr_equal(arrivals_take(&kit->arrivals, i), &events[i]);
     free(events);
@@ -155,8 +160,8 @@ static void senders_do_not_see_each_other(void **state)
     struct cw_event far[2], near;
     (void)event_at(&near, 0);
     for (int64_t i = 0; i < 1000; i++) {
-        assert_true(arrivals_add(&kit->arrivals, i == 3 ? event_at(&far[0], 5000) : &near, i));
-        assert_true(arrivals_add(&kit->other, i == 3 ? event_at(&far[1], 5000) : &near, i));
+        assert_true(add(&kit->arrivals, i == 3 ? event_at(&far[0], 5000) : &near, i));
+        assert_true(add(&kit->other, i == 3 ? event_at(&far[1], 5000) : &near, i));
     }
     assert_true(kit->aside.table.count >= 2);
     assert_null(arrivals_take(&kit->other, 2));

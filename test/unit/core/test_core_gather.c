@@ -38,9 +38,8 @@ static void machine_run(struct machine *machine, double run_s)
         machine->now_s += step_s;
         machine->events += step_s * machine->rate[way];
         machine->apart_s += way == WAY_APART ? step_s : 0;
-        const enum way next =
-            pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events, machine->pending,
-                      machine->change_s);
+        const enum way next = pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events,
+                                        machine->pending, machine->change_s);
         machine->now_s += next != way ? machine->change_s : 0;
         way = next;
     }
