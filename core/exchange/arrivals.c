@@ -24,7 +24,8 @@ enum { LIVE_SHARE = 16, LIVE_SHARE_TIGHT = 4 };
 
 void arrivals_aside_init(struct arrivals_aside *aside, struct memory *memory, uint32_t senders)
 {
-    *aside = (struct arrivals_aside){.senders = senders, .sweep_from = ARRIVALS_ASIDE_MIN};
+    *aside = (struct arrivals_aside){
+        .senders = senders, .final_ps = INT64_MIN, .sweep_from = ARRIVALS_ASIDE_MIN};
     table_init(&aside->table, memory, sizeof(struct arrival));
 }
 
@@ -32,7 +33,7 @@ void arrivals_aside_free(struct arrivals_aside *aside) { table_free(&aside->tabl
 
 void arrivals_init(struct arrivals *arrivals, struct arrivals_aside *aside, uint32_t sender)
 {
-    *arrivals = (struct arrivals){.aside = aside, .sender = sender};
+    *arrivals = (struct arrivals){.final_ps = INT64_MIN, .aside = aside, .sender = sender};
 }
 
 static struct memory *memory_of(const struct arrivals *arrivals)
@@ -63,15 +64,15 @@ static bool is_live(const struct arrival *arrival, int64_t final_ps)
     return arrival->event != NULL && arrival->cause_ps >= final_ps;
 }
 
-/* Removes the final ones from the table. A removal moves items of the table; one that is missed by
- * that is removed the next time. */
-static void sweep(struct arrivals_aside *aside, int64_t final_ps)
+/* Removes from the table those that are final whoever has sent them. A removal moves items of the
+ * table; one that is missed by that is removed the next time. */
+static void sweep(struct arrivals_aside *aside)
 {
     size_t place = 0;
     uint64_t key;
     while ((key = table_next(&aside->table, &place)) != 0) {
         struct arrival *const arrival = table_find(&aside->table, key);
-        if (is_live(arrival, final_ps))
+        if (is_live(arrival, aside->final_ps))
             place++;
         else
             table_remove(&aside->table, arrival);
@@ -81,13 +82,13 @@ static void sweep(struct arrivals_aside *aside, int64_t final_ps)
 }
 
 /* Empties the ring: what can be cancelled goes to the table. False: out of memory. */
-static bool put_aside(struct arrivals *arrivals, int64_t final_ps)
+static bool put_aside(struct arrivals *arrivals)
 {
     if (arrivals->aside->table.count >= arrivals->aside->sweep_from)
-        sweep(arrivals->aside, final_ps);
+        sweep(arrivals->aside);
     for (; arrivals->first < arrivals->next; arrivals->first++) {
         const struct arrival *const arrival = arrival_at(arrivals, arrivals->first);
-        if (!is_live(arrival, final_ps))
+        if (!is_live(arrival, arrivals->final_ps))
             continue;
         if (!table_reserve(&arrivals->aside->table))
             return false;
@@ -114,25 +115,24 @@ static bool grow(struct arrivals *arrivals)
     return true;
 }
 
-static bool make_room(struct arrivals *arrivals, int64_t final_ps)
+static bool make_room(struct arrivals *arrivals)
 {
     size_t live = 0;
     for (uint64_t i = arrivals->first; i < arrivals->next; i++)
-        live += is_live(arrival_at(arrivals, i), final_ps);
+        live += is_live(arrival_at(arrivals, i), arrivals->final_ps);
     const bool tight = memory_level(memory_of(arrivals)) >= MEMORY_TIGHT;
     const size_t share = tight ? LIVE_SHARE_TIGHT : LIVE_SHARE;
     if (live > arrivals->capacity / share || arrivals->capacity == 0)
         return grow(arrivals);
-    return put_aside(arrivals, final_ps);
+    return put_aside(arrivals);
 }
 
-bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t cause_ps,
-                  int64_t final_ps)
+bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t cause_ps)
 {
     while (arrivals->first < arrivals->next &&
-           !is_live(arrival_at(arrivals, arrivals->first), final_ps))
+           !is_live(arrival_at(arrivals, arrivals->first), arrivals->final_ps))
         arrivals->first++;
-    if (arrivals->next - arrivals->first == arrivals->capacity && !make_room(arrivals, final_ps))
+    if (arrivals->next - arrivals->first == arrivals->capacity && !make_room(arrivals))
         return false;
     *arrival_at(arrivals, arrivals->next++) = (struct arrival){event, cause_ps};
     return true;
@@ -149,16 +149,25 @@ struct cw_event *arrivals_take(struct arrivals *arrivals, uint64_t number)
     if (arrival == NULL)
         return NULL;
     struct cw_event *const event = arrival->event;
+    CW_INVARIANT(
+        "I-ARRIVE-3", event == NULL || arrival->cause_ps >= arrivals->final_ps,
+        "message %llu is cancelled, its cause is at %lld ps; those before %lld ps are final",
+        (unsigned long long)number, (long long)arrival->cause_ps, (long long)arrivals->final_ps);
     arrival->event = NULL;
     if (!in_ring)
         table_remove(table, arrival);
     return event;
 }
 
-void arrivals_forget(struct arrivals *arrivals) { arrivals->first = arrivals->next; }
+void arrivals_forget(struct arrivals *arrivals)
+{
+    arrivals->first = arrivals->next;
+    arrivals->final_ps = INT64_MIN;
+}
 
 void arrivals_aside_forget(struct arrivals_aside *aside)
 {
     table_free(&aside->table);
     aside->sweep_from = ARRIVALS_ASIDE_MIN;
+    aside->final_ps = INT64_MIN;
 }

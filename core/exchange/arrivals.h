@@ -13,7 +13,7 @@
  * I-ARRIVE-2: let L be the greatest number of a sender's events that could be cancelled at a time,
  * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 32 L)
  * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them.
- * I-ARRIVE-3: no cancellation arrives of an event whose cause is before in_link.final_ps (links.h).
+ * I-ARRIVE-3: no cancellation arrives of an event whose cause is before arrivals.final_ps.
  * Proof:
  *   1. final_ps is a promise of the sender, or GVT. Of the sender's events, those before a promise
  *      are final when it is published (I-PROM-2), those before GVT when the sender has reported.
@@ -43,6 +43,7 @@ struct arrival {
 struct arrivals_aside {
     struct table table; /* by number * senders + sender + 1: struct arrival */
     uint32_t senders;
+    int64_t final_ps;  /* the least of all senders' */
     size_t sweep_from; /* from so many items on, the table is searched for final ones */
 };
 
@@ -50,6 +51,7 @@ struct arrivals {
     struct arrival *items; /* [capacity], a ring: number n is at n & (capacity - 1) */
     uint64_t first, next;  /* numbers [first, next) are in it */
     size_t capacity;       /* 0, or a power of two */
+    int64_t final_ps; /* I-ARRIVE-3; INT64_MIN: not known. It only rises until all are forgotten */
     struct arrivals_aside *aside;
     uint32_t sender; /* below `senders` */
 };
@@ -60,10 +62,9 @@ void arrivals_aside_free(struct arrivals_aside *aside);
 void arrivals_init(struct arrivals *arrivals, struct arrivals_aside *aside, uint32_t sender);
 void arrivals_free(struct arrivals *arrivals);
 
-/* Adds the event with the number arrivals->next. Those whose cause is before final_ps are dropped
- * some time: I-ARRIVE-3. False: out of memory. */
-bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t cause_ps,
-                  int64_t final_ps);
+/* Adds the event with the number arrivals->next. It is dropped some time after its cause is final.
+ * False: out of memory. */
+bool arrivals_add(struct arrivals *arrivals, struct cw_event *event, int64_t cause_ps);
 
 /* Removes the event with that number, and returns it. NULL: it is not there. */
 struct cw_event *arrivals_take(struct arrivals *arrivals, uint64_t number);

@@ -54,10 +54,8 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
         const int64_t from_ps = delay_between(least_delay_ps, count, other, own);
         const int64_t to_ps = delay_between(least_delay_ps, count, own, other);
         if (from_ps < CW_TIME_MAX) {
-            links->in[in] = (struct in_link){.from = other,
-                                             .least_delay_ps = from_ps,
-                                             .promised_ps = INT64_MIN,
-                                             .final_ps = INT64_MIN};
+            links->in[in] = (struct in_link){
+                .from = other, .least_delay_ps = from_ps, .promised_ps = INT64_MIN};
             arrivals_init(&links->in[in].arrivals, &links->aside, in);
             in++;
         }
@@ -79,27 +77,22 @@ void links_forget_arrivals(struct links *links)
 {
     for (uint32_t i = 0; i < links->in_count; i++) {
         arrivals_forget(&links->in[i].arrivals);
-        links->in[i].promised_ps = links->in[i].final_ps = INT64_MIN;
+        links->in[i].promised_ps = INT64_MIN;
     }
     arrivals_aside_forget(&links->aside);
 }
 
-static void settle(struct in_link *in, int64_t final_ps)
+void links_settle(struct links *links, int64_t gvt_ps)
 {
-    if (in->final_ps < final_ps)
-        in->final_ps = final_ps;
-}
-
-void links_settle_promises(struct links *links)
-{
-    for (uint32_t i = 0; i < links->in_count; i++)
-        settle(&links->in[i], links->in[i].promised_ps);
-}
-
-void links_settle_gvt(struct links *links, int64_t gvt_ps)
-{
-    for (uint32_t i = 0; i < links->in_count; i++)
-        settle(&links->in[i], gvt_ps);
+    int64_t least_ps = CW_TIME_MAX;
+    for (uint32_t i = 0; i < links->in_count; i++) {
+        struct in_link *const in = &links->in[i];
+        const int64_t final_ps = in->promised_ps > gvt_ps ? in->promised_ps : gvt_ps;
+        if (in->arrivals.final_ps < final_ps)
+            in->arrivals.final_ps = final_ps;
+        least_ps = in->arrivals.final_ps < least_ps ? in->arrivals.final_ps : least_ps;
+    }
+    links->aside.final_ps = least_ps;
 }
 
 void links_free(struct links *links)

@@ -21,8 +21,6 @@ struct in_link {
     struct mailbox_in mailbox;
     int64_t least_delay_ps; /* L of I-PROM-1 */
     int64_t promised_ps;    /* its promise, as last read */
-    int64_t final_ps;       /* I-ARRIVE-3: its events before this are final, and all their messages
-                               were taken; INT64_MIN: not known */
     struct arrivals arrivals;
     uint32_t from;
 };
@@ -66,10 +64,9 @@ bool links_create(struct links *links, struct memory *memory, const int64_t *lea
 void links_join(struct links *links, struct in_link *in, uint32_t own, struct links *sender);
 void links_free(struct links *links);
 
-/* All messages that were published before the promises were read, or before GVT was reported, have
- * been taken: I-ARRIVE-3. */
-void links_settle_promises(struct links *links);
-void links_settle_gvt(struct links *links, int64_t gvt_ps);
+/* All messages have been taken that were published before the promises were read, and before the
+ * reports of which GVT was made: I-ARRIVE-3. */
+void links_settle(struct links *links, int64_t gvt_ps);
 
 /* No message that has arrived will be cancelled any more, and promises begin anew. */
 void links_forget_arrivals(struct links *links);

@@ -25,7 +25,7 @@ enum {
      * Each costs a cache line of another core. */
     TURNS_PER_NOTE = 64,
     EVENTS_PER_NOTE = 1024,
-    TOGETHER_FIRST_MAX = 1 << 12, /* pending events: more are not gathered to begin with */
+    TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,
@@ -138,7 +138,7 @@ static double change_s(uint64_t alive)
     return change_s_per_event * (double)alive + far_change_s_per_event * (double)far;
 }
 
-/* A change of the way is complete, or a drain begins. */
+/* A change of the way is complete. */
 static void begin_measuring(struct cw_sim *sim)
 {
     pace_begin(&sim->gather->pace, gather_now_s(sim), sum_figures(sim).committed);
@@ -518,8 +518,6 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     if (!gather->paced)
         pace_init(&gather->pace, pending > TOGETHER_FIRST_MAX ? WAY_APART : WAY_TOGETHER,
                   gather_now_s(sim), sum_figures(sim).committed);
-    else
-        begin_measuring(sim);
     gather->paced = true;
     gather->start = start;
     gather->together = gather->pace.way == WAY_TOGETHER && sim->config.gather != CW_GATHER_OFTEN;

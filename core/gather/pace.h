@@ -11,7 +11,8 @@
  * When the way has changed, most pending events lie in no cache of the core that handles them now.
  * So it is measured once as many events have been handled as are pending.
  *
- * No clock and no thread: the caller gives the time. One owner.
+ * No clock and no thread: the caller gives the time, that of drains alone. So what was measured
+ * goes on in the next drain, however short each is. One owner.
  */
 #ifndef CORE_PACE_H
 #define CORE_PACE_H
@@ -43,7 +44,7 @@ struct pace {
 
 /* The way to begin with; events committed so far. */
 void pace_init(struct pace *pace, enum way way, double now_s, uint64_t committed);
-/* Nothing is measured across this moment: a drain begins, or a change of the way is complete. */
+/* Nothing is measured across this moment: a change of the way is complete. */
 void pace_begin(struct pace *pace, double now_s, uint64_t committed);
 /* Returns the way that is to be from now on. `pending`: events, of all workers; `change_s`: the
  * time that a change of the way takes, an estimate. */

@@ -282,7 +282,7 @@ bool gvt_step(struct timewarp *tw)
         return false;
     const int64_t safe_ps = compute(gvt, sim, tw->index);
     receive_all(tw); /* all that was published before the reports (I-SAFE-1) */
-    links_settle_gvt(&tw->links, gvt->now.time_ps);
+    links_settle(&tw->links, gvt->now.time_ps);
     if (safe_ps > gvt->safe_ps)
         gvt->safe_ps = safe_ps;
     CW_INVARIANT("I-SAFE-1", gvt->safe_ps >= gvt->now.time_ps,

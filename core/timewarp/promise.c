@@ -44,7 +44,7 @@ bool promise_look(struct timewarp *tw)
     CW_INVARIANT("I-STRESS-2", all || tw->stress.on,
                  "worker %u leaves messages, and this is not the stress mode", (unsigned)tw->index);
     if (all)
-        links_settle_promises(&tw->links);
+        links_settle(&tw->links, INT64_MIN);
     if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-STRESS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;

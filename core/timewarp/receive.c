@@ -19,7 +19,7 @@ static void remember(struct timewarp *tw, struct in_link *in, const struct messa
     if (message->cancellable != message_mark(in->arrivals.next))
         worker_bug(tw->worker, "message %llu from worker %u came out of order",
                    (unsigned long long)in->arrivals.next, (unsigned)in->from);
-    if (!arrivals_add(&in->arrivals, event, (int64_t)message->word, in->final_ps))
+    if (!arrivals_add(&in->arrivals, event, (int64_t)message->word))
         worker_fail_for_memory(tw->worker);
 }
 

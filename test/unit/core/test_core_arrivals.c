@@ -24,7 +24,8 @@ static struct cw_event *event_at(struct cw_event *event, int64_t time_ps)
 
 static bool add(struct arrivals *arrivals, struct cw_event *event, int64_t final_ps)
 {
-    return arrivals_add(arrivals, event, event->time_ps, final_ps);
+    arrivals->final_ps = arrivals->aside->final_ps = final_ps;
+    return arrivals_add(arrivals, event, event->time_ps);
 }
 
 struct kit {
