@@ -35,7 +35,10 @@
  *   2. Thread 0 says that the drain is over, and then clears the words, with a full fence between.
  *   3. So the thread sees that the drain is over, or its word is cleared after it was set.
  *
- * The memory of an event's record goes with it: it is counted at its new worker and freed there.
+ * A record comes from the pool of the worker that owns the event's LP, and goes back to it, also
+ * while worker 0 handles all events (worker_pool_of()). If records came from worker 0's pool and
+ * went to other workers with their events, records of several workers would lie on one cache line
+ * for good: threads apart were a third slower after one trial.
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H

@@ -292,6 +292,13 @@ static void check_settled(const struct cw_sim *sim)
         alive += event_pool_alive(&worker->pool);
         pending += pending_count(&worker->pending);
         failed |= tw->current.failed;
+        CW_INVARIANT(
+            "I-CREDIT-2",
+            failed || tw->undo_log.live > 0 ||
+                tw->links.sent_for_good == tw->links.messages - 2 * tw->links.anti_messages,
+            "worker %u has counted %llu messages for good, of %llu and %llu cancellations",
+            (unsigned)i, (unsigned long long)tw->links.sent_for_good,
+            (unsigned long long)tw->links.messages, (unsigned long long)tw->links.anti_messages);
     }
     /* of all workers: worker 0 may have the events of others (gather.h) */
     CW_INVARIANT("I-TW-2", failed || alive == pending + live,

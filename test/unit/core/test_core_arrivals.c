@@ -171,12 +171,34 @@ static void senders_do_not_see_each_other(void **state)
     end(kit);
 }
 
+/* What is final for one sender may be cancelled by another one: I-ARRIVE-3. */
+static void a_table_is_searched_for_what_is_final_for_all(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, APART = 100 };
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event event;
+    kit->aside.final_ps = kit->other.final_ps = 10;
+    kit->arrivals.final_ps = 1000;
+    for (uint64_t i = 0; i < COUNT; i++) { /* of each few that stay, in the table */
+        assert_true(arrivals_add(&kit->other, &event, i % APART == 0 ? 500 : 5));
+        assert_true(arrivals_add(&kit->arrivals, &event, i % APART == 0 ? 2000 : 5));
+    }
+    assert_true(kit->aside.table.count > ARRIVALS_ASIDE_MIN);
+    for (uint64_t i = 0; i < COUNT; i += APART) {
+        assert_ptr_equal(arrivals_take(&kit->other, i), &event);
+        assert_ptr_equal(arrivals_take(&kit->arrivals, i), &event);
+    }
+    end(kit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_event_far_ahead_holds_no_memory_for_those_behind_it),
         cmocka_unit_test(whatever_can_be_cancelled_is_found_by_its_number),
         cmocka_unit_test(senders_do_not_see_each_other),
+        cmocka_unit_test(a_table_is_searched_for_what_is_final_for_all),
         cmocka_unit_test(all_are_forgotten_and_numbers_go_on),
         cmocka_unit_test(without_memory_nothing_is_lost),
     };

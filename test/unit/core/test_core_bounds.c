@@ -49,8 +49,7 @@ static struct cw_stats run_model(const struct cw_model *model, const struct cw_c
 
 enum { TOKENS = 16, FAR_PS = INT32_MAX, FAR_TYPE = 2 };
 
-/* Tokens go to and fro between two LPs. The first event also sends one for much later, which its
- * sender may cancel until then. */
+/* Tokens go to and fro between two LPs. The first event also sends one for much later. */
 static void pass_tokens(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const uint64_t *const seen = state;
@@ -265,6 +264,46 @@ static void marks_never_run_out(void **state)
     assert_int_equal(credit_left(&credit, 1000 * CREDIT_MIN), CREDIT_MIN);
 }
 
+enum { FAN = 9, FAN_LPS = 16, FAN_STEPS = 400 };
+
+/* Each event sends to all LPs nearby, and one of these goes on. Most are handled speculatively. */
+static void fan_out(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    uint64_t *const count = CW_MUT(ctx, (const uint64_t *)state);
+    ++*count;
+    if (event->type != 0 || event->number >= FAN_STEPS)
+        return;
+    for (uint32_t i = 0; i < FAN; i++)
+        cw_send(ctx, (event->lp + 8 + i) % FAN_LPS, 1 + i, i > 0, event->entity,
+                i == 0 ? event->number + 1 : 1000 + event->number * FAN + i, NULL, 0);
+}
+
+static void inject_fans(struct cw_sim *sim)
+{
+    struct cw_error error;
+    for (uint32_t i = 0; i < FAN_LPS; i++)
+        assert_int_equal(cw_inject(sim, i, i, 0, i, 0, NULL, 0, &error), CW_OK);
+}
+
+/* I-CREDIT-2 is asserted at the end of each drain. */
+static void messages_of_events_with_many_sends_are_counted(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "fan",
+                                   .lp_count = FAN_LPS,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = fan_out};
+    struct cw_config config = {.worker_count = 1, .end_ps = CW_TIME_MAX};
+    const uint64_t hash = run_model(&model, &config, inject_fans).trace_hash;
+    config.worker_count = 2;
+    for (int i = 0; i < 4; i++) {
+        config.sync = i % 2 == 0 ? CW_OPTIMISTIC : CW_ADAPTIVE;
+        config.lazy_cancellation = i / 2 != 0;
+        assert_true(run_model(&model, &config, inject_fans).trace_hash == hash);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +312,7 @@ int main(void)
         cmocka_unit_test(the_credit_is_a_share_of_the_memory),
         cmocka_unit_test(what_gvt_has_passed_is_settled),
         cmocka_unit_test(marks_never_run_out),
+        cmocka_unit_test(messages_of_events_with_many_sends_are_counted),
         cmocka_unit_test(an_event_far_ahead_holds_no_memory_of_later_messages),
     };
     return cmocka_run_group_tests_name("core_bounds", tests, NULL, NULL);
