@@ -47,8 +47,7 @@ static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *erro
                              error);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 int perf_history_path(char *path, size_t bytes, struct cw_error *error)
 {
@@ -121,8 +120,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     return CW_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Whether there was memory for it: else it would be NULL, which columns refuse and queries do not.
  */
@@ -221,8 +219,7 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
     return result;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Whether there was memory for the text; "" of a value that is NULL. */
 static bool column_text(sqlite3_stmt *statement, int at, char *text, size_t bytes)

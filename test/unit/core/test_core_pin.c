@@ -190,8 +190,7 @@ static void eight_nodes_fill_one_after_the_other(void **state)
         }
 }
 
-/* ---- a simulation -------------------------------------------------------------------------------
- */
+/* ---- a simulation ---------------------------------------------------------------------------- */
 
 static size_t no_state(const void *data, uint32_t lp)
 {
