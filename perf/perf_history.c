@@ -6,6 +6,7 @@
 
 #include "collectives/config/input/environment.h"
 #include "core/host/output_path.h"
+#include "perf/database.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -102,7 +103,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     if (writes && output_path_check(path, error) != CW_OK)
         return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
+    if (database_open(path, flags, history) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     sqlite3_busy_timeout(*history, BUSY_MS);
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
