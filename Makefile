@@ -83,6 +83,11 @@ else ifeq ($(VARIANT),fuzz)
                     -fno-omit-frame-pointer -DCW_SANITIZE
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
+else ifeq ($(VARIANT),cover)
+  OUT := $(BUILD)/cover
+  CFLAGS_VARIANT := -O0 --coverage -fprofile-update=atomic
+  LDFLAGS_VARIANT := --coverage
+  LIBS_ALLOC :=
 else ifeq ($(VARIANT),cross)
   # For another machine: aarch64, with the packages that .ci/sysroot.sh has unpacked.
   OUT := $(BUILD)/cross
@@ -92,7 +97,7 @@ else ifeq ($(VARIANT),cross)
   LDFLAGS_VARIANT := --sysroot=$(SYSROOT)
   LIBS_ALLOC :=
 else
-  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore, explore-asan or cross)
+  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore, explore-asan, cover or cross)
 endif
 
 # -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does

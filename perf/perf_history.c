@@ -228,7 +228,8 @@ static void column_text(sqlite3_stmt *statement, int at, char *text, size_t byte
     snprintf(text, bytes, "%s", value != NULL ? (const char *)value : "");
 }
 
-static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
+/* SQLite's SQLITE_OK, SQLITE_NOMEM, or SQLITE_MISMATCH: no measurement has such figures. */
+static int read_sample(sqlite3_stmt *statement, struct perf_run *run)
 {
     char name[PERF_NAME_BYTES], command[PERF_COMMAND_BYTES];
     column_text(statement, 0, name, sizeof name);
@@ -237,7 +238,7 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
         run->case_count == 0 || strcmp(run->cases[run->case_count - 1].name, name) != 0;
     if (is_next &&
         perf_run_add(run, name, command, (uint32_t)sqlite3_column_int64(statement, 4)) == NULL)
-        return false;
+        return SQLITE_NOMEM;
     double reals[11];
     for (int i = 0; i < 11; i++)
         reals[i] = sqlite3_column_double(statement, 10 + i);
@@ -256,26 +257,33 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
         .after = {reals[8], reals[9], reals[10]},
     };
     column_text(statement, 21, sample.results, sizeof sample.results);
-    return perf_case_add(&run->cases[run->case_count - 1], &sample);
+    if (!perf_sample_is_sound(&sample))
+        return SQLITE_MISMATCH;
+    return perf_case_add(&run->cases[run->case_count - 1], &sample) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int read_samples(sqlite3 *history, const char *path, int64_t id, struct perf_run *run,
                         struct cw_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    int step = SQLITE_ERROR;
+    int step = SQLITE_ERROR, read = SQLITE_OK;
     if (sqlite3_prepare_v2(history,
                            "SELECT " COLUMNS " FROM measurement WHERE run = ? "
                            "ORDER BY case_index, round",
                            -1, &statement, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(statement, 1, id);
-        while ((step = sqlite3_step(statement)) == SQLITE_ROW)
-            if (!read_sample(statement, run))
-                break;
+        while (read == SQLITE_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)
+            read = read_sample(statement, run);
     }
-    const int result = step == SQLITE_DONE  ? CW_OK
-                       : step == SQLITE_ROW ? perf_history_fail(path, "out of memory", error)
-                                            : fail_sqlite(history, path, error);
+    const int result =
+        read == SQLITE_MISMATCH
+            ? cw_error_set(error, CW_USAGE,
+                           "history %.500s: run %lld has a figure below 0 or above 1e15, which no "
+                           "measurement has",
+                           path, (long long)id)
+        : read != SQLITE_OK   ? perf_history_fail(path, "out of memory", error)
+        : step == SQLITE_DONE ? CW_OK
+                              : fail_sqlite(history, path, error);
     sqlite3_finalize(statement);
     return result;
 }

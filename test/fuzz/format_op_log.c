@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "collectives/data/op_log_read.h"
+#include "collectives/data/op_log_write.h"
 #include "collectives/data/op_replay.h"
 #include "test/fuzz/fuzz.h"
 
@@ -25,16 +26,84 @@ static const char head[] =
 
 #define CONTENT_BYTES_MAX ((size_t)1 << 16)
 
-static void read_all(FILE *stream)
+/* Writes a record as the run that was read would have. */
+static void write_record(struct op_log *log, const struct op_log_record *record)
+{
+    if (record->kind <= OP_LOG_OP_LAST)
+        op_log_op(log, &record->op);
+    else if (record->kind == OP_LOG_KERNEL_ENDED)
+        op_log_kernel_ended(log, record->pe);
+    else if (record->kind == OP_LOG_FILL_INPUT)
+        op_log_fill_input(log, record->pe, record->offset, record->dtype, record->seed,
+                          record->first, record->count);
+    else if (record->kind == OP_LOG_FILL)
+        op_log_fill(log, record->pe, record->offset, record->dtype, record->value, record->count);
+    else
+        op_log_write(log, record->pe, record->offset, record->bytes, record->count);
+}
+
+/* The content of a log, without compression; the caller frees it. */
+static char *unpack(const char *packed, size_t packed_bytes, size_t *bytes)
+{
+    enum { ROOM = 1 << 20 };
+    char *const text = malloc(ROOM);
+    FUZZ_DEMAND(text != NULL);
+    ZSTD_inBuffer in = {packed, packed_bytes, 0};
+    ZSTD_outBuffer out = {text, ROOM, 0};
+    ZSTD_DStream *const stream = ZSTD_createDStream();
+    while (in.pos < in.size)
+        FUZZ_DEMAND(!ZSTD_isError(ZSTD_decompressStream(stream, &out, &in)));
+    ZSTD_freeDStream(stream);
+    *bytes = out.pos;
+    return text;
+}
+
+/* Reads records up to the trailer, or the first fault, and writes them. The writer's content
+ * behind the header, which the caller frees; NULL: there was a fault. */
+static char *copy(FILE *stream, size_t *bytes)
 {
     struct op_log_header header;
     struct op_log_record record;
-    struct cw_error error;
-    struct op_log_reader *reader = op_log_open(stream, "fuzz", &header, &error);
-    while (reader != NULL && op_log_next(reader, &record, &error) == CW_OK &&
-           record.kind != OP_LOG_TRAILER)
-        ;
-    op_log_close(reader);
+    struct cw_error error = {.exit_code = CW_OK};
+    char *packed = NULL, *text = NULL;
+    size_t packed_bytes;
+    struct op_log_reader *const reader = op_log_open(stream, "fuzz", &header, &error);
+    FILE *const copied = open_memstream(&packed, &packed_bytes);
+    FUZZ_DEMAND(copied != NULL);
+    if (reader != NULL) {
+        struct op_log *const log = op_log_create(copied, &header, &error);
+        FUZZ_DEMAND(log != NULL);
+        while (op_log_next(reader, &record, &error) == CW_OK && record.kind != OP_LOG_TRAILER)
+            write_record(log, &record);
+        if (error.exit_code == CW_OK)
+            FUZZ_DEMAND(op_log_finish(log, record.digest, &error) == CW_OK);
+        op_log_free(log);
+        op_log_close(reader);
+    }
+    fuzz_demand_error(error.exit_code, &error);
+    FUZZ_DEMAND(fclose(copied) == 0);
+    if (error.exit_code == CW_OK)
+        text = unpack(packed, packed_bytes, bytes);
+    free(packed);
+    return text;
+}
+
+/* A log that is whole is written as one that is written alike. */
+static void read_all(FILE *stream)
+{
+    static char packed[CONTENT_BYTES_MAX * 32];
+    size_t bytes, again_bytes;
+    char *const text = copy(stream, &bytes);
+    if (text == NULL)
+        return;
+    const size_t packed_bytes = ZSTD_compress(packed, sizeof packed, text, bytes, 1);
+    FILE *const again_stream = fmemopen(packed, packed_bytes, "rb");
+    FUZZ_DEMAND(again_stream != NULL);
+    char *const again = copy(again_stream, &again_bytes);
+    FUZZ_DEMAND(again != NULL && again_bytes == bytes && memcmp(text, again, bytes) == 0);
+    fclose(again_stream);
+    free(again);
+    free(text);
 }
 
 static void execute(FILE *stream)

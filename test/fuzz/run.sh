@@ -21,13 +21,13 @@ for name in "$@"; do
     [ ! -f "test/fuzz/dictionaries/$name" ] || options+=("-dict=test/fuzz/dictionaries/$name")
     mkdir -p "$found"
     echo "fuzz: $name, $seconds s"
-    TIMEFORMAT='cpu %U'
+    TIMEFORMAT='cpu %U %S'
     { time FUZZ_FORMAT=$name "$fuzzer" "${options[@]}" "$found" "${seeds[@]}" >"$found.log" 2>&1; } 2>"$found.time"
     code=$?
     [ $code -eq 0 ] || failed=1
     grep -aE '^(stat::(number_of_executed|average_exec|peak_rss)|SUMMARY|artifact_prefix)|: not so: ' "$found.log"
     [ -z "${FUZZ_LOG:-}" ] ||
-        echo "$(date -u +%FT%TZ) $name $(sed -n 's/^cpu //p' "$found.time")" \
+        echo "$(date -u +%FT%TZ) $name $(awk '$1 == "cpu" { print $2 + $3 }' "$found.time")" \
             "$(sed -n 's/^stat::number_of_executed_units: *//p' "$found.log") $code" >>"$FUZZ_LOG"
 done
 exit $failed
