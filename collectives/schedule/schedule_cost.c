@@ -100,8 +100,7 @@ struct cost {
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* ---- the threads that can go on ---------------------------------------------------------------
- */
+/* ---- the threads that can go on -------------------------------------------------------------- */
 
 static bool is_before(struct cost_turn a, struct cost_turn b)
 {
@@ -147,8 +146,7 @@ static void wake(struct cost *c, uint32_t *waiter, int64_t ps)
     *waiter = NONE;
 }
 
-/* ---- operations -------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static const struct schedule_step *step_at(const struct cost_thread *t, uint32_t step)
 {
@@ -282,8 +280,7 @@ static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint
     return tail + q->route.latency_ps;
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------
- */
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 static bool op_adds(enum schedule_op op)
 {
@@ -410,8 +407,7 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     return true;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* The steps that a step waits for have ended, and their threads have said so. False: one has not.
  */
@@ -538,8 +534,7 @@ static void carry_out(struct cost *c)
     }
 }
 
-/* ---- preparations -----------------------------------------------------------------------------
- */
+/* ---- preparations ---------------------------------------------------------------------------- */
 
 /* Both messages stay among the members of a rank and go between members of the same numbers, or
  * both do not. */
