@@ -256,6 +256,13 @@ fuzz: setup ## libFuzzer on each format that is read, from the corpus in test/fu
 FUZZ_PROGRAM := $(OUT)/test/fuzz/fuzz
 fuzz-binaries: $(FUZZ_PROGRAM)
 
+# The tests whose programs read files: units of these folders, and the kept inputs of the formats.
+COVER_TESTS := test/fuzz/test_corpus $(patsubst %.c,%,$(foreach d,bench perf schedule,$(wildcard test/unit/$d/test_*.c)) $(wildcard test/unit/collectives/test_config*.c) test/unit/collectives/test_op_log.c test/faults/test_faults.c)
+.PHONY: cover
+cover: setup ## lines of the readers that the kept inputs, the unit tests and the faults reach
+	@$(SUBMAKE) VARIANT=cover $(COVER_TESTS:%=$(BUILD)/cover/%)
+	@test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
+
 structure: ## the house in figures: rooms, pairs, circles, assertions, citations
 	@.ci/setup.sh git python3 universal-ctags
 	@test/structure.py

@@ -28,7 +28,7 @@ static void compare_with_another(const char *path)
 
 static void report_all(const char *path)
 {
-    const char *const page = fuzz_path("page.html"), *const table = fuzz_path("table.md");
+    const char *const page = fuzz_path("page.html"), *const table = fuzz_path("table");
     (void)fuzz_run(FUZZ_OK | FUZZ_USAGE, path,
                    (const char *[]){"report", path, "test/fuzz/corpus/result/ring", "-o", page,
                                     "--csv", "-", "--markdown", table, NULL});

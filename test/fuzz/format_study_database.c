@@ -97,7 +97,7 @@ static void read_study_database(const uint8_t *data, size_t size)
     const struct database_base *const base = study_base();
     fuzz_clear();
     const char *const path = database_script_run(base, "study.sqlite", data, size);
-    const char *const page = fuzz_path("page.html"), *const table = fuzz_path("table.md");
+    const char *const page = fuzz_path("page.html"), *const table = fuzz_path("table");
     const char *const merged = fuzz_path("merged.sqlite");
     const char *const sound = fuzz_file("sound.sqlite", base->bytes, base->size);
     (void)fuzz_run(
