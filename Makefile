@@ -237,6 +237,13 @@ faults: setup ## make each call of the commands that write fail in turn, with Ad
 	@$(SUBMAKE) VARIANT=asan all $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) KILLS=200 CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 
+.PHONY: long
+LONG_MINUTES ?= 120
+long: setup ## runs that last: memory stays flat, two threads commit what one does (LONG_MINUTES=120, and as long on one)
+	@.ci/setup.sh python3
+	@$(SUBMAKE) all
+	@test/long/long_runs.py $(OUT)/cubewarp --minutes $(LONG_MINUTES)
+
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
