@@ -9,17 +9,14 @@
 
 #include "perf/sets.h"
 
-/* ---- the machine ------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 struct perf_calibration perf_calibration_of(const struct perf_run *run)
 {
     size_t room = 0, count = 0;
     for (size_t i = 0; i < run->case_count; i++)
         room += run->cases[i].sample_count;
-    double *const figures = calloc(3 * room + 1, sizeof *figures);
-    if (figures == NULL)
-        return (struct perf_calibration){.gain = 1};
+    double *const figures = perf_figures_alloc(3 * room);
     for (size_t i = 0; i < run->case_count; i++)
         for (size_t k = 0; k < run->cases[i].sample_count; k++, count++) {
             const struct perf_calibration *const after = &run->cases[i].samples[k].after;
@@ -44,8 +41,7 @@ enum perf_state perf_state_of_run(const struct perf_run *run)
     return state;
 }
 
-/* ---- goals ------------------------------------------------------------------------------------
- */
+/* ---- goals ----------------------------------------------------------------------------------- */
 
 /* The remarks at the end of a line. */
 struct remarks {
@@ -137,8 +133,7 @@ static void perf_table_judge(struct remarks *remarks, const struct perf_run *run
     }
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_ratio(FILE *file, const struct perf_run *run,
                         const struct perf_case_run *measured)

@@ -4,6 +4,9 @@
  * One pool per worker; no other thread enters. A record that was just handled is the one that the
  * next send writes, while it is still in the nearest cache. Records never move and never return
  * to the allocator before event_pool_free().
+ *
+ * Bound: of each class a pool has at most as many records as it has had handed out at one time. A
+ * fresh record is made only where none is free, and no record changes its pool.
  */
 #ifndef CORE_EVENT_POOL_H
 #define CORE_EVENT_POOL_H

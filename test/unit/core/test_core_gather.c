@@ -246,6 +246,62 @@ static void speculation_is_undone_before_events_gather(void **state)
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
 }
 
+enum { TOKENS = 20, DRAINS = 50, STEPS = 100 };
+
+static size_t count_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return sizeof(uint64_t);
+}
+
+static void begin_at_zero(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp;
+    *(uint64_t *)state = 0;
+}
+
+/* A token goes to and fro between two LPs. */
+static void pass_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    ++*CW_MUT(ctx, (const uint64_t *)state);
+    if (event->number < STEPS)
+        cw_send(ctx, 1 - event->lp, 10, 0, event->entity, event->number + 1, NULL, 0);
+}
+
+/* Many drains, each with events for both workers, all handled by one thread. */
+static void records_stay_with_the_owner_of_their_lp(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "tokens",
+                                   .lp_count = 2,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = pass_on};
+    const struct cw_config config = {.worker_count = 2,
+                                     .sync = CW_ADAPTIVE,
+                                     .gather = CW_GATHER_IF_FASTER,
+                                     .end_ps = CW_TIME_MAX};
+    struct cw_error error = {0};
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    for (int64_t drain = 0; drain < DRAINS; drain++) {
+        for (uint32_t i = 0; i < TOKENS; i++)
+            assert_int_equal(cw_inject(sim, 1, drain * 10 * (STEPS + 1), 0, i, 0, NULL, 0, &error),
+                             CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+    }
+    struct cw_stats sum;
+    cw_sim_stats(sim, &sum);
+    assert_int_equal(sum.events_committed, DRAINS * TOKENS * (STEPS + 1));
+    for (uint32_t i = 0; i < 2 && sum.gathered_events == sum.events_committed; i++) {
+        struct cw_stats stats;
+        cw_sim_worker_stats(sim, i, &stats);
+        assert_int_equal(stats.events_alive, 0);
+        assert_in_range(stats.events_alive_max, TOKENS, TOKENS + 1);
+    }
+    cw_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
         cmocka_unit_test(the_window_stays_large_enough_to_pay),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
+        cmocka_unit_test(records_stay_with_the_owner_of_their_lp),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
