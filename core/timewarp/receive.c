@@ -17,7 +17,7 @@ static void remember(struct timewarp *tw, struct in_link *in, const struct messa
                      struct cw_event *event)
 {
     if (message->cancellable != message_mark(in->arrivals.next))
-        worker_bug(tw->worker, "message %llu from worker %u came out of order",
+        worker_bug(tw->worker, "message %llu from worker %u did not come in its turn",
                    (unsigned long long)in->arrivals.next, (unsigned)in->from);
     if (!arrivals_add(&in->arrivals, event, (int64_t)message->word))
         worker_fail_for_memory(tw->worker);

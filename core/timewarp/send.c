@@ -42,10 +42,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     payload_copy(event->payload, payload, payload_bytes);
     tw->links.messages++;
     message->kind = MESSAGE_EVENT;
-    const uint64_t number = out->numbers;
-    message->cancellable = cancellable ? message_mark(number) : 0;
-    message->word = (uint64_t)worker->ctx.event->time_ps;
-    out->numbers += cancellable;
+    message->cancellable = cancellable ? message_mark(out->numbers) : 0;
     const struct entry entry = entry_of_words(&words, event);
     note_key(tw, out, &entry);
     if (!cancellable) {
@@ -53,7 +50,8 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
         worker_leave_engine(worker);
         return;
     }
-    const struct remote_send sent = {number, entry.time_ps, entry.key_high, entry.key_low};
+    message->word = (uint64_t)worker->ctx.event->time_ps;
+    const struct remote_send sent = {out->numbers++, entry.time_ps, entry.key_high, entry.key_low};
     if (!undo_log_add_remote(&tw->undo_log, to, &sent, (const uint8_t *)event + REMOTE_REST_OFFSET,
                              tw->lazy.on ? bytes - REMOTE_REST_OFFSET : 0))
         worker_fail_for_memory(worker); /* handler_api.c has made room */

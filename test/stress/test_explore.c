@@ -166,7 +166,7 @@ static bool take(struct mail *mail, uint32_t self)
     while ((message = mailbox_read(&mail->in[self])) != NULL) {
         const uint64_t number = mail->received[self];
         const size_t bytes = body_bytes(mail->seed, self, number);
-        bool right = message->seq == number;
+        bool right = message->word == number;
         for (size_t i = 0; i < bytes; i++)
             right &= message->body[i] == (uint8_t)(number + i);
         if (!right)
@@ -193,7 +193,7 @@ static void correspond(void *shared, uint32_t self)
             if (message == NULL)
                 abort();
             message->kind = MESSAGE_EVENT;
-            message->seq = sent;
+            message->word = sent;
             for (size_t i = 0; i < bytes; i++)
                 message->body[i] = (uint8_t)(sent + i);
             sent++;
