@@ -5,17 +5,29 @@
 
 #include <stdlib.h>
 
+#include "core/host/sync.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "lp/kernel/tl_call.h"
 
-/* A PE without a kernel has no account: a large machine's accounts take time to clear. */
+/* Where the account of a PE is. Written by the worker that owns the PE's cube. */
+struct account_place {
+    uint32_t begun; /* in which collective the account was begun */
+    uint32_t at;
+};
+
+/*
+ * A PE without a kernel has no account. The accounts lie in the order in which they were begun: on
+ * few pages of memory, since to touch a new page takes longer than to write an account. On several
+ * threads this order is by chance, and nothing depends on it. Each worker takes places for itself.
+ */
 struct accounts {
     const struct hw_config *hw;
     uint32_t count, cubes;
-    uint32_t collective; /* the one under way, from 1 */
-    uint32_t *begun;     /* [count] by PE: in which collective its account was begun */
-    struct account *of;  /* [count] by PE */
+    uint32_t collective;         /* the one under way, from 1 */
+    struct account_place *place; /* [count] by PE */
+    struct account *account;     /* [count] */
+    struct sync_u64 used;        /* accounts that were begun; added to by any worker */
 };
 
 struct accounts *accounts_create(const struct hw_config *hw)
@@ -27,9 +39,9 @@ struct accounts *accounts_create(const struct hw_config *hw)
     accounts->hw = hw;
     accounts->count = count;
     accounts->cubes = hw->sip_count * hw_cubes(hw);
-    accounts->begun = calloc(count, sizeof *accounts->begun);
-    accounts->of = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->of);
-    if (accounts->begun != NULL && accounts->of != NULL) {
+    accounts->place = calloc(count, sizeof *accounts->place);
+    accounts->account = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->account);
+    if (accounts->place != NULL && accounts->account != NULL) {
         accounts_clear(accounts);
         return accounts;
     }
@@ -41,21 +53,26 @@ void accounts_free(struct accounts *accounts)
 {
     if (accounts == NULL)
         return;
-    free(accounts->begun);
-    free(accounts->of);
+    free(accounts->place);
+    free(accounts->account);
     free(accounts);
 }
 
-void accounts_clear(struct accounts *accounts) { accounts->collective++; }
+void accounts_clear(struct accounts *accounts)
+{
+    accounts->collective++;
+    sync_store_release(&accounts->used, 0);
+}
 
 static struct account *account_of(struct accounts *accounts, uint32_t pe)
 {
-    struct account *const own = &accounts->of[pe];
-    if (__builtin_expect(accounts->begun[pe] != accounts->collective, 0)) {
-        accounts->begun[pe] = accounts->collective;
-        *own = (struct account){.start_ps = INT64_MAX};
+    struct account_place *const place = &accounts->place[pe];
+    if (__builtin_expect(place->begun != accounts->collective, 0)) {
+        *place = (struct account_place){accounts->collective,
+                                        (uint32_t)sync_add_relaxed(&accounts->used, 1)};
+        accounts->account[place->at] = (struct account){.start_ps = INT64_MAX};
     }
-    return own;
+    return &accounts->account[place->at];
 }
 
 /* A kernel's own time, up to its next event. */
@@ -145,5 +162,6 @@ uint32_t accounts_count(const struct accounts *accounts) { return accounts->coun
 
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
 {
-    return accounts->begun[pe] == accounts->collective ? &accounts->of[pe] : NULL;
+    const struct account_place place = accounts->place[pe];
+    return place.begun == accounts->collective ? &accounts->account[place.at] : NULL;
 }
