@@ -78,51 +78,49 @@ static struct account *account_of(struct accounts *accounts, uint32_t pe)
 /* A kernel's own time, up to its next event. */
 static void take_stretch(struct account_work *work, const uint32_t *steps, uint32_t count)
 {
-    static const uint8_t place[1 << 7] = {[LP_PART_MATH] = 1 + ACCOUNT_MATH,
-                                          [LP_PART_GEMM] = 1 + ACCOUNT_GEMM,
-                                          [LP_PART_FETCH] = 1 + ACCOUNT_FETCH,
-                                          [LP_PART_CREDIT] = 1 + ACCOUNT_CREDIT};
+    static const uint8_t place[LP_PARTS] = {[LP_PART_MATH] = 1 + ACCOUNT_MATH,
+                                            [LP_PART_GEMM] = 1 + ACCOUNT_GEMM,
+                                            [LP_PART_FETCH] = 1 + ACCOUNT_FETCH,
+                                            [LP_PART_CREDIT] = 1 + ACCOUNT_CREDIT};
     const uint32_t calls_max = (1u << LP_STEP_CALLS_BITS) - 1;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i += lp_step_words(steps[i])) {
         const enum lp_cause_part part = lp_step_part(steps[i]);
         if (part == LP_PART_CALLS) {
             for (uint32_t k = 0; k < ISSUES - ISSUE_CPU; k++)
                 work->calls[k] += steps[i] >> k * LP_STEP_CALLS_BITS & calls_max;
-            continue;
+        } else if (place[part] > 0) {
+            work->part_ps[place[part] - 1] += lp_step_ps(&steps[i]);
         }
-        if (++i < count && place[part] > 0)
-            work->part_ps[place[part] - 1] +=
-                (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
     }
 }
 
 /* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
-static void take_engine(struct accounts *accounts, const struct lp_cause_entry *cause)
+static void take_engine(const struct accounts *accounts, struct account *own, uint32_t by_type,
+                        const struct lp_sent *sent)
 {
-    const bool leaves = cause->by_type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
-                        cause->type != LP_EVENT_KERNEL;
-    if (cause->bytes > 0 && cause->type != LP_EVENT_CREDIT &&
-        (leaves || (cause->type == LP_EVENT_MEMORY && cause->by_type != LP_EVENT_MEMORY)))
-        account_of(accounts, cause->entity - 1)->engine_ps +=
-            hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], cause->bytes);
+    const bool leaves = by_type == LP_EVENT_ENGINE && sent->type != LP_EVENT_ENGINE &&
+                        sent->type != LP_EVENT_KERNEL;
+    if (sent->bytes > 0 && sent->type != LP_EVENT_CREDIT &&
+        (leaves || (sent->type == LP_EVENT_MEMORY && by_type != LP_EVENT_MEMORY)))
+        own->engine_ps += hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], sent->bytes);
 }
 
-void accounts_take_cause(struct accounts *accounts, uint32_t lp, const struct lp_cause_entry *cause)
+void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
+                         const struct lp_sent *sent, const uint32_t *steps)
 {
-    if (cause->entity == 0 || lp > accounts->cubes)
+    if (sent->entity == 0 || event->lp > accounts->cubes)
         return;
-    struct account *const own = account_of(accounts, cause->entity - 1);
-    if (cause->type == LP_EVENT_KERNEL)
-        take_stretch(cause->context == 0 ? &own->own : &own->streams, lp_cause_steps_of(cause),
-                     cause->steps);
-    if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
-        own->busy_ps = cause->at_ps;
-    if (cause->by_type == LP_EVENT_PE_CPU && cause->now_ps < own->start_ps)
-        own->start_ps = cause->now_ps;
-    if (cause->type == LP_EVENT_CPU_ARRIVAL && cause->by_type != LP_EVENT_TRANSFER)
-        own->end_ps = cause->now_ps;
+    struct account *const own = account_of(accounts, sent->entity - 1);
+    if (sent->type == LP_EVENT_KERNEL)
+        take_stretch(sent->context == 0 ? &own->own : &own->streams, steps, sent->count);
+    if (sent->type == LP_EVENT_KERNEL && sent->context == 0)
+        own->busy_ps = sent->at_ps;
+    if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
+        own->start_ps = event->time_ps;
+    if (sent->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
+        own->end_ps = event->time_ps;
     else
-        take_engine(accounts, cause);
+        take_engine(accounts, own, event->type, sent);
 }
 
 static enum account_wait kind_of(const struct lp_waited *waited)
