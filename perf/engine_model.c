@@ -103,8 +103,7 @@ struct model {
     struct model_round rounds[ROUNDS_KEPT];
 };
 
-/* ---- the heap of workers ----------------------------------------------------------------------
- */
+/* ---- the heap of workers --------------------------------------------------------------------- */
 
 static double heap_key(const struct model *model, uint32_t place)
 {
@@ -133,8 +132,7 @@ static void heap_sink(struct model *model)
     }
 }
 
-/* ---- parts of a turn --------------------------------------------------------------------------
- */
+/* ---- parts of a turn ------------------------------------------------------------------------- */
 
 static double line_s(const struct model *model, uint32_t a, uint32_t b)
 {
@@ -327,8 +325,7 @@ static void model_adjust(struct model_worker *worker)
     worker->used = worker->used_undone = 0;
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static uint32_t worker_of(const struct model *model, uint32_t event)
 {
@@ -468,8 +465,7 @@ static unsigned model_ahead_run(struct model *model, uint32_t index, double *too
     return handled;
 }
 
-/* ---- a turn -----------------------------------------------------------------------------------
- */
+/* ---- a turn ---------------------------------------------------------------------------------- */
 
 /* The turn ends: others can learn of its messages and of its promise. */
 static void model_publish(struct model *model, uint32_t index)
@@ -545,8 +541,7 @@ static void model_turn(struct model *model, uint32_t index)
     model_publish(model, index);
 }
 
-/* ---- a drain ----------------------------------------------------------------------------------
- */
+/* ---- a drain --------------------------------------------------------------------------------- */
 
 static void begin_drain(struct model *model, size_t begin, size_t end)
 {
@@ -607,8 +602,7 @@ static void model_drain(struct model *model, size_t begin, size_t end)
     model->sum->imbalance_s += drain_imbalance_s(model);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void model_free(struct model *model)
 {

@@ -6,6 +6,7 @@
 
 #include "collectives/config/input/environment.h"
 #include "core/host/output_path.h"
+#include "perf/database.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -47,8 +48,7 @@ static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *erro
                              error);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 int perf_history_path(char *path, size_t bytes, struct cw_error *error)
 {
@@ -102,7 +102,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     if (writes && output_path_check(path, error) != CW_OK)
         return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
+    if (database_open(path, flags, history) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     sqlite3_busy_timeout(*history, BUSY_MS);
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
@@ -121,8 +121,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     return CW_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
@@ -218,8 +217,7 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
     return result;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void column_text(sqlite3_stmt *statement, int at, char *text, size_t bytes)
 {
@@ -227,7 +225,8 @@ static void column_text(sqlite3_stmt *statement, int at, char *text, size_t byte
     snprintf(text, bytes, "%s", value != NULL ? (const char *)value : "");
 }
 
-static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
+/* SQLite's SQLITE_OK, SQLITE_NOMEM, or SQLITE_MISMATCH: no measurement has such figures. */
+static int read_sample(sqlite3_stmt *statement, struct perf_run *run)
 {
     char name[PERF_NAME_BYTES], command[PERF_COMMAND_BYTES];
     column_text(statement, 0, name, sizeof name);
@@ -236,7 +235,7 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
         run->case_count == 0 || strcmp(run->cases[run->case_count - 1].name, name) != 0;
     if (is_next &&
         perf_run_add(run, name, command, (uint32_t)sqlite3_column_int64(statement, 4)) == NULL)
-        return false;
+        return SQLITE_NOMEM;
     double reals[11];
     for (int i = 0; i < 11; i++)
         reals[i] = sqlite3_column_double(statement, 10 + i);
@@ -255,26 +254,33 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
         .after = {reals[8], reals[9], reals[10]},
     };
     column_text(statement, 21, sample.results, sizeof sample.results);
-    return perf_case_add(&run->cases[run->case_count - 1], &sample);
+    if (!perf_sample_is_sound(&sample))
+        return SQLITE_MISMATCH;
+    return perf_case_add(&run->cases[run->case_count - 1], &sample) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int read_samples(sqlite3 *history, const char *path, int64_t id, struct perf_run *run,
                         struct cw_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    int step = SQLITE_ERROR;
+    int step = SQLITE_ERROR, read = SQLITE_OK;
     if (sqlite3_prepare_v2(history,
                            "SELECT " COLUMNS " FROM measurement WHERE run = ? "
                            "ORDER BY case_index, round",
                            -1, &statement, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(statement, 1, id);
-        while ((step = sqlite3_step(statement)) == SQLITE_ROW)
-            if (!read_sample(statement, run))
-                break;
+        while (read == SQLITE_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)
+            read = read_sample(statement, run);
     }
-    const int result = step == SQLITE_DONE  ? CW_OK
-                       : step == SQLITE_ROW ? perf_history_fail(path, "out of memory", error)
-                                            : fail_sqlite(history, path, error);
+    const int result =
+        read == SQLITE_MISMATCH
+            ? cw_error_set(error, CW_USAGE,
+                           "history %.500s: run %lld has a figure below 0 or above 1e15, which no "
+                           "measurement has",
+                           path, (long long)id)
+        : read != SQLITE_OK   ? perf_history_fail(path, "out of memory", error)
+        : step == SQLITE_DONE ? CW_OK
+                              : fail_sqlite(history, path, error);
     sqlite3_finalize(statement);
     return result;
 }

@@ -45,6 +45,18 @@ const struct perf_case_run *perf_run_find(const struct perf_run *run, const char
     return NULL;
 }
 
+bool perf_sample_is_sound(const struct perf_sample *sample)
+{
+    const double figures[] = {sample->events_per_s, sample->run_s,          sample->setup_s,
+                              sample->cpu_s,        sample->efficiency,     sample->before.loop_ns,
+                              sample->before.gain,  sample->before.line_ns, sample->after.loop_ns,
+                              sample->after.gain,   sample->after.line_ns};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!(figures[i] >= 0 && figures[i] <= 1e15))
+            return false;
+    return true;
+}
+
 bool perf_case_add(struct perf_case_run *measured, const struct perf_sample *sample)
 {
     struct perf_sample *const samples =
@@ -56,8 +68,7 @@ bool perf_case_add(struct perf_case_run *measured, const struct perf_sample *sam
     return true;
 }
 
-/* ---- summing up -------------------------------------------------------------------------------
- */
+/* ---- summing up ------------------------------------------------------------------------------ */
 
 /* A list of figures that grows as far as it was made for. */
 struct figures {
@@ -171,8 +182,7 @@ struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
     return spread;
 }
 
-/* ---- where and when ---------------------------------------------------------------------------
- */
+/* ---- where and when -------------------------------------------------------------------------- */
 
 void perf_run_begin(struct perf_run *run, const char *set)
 {

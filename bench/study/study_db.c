@@ -18,6 +18,7 @@
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
 #include "core/host/output_path.h"
+#include "perf/database.h"
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
@@ -209,7 +210,8 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
                        struct cw_error *error)
 {
     sqlite3_stmt *const statement =
-        prepare(db, "SELECT digest, shard, shards, version, commit_id FROM study");
+        prepare(db, "SELECT digest, shard, shards, coalesce(version, ''), coalesce(commit_id, '')"
+                    " FROM study");
     int code = CW_OK;
     bool is_another = false;
     const char *const digest = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
@@ -237,7 +239,7 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
 static int open_sqlite(struct study_db *db, struct study_shard shard, bool extends,
                        struct cw_error *error)
 {
-    if (sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    if (database_open(db->path, SQLITE_OPEN_READWRITE, &db->sqlite) != SQLITE_OK)
         return fail_study_db(db, error);
     sqlite3_busy_timeout(db->sqlite, STUDY_BUSY_MS);
     const int64_t application = number_of(db, "PRAGMA application_id");
@@ -337,8 +339,10 @@ int study_db_states(struct study_db *db, enum study_state *states, struct cw_err
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
         const int64_t point = sqlite3_column_int64(statement, 0);
         const char *const name = (const char *)sqlite3_column_text(statement, 1);
-        for (int s = STUDY_DONE; s < STUDY_STATES && point < db->study->point_count; s++)
-            if (name != NULL && strcmp(name, study_state_name[s]) == 0)
+        if (name == NULL || point < 0 || point >= db->study->point_count)
+            continue; /* of no point of the study */
+        for (int s = STUDY_DONE; s < STUDY_STATES; s++)
+            if (strcmp(name, study_state_name[s]) == 0)
                 states[point] = (enum study_state)s;
     }
     sqlite3_finalize(statement);

@@ -159,6 +159,7 @@ static bool insert_all_axes(sqlite3 *sqlite, const struct study *study)
             SQLITE_OK;
     while (is_done && (step = sqlite3_step(points)) == SQLITE_ROW) {
         const int64_t ordinal = sqlite3_column_int64(points, 0);
+        is_done = ordinal >= 0 && ordinal < study->point_count;
         for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
             const struct study_axis *const axis = &study->axes[a];
             const char *const value = axis->values[study->points[ordinal].at[a]].text;

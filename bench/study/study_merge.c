@@ -9,6 +9,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/study/study_db.h"
+#include "perf/database.h"
 
 /* A study as far as its database tells: enough to open one. */
 struct told {
@@ -28,6 +29,17 @@ static char *column_text(sqlite3_stmt *statement, int column)
     return strdup(text != NULL ? (const char *)text : "");
 }
 
+/* The numbers that a database of anybody's must keep to. */
+static int check_told(const char *path, int64_t points, struct cw_error *error)
+{
+    if (points >= 1 && points <= STUDY_POINTS_MAX)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "%.500s is no database of a study: its study has %lld points; legal are 1 "
+                        "to %d",
+                        path, (long long)points, STUDY_POINTS_MAX);
+}
+
 /* Reads the row of the table `study`. */
 static int read_told(const char *path, struct told *told, struct cw_error *error)
 {
@@ -36,7 +48,7 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     int code = CW_OK;
     *told = (struct told){0};
     const bool is_study =
-        sqlite3_open_v2(path, &sqlite, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        database_open(path, SQLITE_OPEN_READWRITE, &sqlite) == SQLITE_OK &&
         sqlite3_busy_timeout(sqlite, STUDY_BUSY_MS) == SQLITE_OK &&
         sqlite3_prepare_v2(sqlite, "SELECT name, about, text, file, digest, points FROM study", -1,
                            &statement, NULL) == SQLITE_OK &&
@@ -54,9 +66,11 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
         told->study.about = told->texts[1];
         told->study.text = told->texts[2];
         told->study.path = told->texts[3];
+        const char *const digest = (const char *)sqlite3_column_text(statement, 4);
+        code = check_told(path, sqlite3_column_int64(statement, 5), error);
         told->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
         snprintf(told->study.digest, sizeof told->study.digest, "%.32s",
-                 (const char *)sqlite3_column_text(statement, 4));
+                 digest != NULL ? digest : "");
     }
     sqlite3_finalize(statement);
     sqlite3_close(sqlite);

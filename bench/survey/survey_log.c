@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/study/damaged_database.h"
+#include "perf/database.h"
 
 enum { LOG_LINE_BYTES = 1024, LOG_CELLS = 12, HISTORY_BUSY_MS = 5000 };
 
@@ -84,8 +85,7 @@ int survey_log_read(struct survey *survey, const char *path, struct cw_error *er
     return code;
 }
 
-/* ---- histories --------------------------------------------------------------------------------
- */
+/* ---- histories ------------------------------------------------------------------------------- */
 
 /* The rounds of one case in one run. */
 struct case_rounds {
@@ -229,7 +229,7 @@ int survey_history_read(struct survey *survey, const char *path, struct cw_error
     sqlite3_stmt *rows = NULL;
     char *const source = survey_text(survey, path);
     int step = SQLITE_ERROR;
-    if (source != NULL && sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+    if (source != NULL && database_open(path, SQLITE_OPEN_READONLY, &db) == SQLITE_OK) {
         sqlite3_busy_timeout(db, HISTORY_BUSY_MS);
         if (prepare_rows(db, &rows) == SQLITE_OK)
             step = history_read_rows(survey, source, rows);
