@@ -76,8 +76,9 @@ static int check_taken(const struct cw_sim *sim, struct cw_error *error)
         return error->exit_code;
     }
     if (sim->config.trace != NULL)
-        return cw_error_set(error, CW_BUG, "a snapshot of a simulation that is traced: its events "
-                                           "have numbers that a snapshot does not have");
+        return cw_error_set(error, CW_BUG,
+                            "a snapshot of a simulation that is traced: its events "
+                            "have numbers that a snapshot does not have");
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (event_pool_alive(&sim->workers[i].pool) > 0)
             return cw_error_set(error, CW_BUG,

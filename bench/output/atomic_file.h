@@ -35,7 +35,8 @@ int atomic_file_commit(struct atomic_file *file, struct cw_error *error);
 /* Leaves nothing behind. Accepts an empty *file. */
 void atomic_file_discard(struct atomic_file *file);
 
-/* Before _exit(): removes all files aside of this process, from any thread. exit() does it itself. */
+/* Before _exit(): removes all files aside of this process, from any thread. exit() does it itself.
+ */
 void atomic_file_abandon_all(void);
 
 /* Whether two paths lead to one file, be it there already or not. */

@@ -65,16 +65,6 @@ void lp_wired_free(struct lp_wired *wired)
     free(wired);
 }
 
-uint64_t lp_wired_bytes(const struct lp_wired *wired) { return wired->bytes; }
-
-uint32_t lp_wired_count(const struct lp_wired *wired)
-{
-    uint32_t count = 0;
-    for (const struct wired_entry *at = wired->first; at != NULL; at = at->next)
-        count++;
-    return count;
-}
-
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static struct engine_key engine_key_of(const struct lp_wired_machine *machine)

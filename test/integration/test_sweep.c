@@ -191,7 +191,8 @@ static void kept_machines_change_no_row(void **state)
     run_points_apart("kept", "kept_apart", KEPT_POINTS);
     databases_are_equal("kept_one", "kept_three");
     databases_are_equal("kept_one", "kept_apart");
-    query_is("kept_one", "SELECT state, count(*) FROM point GROUP BY state", "done|31\nfailed|14\n");
+    query_is("kept_one", "SELECT state, count(*) FROM point GROUP BY state",
+             "done|31\nfailed|14\n");
 }
 
 static void the_same_study_twice_does_nothing(void **state)

@@ -33,9 +33,10 @@ static bool has_wired(const struct run_outcome *outcome)
 {
     size_t i;
     json_t *phase;
-    json_array_foreach(json_object_get(engine_of(outcome), "process"), i, phase)
-        if (strcmp(json_string_value(json_object_get(phase, "phase")), "wiring") == 0)
-            return json_real_value(json_object_get(phase, "engine_s")) > 0;
+    json_array_foreach(
+        json_object_get(engine_of(outcome), "process"), i,
+        phase) if (strcmp(json_string_value(json_object_get(phase, "phase")), "wiring") ==
+                   0) return json_real_value(json_object_get(phase, "engine_s")) > 0;
     fail_msg("no phase \"wiring\"");
     return false;
 }
@@ -45,9 +46,9 @@ static bool has_wired(const struct run_outcome *outcome)
 /* Drops wall times, memory and provenance. `counts`: what the engine's threads did, too. */
 static void drop_times(json_t *document, bool counts)
 {
-    static const char *const times[] = {"process", "setup_s", "run_s",
-                                        "host_s",       "peak_rss_bytes",
-                                        "committed_events_per_s", "time_share"};
+    static const char *const times[] = {"process",   "setup_s",        "run_s",
+                                        "host_s",    "peak_rss_bytes", "committed_events_per_s",
+                                        "time_share"};
     static const char *const kept[] = {"events_committed", "trace_hash", "ipcq_messages", "sync"};
     json_t *const engine = json_object_get(document, "engine");
     const char *key;

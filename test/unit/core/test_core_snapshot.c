@@ -172,8 +172,7 @@ static void many_simulations_go_on_from_one_snapshot(void **state)
             cw_sim_stats(first, &expected);
             assert_int_equal(expected.events_restored, 0);
             for (int times = 0; times < 3; times++) {
-                struct cw_sim *const other =
-                    create(&rings[r], (enum cw_sync)sync, 3, CW_TIME_MAX);
+                struct cw_sim *const other = create(&rings[r], (enum cw_sync)sync, 3, CW_TIME_MAX);
                 restore(other, snapshot);
                 run_ring(other, &rings[r], 30);
                 expect_same_states(other, first, &rings[r]);
@@ -267,10 +266,8 @@ static void a_traced_simulation_has_no_snapshot(void **state)
                                    .state_bytes = counter_bytes,
                                    .init = counter_init,
                                    .handle = count};
-    const struct cw_config config = {.sync = CW_SEQUENTIAL,
-                                     .worker_count = 1,
-                                     .end_ps = CW_TIME_MAX,
-                                     .trace = note_nothing};
+    const struct cw_config config = {
+        .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX, .trace = note_nothing};
     struct cw_error error;
     struct cw_sim *const traced = cw_sim_create(&config, &model, &error);
     assert_null(cw_snapshot_take(traced, &error));
