@@ -10,9 +10,17 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 here=test/analyze
 kept=${BUILD:-build}/analyze
-# As the Makefile's; the included files that are made are those of the variant check.
-flags=(-std=gnu17 -I. -I"${BUILD:-build}/check/obj" -pthread -march=x86-64-v3 -mprfchw
-    -DFAULTS_PROGRAM_BUILT='""' -DFAULTS_SHIM_BUILT='""' -DCW_COMMIT='""' -DCW_FLAGS='""')
+
+# A source's flags, as the Makefile's; the included files that are made are those of the variant check.
+flags_of() {
+    flags=(-std=gnu17 -I. -I"${BUILD:-build}/check/obj" -I"$kept/include" -pthread)
+    [ "$(uname -m)" != x86_64 ] || flags+=(-march=x86-64-v3 -mprfchw)
+    flags+=(-D{FAULTS_PROGRAM,FAULTS_SHIM,FUZZ_PLUGIN}_BUILT='""' -DCW_COMMIT='""' -DCW_FLAGS='""')
+    case $1 in
+    test/stress/*) flags+=(-DSYNC_EXPLORE) ;;
+    test/race/*) flags+=(-D__SANITIZE_THREAD__) ;;
+    esac
+}
 
 # The lines of a file of settings, without the comments that say why.
 settings() { sed -e 's/#.*//' -e 's/[[:space:]]*$//' -e '/^$/d' "$1"; }
@@ -63,12 +71,13 @@ findings_of() {
 
 one() {
     local tool=$1 file=$2 key
+    flags_of "$file"
     key=$({ version_of "$tool"; settings_of "$tool"; gcc "${flags[@]}" -E "$file" 2>&1; } | sha256sum | cut -c1-32)
     local log=$kept/$tool/${file//\//+}.$key
     if [ ! -e "$log" ]; then
         rm -f "$kept/$tool/${file//\//+}".*
-        findings_of "$tool" "$file" >"$log.part.$$"
-        mv "$log.part.$$" "$log"
+        findings_of "$tool" "$file" >"$kept/part.$$"
+        mv "$kept/part.$$" "$log"
     fi
 }
 
@@ -98,6 +107,10 @@ not_accepted() {
                        if (!skip) print function_line }
         !skip { print }' $here/accepted.txt -
 }
+
+# The example is a program outside: it includes the header that is installed.
+mkdir -p "$kept/include/cubewarp"
+ln -sfn "$PWD/core/cw.h" "$kept/include/cubewarp/cw.h"
 
 failed=0
 for tool in "${tools[@]}"; do
