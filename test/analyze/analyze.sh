@@ -7,6 +7,7 @@
 # The findings of a file stay in build/analyze/TOOL, under a hash of the preprocessed source, the
 # settings and the tool: a second run looks at changed files only. JOBS: how many files at a time.
 set -uo pipefail
+export LC_ALL=C.UTF-8 # gcc's quotes
 cd "$(dirname "$0")/../.."
 here=test/analyze
 kept=${BUILD:-build}/analyze
@@ -38,15 +39,16 @@ settings_of() {
     case $1 in
     gcc) cat $here/gcc.txt $here/gcc_tests.txt $here/assume.h ;;
     cppcheck) cat $here/cppcheck.txt $here/jansson.cfg ;;
-    clang*) cat .clang-tidy test/.clang-tidy ;;
+    clang) cat .clang-tidy test/.clang-tidy $here/assume.h ;;
+    clang-tidy) cat .clang-tidy test/.clang-tidy ;;
     esac
 }
 
 findings_of() {
+    local more=()
+    [ "$2" = core/error.c ] || more+=(-include $here/assume.h)
     case $1 in
     gcc)
-        local more=()
-        [ "$2" = core/error.c ] || more+=(-include $here/assume.h)
         [[ $2 != test/* ]] || mapfile -t -O ${#more[@]} more < <(settings $here/gcc_tests.txt)
         # shellcheck disable=SC2046
         gcc "${flags[@]}" -O1 -g -fdiagnostics-plain-output $(settings $here/gcc.txt) "${more[@]}" \
@@ -63,7 +65,8 @@ findings_of() {
         local checks=-clang-analyzer-*
         [ "$1" = clang-tidy ] || checks=$(clang-tidy --list-checks "$2" -- 2>/dev/null |
             awk '/clang-analyzer/ { list = list "," $1 } END { print "-*" list }')
-        clang-tidy --quiet --checks="$checks" "$2" -- "${flags[@]}" 2>&1 |
+        [ "$1" = clang ] || more=()
+        clang-tidy --quiet --checks="$checks" "$2" -- "${flags[@]}" "${more[@]}" 2>&1 |
             grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed '
         ;;
     esac
@@ -103,9 +106,11 @@ not_accepted() {
                            match($0, /‘[^’]*’/); name = substr($0, RSTART, RLENGTH); gsub(/[‘’]/, "", name)
                            next }
         / warning: / { match($0, /\[-W[a-z-]*\]$/); check = substr($0, RSTART + 3, RLENGTH - 4)
-                       skip = (file, name, check) in accepted
-                       if (!skip) print function_line }
-        !skip { print }' $here/accepted.txt -
+                       shown = !((file, name, check) in accepted)
+                       if (shown) print function_line }
+        / (fatal )?error: / { shown = 1 }
+        /^In file included from|^ +from / { next }
+        shown { print }' $here/accepted.txt -
 }
 
 # The example is a program outside: it includes the header that is installed.
@@ -115,7 +120,7 @@ ln -sfn "$PWD/core/cw.h" "$kept/include/cubewarp/cw.h"
 failed=0
 for tool in "${tools[@]}"; do
     mkdir -p "$kept/$tool"
-    printf '%s\n' "${files[@]}" | xargs -P "${JOBS:-$(nproc)}" -n 1 "$0" --one "$tool"
+    printf '%s\n' "${files[@]}" | xargs -P "${JOBS:-$(nproc)}" -n 1 "$0" --one "$tool" || failed=1
     left=0
     for file in "${files[@]}"; do
         log=$(echo "$kept/$tool/${file//\//+}".*)

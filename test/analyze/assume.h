@@ -1,7 +1,7 @@
 /*
- * assume.h: included before each source that gcc's analyzer reads, to tell it across files: these
- * functions return the code that they are given, which is never CW_OK. Not for core/error.c, which
- * defines them.
+ * assume.h: included before each source that the analyzers of gcc and clang read, to tell them
+ * across files: these functions return the code that they are given, which is never CW_OK. Not for
+ * core/error.c, which defines them.
  */
 #ifndef TEST_ANALYZE_ASSUME_H
 #define TEST_ANALYZE_ASSUME_H
