@@ -472,7 +472,7 @@ $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcub
 # fail, with a library before it that makes them fail.
 FAULT_PROGRAM := $(OUT)/test/faults/cubewarp
 FAULT_SHIM := $(OUT)/test/faults/fault_shim.so
-$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
+$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o $(OUT)/obj/test/faults/commands_that_write.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
 $(OUT)/obj/test/faults/command_runner.o: CFLAGS_COMMON += -DFAULTS_PROGRAM_BUILT='"$(FAULT_PROGRAM)"' -DFAULTS_SHIM_BUILT='"$(FAULT_SHIM)"'
 $(FAULT_PROGRAM): $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)

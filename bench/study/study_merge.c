@@ -14,19 +14,21 @@
 /* A study as far as its database tells: enough to open one. */
 struct told {
     struct study study;
-    char *texts[4]; /* name, about, text, path */
+    char *texts[5]; /* name, about, text, path, digest */
 };
 
 static void told_free(struct told *told)
 {
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof told->texts / sizeof *told->texts; i++)
         free(told->texts[i]);
 }
 
+/* On the heap; "" of a value that is NULL. NULL: there is no memory for it. */
 static char *column_text(sqlite3_stmt *statement, int column)
 {
-    const unsigned char *const text = sqlite3_column_text(statement, column);
-    return strdup(text != NULL ? (const char *)text : "");
+    const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
+    const char *const text = (const char *)sqlite3_column_text(statement, column);
+    return text == NULL && !is_null ? NULL : strdup(text != NULL ? text : "");
 }
 
 /* The numbers that a database of anybody's must keep to. */
@@ -56,7 +58,7 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     if (!is_study)
         code = cw_error_set(error, CW_USAGE, "%.500s is no database of a study: %.300s", path,
                             sqlite != NULL ? sqlite3_errmsg(sqlite) : "out of memory");
-    for (int i = 0; i < 4 && is_study; i++) {
+    for (int i = 0; i < 5 && is_study; i++) {
         told->texts[i] = column_text(statement, i);
         if (told->texts[i] == NULL)
             code = cw_error_memory(error, "a study");
@@ -66,11 +68,9 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
         told->study.about = told->texts[1];
         told->study.text = told->texts[2];
         told->study.path = told->texts[3];
-        const char *const digest = (const char *)sqlite3_column_text(statement, 4);
         code = check_told(path, sqlite3_column_int64(statement, 5), error);
         told->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
-        snprintf(told->study.digest, sizeof told->study.digest, "%.32s",
-                 digest != NULL ? digest : "");
+        snprintf(told->study.digest, sizeof told->study.digest, "%.32s", told->texts[4]);
     }
     sqlite3_finalize(statement);
     sqlite3_close(sqlite);
