@@ -20,7 +20,7 @@
 #include "core/host/clock.h"
 #include "test/support/run_cubewarp.h"
 
-enum { PATH_BYTES = 128, KILLS = 20, TRIES_MAX = 200 };
+enum { PATH_BYTES = 128, KILLS = 20, TRIES_MAX = 200, KEPT_POINTS = 45 };
 
 static char folder[] = "/tmp/test_sweep.XXXXXX";
 
@@ -145,6 +145,54 @@ static void results_are_those_of_run(void **state)
     assert_int_equal(json_array_size(json_object_get(kept, "results")), 2);
     json_decref(kept);
     free(text);
+}
+
+/* The study's points each in a process of its own, as the database `db`. */
+static void run_points_apart(const char *study, const char *db, int points)
+{
+    char paths[KEPT_POINTS][PATH_BYTES], whole[PATH_BYTES], shards[32];
+    const char *merge[KEPT_POINTS + 6] = {"sweep", "merge", "--db", whole};
+    assert_true(points <= KEPT_POINTS);
+    snprintf(whole, sizeof whole, "%s", file_of(db, "sqlite"));
+    for (int i = 0; i < points; i++) {
+        snprintf(paths[i], PATH_BYTES, "%s/part%d.sqlite", folder, i);
+        snprintf(shards, sizeof shards, "%d/%d", i + 1, points);
+        const char *const line[] = {
+            "sweep", file_of(study, "yaml"), "--db", paths[i], "--shard", shards, "--quiet", NULL};
+        struct run_output output = run_cubewarp(line);
+        assert_true(output.exit_code == 0 || output.exit_code == 3);
+        run_output_free(&output);
+        merge[4 + i] = paths[i];
+    }
+    struct run_output output = run_cubewarp(merge);
+    run_output_free(&output);
+}
+
+/* Machines that several points share are kept, in whatever order the points come, beside points
+ * that fail. */
+static void kept_machines_change_no_row(void **state)
+{
+    (void)state;
+    write_study("kept", "base: {preset: tiny, system.sips.count: 2}\n"
+                        "axes:\n"
+                        "  work:\n"
+                        "    small: {bytes: 256, no-data: true}\n"
+                        "    checked: {bytes: 1KiB, verify-data: true}\n"
+                        "    sizes: {bytes: '64:1KiB:x4', explain: true}\n"
+                        "  algorithm: [ring_allreduce, ring_rs_ag, tree_allreduce]\n"
+                        "  case:\n"
+                        "    plain: {defaults.n_slots: 4}\n"
+                        "    narrow: {defaults.n_slots: 2}\n"
+                        "    jitter: {jitter.nodes.pe_math.slower_percent: 20}\n"
+                        "    limited: {max-events: 900}\n"
+                        "    short: {max-events: 20}\n");
+    free(sweep(3, "kept", "kept_one", "--jobs 1"));
+    free(sweep(3, "kept", "kept_three", "--jobs 3"));
+    run_points_apart("kept", "kept_apart", KEPT_POINTS);
+    databases_are_equal("kept_one", "kept_three");
+    databases_are_equal("kept_one", "kept_apart");
+    query_is("kept_one", "SELECT state, count(*) FROM point GROUP BY state",
+             "done|31\nfailed|14\n");
 }
 
 static void the_same_study_twice_does_nothing(void **state)
@@ -370,26 +418,45 @@ static int count_points(const char *db)
     return count;
 }
 
-/* Killed at 20 random moments: a point with a row keeps it, and in the end the database is that of
- * an undisturbed sweep. */
+static int from_environment(const char *name, int otherwise)
+{
+    const char *const text = getenv(name);
+    return text != NULL ? atoi(text) : otherwise;
+}
+
+/* A study of 30 points for each of so many speeds of links. */
+static int write_killed_study(int speeds)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "base: {preset: tiny, no-data: true}\n"
+             "axes:\n"
+             "  algorithm: [ring_allreduce, tree_allreduce, lrab_hierarchical_allreduce]\n"
+             "  system.sips.count: [2, 4]\n"
+             "  n-elem: [64, 128, 256, 512, 1024]\n"
+             "  links.sip_link.bw_gbs: 10:%d:+10\n",
+             10 * speeds);
+    write_study("killed", text);
+    return 30 * speeds;
+}
+
+/* Killed at random moments, by default 20 of 300 points: a point with a row keeps it, and in the
+ * end the database is that of an undisturbed sweep. SWEEP_KILLS and SWEEP_SPEEDS (30 points each)
+ * choose others: test/nightly.sh kills 10 times in 5,010 points. */
 static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
 {
     (void)state;
     int status, killed = 0, middle = 0, points = 0;
     unsigned seed = 17;
-    write_study("killed", "base: {preset: tiny, no-data: true}\n"
-                          "axes:\n"
-                          "  algorithm: [ring_allreduce, tree_allreduce, "
-                          "lrab_hierarchical_allreduce]\n"
-                          "  system.sips.count: [2, 4]\n"
-                          "  n-elem: [64, 128, 256, 512, 1024]\n"
-                          "  links.sip_link.bw_gbs: 10:100:+10\n");
+    const int all = write_killed_study(from_environment("SWEEP_SPEEDS", 10));
+    const int kills = from_environment("SWEEP_KILLS", KILLS);
     const double begun_s = clock_s();
     free(sweep(0, "killed", "undisturbed", "-j2"));
-    const unsigned within_us = (unsigned)(1e6 * (clock_s() - begun_s) / 5);
-    assert_int_equal(count_points("undisturbed"), 300);
-    for (int i = 0; killed < KILLS && i < TRIES_MAX; i++) {
-        if (points == 300) { /* over before it could be killed: begin anew */
+    const double undisturbed_s = clock_s() - begun_s;
+    const unsigned within_us = (unsigned)(1e6 * undisturbed_s / 5);
+    assert_int_equal(count_points("undisturbed"), all);
+    for (int i = 0; killed < kills && i < TRIES_MAX; i++) {
+        if (points == all) { /* over before it could be killed: begin anew */
             assert_int_equal(unlink(file_of("killed", "sqlite")), 0);
             points = 0;
         }
@@ -400,12 +467,13 @@ static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
         killed += WIFSIGNALED(status);
         const int now = count_points("killed");
         assert_true(now >= points);
-        middle += now > points && now < 300;
+        middle += now > points && now < all;
         points = now;
     }
-    printf("%d times killed, %d of them between two points, %d points left\n", killed, middle,
-           300 - points);
-    assert_int_equal(killed, KILLS);
+    printf("%d points, undisturbed in %.1f s; %d times killed, %d of them between two points, %d "
+           "points left\n",
+           all, undisturbed_s, killed, middle, all - points);
+    assert_int_equal(killed, kills);
     assert_true(middle > 0);
     free(sweep(0, "killed", "killed", ""));
     databases_are_equal("killed", "undisturbed");
@@ -436,6 +504,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_those_of_run),
+        cmocka_unit_test(kept_machines_change_no_row),
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
