@@ -138,7 +138,7 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly faults mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly faults mutants model lint analyze clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -222,7 +222,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 
 NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t)
 nightly: setup ## random models, schedules, aarch64, calls that fail: an hour (NIGHTLY_ROUNDS=0: without end)
-	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%)
+	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%) $(BUILD)/check/cubewarp $(BUILD)/check/test/integration/test_sweep
 	@$(SUBMAKE) VARIANT=asan $(NIGHTLY:%=$(BUILD)/asan/%)
 	@$(SUBMAKE) VARIANT=tsan $(NIGHTLY:%=$(BUILD)/tsan/%)
 	@$(SUBMAKE) VARIANT=explore $(STRESS)
@@ -263,12 +263,15 @@ fuzz: setup ## libFuzzer on each format that is read, from the corpus in test/fu
 FUZZ_PROGRAM := $(OUT)/test/fuzz/fuzz
 fuzz-binaries: $(FUZZ_PROGRAM)
 
-# The tests whose programs read files: units of these folders, and the kept inputs of the formats.
-COVER_TESTS := test/fuzz/test_corpus $(patsubst %.c,%,$(foreach d,bench perf schedule,$(wildcard test/unit/$d/test_*.c)) $(wildcard test/unit/collectives/test_config*.c) test/unit/collectives/test_op_log.c test/faults/test_faults.c)
+# The tests that make the program read files: the kept inputs of the formats, units, whole commands.
+COVER_TESTS := test/fuzz/test_corpus test/faults/test_faults \
+    $(patsubst %.c,%,$(foreach d,bench perf schedule,$(wildcard test/unit/$d/test_*.c)) $(wildcard test/unit/collectives/test_config*.c)) \
+    test/unit/collectives/test_op_log test/unit/collectives/test_install_plan \
+    $(foreach t,algorithm_names check cli compare gradient jitter loaded_mappers msccl parameters perf report_command sweep,test/integration/test_$t)
 .PHONY: cover
 cover: setup ## lines of the readers that the kept inputs, the unit tests and the faults reach
-	@$(SUBMAKE) VARIANT=cover $(COVER_TESTS:%=$(BUILD)/cover/%)
-	@test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
+	@$(SUBMAKE) VARIANT=cover $(BUILD)/cover/cubewarp $(COVER_TESTS:%=$(BUILD)/cover/%)
+	@CUBEWARP=$(BUILD)/cover/cubewarp test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
 
 structure: ## the house in figures: rooms, pairs, circles, assertions, citations
 	@.ci/setup.sh git python3 universal-ctags
@@ -278,9 +281,11 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
-tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc $(OUT)/obj/page_files.inc ## clang-tidy over the product's sources (slow)
-	@.ci/setup.sh $(PACKAGES) clang clang-tidy
-	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
+# What needs no run to be found. The packages are this target's alone.
+analyze: ## cppcheck, clang-tidy, clang's analyzer and gcc's over every C source: a quarter of an hour, then what changed
+	@.ci/setup.sh $(PACKAGES) cppcheck clang clang-tidy git
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/obj/builtin_files.inc $(BUILD)/check/obj/plugin_template.inc $(BUILD)/check/obj/page_files.inc
+	@BUILD=$(BUILD) JOBS=$(JOBS) test/analyze/analyze.sh $(ANALYZERS)
 
 clang: setup ## build everything with clang, into build/clang
 	@.ci/setup.sh clang
@@ -299,7 +304,7 @@ cross-test: cross ## the unit tests of core, hw, lp and collectives for aarch64,
 	    $(CROSS_TESTS:%.c=$(BUILD)/cross/%)
 
 check-all: ## everything but the nightly tests
-	@$(MAKE) --no-print-directory lint tidy clang asan tsan fuzz stress model test
+	@$(MAKE) --no-print-directory lint analyze clang asan tsan fuzz stress model test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
