@@ -39,7 +39,7 @@ version_of() {
 settings_of() {
     case $1 in
     gcc) cat $here/gcc.txt $here/gcc_tests.txt $here/assume.h ;;
-    cppcheck) cat $here/cppcheck.txt $here/jansson.cfg ;;
+    cppcheck) cat $here/cppcheck.txt $here/known.cfg ;;
     clang) cat .clang-tidy test/.clang-tidy $here/assume.h ;;
     clang-tidy) cat .clang-tidy test/.clang-tidy ;;
     esac
