@@ -143,7 +143,9 @@ static int measure_threads(const struct perf_options *options, struct project_ou
     for (int i = 0; i < 2; i++)
         snprintf(cases[i].command, sizeof cases[i].command, "%s --threads %d",
                  outcome->subject->line, i + 1);
-    const struct perf_session session = {.rounds = options->rounds, .repeats_max = 2};
+    const struct perf_session session = {.rounds = options->rounds,
+                                         .repeats_max = 2,
+                                         .memory_bytes = outcome->subject->memory_bytes};
     struct perf_run run;
     perf_run_begin(&run, "project");
     const int result = perf_session_measure(&session, cases, 2, &run, error);
@@ -181,7 +183,7 @@ static int predict_all(const struct perf_options *options, struct project_outcom
     const double lines_s[] = {outcome->check.line_s, NEAR_LINE_S, FAR_LINE_S};
     static const char *const names[] = {"this", "near", "far"};
     struct subject *const subject = outcome->basis.subject;
-    struct host_work host;
+    struct host_phases host;
     int result = subject_host_measure(subject, 1, &outcome->basis.host, error);
     if (result == CW_OK)
         result = subject_host_measure(subject, 2, &host, error);

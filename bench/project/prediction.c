@@ -109,7 +109,7 @@ static double memory_s(const struct prediction_basis *basis, const struct predic
 static struct host_parts host_parts_of(const struct prediction_basis *basis,
                                        const struct prediction *prediction)
 {
-    const struct host_work *const one = &basis->host, *const many = &prediction->host;
+    const struct host_work *const one = &basis->host.sum, *const many = &prediction->host.sum;
     const uint32_t n = prediction->workers;
     const double line_s = n > 1 ? perf_socket_line_s(&prediction->layout, 0, n - 1) : 0;
     const double scale = one->work_s > 0 ? basis->parts.host_s / one->work_s : 0;
