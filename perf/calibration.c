@@ -24,8 +24,7 @@ enum { LOOP_ROUNDS = 2000000, CHAINS = 8, TRIPS = 500, BATCHES = 9, CORES_TRIED 
 
 const char *const perf_state_name[PERF_STATES] = {"one core", "near", "far", "mixed"};
 
-/* ---- threads, two at a time -------------------------------------------------------------------
- */
+/* ---- threads, two at a time ------------------------------------------------------------------ */
 
 /* The line that goes from core to core, alone on its pair of lines. */
 struct line {
@@ -125,8 +124,7 @@ static int run_sides(void *(*body)(void *arg), struct side *sides, int count,
     return number == 0 ? CW_OK : no_thread(number, error);
 }
 
-/* ---- the calibration --------------------------------------------------------------------------
- */
+/* ---- the calibration ------------------------------------------------------------------------- */
 
 uint32_t perf_cores(void) { return affinity_core_count(); }
 

@@ -33,8 +33,7 @@ static int measure_fail(struct cw_error *error, enum cw_exit exit_code, const ch
     return cw_error_set(error, exit_code, "'%.600s' %s", command, reason);
 }
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static bool path_of(enum perf_program program, char path[PATH_BYTES])
 {
@@ -69,8 +68,7 @@ static bool split(char *path, char *command, char *arguments[ARGUMENTS_MAX + 1])
     return true;
 }
 
-/* ---- the child --------------------------------------------------------------------------------
- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 /* Everything that comes through a pipe, up to its end. NULL: it took too long or is not wanted any
  * more, and *number is 0; or reading failed, with this errno. */
@@ -264,8 +262,7 @@ static bool read_bare(const char *text, struct perf_sample *sample)
     return true;
 }
 
-/* ---- a measurement ----------------------------------------------------------------------------
- */
+/* ---- a measurement --------------------------------------------------------------------------- */
 
 void perf_warm_memory(uint64_t bytes)
 {

@@ -114,8 +114,7 @@ const char *perf_machines_differ(const struct perf_run *before, const struct per
     return NULL;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void print_run(FILE *file, const char *label, const struct perf_run *run)
 {
@@ -308,8 +307,7 @@ struct perf_counts perf_compare_print(FILE *file, enum perf_format format,
     return counts;
 }
 
-/* ---- several runs as one ----------------------------------------------------------------------
- */
+/* ---- several runs as one --------------------------------------------------------------------- */
 
 /* A run's figures for a case, as one round. */
 static bool add_night(struct perf_case_run *to, uint32_t round, const struct perf_run *run,

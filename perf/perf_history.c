@@ -47,8 +47,7 @@ static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *erro
                              error);
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 int perf_history_path(char *path, size_t bytes, struct cw_error *error)
 {
@@ -121,8 +120,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     return CW_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
@@ -218,8 +216,7 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
     return result;
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void column_text(sqlite3_stmt *statement, int at, char *text, size_t bytes)
 {

@@ -33,8 +33,7 @@ static void put_text(json_t **object, const char *key, const char *value)
     perf_json_put(object, key, json_string(value));
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static json_t *context_json(const struct perf_run *run)
 {
@@ -167,8 +166,7 @@ int perf_json_write(FILE *file, const struct perf_run *run, struct cw_error *err
     return cw_error_memory(error, "the JSON result");
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void get_text(const json_t *object, const char *key, char *text, size_t bytes)
 {

@@ -56,8 +56,7 @@ bool perf_case_add(struct perf_case_run *measured, const struct perf_sample *sam
     return true;
 }
 
-/* ---- summing up -------------------------------------------------------------------------------
- */
+/* ---- summing up ------------------------------------------------------------------------------ */
 
 /* A list of figures that grows as far as it was made for. */
 struct figures {
@@ -171,8 +170,7 @@ struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
     return spread;
 }
 
-/* ---- where and when ---------------------------------------------------------------------------
- */
+/* ---- where and when -------------------------------------------------------------------------- */
 
 void perf_run_begin(struct perf_run *run, const char *set)
 {

@@ -9,8 +9,7 @@
 
 #include "perf/sets.h"
 
-/* ---- the machine ------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 struct perf_calibration perf_calibration_of(const struct perf_run *run)
 {
@@ -44,8 +43,7 @@ enum perf_state perf_state_of_run(const struct perf_run *run)
     return state;
 }
 
-/* ---- goals ------------------------------------------------------------------------------------
- */
+/* ---- goals ----------------------------------------------------------------------------------- */
 
 /* The remarks at the end of a line. */
 struct remarks {
@@ -137,8 +135,7 @@ static void perf_table_judge(struct remarks *remarks, const struct perf_run *run
     }
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_ratio(FILE *file, const struct perf_run *run,
                         const struct perf_case_run *measured)

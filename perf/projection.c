@@ -11,8 +11,7 @@
 enum { TYPES = UINT16_MAX + 1 };
 #define INJECTED UINT32_MAX
 
-/* ---- the trace --------------------------------------------------------------------------------
- */
+/* ---- the trace ------------------------------------------------------------------------------- */
 
 bool perf_trace_create(struct perf_trace *trace, size_t events_max)
 {
@@ -105,8 +104,7 @@ double perf_trace_cost_s(const struct perf_trace *trace, uint16_t type)
     return sampled.samples > 0 ? sampled.sum_s / (double)sampled.samples : 0;
 }
 
-/* ---- the bounds -------------------------------------------------------------------------------
- */
+/* ---- the bounds ------------------------------------------------------------------------------ */
 
 /* The arrays of a pass. */
 struct pass {

@@ -10,8 +10,7 @@
 #include "core/cw.h"
 #include "perf/matrix.h"
 
-/* ---- models -----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 /* Each takes a quarter to half a second on one thread. */
 static const struct model {
@@ -36,8 +35,7 @@ static const struct model {
     {"self-test", "phold --lps 16 --population 4 --end 20", NULL},
 };
 
-/* ---- modes ------------------------------------------------------------------------------------
- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 enum {
     CALENDAR = 1,
@@ -57,8 +55,7 @@ static const struct mode {
     {CONS, "conservative", NULL},       {OPT, "optimistic", NULL}, {ADAPT, "adaptive", NULL},
 };
 
-/* ---- sets -------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 enum {
     QUICK = 1,
@@ -186,8 +183,7 @@ void perf_reference_of(const char *name, char reference[PERF_NAME_BYTES])
     snprintf(reference, PERF_NAME_BYTES, "%.*s/sequential/1", (int)strcspn(name, "/"), name);
 }
 
-/* ---- from the tables to cases -----------------------------------------------------------------
- */
+/* ---- from the tables to cases ---------------------------------------------------------------- */
 
 const char *perf_set_name(size_t i) { return i < SETS ? sets[i].name : NULL; }
 const char *perf_set_help(size_t i) { return i < SETS ? sets[i].help : NULL; }

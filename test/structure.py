@@ -148,6 +148,17 @@ def what_lines(files, text):
     return count, sum(text[name].count("\n") for name in files)
 
 
+def broken_rules():
+    """Lines above a section of a file that go on in a second line."""
+    found = []
+    for name in git_files("*.c", "*.h", "*.cpp"):
+        source = (TOP / name).read_text()
+        for match in re.finditer(r"^/\* -+ [^\n]*-\n \*/", source, re.M):
+            found.append(f"{name}:{source.count(chr(10), 0, match.start()) + 1}: "
+                         "a section's rule is one line of 100 columns")
+    return found
+
+
 def headings(path):
     found = set()
     for line in path.read_text().splitlines():
@@ -254,7 +265,7 @@ def main():
     complaints += [f"{name} is named by no test" for name in untested]
 
     broken = citations()
-    complaints += broken
+    complaints += broken + broken_rules()
 
     what, lines = what_lines(files, text)
     rate = 1000 * sum(what.values()) / lines

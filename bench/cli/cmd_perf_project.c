@@ -25,8 +25,7 @@
 
 enum { ROUNDS_MAX = 99 };
 
-/* ---- the bounds -------------------------------------------------------------------------------
- */
+/* ---- the bounds ------------------------------------------------------------------------------ */
 
 static int bounds_of(const struct project_outcome *outcome, uint32_t workers,
                      struct perf_projection *bounds, struct cw_error *error)
@@ -42,8 +41,7 @@ static int bounds_of(const struct project_outcome *outcome, uint32_t workers,
     return result;
 }
 
-/* ---- costs ------------------------------------------------------------------------------------
- */
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 /* The time of the data operations, by a run without them. */
 static int measure_data(struct subject *subject, const struct subject_costs *measured,
@@ -81,8 +79,7 @@ static int measure_costs(struct subject *subject, struct prediction_basis *basis
     return result == CW_OK ? prediction_basis_fill(basis, error) : result;
 }
 
-/* ---- one thread and two, measured -------------------------------------------------------------
- */
+/* ---- one thread and two, measured ------------------------------------------------------------ */
 
 /* A figure of all rounds of a case. */
 static struct perf_spread spread_of(const struct perf_case_run *one,
@@ -173,8 +170,7 @@ static int predict_one(struct subject *subject, struct project_outcome *outcome,
     return CW_OK;
 }
 
-/* ---- predictions ------------------------------------------------------------------------------
- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 static int predict_all(const struct perf_options *options, struct project_outcome *outcome,
                        struct cw_error *error)
@@ -204,8 +200,7 @@ static int predict_all(const struct perf_options *options, struct project_outcom
     return result;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Standard output has the table, or the JSON that was asked for there, alone. */
 static int report_projection(const struct perf_options *options,

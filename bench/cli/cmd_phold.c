@@ -238,7 +238,9 @@ static int run_phold(const struct phold_command *command, json_t *provenance,
     struct outcome outcome = {
         .provenance = provenance,
         .workers = calloc(command->options.engine.worker_count, sizeof *outcome.workers)};
-    int result = provenance != NULL ? CW_OK : cw_error_memory(error, "the result's provenance");
+    int result = provenance != NULL && outcome.workers != NULL
+                     ? CW_OK
+                     : cw_error_memory(error, "the result's provenance and workers");
     process_phases_begin(&outcome.phases, 0);
     if (result == CW_OK && command->json != NULL && strcmp(command->json, "-") != 0)
         result = atomic_file_open(&session.json, command->json, error);

@@ -22,6 +22,7 @@
 #include "bench/cli/cmd_verify.h"
 #include "bench/cli/generate.h"
 #include "bench/options/options_table.h"
+#include "bench/output/atomic_file.h"
 #include "bench/report/cmd_report.h"
 #include "bench/result/cmd_compare.h"
 #include "bench/sweep/cmd_sweep.h"
@@ -93,6 +94,7 @@ static void *json_memory(size_t bytes)
     if (memory != NULL)
         return memory;
     (void)!write(STDERR_FILENO, message, sizeof message - 1);
+    atomic_file_abandon_all();
     _exit(CW_NO_RESOURCE);
 }
 

@@ -55,12 +55,14 @@ static void gather_link(struct gathering *g, enum hw_link_kind kind, struct pict
 {
     struct picture *const p = g->picture;
     if (p->link_count == g->room) {
-        g->room = g->room == 0 ? 256 : 2 * g->room;
-        struct picture_link *const more = realloc(p->links, g->room * sizeof *more);
-        g->failed = g->failed || more == NULL;
-        if (more == NULL)
+        const size_t room = g->room == 0 ? 256 : 2 * g->room;
+        struct picture_link *const more = realloc(p->links, room * sizeof *more);
+        if (more == NULL) {
+            g->failed = true;
             return;
+        }
         p->links = more;
+        g->room = room;
     }
     link.count = 1;
     link.kind = kind_number(g, kind);

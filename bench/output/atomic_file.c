@@ -1,5 +1,6 @@
 /*
- * atomic_file.c: the steps in their order: open aside, write, flush, fsync, name, rename. A failure
+ * atomic_file.c: the steps in their order: open aside, write, flush, fsync, name, rename, fsync of
+ * the folder. A failure
  * of any of them removes the file aside and names the path, the error of the first step that failed
  * and nothing else.
  *
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +23,44 @@
 
 #define ATTEMPTS   100
 #define PROC_BYTES 40u
+
+/* Files aside that have names, for a program that ends in the middle (exit()). */
+static struct atomic_file *named_files;
+static pthread_mutex_t named_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t named_once = PTHREAD_ONCE_INIT;
+
+/* A forked process that ends leaves its parent's files alone. */
+void atomic_file_abandon_all(void)
+{
+    pthread_mutex_lock(&named_lock);
+    for (const struct atomic_file *file = named_files; file != NULL; file = file->next_named)
+        if (file->owner == getpid())
+            unlink(file->aside);
+    pthread_mutex_unlock(&named_lock);
+}
+
+static void remove_at_exit(void) { (void)atexit(atomic_file_abandon_all); }
+
+static void note_named(struct atomic_file *file)
+{
+    (void)pthread_once(&named_once, remove_at_exit);
+    pthread_mutex_lock(&named_lock);
+    file->owner = getpid();
+    file->next_named = named_files;
+    named_files = file;
+    pthread_mutex_unlock(&named_lock);
+}
+
+static void forget_named(const struct atomic_file *file)
+{
+    pthread_mutex_lock(&named_lock);
+    for (struct atomic_file **at = &named_files; *at != NULL; at = &(*at)->next_named)
+        if (*at == file) {
+            *at = file->next_named;
+            break;
+        }
+    pthread_mutex_unlock(&named_lock);
+}
 
 static int atomic_file_fail(struct atomic_file *file, const char *path, int number,
                             struct cw_error *error)
@@ -110,8 +150,10 @@ static int find_name(struct atomic_file *file, int (*take)(const struct atomic_f
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         snprintf(file->aside, room, "%s.%ld.%d.part", file->path, (long)getpid(), attempt);
         const int taken = take(file);
-        if (taken >= 0)
+        if (taken >= 0) {
+            note_named(file);
             return taken;
+        }
         if (errno != EEXIST)
             break;
     }
@@ -170,6 +212,20 @@ int atomic_file_open(struct atomic_file *file, const char *path, struct cw_error
     return CW_OK;
 }
 
+/* Makes a new name in the path's folder last. 0, or an errno; file systems that flush no folders
+ * have nothing to do. */
+static int flush_folder(const char *path)
+{
+    char *const folder = folder_of(path);
+    const int descriptor = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (descriptor < 0)
+        return 0; /* a folder may be written and not read */
+    const int number = fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+    close(descriptor);
+    return number;
+}
+
 /* Flushes, and for a regular file gives it its place. 0, or the errno of the first failure. */
 static int complete(struct atomic_file *file)
 {
@@ -183,9 +239,10 @@ static int complete(struct atomic_file *file)
         return errno;
     if (rename(file->aside, file->path) != 0)
         return errno;
-    free(file->aside); /* it has been renamed: nothing to remove */
+    forget_named(file); /* it has been renamed: nothing to remove */
+    free(file->aside);
     file->aside = NULL;
-    return 0;
+    return flush_folder(file->path);
 }
 
 int atomic_file_commit(struct atomic_file *file, struct cw_error *error)
@@ -207,8 +264,10 @@ void atomic_file_discard(struct atomic_file *file)
 {
     if (file->stream != NULL)
         fclose(file->stream);
-    if (file->aside != NULL)
+    if (file->aside != NULL) {
+        forget_named(file);
         unlink(file->aside);
+    }
     free(file->aside);
     free(file->path);
     *file = (struct atomic_file){0};

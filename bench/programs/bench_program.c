@@ -345,12 +345,14 @@ static int fill_phases(struct bench_session *session, struct result_row *row,
     free(row->phases);
     row->phase_count = 0;
     row->phases = calloc(phases->count + 1, sizeof *row->phases);
-    if (row->phases == NULL)
+    int64_t *const since_ps = calloc(ranks + 1, sizeof *since_ps);
+    if (row->phases == NULL || since_ps == NULL) {
+        free(since_ps);
         return cw_error_memory(error, "the results");
-    int64_t *since_ps = calloc(ranks + 1, sizeof *since_ps);
-    for (uint32_t rank = 0; since_ps != NULL && rank < ranks; rank++)
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++)
         since_ps[rank] = phases->start_ps[rank];
-    for (uint32_t i = 0; since_ps != NULL && i < phases->count; i++) {
+    for (uint32_t i = 0; i < phases->count; i++) {
         struct result_phase phase = {.min_ps = INT64_MAX};
         uint32_t in_it = 0;
         for (uint32_t rank = 0; rank < ranks; rank++) {

@@ -28,8 +28,7 @@ enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 2, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS
 /* The pause between two fruitless turns. */
 #define IDLE_S 15e-9
 
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 /* A PHOLD, and how it is run. */
 struct kind {
@@ -100,8 +99,7 @@ int engine_costs_measure(struct perf_engine_costs *costs, struct cw_error *error
     return CW_OK;
 }
 
-/* ---- the subject ------------------------------------------------------------------------------
- */
+/* ---- the subject ----------------------------------------------------------------------------- */
 
 enum { SEQUENTIAL, ADAPTIVE, IN_TURN, WAYS };
 

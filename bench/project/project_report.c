@@ -11,8 +11,7 @@
 
 enum { TYPES_SHOWN = 8 };
 
-/* ---- figures ----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static double bound_gain(const struct perf_projection *bounds, double bound_s)
 {
@@ -43,8 +42,7 @@ static double serial_share(const struct prediction_basis *basis)
     return parts->serial_s / (parts->engine_s + parts->host_s + parts->serial_s);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_costs(const struct perf_trace *trace, const struct subject *subject)
 {
@@ -210,8 +208,7 @@ void project_print(const struct perf_options *options, const struct project_outc
     print_predictions(options, outcome);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *bounds_json(uint32_t workers, const struct perf_projection *bounds)
 {

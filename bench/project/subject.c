@@ -21,8 +21,7 @@ static int out_of_memory(struct cw_error *error)
     return cw_error_memory(error, "the projection");
 }
 
-/* ---- the command ------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static char *default_command[] = {"phold", "--end", "50", NULL};
 enum { DEFAULT_WORDS = 3 };
@@ -116,8 +115,7 @@ void subject_unload(struct subject *subject)
     config_free(subject->config);
 }
 
-/* ---- runs in this process ---------------------------------------------------------------------
- */
+/* ---- runs in this process -------------------------------------------------------------------- */
 
 int subject_run(struct subject *subject, const struct subject_way *way, struct cw_stats *stats,
                 struct cw_error *error)
@@ -153,8 +151,7 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
     return result;
 }
 
-/* ---- the partition ----------------------------------------------------------------------------
- */
+/* ---- the partition --------------------------------------------------------------------------- */
 
 static void place_phold(const struct subject *subject, uint32_t workers, uint32_t *lp_worker,
                         int64_t *least_ps, int64_t *lookahead_ps)

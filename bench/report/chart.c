@@ -16,8 +16,7 @@ bool chart_has(const struct survey *survey, enum survey_figure figure)
     return false;
 }
 
-/* ---- curves ------------------------------------------------------------------------------------
- */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 /* The values of a figure, and beside times those of bounds and of measured times. */
 static void include_rows(struct chart *chart, const struct survey *survey,
@@ -131,8 +130,7 @@ void chart_legend(FILE *out, const struct survey *survey)
     fputs("</ul>\n", out);
 }
 
-/* ---- histories and logs ------------------------------------------------------------------------
- */
+/* ---- histories and logs ---------------------------------------------------------------------- */
 
 static void put_item(FILE *out, size_t i, const char *name)
 {

@@ -121,8 +121,7 @@ void chart_phases(FILE *out, const struct survey *survey)
     fputs("</tbody></table>\n", out);
 }
 
-/* ---- explained rows ----------------------------------------------------------------------------
- */
+/* ---- explained rows -------------------------------------------------------------------------- */
 
 static bool row_is_explained(const struct survey_row *row) { return row->explain != NULL; }
 
@@ -193,8 +192,7 @@ void chart_explained(FILE *out, const struct survey *survey)
     put_explained(out, survey, "The critical path by part", parts_of_path);
 }
 
-/* ---- ranking -----------------------------------------------------------------------------------
- */
+/* ---- ranking --------------------------------------------------------------------------------- */
 
 void chart_ranking(FILE *out, const struct survey *survey, enum survey_figure figure)
 {

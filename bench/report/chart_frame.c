@@ -10,8 +10,7 @@
 
 enum { WIDTH = 620, HEIGHT = 380, LEFT = 72, RIGHT = 24, TOP = 14, BOTTOM = 54 };
 
-/* ---- scales ------------------------------------------------------------------------------------
- */
+/* ---- scales ---------------------------------------------------------------------------------- */
 
 double chart_place(const struct chart_scale *scale, double value)
 {
@@ -93,8 +92,7 @@ bool chart_fits(const struct chart_scale *scale, const double *values, size_t co
     return true;
 }
 
-/* ---- the frame ---------------------------------------------------------------------------------
- */
+/* ---- the frame ------------------------------------------------------------------------------- */
 
 void chart_begin(struct chart *chart)
 {

@@ -30,8 +30,7 @@ static void put_file(FILE *out, const char *name)
             fwrite(page_files[i].text, 1, page_files[i].bytes, out);
 }
 
-/* ---- sections ----------------------------------------------------------------------------------
- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static bool has_curves(const struct survey *survey)
 {
@@ -82,8 +81,7 @@ static const struct page_section sections[] = {
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-/* ---- the page ----------------------------------------------------------------------------------
- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static void write_head(FILE *out, const char *title)
 {

@@ -122,8 +122,7 @@ static void data_rows(FILE *out, const struct survey *survey, const int *figures
     fputs("]},\n", out);
 }
 
-/* ---- phases and kinds of links: names once, then numbers --------------------------------------
- */
+/* ---- phases and kinds of links: names once, then numbers ------------------------------------- */
 
 struct name_list {
     const char **names;
@@ -226,8 +225,7 @@ static void data_explain(FILE *out, const struct survey *survey)
     fputs("],\n", out);
 }
 
-/* ---- logs and histories ------------------------------------------------------------------------
- */
+/* ---- logs and histories ---------------------------------------------------------------------- */
 
 static void data_logs(FILE *out, const struct survey *survey)
 {

@@ -13,8 +13,7 @@
 
 enum { HEAT_STEPS = 9 };
 
-/* ---- tiles -------------------------------------------------------------------------------------
- */
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 static void put_tile(FILE *out, const char *value, const char *label)
 {
@@ -65,8 +64,7 @@ void page_write_tiles(FILE *out, struct survey *survey)
     fputs("</div>\n", out);
 }
 
-/* ---- series by x -------------------------------------------------------------------------------
- */
+/* ---- series by x ----------------------------------------------------------------------------- */
 
 bool page_has_matrix(const struct survey *survey)
 {
@@ -127,8 +125,7 @@ void page_write_matrix(FILE *out, struct survey *survey)
     fputs("</div>\n", out);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const enum survey_figure row_figures[] = {FIGURE_TIME,  FIGURE_ALGBW,      FIGURE_BUSBW,
                                                  FIGURE_BOUND, FIGURE_EFFICIENCY, FIGURE_MEASURED,
@@ -278,8 +275,7 @@ void page_write_failures(FILE *out, struct survey *survey)
     fputs("</tbody></table></div>\n", out);
 }
 
-/* ---- the simulator -----------------------------------------------------------------------------
- */
+/* ---- the simulator --------------------------------------------------------------------------- */
 
 bool page_has_engine(const struct survey *survey) { return survey->log_count > 0; }
 
@@ -360,8 +356,7 @@ void page_write_history(FILE *out, struct survey *survey)
     fputs("</tbody></table></div>\n", out);
 }
 
-/* ---- provenance --------------------------------------------------------------------------------
- */
+/* ---- provenance ------------------------------------------------------------------------------ */
 
 bool page_has_provenance(const struct survey *survey)
 {

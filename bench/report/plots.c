@@ -165,8 +165,7 @@ static void plot_script(FILE *out, const struct survey *survey, const struct plo
             2 * PLOT_WIDTH, 2 * height, plot->name);
 }
 
-/* ---- files and gnuplot -------------------------------------------------------------------------
- */
+/* ---- files and gnuplot ----------------------------------------------------------------------- */
 
 static FILE *plot_open(const char *folder, const char *name, const char *suffix,
                        struct cw_error *error)

@@ -66,8 +66,7 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
     return CW_OK;
 }
 
-/* ---- Markdown ----------------------------------------------------------------------------------
- */
+/* ---- Markdown -------------------------------------------------------------------------------- */
 
 /* Characters that Markdown takes for marks are escaped; lines become blanks. */
 static void put_markdown(FILE *out, const char *text)

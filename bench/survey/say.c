@@ -169,8 +169,7 @@ const char *say_axis_unit(const struct survey_axis *axis)
     return "";
 }
 
-/* ---- texts ------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Gives `each` the text in pieces: one character that stands for itself or not, or a run of bytes
  * that do. */

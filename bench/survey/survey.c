@@ -43,8 +43,7 @@ const char *const survey_state_names[] = {
     [STATE_REFUSED] = "refused", [STATE_INTERRUPTED] = "interrupted", [STATE_PENDING] = "pending",
 };
 
-/* ---- storage ----------------------------------------------------------------------------------
- */
+/* ---- storage --------------------------------------------------------------------------------- */
 
 struct survey_block {
     struct survey_block *next;
@@ -182,8 +181,7 @@ struct survey_row *survey_row_add(struct survey *survey)
     return row;
 }
 
-/* ---- axes -------------------------------------------------------------------------------------
- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 /* The number that a text is as a whole; NAN: it is none. */
 static double survey_number_of(const char *text)
@@ -312,8 +310,7 @@ double survey_x_of(const struct survey *survey, const struct survey_row *row)
     return value != NULL ? value->number : NAN;
 }
 
-/* ---- derived by survey_finish() -----------------------------------------------------------------
- */
+/* ---- derived by survey_finish() -------------------------------------------------------------- */
 
 /* A value and its index before sorting. */
 struct ranked_value {

@@ -198,8 +198,7 @@ struct survey {
 void survey_init(struct survey *survey);
 void survey_free(struct survey *survey);
 
-/* ---- for readers: storage that lives as long as the survey ------------------------------------
- */
+/* ---- for readers: storage that lives as long as the survey ----------------------------------- */
 
 /* Zeroed; NULL: no_memory is set. */
 void *survey_alloc(struct survey *survey, size_t bytes);
@@ -222,8 +221,7 @@ void survey_put(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const cha
 void survey_put_number(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const char *name,
                        enum survey_axis_kind kind, double number);
 
-/* ---- between readers and writers --------------------------------------------------------------
- */
+/* ---- between readers and writers ------------------------------------------------------------- */
 
 /* Sorts, chooses x and makes series. CW_OK, or CW_NO_RESOURCE with *error filled. */
 int survey_finish(struct survey *survey, struct cw_error *error);

@@ -84,8 +84,7 @@ int survey_log_read(struct survey *survey, const char *path, struct cw_error *er
     return code;
 }
 
-/* ---- histories --------------------------------------------------------------------------------
- */
+/* ---- histories ------------------------------------------------------------------------------- */
 
 /* The rounds of one case in one run. */
 struct case_rounds {

@@ -60,8 +60,7 @@ static void survey_put_members(struct survey *survey, uint32_t *axis, const json
         survey_put(survey, axis, key, kind, survey_json_text(survey, value));
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void survey_read_phases(struct survey *survey, struct survey_row *row, const json_t *list)
 {
@@ -137,8 +136,7 @@ static void survey_read_row(struct survey *survey, const json_t *item, const dou
     row->explain = member_object(item, "explain");
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 /* The figures from FIGURE_EVENTS on. */
 static void survey_read_engine(const json_t *engine, double *of_point)

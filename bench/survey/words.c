@@ -55,8 +55,7 @@ const char *words_title(struct survey *survey)
     return survey->case_count > 0 ? "History of throughput" : "Engine log";
 }
 
-/* ---- how much ----------------------------------------------------------------------------------
- */
+/* ---- how much -------------------------------------------------------------------------------- */
 
 static void words_counts(struct words *words)
 {
@@ -129,8 +128,7 @@ static void words_axes(struct words *words)
         words_add(words, survey_print(survey, "The same in all rows: %s.", same));
 }
 
-/* ---- how fast ----------------------------------------------------------------------------------
- */
+/* ---- how fast -------------------------------------------------------------------------------- */
 
 /* The largest x that at least two series have; else the largest. NAN: there is none. */
 static double words_largest_x(const struct survey *survey)
@@ -265,8 +263,7 @@ static void words_limits(struct words *words)
                                       words_place(survey, largest), words_limit(largest)));
 }
 
-/* ---- how right ---------------------------------------------------------------------------------
- */
+/* ---- how right ------------------------------------------------------------------------------- */
 
 static void words_verified(struct words *words)
 {

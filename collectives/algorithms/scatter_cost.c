@@ -21,8 +21,7 @@ enum { NOTIFICATION_BYTES = 16 }; /* QUEUES.md, "One-sided operations" */
 
 static int64_t cost_max_ps(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* ---- single operations on an idle machine -----------------------------------------------------
- */
+/* ---- single operations on an idle machine ---------------------------------------------------- */
 
 struct scatter_cost {
     const struct hw_config *hw;
@@ -169,8 +168,7 @@ static int64_t cost_hold_ps(const struct scatter_cost *c, uint64_t bytes)
                : hw_ser_ps(&c->hw->link[HW_LINK_PE_NOC], bytes);
 }
 
-/* ---- parts of algorithms ----------------------------------------------------------------------
- */
+/* ---- parts of algorithms --------------------------------------------------------------------- */
 
 /* `bytes`, of which each crosses `crossings` links of a kind, share a SIP's links of that kind. */
 static int64_t cost_outer_ps(const struct scatter_cost *c, const uint64_t crossings[HW_LINK_KINDS],
@@ -208,8 +206,7 @@ static int64_t cost_reduction_ps(const struct scatter_cost *c, uint32_t partials
     return ps;
 }
 
-/* ---- mesh -------------------------------------------------------------------------------------
- */
+/* ---- mesh ------------------------------------------------------------------------------------ */
 
 int64_t scatter_cost_mesh_ps(const struct ccl_call *call)
 {
@@ -230,8 +227,7 @@ int64_t scatter_cost_mesh_ps(const struct ccl_call *call)
            cost_reduction_ps(&c, c.n);
 }
 
-/* ---- rhd --------------------------------------------------------------------------------------
- */
+/* ---- rhd ------------------------------------------------------------------------------------- */
 
 /* `slices` go from rank `from` to rank `to` one by one, each when the working copy of it is made
  * there, which takes `make_ps`. */
@@ -297,8 +293,7 @@ int64_t scatter_cost_rhd_ps(const struct ccl_call *call)
     return ps;
 }
 
-/* ---- birs and birs_inter ----------------------------------------------------------------------
- */
+/* ---- birs and birs_inter --------------------------------------------------------------------- */
 
 /* The parts of a round: from its fork on, until the streams have ended. */
 struct birs_round {

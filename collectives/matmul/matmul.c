@@ -30,8 +30,7 @@ static uint32_t at_edge(uint32_t side, uint32_t tile, uint32_t index)
     return left < tile ? left : tile;
 }
 
-/* ---- where things are in TCM: A or two tiles of it, likewise B, one tile of C -------------------
- */
+/* ---- where things are in TCM: A or two tiles of it, likewise B, one tile of C ---------------- */
 
 const char *matmul_operands_name(size_t operands)
 {

@@ -404,8 +404,7 @@ static void parse_text(struct reading *r, const char *text, size_t bytes)
         fault_here(r, "there is no <algo>");
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The schedule of a file that does not say its collective: of the collectives, the one that its
  * steps do. NULL: they do none, which is reported, or *error. */

@@ -76,8 +76,7 @@ int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes)
     return hw_ser_ps(&t->hw->link[HW_LINK_HBM], bytes);
 }
 
-/* ---- routes -----------------------------------------------------------------------------------
- */
+/* ---- routes ---------------------------------------------------------------------------------- */
 
 uint32_t cost_crossings_of_sip(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
 

@@ -1,26 +1,46 @@
 /*
  * pin.c: which hardware thread each thread gets (pin.h), by hwloc.
  *
- * The map of the machine is read once per simulation and only if threads are to be pinned. Reading
- * it leaves out all that is not asked for here (caches, devices): that is most of the time it
- * takes. It is const from then on, so that workers may read it together.
+ * The map of the machine is read once per simulation and only if threads are to be pinned, and is
+ * freed as soon as the hardware threads are chosen. Reading it leaves out all that is not asked for
+ * here (caches, devices): that is most of the time it takes.
+ *
+ * hwloc goes on after an allocation that failed, and ends the program. So it is asked only while
+ * there is memory to spare, and threads are bound by the system's own calls, which allocate
+ * nothing.
  *
  * Many systems deal the numbers of hardware threads out to the NUMA nodes in turn. So cores are
  * ordered by their nodes here, whatever their numbers are.
  */
+#define _GNU_SOURCE
 #include "core/host/pin.h"
 
 #include "core/invariant.h"
 
 #include <hwloc.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
-struct pin {
-    hwloc_topology_t topology;
-    hwloc_bitmap_t before; /* the calling thread's binding; empty: unknown */
-    uint32_t threads;
-    hwloc_obj_t pu[]; /* [threads] */
+enum {
+    CPUS_FIRST = CPU_SETSIZE, /* hardware threads that a set has room for, to begin with, ... */
+    CPUS_MOST = 1 << 20,      /* ... and at most: the system's own number is not told */
+    SPARE_BYTES = 4 << 20     /* hwloc's map of a machine with 512 hardware threads: some 2 MiB */
 };
+
+struct pin {
+    uint32_t threads;
+    bool knows_before; /* the calling thread's binding could be read */
+    size_t set_bytes;
+    char sets[]; /* [threads + 2][set_bytes]: each thread's, that before the drain, a scratch one */
+};
+
+static cpu_set_t *set_of(const struct pin *pin, uint32_t index)
+{
+    return (cpu_set_t *)(uintptr_t)(pin->sets + index * pin->set_bytes);
+}
+static cpu_set_t *set_before(const struct pin *pin) { return set_of(pin, pin->threads); }
+static cpu_set_t *set_scratch(const struct pin *pin) { return set_of(pin, pin->threads + 1); }
 
 /* Groups are kept where they mean something: a NUMA node hangs on one, and would have all of the
  * machine's hardware threads without it. */
@@ -154,77 +174,99 @@ static unsigned pu_now(hwloc_topology_t topology, hwloc_bitmap_t scratch)
     return pu < 0 ? 0 : (unsigned)pu;
 }
 
-/* Gives each thread its hardware thread; false: there are too few. `scratch` is overwritten. */
-static bool assign(struct pin *pin, hwloc_bitmap_t scratch)
+/* Chooses a hardware thread for each thread; false: there are too few. */
+static bool choose_places(uint32_t threads, struct pin_place *places)
 {
-    const unsigned here = pu_now(pin->topology, scratch);
-    if (hwloc_get_cpubind(pin->topology, scratch, HWLOC_CPUBIND_THREAD) != 0)
-        return false;
-    struct pin_place *const places = calloc(pin->threads, sizeof *places);
-    const bool chosen =
-        places != NULL && pin_choose(pin->topology, scratch, here, pin->threads, places);
-    for (uint32_t i = 0; i < pin->threads && chosen; i++)
-        pin->pu[i] = hwloc_get_pu_obj_by_os_index(pin->topology, places[i].pu);
-    free(places);
+    hwloc_topology_t topology = NULL;
+    const hwloc_bitmap_t scratch = hwloc_bitmap_alloc();
+    bool chosen = scratch != NULL && hwloc_topology_init(&topology) == 0 && pin_load(topology);
+    if (chosen) {
+        const unsigned here = pu_now(topology, scratch);
+        chosen = hwloc_get_cpubind(topology, scratch, HWLOC_CPUBIND_THREAD) == 0 &&
+                 pin_choose(topology, scratch, here, threads, places);
+    }
+    if (topology != NULL)
+        hwloc_topology_destroy(topology);
+    hwloc_bitmap_free(scratch);
     return chosen;
+}
+
+/* Whether hwloc gets the memory that it takes for granted. */
+static bool has_spare_memory(void)
+{
+    void *const spare = malloc(SPARE_BYTES);
+    free(spare);
+    return spare != NULL;
+}
+
+/* The bytes of a set that the system fills; 0: it fills none. */
+static size_t bytes_of_sets(void)
+{
+    for (size_t cpus = CPUS_FIRST; cpus <= CPUS_MOST; cpus *= 2) {
+        const size_t bytes = CPU_ALLOC_SIZE(cpus);
+        cpu_set_t *const set = malloc(bytes);
+        const bool fits = set != NULL && pthread_getaffinity_np(pthread_self(), bytes, set) == 0;
+        free(set);
+        if (fits)
+            return bytes;
+    }
+    return 0;
+}
+
+static struct pin *pin_of(const struct pin_place *places, uint32_t threads, size_t set_bytes)
+{
+    struct pin *const pin = calloc(1, sizeof *pin + (threads + 2) * set_bytes);
+    if (pin == NULL)
+        return NULL;
+    pin->threads = threads;
+    pin->set_bytes = set_bytes;
+    for (uint32_t i = 0; i < threads; i++)
+        CPU_SET_S(places[i].pu, set_bytes, set_of(pin, i));
+    return pin;
 }
 
 struct pin *pin_create(uint32_t threads)
 {
-    if (threads < 2)
+    const size_t set_bytes = threads < 2 || !has_spare_memory() ? 0 : bytes_of_sets();
+    if (set_bytes == 0)
         return NULL;
-    struct pin *const pin = calloc(1, sizeof *pin + threads * sizeof *pin->pu);
-    if (pin == NULL)
-        return NULL;
-    pin->threads = threads;
-    pin->before = hwloc_bitmap_alloc();
-    if (pin->before != NULL && hwloc_topology_init(&pin->topology) == 0 &&
-        pin_load(pin->topology) && assign(pin, pin->before))
-        return pin;
-    pin_free(pin);
-    return NULL;
+    struct pin_place *const places = calloc(threads, sizeof *places);
+    struct pin *const pin = places != NULL && choose_places(threads, places)
+                                ? pin_of(places, threads, set_bytes)
+                                : NULL;
+    free(places);
+    return pin;
 }
 
-void pin_free(struct pin *pin)
-{
-    if (pin == NULL)
-        return;
-    if (pin->topology != NULL)
-        hwloc_topology_destroy(pin->topology);
-    hwloc_bitmap_free(pin->before);
-    free(pin);
-}
+void pin_free(struct pin *pin) { free(pin); }
 
 void pin_begin(struct pin *pin)
 {
-    if (pin != NULL && hwloc_get_cpubind(pin->topology, pin->before, HWLOC_CPUBIND_THREAD) != 0)
-        hwloc_bitmap_zero(pin->before);
+    if (pin != NULL)
+        pin->knows_before =
+            pthread_getaffinity_np(pthread_self(), pin->set_bytes, set_before(pin)) == 0;
 }
 
 void pin_thread(const struct pin *pin, uint32_t index)
 {
     CW_INVARIANT("I-PIN-1", pin == NULL || index == 0 || index < pin->threads,
                  "thread %u of %u is pinned", (unsigned)index, (unsigned)pin->threads);
-    if (pin != NULL && index < pin->threads && !hwloc_bitmap_iszero(pin->before))
-        (void)hwloc_set_cpubind(pin->topology, pin->pu[index]->cpuset, HWLOC_CPUBIND_THREAD);
+    if (pin != NULL && index < pin->threads && pin->knows_before)
+        (void)pthread_setaffinity_np(pthread_self(), pin->set_bytes, set_of(pin, index));
 }
 
 /* Whether the calling thread is bound as before the drain, as far as the system tells. */
 static bool is_bound_as_before(const struct pin *pin)
 {
-    const hwloc_bitmap_t now = hwloc_bitmap_alloc();
-    const bool same = now == NULL ||
-                      hwloc_get_cpubind(pin->topology, now, HWLOC_CPUBIND_THREAD) != 0 ||
-                      hwloc_bitmap_isequal(now, pin->before);
-    hwloc_bitmap_free(now);
-    return same;
+    return pthread_getaffinity_np(pthread_self(), pin->set_bytes, set_scratch(pin)) != 0 ||
+           CPU_EQUAL_S(pin->set_bytes, set_scratch(pin), set_before(pin));
 }
 
 void pin_end(struct pin *pin)
 {
-    if (pin == NULL || hwloc_bitmap_iszero(pin->before))
+    if (pin == NULL || !pin->knows_before)
         return;
-    const bool bound = hwloc_set_cpubind(pin->topology, pin->before, HWLOC_CPUBIND_THREAD) == 0;
+    const bool bound = pthread_setaffinity_np(pthread_self(), pin->set_bytes, set_before(pin)) == 0;
     CW_INVARIANT("I-PIN-1", !bound || is_bound_as_before(pin),
                  "the caller of %u threads is not bound as before", (unsigned)pin->threads);
     (void)bound;

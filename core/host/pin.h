@@ -1,5 +1,5 @@
 /*
- * pin.h: each thread that workers run on, on a core of its own. Owns the machine's map of cores,
+ * pin.h: each thread that workers run on, on a core of its own. Owns the threads' hardware threads,
  * for one simulation, and the binding of the calling thread before a drain.
  *
  * A help, never a condition: where it cannot be done the system places the threads, and the run is
@@ -25,8 +25,8 @@ struct pin; /* NULL: no thread is pinned; every function accepts it */
  * which is the calling one, stays on the core it is on; the next ones get those that follow it.
  * Neighbouring threads are on one NUMA node as far as it goes. Linux puts memory on the node of the
  * thread that writes it first.
- * NULL with fewer than two threads, with more than there are hardware threads, or if the system
- * does not tell.
+ * NULL with fewer than two threads, with more than there are hardware threads, if the system does
+ * not tell, or without 4 MiB of memory to spare.
  */
 struct pin *pin_create(uint32_t threads);
 

@@ -252,8 +252,7 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
     return verdict;
 }
 
-/* ---- the usual cases, without a detour --------------------------------------------------------
- */
+/* ---- the usual cases, without a detour ------------------------------------------------------- */
 
 static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
                                 const struct cw_event *event)
@@ -512,8 +511,7 @@ static bool handle_batch(struct timewarp *tw)
     return handled + ahead > 0;
 }
 
-/* ---- the loop ---------------------------------------------------------------------------------
- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 /* A handler has failed. Speculatively: it is undone, and waits until it is safe. For good: it
  * stays the least event of this worker, and the run ends when GVT gets there. */

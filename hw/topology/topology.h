@@ -251,8 +251,7 @@ uint32_t hw_sip_directions_max(const struct hw_config *hw);
  * The switch is that at the outlet. */
 uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
 
-/* ---- what algorithms and their estimates ask --------------------------------------------------
- */
+/* ---- what algorithms and their estimates ask ------------------------------------------------- */
 
 /* The dimensions of any topology: rings and lines in a grid's rows and columns, one switch, the
  * dies of a package and then the packages of paired dies. Coordinates make up a SIP's number as

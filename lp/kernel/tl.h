@@ -301,8 +301,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
             uint32_t n, uint32_t k, bool add);
 
-/* ---- one-sided: into another PE's memories, over vc_comm --------------------------------------
- */
+/* ---- one-sided: into another PE's memories, over vc_comm ------------------------------------- */
 
 /*
  * Memory of PE `peer` (global index; `dst`: its TCM, its HBM slice or its cube's SRAM, physical)
@@ -319,8 +318,7 @@ void tl_notify(struct tl *tl, uint32_t peer, uint32_t tag);
 /* Waits for, and consumes, one notification with this tag from a PE. */
 void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag);
 
-/* ---- contexts: parallel streams on one PE ------------------------------------------------------
- */
+/* ---- contexts: parallel streams on one PE ---------------------------------------------------- */
 
 /*
  * Bit i of `streams`: stream i of the kernel begins in a context of its own, with a copy of this

@@ -12,8 +12,7 @@
 #include "perf/model/model_bounds.h"
 #include "perf/model/model_events.h"
 
-/* ---- the heap of workers ----------------------------------------------------------------------
- */
+/* ---- the heap of workers --------------------------------------------------------------------- */
 
 static double heap_key(const struct model *model, uint32_t place)
 {
@@ -42,8 +41,7 @@ static void heap_sink(struct model *model)
     }
 }
 
-/* ---- a turn -----------------------------------------------------------------------------------
- */
+/* ---- a turn ---------------------------------------------------------------------------------- */
 
 /* Speculative events of a turn. Where promises may release several events at once, the engine ends
  * its speculation when one has risen; this model has it look after each step. */
@@ -100,8 +98,7 @@ static void model_turn(struct model *model, uint32_t index)
     model_publish(model, index);
 }
 
-/* ---- a drain ----------------------------------------------------------------------------------
- */
+/* ---- a drain --------------------------------------------------------------------------------- */
 
 static void begin_drain(struct model *model, size_t begin, size_t end)
 {
@@ -166,8 +163,7 @@ static void model_drain(struct model *model, size_t begin, size_t end)
     model->sum->imbalance_s += drain_imbalance_s(model);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* With as much memory as they like. */
 static void prepare_workers(struct model *model)

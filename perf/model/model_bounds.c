@@ -13,8 +13,7 @@ enum {
     LINES_AT_ONCE = 8, /* cache lines that a core fetches side by side */
 };
 
-/* ---- promises and mailboxes -------------------------------------------------------------------
- */
+/* ---- promises and mailboxes ------------------------------------------------------------------ */
 
 /* The place of the promise of worker `from` that worker `to` sees at that moment. */
 static unsigned promise_seen(const struct model *model, uint32_t from, uint32_t to, double now_s)
@@ -81,8 +80,7 @@ bool model_look(struct model *model, uint32_t index, double *took_s)
     return true;
 }
 
-/* ---- rounds of GVT ----------------------------------------------------------------------------
- */
+/* ---- rounds of GVT --------------------------------------------------------------------------- */
 
 static bool model_wants_round(const struct model *model, const struct model_worker *worker)
 {

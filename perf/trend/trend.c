@@ -22,8 +22,7 @@ void trend_free(struct trend *trend)
     *trend = (struct trend){.run_count = 0};
 }
 
-/* ---- one case ---------------------------------------------------------------------------------
- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 static double loop_ns_of(const struct perf_run *run) { return perf_calibration_of(run).loop_ns; }
 
@@ -115,8 +114,7 @@ int trend_of_runs(struct perf_run *runs, int64_t *ids, size_t count, struct tren
     return made ? CW_OK : cw_error_memory(error, "the trend");
 }
 
-/* ---- from a history ---------------------------------------------------------------------------
- */
+/* ---- from a history -------------------------------------------------------------------------- */
 
 /* The numbers of the newest `most` runs, newest first. */
 static int find_runs(const char *path, const struct perf_machine *machine, const char *set,
@@ -183,8 +181,7 @@ int trend_read(const char *path, const struct perf_machine *machine, const char 
     return result == CW_OK ? trend_of_runs(runs, ids, count, trend, error) : result;
 }
 
-/* ---- news -------------------------------------------------------------------------------------
- */
+/* ---- news ------------------------------------------------------------------------------------ */
 
 static bool is_recent(const struct trend *trend, size_t run)
 {

@@ -77,8 +77,7 @@ void trend_print_csv(FILE *file, const struct trend *trend)
     }
 }
 
-/* ---- the picture ------------------------------------------------------------------------------
- */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 enum { PANEL_WIDTH = 420, PANEL_HEIGHT = 130, LEFT = 56, TOP = 30, COLUMNS = 2, MARGIN = 16 };
 

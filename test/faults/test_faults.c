@@ -81,7 +81,8 @@ static const char *judge(const struct command *command, const char *faults)
         snprintf(text, sizeof text, "ends with %d", ending.exit_code);
         return text;
     }
-    if (ending.exit_code != 0 && !has_message(ending.err) && !has_message(ending.out))
+    const bool is_mute = strstr(faults, "write:") != NULL; /* the message is a write, too */
+    if (ending.exit_code != 0 && !is_mute && !has_message(ending.err) && !has_message(ending.out))
         return "has no message";
     if (ending.left_processes)
         return "leaves a process behind";

@@ -33,8 +33,7 @@ static void check_hash(const struct shape *s, uint64_t seed, const char *more)
     order_check("lrab_hierarchical_allreduce", s, seed, more);
 }
 
-/* ---- the bits ----------------------------------------------------------------------------------
- */
+/* ---- the bits -------------------------------------------------------------------------------- */
 
 static void sums_have_the_bits_of_the_specified_order(void **state)
 {
@@ -97,8 +96,7 @@ static void timing_does_not_change_the_bits(void **state)
         check_hash(&s, 11, more[i]);
 }
 
-/* ---- all types and operations ------------------------------------------------------------------
- */
+/* ---- all types and operations ---------------------------------------------------------------- */
 
 static void expect_no_wrong_value(const char *args)
 {
@@ -195,8 +193,7 @@ static void presets_reduce_without_an_error(void **state)
     json_decref(root);
 }
 
-/* ---- what else a run says ----------------------------------------------------------------------
- */
+/* ---- what else a run says -------------------------------------------------------------------- */
 
 static void a_centre_root_is_faster_than_a_corner(void **state)
 {

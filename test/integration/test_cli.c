@@ -19,8 +19,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* ---- a scratch folder --------------------------------------------------------------------------
- */
+/* ---- a scratch folder ------------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/cubewarp-cli-XXXXXX";
 
@@ -101,8 +100,7 @@ static void expect_refusals(int exit_code, const struct refusal *cases, size_t c
         expect_refusal(exit_code, cases[i].args, cases[i].words, WORDS);
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **state)
 {
@@ -227,8 +225,7 @@ static void a_pipe_gets_no_progress(void **state)
     run_output_free(&output);
 }
 
-/* ---- configuration -----------------------------------------------------------------------------
- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
 {
@@ -383,8 +380,7 @@ static void a_printed_configuration_loads_again_as_the_same(void **state)
     }
 }
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void json_on_standard_output_is_nothing_but_json(void **state)
 {
@@ -501,8 +497,7 @@ static void too_little_memory_is_exit_code_4(void **state)
     expect_refusals(4, cases, COUNT_OF(cases));
 }
 
-/* ---- topo, verify ------------------------------------------------------------------------------
- */
+/* ---- topo, verify ---------------------------------------------------------------------------- */
 
 static int64_t ps_behind(const char *line, const char *word)
 {

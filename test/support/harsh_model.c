@@ -33,8 +33,7 @@ struct body {
     uint64_t value, ttl, filler[6];
 };
 
-/* ---- the states that a sequential run shows ---------------------------------------------------
- */
+/* ---- the states that a sequential run shows -------------------------------------------------- */
 
 /* A set of fingerprints; 0 is a free place. */
 struct harsh_seen {
@@ -106,8 +105,7 @@ static bool is_possible(const struct harsh_model *m, uint64_t print)
     return m->seen->places[place_of(m->seen, print)] == print;
 }
 
-/* ---- the model --------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static size_t state_bytes(const void *data, uint32_t lp)
 {
@@ -280,8 +278,7 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
                 (long long)event->time_ps);
 }
 
-/* ---- models -----------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static void draw_delays(struct harsh_model *m, struct cw_rng *rng)
 {
@@ -359,8 +356,7 @@ void harsh_model_free(struct harsh_model *model)
     model->seen = NULL;
 }
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 /* The least delay between two workers: that of any of their regions. A cw_least_delays_fn. */
 static void least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers, int64_t *least_ps)
@@ -431,8 +427,7 @@ static int inject(struct cw_sim *sim, const struct harsh_model *m, uint64_t *num
     return result;
 }
 
-/* ---- memory that seems short ------------------------------------------------------------------
- */
+/* ---- memory that seems short ----------------------------------------------------------------- */
 
 /* What the account has too much: far more than the model takes, so that at each of the engine's
  * watermarks it still gets what it asks for. */

@@ -103,8 +103,7 @@ const struct ccl_algorithm ccl_doubling_all_gather = {.name = "doubling_all_gath
                                                       .check = halving_check,
                                                       .schedule = doubling_all_gather_schedule};
 
-/* ---- whole tensors ---------------------------------------------------------------------------
- */
+/* ---- whole tensors --------------------------------------------------------------------------- */
 
 static void add_whole(struct schedule_builder *b, uint32_t rank, enum schedule_op op, uint32_t from,
                       uint32_t to)

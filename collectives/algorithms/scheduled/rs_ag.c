@@ -7,8 +7,7 @@
 
 #include "collectives/algorithms/scheduled/scheduled.h"
 
-/* ---- a rank's view of a part ------------------------------------------------------------------
- */
+/* ---- a rank's view of a part ----------------------------------------------------------------- */
 
 /* A thread of one rank, while its steps are made. */
 struct place {
@@ -68,8 +67,7 @@ static uint32_t owner_of(const struct place *p, uint32_t d, uint32_t at, uint32_
     return rank_numbered(p, number);
 }
 
-/* ---- where chunks are -------------------------------------------------------------------------
- */
+/* ---- where chunks are ------------------------------------------------------------------------ */
 
 static enum ccl_collective collective_of(const struct place *p)
 {
@@ -114,8 +112,7 @@ static enum schedule_buffer sums_before(const struct place *p, uint32_t d)
 /* Consecutive chunks of a group lie one after the other in all buffers. */
 static bool lie_together(const struct place *p) { return collective_of(p) == CCL_ALL_REDUCE; }
 
-/* ---- steps ------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* A step on chunks first ... first + count - 1 of the group of a place. */
 struct group_step {
@@ -183,8 +180,7 @@ static bool sends_input(const struct place *p, uint32_t d)
     return collective_of(p) == CCL_ALL_GATHER && d + 1 == part_of(p)->dims;
 }
 
-/* ---- along a ring or a line -------------------------------------------------------------------
- */
+/* ---- along a ring or a line ------------------------------------------------------------------ */
 
 /* How far groups travel, seen from this rank's place. */
 struct reach {
@@ -354,8 +350,7 @@ static void gather_along(struct place *p, uint32_t d, bool sent)
     }
 }
 
-/* ---- directly ---------------------------------------------------------------------------------
- */
+/* ---- directly -------------------------------------------------------------------------------- */
 
 /* Of the part's threads, the one that exchanges messages with the place `distance` above. Each has
  * so many peers at most; those of rings and lines are the first thread's. */
@@ -455,8 +450,7 @@ static void gather_directly(struct place *p, uint32_t d)
     }
 }
 
-/* ---- all dimensions ---------------------------------------------------------------------------
- */
+/* ---- all dimensions -------------------------------------------------------------------------- */
 
 /* The last sum of a line is sent on at once where the gathering begins along the same line. */
 static bool turns_at(const struct place *p, uint32_t d)
@@ -499,8 +493,7 @@ static void copy_alone(const struct place *p)
                                    .dst = {.at = p->part, .buffer = SCHEDULE_OUTPUT}});
 }
 
-/* ---- second ranks of places -------------------------------------------------------------------
- */
+/* ---- second ranks of places ------------------------------------------------------------------ */
 
 /* A step with the chunks of a whole part, window by window. */
 static void fold_step(const struct place *p, uint32_t thread, uint32_t rank,

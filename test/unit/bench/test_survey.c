@@ -72,8 +72,7 @@ static char *written(int (*write)(FILE *, struct survey *, struct cw_error *),
     return text;
 }
 
-/* ---- axes and series ---------------------------------------------------------------------------
- */
+/* ---- axes and series ------------------------------------------------------------------------- */
 
 static void sizes_are_the_axis_of_curves_and_algorithms_name_the_series(void **state)
 {
@@ -212,8 +211,7 @@ static void a_result_of_another_schema_is_refused(void **state)
     survey_free(&survey);
 }
 
-/* ---- studies, logs, histories ------------------------------------------------------------------
- */
+/* ---- studies, logs, histories ---------------------------------------------------------------- */
 
 static void fill_database(const char *path, const char *statements)
 {
@@ -350,8 +348,7 @@ static void a_cut_database_is_told_as_damaged(void **state)
     }
 }
 
-/* ---- words and numbers -------------------------------------------------------------------------
- */
+/* ---- words and numbers ----------------------------------------------------------------------- */
 
 static void numbers_are_short_and_grouped(void **state)
 {
@@ -408,8 +405,7 @@ static void ticks_cover_the_data(void **state)
     assert_true(linear.most == 5);
 }
 
-/* ---- texts from files --------------------------------------------------------------------------
- */
+/* ---- texts from files ------------------------------------------------------------------------ */
 
 static const char hostile[] = "</script><script>alert(1)</script>\"'`&\x01\xff";
 

@@ -112,8 +112,7 @@ static void each_rank_gets_its_slice_of_the_reduction(void **state)
         }
 }
 
-/* ---- what it refuses --------------------------------------------------------------------------
- */
+/* ---- what it refuses ------------------------------------------------------------------------- */
 
 static void output_too_long(int rank, void *arg)
 {

@@ -81,8 +81,7 @@ static void birs_and_mesh_give_the_reference_bits(void **state)
     assert_int_equal(data_hash(&s), 0xc919495ff478b4cf);
 }
 
-/* ---- the orders, computed here: in bf16, whose sums depend on the order -----------------------
- */
+/* ---- the orders, computed here: in bf16, whose sums depend on the order ---------------------- */
 
 /* Rounded to bf16 after each addition; bf16 has so few digits that the way over f32 is exact. */
 static float add(float a, float b)

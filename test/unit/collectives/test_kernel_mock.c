@@ -116,8 +116,7 @@ static const struct ccl_algorithm star_allreduce = {.name = "star_allreduce",
                                                     .kernel_args = kernel_args,
                                                     .neighbors = neighbors};
 
-/* ---- on the mock ------------------------------------------------------------------------------
- */
+/* ---- on the mock ----------------------------------------------------------------------------- */
 
 enum { N = 50, SLOT = 64 };
 

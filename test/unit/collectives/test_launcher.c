@@ -154,8 +154,7 @@ static void a_tensor_is_on_the_sip_that_its_rank_has_chosen(void **state)
     free_world(world);
 }
 
-/* ---- collectives ------------------------------------------------------------------------------
- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 
 /* Even and odd ranks meet in the same collective from different places of the program. */
 static void reduces_twice(int rank, void *arg)
@@ -187,8 +186,7 @@ static void collectives_follow_each_other(void **state)
     free_world(world);
 }
 
-/* ---- shards and kernels -----------------------------------------------------------------------
- */
+/* ---- shards and kernels ---------------------------------------------------------------------- */
 
 static void reduces_as_laid_out(int rank, void *arg)
 {
@@ -228,8 +226,7 @@ static void shards_are_where_kernels_run_or_the_call_is_refused(void **state)
     }
 }
 
-/* ---- failures ---------------------------------------------------------------------------------
- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* Tensors take two fifths of every HBM slice: a second world's worth fits only if the first was
  * given back. */
@@ -421,8 +418,7 @@ static void an_operation_that_there_is_not_is_refused_and_the_world_goes_on(void
     free_world(world);
 }
 
-/* ---- a collective that fails on the machine ---------------------------------------------------
- */
+/* ---- a collective that fails on the machine -------------------------------------------------- */
 
 struct frame {
     uint16_t line, reserved[3];
@@ -540,8 +536,7 @@ static void a_kernel_without_a_shard_faults(void **state)
     free_world(world);
 }
 
-/* ---- scale ------------------------------------------------------------------------------------
- */
+/* ---- scale ----------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { MANY_W = 32, MANY_KIB = 1 << 22 }; /* a sanitizer keeps a lot about each stack */

@@ -94,8 +94,7 @@ static void an_event_far_ahead_holds_no_memory_of_later_messages(void **state)
     }
 }
 
-/* ---- a sender that is faster than its receiver ------------------------------------------------
- */
+/* ---- a sender that is faster than its receiver ----------------------------------------------- */
 
 enum { STEP_PS = 10, DELAY_PS = 1000, SLOW = 300 };
 
@@ -151,8 +150,7 @@ static void a_fast_sender_is_held_back_before_its_messages_fill_the_memory(void 
     }
 }
 
-/* ---- records of speculation --------------------------------------------------------------------
- */
+/* ---- records of speculation ------------------------------------------------------------------ */
 
 enum { RECORDED_LPS = 8, RECORDS = 20, RECORDED_STEPS = 300 };
 
@@ -212,8 +210,7 @@ static void speculation_that_finds_no_memory_is_undone(void **state)
         }
 }
 
-/* ---- the credit itself ------------------------------------------------------------------------
- */
+/* ---- the credit itself ----------------------------------------------------------------------- */
 
 static void the_credit_is_a_share_of_the_memory(void **state)
 {

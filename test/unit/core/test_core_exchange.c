@@ -393,8 +393,7 @@ static void a_message_between_the_cuts_counts_once(void **state)
     cw_sim_free(sim);
 }
 
-/* ---- messages that must not come --------------------------------------------------------------
- */
+/* ---- messages that must not come ------------------------------------------------------------- */
 
 /* Worker 0 takes what worker 1 has sent. NULL: nothing is wrong with it. */
 static const char *complaint(struct cw_sim *sim)
@@ -482,8 +481,7 @@ static void a_message_out_of_order_is_a_bug(void **state)
     cw_sim_free(sim);
 }
 
-/* ---- failures ---------------------------------------------------------------------------------
- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* Worker 0's event has failed for good, and worker 1 is sent one of the same key between the cuts:
  * that one may come first, by its type, payload or LP. */

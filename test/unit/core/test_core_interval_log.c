@@ -49,8 +49,7 @@ static void expect_record(const struct interval_log *log, size_t i, enum cw_inte
     assert_int_equal(log->records[i].value[0], committed);
 }
 
-/* ---- intervals by their length ----------------------------------------------------------------
- */
+/* ---- intervals by their length --------------------------------------------------------------- */
 
 static void a_long_wait_parts_the_work_and_names_the_other_worker(void **state)
 {

@@ -153,8 +153,7 @@ static void a_handler_that_fails_keeps_nothing(void **state)
         }
 }
 
-/* ---- sends that differ in one thing -----------------------------------------------------------
- */
+/* ---- sends that differ in one thing ---------------------------------------------------------- */
 
 static enum { NOTHING, LP, TIME, ENTITY, NUMBER, TYPE, LENGTH, DIFFERENCES } differs;
 

@@ -369,8 +369,7 @@ static void the_width_does_not_follow_events_that_are_put_back(void **state)
     fixture_free(fixture);
 }
 
-/* ---- entries that go --------------------------------------------------------------------------
- */
+/* ---- entries that go ------------------------------------------------------------------------- */
 
 enum { DROPPED_MOST = 4000, ONE_IN = 3 };
 

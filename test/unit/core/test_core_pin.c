@@ -11,7 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <hwloc.h>
@@ -186,8 +190,7 @@ static void eight_nodes_fill_one_after_the_other(void **state)
         }
 }
 
-/* ---- a simulation -------------------------------------------------------------------------------
- */
+/* ---- a simulation ---------------------------------------------------------------------------- */
 
 static size_t no_state(const void *data, uint32_t lp)
 {
@@ -281,6 +284,40 @@ static void nobody_is_pinned_who_does_not_ask_for_it(void **state)
     assert_int_equal(stats_pinned, 0);
 }
 
+/* Uses up this process' memory but for some blocks, and asks for pinned threads. */
+static _Noreturn void pin_with_memory_for(int blocks)
+{
+    enum { BLOCK_BYTES = 2048, LEFT_MOST = 64 };
+    void *left[LEFT_MOST];
+    for (int i = 0; i < LEFT_MOST; i++)
+        left[i] = malloc(BLOCK_BYTES);
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_AS, &none);
+    for (size_t bytes = (size_t)1 << 20; bytes >= 16; bytes /= 2)
+        for (void *volatile block = malloc(bytes); block != NULL; block = malloc(bytes))
+            ; /* kept until the process ends */
+    for (int i = 0; i < blocks && i < LEFT_MOST; i++)
+        free(left[i]);
+    _exit(pin_create(2) == NULL ? 0 : 1);
+}
+
+static void without_memory_nobody_is_pinned(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* a sanitizer ends with the address space */
+#endif
+    for (int blocks = 0; blocks <= 64; blocks += 4) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            pin_with_memory_for(blocks);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +329,7 @@ int main(void)
         cmocka_unit_test(eight_nodes_fill_one_after_the_other),
         cmocka_unit_test(a_drain_pins_its_workers_and_gives_the_caller_back),
         cmocka_unit_test(nobody_is_pinned_who_does_not_ask_for_it),
+        cmocka_unit_test(without_memory_nobody_is_pinned),
     };
     return cmocka_run_group_tests_name("pin", tests, NULL, NULL);
 }

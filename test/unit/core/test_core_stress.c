@@ -99,8 +99,7 @@ static void phold_is_undone_at_the_rate_asked_for_and_ends_the_same(void **state
     }
 }
 
-/* ---- models of a few lines --------------------------------------------------------------------
- */
+/* ---- models of a few lines ------------------------------------------------------------------- */
 
 struct small {
     uint64_t count, mark;
@@ -240,8 +239,7 @@ static void a_run_that_was_not_undone_anywhere_fails(void **state)
     cw_sim_free(sim);
 }
 
-/* ---- handlers that break the rules ------------------------------------------------------------
- */
+/* ---- handlers that break the rules ----------------------------------------------------------- */
 
 static void change_unasked(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
@@ -287,8 +285,7 @@ static void an_undone_state_that_is_not_what_it_was_is_found(void **state)
                         "I-HIST-1: LP 0 is not as it was before an event that was undone");
 }
 
-/* ---- states that move -------------------------------------------------------------------------
- */
+/* ---- states that move ------------------------------------------------------------------------ */
 
 static uint64_t moves, readable; /* places that were left, and those that can be read still */
 

@@ -281,8 +281,7 @@ static uint32_t simulate_runs(const struct workload *w, uint64_t seed, struct ou
     return e.runs;
 }
 
-/* ---- worked out by hand: 128 GB/s, chunks of 256 bytes (2 ns), weights 1 : 1 -------------------
- */
+/* ---- worked out by hand: 128 GB/s, chunks of 256 bytes (2 ns), weights 1 : 1 ----------------- */
 
 static struct workload by_hand(uint32_t compute_weight, uint32_t comm_weight)
 {

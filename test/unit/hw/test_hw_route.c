@@ -377,8 +377,7 @@ static void paired_dies_reach_another_parity_through_the_mate_of_the_destination
     assert_int_equal(path_ps(&hw, "0.0.0", "3.0.0", HW_MEMORY_NONE, 0), 385260);
 }
 
-/* ---- T ----------------------------------------------------------------------------------------
- */
+/* ---- T --------------------------------------------------------------------------------------- */
 
 static void only_the_slowest_link_adds_serialisation(void **state)
 {

@@ -63,8 +63,7 @@ static void on_each_machine(void (*check)(const struct hw_config *hw))
     }
 }
 
-/* ---- routes against a search over the links ---------------------------------------------------
- */
+/* ---- routes against a search over the links -------------------------------------------------- */
 
 /* SIPs, then switches, as nodes: half a link's length from one to a switch, in halves. */
 struct graph {
@@ -163,8 +162,7 @@ static void every_route_arrives_over_as_few_links_as_there_are(void **state)
     on_each_machine(check_routes);
 }
 
-/* ---- links ------------------------------------------------------------------------------------
- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 /* By an outlet that a route takes, a link leads to the same place; its other end is at the entry.
  */

@@ -54,8 +54,7 @@ static void expect_failure(struct machine *m, const struct line *script, const c
     machine_free(m);
 }
 
-/* ---- fork and join -----------------------------------------------------------------------------
- */
+/* ---- fork and join --------------------------------------------------------------------------- */
 
 static void streams_begin_when_the_fork_has_been_paid(void **state)
 {
@@ -152,8 +151,7 @@ static void a_context_is_free_as_soon_as_its_stream_has_ended(void **state)
     machine_free(m);
 }
 
-/* ---- barrier -----------------------------------------------------------------------------------
- */
+/* ---- barrier --------------------------------------------------------------------------------- */
 
 static void a_barrier_lets_all_go_on_with_the_last(void **state)
 {
@@ -208,8 +206,7 @@ static void barriers_can_follow_each_other(void **state)
     machine_free(m);
 }
 
-/* ---- wanting the same --------------------------------------------------------------------------
- */
+/* ---- wanting the same ------------------------------------------------------------------------ */
 
 /* One place. The kernel's tile has it from 6 to 38; stream 1 waits since 16, stream 0 since 26 and
  * the kernel's second since 10. */
@@ -436,8 +433,7 @@ static void streams_do_not_join(void **state)
                    "PE 0.0.0, kernel script: join in a stream; only the kernel itself joins");
 }
 
-/* ---- deadlock ----------------------------------------------------------------------------------
- */
+/* ---- deadlock -------------------------------------------------------------------------------- */
 
 static void a_barrier_that_the_kernel_never_reaches_is_a_deadlock(void **state)
 {

@@ -200,8 +200,7 @@ static void every_sip_has_its_own_way_from_the_host(void **state)
     machine_free(m);
 }
 
-/* ---- phases ------------------------------------------------------------------------------------
- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 struct phased_frame {
     uint16_t line;

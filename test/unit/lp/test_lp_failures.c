@@ -20,8 +20,7 @@
         assert_string_equal(first_line_of_error(m), text_);                                        \
     } while (0)
 
-/* ---- calls that cannot be carried out ----------------------------------------------------------
- */
+/* ---- calls that cannot be carried out -------------------------------------------------------- */
 
 static void a_direction_that_is_not_installed_is_named_with_those_that_are(void **state)
 {
@@ -131,8 +130,7 @@ static void as_many_tiles_as_there_are_slots_may_overtake_one(void **state)
     }
 }
 
-/* ---- page faults -------------------------------------------------------------------------------
- */
+/* ---- page faults ----------------------------------------------------------------------------- */
 
 static void expect_page_fault(const struct line *script, const char *op, const char *address)
 {
@@ -174,8 +172,7 @@ static void the_first_and_the_last_byte_of_a_page_are_mapped(void **state)
     machine_free(m);
 }
 
-/* ---- deadlock ----------------------------------------------------------------------------------
- */
+/* ---- deadlock -------------------------------------------------------------------------------- */
 
 static const struct line receive_from_west[] = {RECV(HW_DIR_GLOBAL_W, 16), DONE};
 
@@ -318,8 +315,7 @@ static void a_receive_that_no_direction_can_serve_is_refused(void **state)
     machine_free(m);
 }
 
-/* ---- on several workers ------------------------------------------------------------------------
- */
+/* ---- on several workers ---------------------------------------------------------------------- */
 
 /* A speculative failure may never have been; the one that stands is the least in the total order:
  * PE 0.0.0's, which comes after its exchange with SIP 1 and before the other failing calls. */
@@ -368,8 +364,7 @@ static void a_deadlock_is_found_in_every_mode(void **state)
     }
 }
 
-/* ---- pointer dump ------------------------------------------------------------------------------
- */
+/* ---- pointer dump ---------------------------------------------------------------------------- */
 
 static char *dump(const struct machine *m, size_t lines_max)
 {

@@ -24,8 +24,7 @@ enum { VISIBLE = ISSUE + ENGINE + PATH + WIRE }; /* after the send call began: 1
 #define S HW_DIR_INTRA_S
 #define N HW_DIR_INTRA_N
 
-/* ---- send and receive -------------------------------------------------------------------------
- */
+/* ---- send and receive ------------------------------------------------------------------------ */
 
 static void a_send_without_back_pressure_goes_on_at_once(void **state)
 {
@@ -145,8 +144,7 @@ static void tiles_of_a_queue_become_visible_in_order(void **state)
     }
 }
 
-/* ---- polling ----------------------------------------------------------------------------------
- */
+/* ---- polling --------------------------------------------------------------------------------- */
 
 static int64_t polled_receive_ps(int64_t interval_ps)
 {
@@ -200,8 +198,7 @@ static void polling_costs_nothing_where_nobody_waits(void **state)
     machine_free(m);
 }
 
-/* ---- receive from any direction ---------------------------------------------------------------
- */
+/* ---- receive from any direction -------------------------------------------------------------- */
 
 /* PE 1 has neighbours 0 in the west, 2 in the east, 5 in the south. */
 static void recv_from_any_direction_takes_turns(void **state)
@@ -268,8 +265,7 @@ static void recv_from_any_direction_waits_for_the_first_tile(void **state)
     machine_free(m);
 }
 
-/* ---- asynchronous receive ---------------------------------------------------------------------
- */
+/* ---- asynchronous receive -------------------------------------------------------------------- */
 
 static void an_asynchronous_receive_completes_in_wait(void **state)
 {
@@ -313,8 +309,7 @@ static void asynchronous_receives_complete_in_order(void **state)
     machine_free(m);
 }
 
-/* ---- pointers ---------------------------------------------------------------------------------
- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 struct all_frame {
     uint16_t line, reserved;

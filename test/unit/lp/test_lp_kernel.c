@@ -22,8 +22,7 @@ enum { SEND_ISSUE = 4000 };
 #define E HW_DIR_INTRA_E
 #define W HW_DIR_INTRA_W
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void a_load_takes_the_request_and_the_data(void **state)
 {
@@ -91,8 +90,7 @@ static void an_addition_takes_its_blocks_one_after_the_other(void **state)
     machine_free(m);
 }
 
-/* ---- slots in HBM and SRAM ---------------------------------------------------------------------
- */
+/* ---- slots in HBM and SRAM ------------------------------------------------------------------- */
 
 static struct machine *slots_in(enum hw_memory memory)
 {
@@ -197,8 +195,7 @@ static void a_final_store_loads_each_tile_first(void **state)
     machine_free(m);
 }
 
-/* ---- PE_DMA: channels --------------------------------------------------------------------------
- */
+/* ---- PE_DMA: channels ------------------------------------------------------------------------ */
 
 static void a_full_channel_makes_send_wait_its_turn(void **state)
 {
@@ -275,8 +272,7 @@ static void a_load_completes_with_its_data_where_that_is_later(void **state)
     machine_free(m);
 }
 
-/* ---- records -----------------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static void expect_operand(const struct lp_operand *o, enum lp_space space, uint32_t at,
                            uint32_t dir, uint32_t flags)

@@ -33,8 +33,7 @@ static uint64_t sram_va(uint32_t at) { return tl_sram_va(at); }
 
 static int64_t ser_ps(bool hbm, uint32_t bytes) { return bytes * 1000 / (hbm ? 64 : 128); }
 
-/* ---- SRAM and copies ---------------------------------------------------------------------------
- */
+/* ---- SRAM and copies ------------------------------------------------------------------------- */
 
 static void loads_and_stores_reach_the_sram(void **state)
 {
@@ -96,8 +95,7 @@ static void a_copy_in_sram_from_afar_goes_there_and_back(void **state)
     machine_free(m);
 }
 
-/* ---- beside the kernel -------------------------------------------------------------------------
- */
+/* ---- beside the kernel ----------------------------------------------------------------------- */
 
 enum { LOADED = ISSUE + TO_HBM + FROM_HBM + DMA + INTO_TCM + 64000 }; /* 4096 bytes: 118.031 */
 
@@ -250,8 +248,7 @@ static void a_handle_is_waited_for_before_it_names_another_or_the_kernel_ends(vo
                    "PE 0.0.0, kernel script ends without having waited for handle 1 (wait_dma)");
 }
 
-/* ---- receiving several, and into a place -------------------------------------------------------
- */
+/* ---- receiving several, and into a place ----------------------------------------------------- */
 
 enum { VISIBLE = 15136, CREDIT = 9135 }; /* 16 bytes between neighbours at one router */
 
@@ -361,8 +358,7 @@ static void recv_into_copies_the_tile_to_its_place(void **state)
     }
 }
 
-/* ---- conversions and products ------------------------------------------------------------------
- */
+/* ---- conversions and products ---------------------------------------------------------------- */
 
 /* fetch and store 1 + bytes / 512 each, math 4 + elements / 64 cycles, gemm 8 + cycles. */
 static struct machine *computing(void)
@@ -435,8 +431,7 @@ static void factors_in_slots_in_hbm_are_loaded_whole(void **state)
     machine_free(m);
 }
 
-/* ---- raw remote stores -------------------------------------------------------------------------
- */
+/* ---- raw remote stores ----------------------------------------------------------------------- */
 
 /* T(path) as a put's: to PE 1's pe_dma 9.010, to the next cube's 20.100, to the next SIP's 122.220,
  * then 1.001 into TCM or 41.015 into HBM: there the data are STORED. The acknowledgement comes the
@@ -489,8 +484,7 @@ static void a_raw_store_to_nobody_is_an_error(void **state)
                    "PE 0.0.0, kernel script: store_to PE 8, which does not exist");
 }
 
-/* ---- regions -----------------------------------------------------------------------------------
- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 static struct machine *with_regions(void)
 {

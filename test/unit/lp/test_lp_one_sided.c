@@ -55,8 +55,7 @@ static void expect_at(const struct lp_operand *operand, enum lp_space space, uin
     assert_int_equal(operand->at, at);
 }
 
-/* ---- one put on an idle machine ----------------------------------------------------------------
- */
+/* ---- one put on an idle machine -------------------------------------------------------------- */
 
 static const enum lp_space space_of[] = {LP_SPACE_TCM, LP_SPACE_HBM, LP_SPACE_SRAM};
 
@@ -151,8 +150,7 @@ static void putting_a_tile_out_of_a_slot_in_hbm_loads_it_first(void **state)
     machine_free(m);
 }
 
-/* ---- the channel -------------------------------------------------------------------------------
- */
+/* ---- the channel ----------------------------------------------------------------------------- */
 
 static void puts_wait_for_a_place_in_the_channel(void **state)
 {
@@ -190,8 +188,7 @@ static void a_put_from_hbm_keeps_its_place_while_the_engine_has_it(void **state)
     machine_free(m);
 }
 
-/* ---- put_reduce --------------------------------------------------------------------------------
- */
+/* ---- put_reduce ------------------------------------------------------------------------------ */
 
 /* The unit is one more link: 4096 bytes take 16 at 256 GB/s, which hides behind pe_noc's 32, and
  * 128 at 32 GB/s, the slowest of the path. */
@@ -281,8 +278,7 @@ static void each_pe_has_a_reduce_unit_of_its_own(void **state)
     machine_free(m);
 }
 
-/* ---- notify and wait_notify --------------------------------------------------------------------
- */
+/* ---- notify and wait_notify ------------------------------------------------------------------ */
 
 enum { NOTIFIED = ISSUE + 125 + TO_PE_1 + WIRE }; /* 14.135: 16 bytes, no memory leg */
 
@@ -425,8 +421,7 @@ static void a_notification_of_one_launch_can_be_taken_in_the_next(void **state)
     machine_free(m);
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* The put of 4096 bytes to HBM is visible at 4 + 9.010 + 41.015 + 64; the notification would be at
  * 36.125 + 9.010 + 1. */

@@ -42,8 +42,7 @@ static uint64_t draw(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
     return cw_rng_u64(&rng);
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 enum draw { SIZE = 1000, TURN, STEP, PUT_TO, PUT_WHAT, STREAMS };
 
@@ -109,8 +108,7 @@ static uint64_t own_shard(const struct tl *tl)
     return TENSOR_VA + tl_place(tl).cube * (uint64_t)SHARD_BYTES;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 enum { SRAM_AT = 1 << 20 }; /* behind all receive rings */
 static const struct lp_operand memories[] = {{.space = LP_SPACE_TCM, .at = 64},
@@ -371,8 +369,7 @@ static const struct tl_kernel random_kernel = {.name = "random",
                                                .stream_count = COUNT_OF(random_stream),
                                                .stream = random_stream};
 
-/* ---- machines ---------------------------------------------------------------------------------
- */
+/* ---- machines -------------------------------------------------------------------------------- */
 
 static struct machine *random_machine(uint64_t seed)
 {
@@ -569,8 +566,7 @@ static uint64_t check_data(const struct machine *m, uint64_t seed)
     return digest;
 }
 
-/* ---- the same in every mode --------------------------------------------------------------------
- */
+/* ---- the same in every mode ------------------------------------------------------------------ */
 
 static const char *const mode_name[] = {[CW_SEQUENTIAL] = "sequential",
                                         [CW_CONSERVATIVE] = "conservative",

@@ -28,8 +28,7 @@ static struct machine *started(enum hw_contention contention, uint32_t sips, uin
     return m;
 }
 
-/* ---- one load on an idle machine ---------------------------------------------------------------
- */
+/* ---- one load on an idle machine ------------------------------------------------------------- */
 
 static const enum lp_space space_of[] = {LP_SPACE_TCM, LP_SPACE_HBM, LP_SPACE_SRAM};
 
@@ -145,8 +144,7 @@ static void a_slice_at_another_router_is_reached_over_the_noc(void **state)
     machine_free(m);
 }
 
-/* ---- contention --------------------------------------------------------------------------------
- */
+/* ---- contention ------------------------------------------------------------------------------ */
 
 /* Both requests are at the memory at the same time; PE 0's is served first. */
 static void two_loads_of_one_slice_share_it(void **state)
@@ -273,8 +271,7 @@ static void a_load_and_a_send_of_one_instant_share_the_engine(void **state)
     }
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 enum { BYTES = 4096, WORDS = BYTES / 2 };
 
@@ -368,8 +365,7 @@ static void the_value_is_bound_when_the_request_is_at_the_memory(void **state)
     assert_in_range(during, 1, runs);
 }
 
-/* ---- faults ------------------------------------------------------------------------------------
- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static void expect_fault(const struct line line, const char *text)
 {

@@ -102,8 +102,7 @@ static void for_each_machine(const char *name, check_fn check)
     }
 }
 
-/* ---- each partitioner -------------------------------------------------------------------------
- */
+/* ---- each partitioner ------------------------------------------------------------------------ */
 
 static void check_again(const char *name, const struct hw_config *hw, uint32_t workers,
                         const uint32_t *cube_worker)
@@ -299,8 +298,7 @@ static void metis_finds_blocks_where_sip_has_rows(void **state)
     config_free(config);
 }
 
-/* ---- the graph --------------------------------------------------------------------------------
- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 static int32_t weight_between(const struct cube_graph *graph, int32_t from, int32_t to)
 {

@@ -230,8 +230,7 @@ static void the_same_trace_gives_the_same_figures(void **state)
     assert_memory_equal(&once, &again, sizeof once);
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------
- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 static void a_layout_knows_near_and_far_cores(void **state)
 {

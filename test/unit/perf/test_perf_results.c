@@ -194,8 +194,7 @@ static void a_file_that_is_no_history_is_refused_and_left_alone(void **state)
     remove_temporary(path);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static enum perf_verdict verdict(const struct perf_run *before, const struct perf_run *after)
 {
@@ -305,8 +304,7 @@ static void a_comparison_counts_and_names_what_is_slower(void **state)
     perf_run_free(&late);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void the_table_holds_ratios_against_the_goal_of_their_state(void **state)
 {

@@ -210,8 +210,7 @@ static void steps_are_as_few_as_should_be(void **state)
     }
 }
 
-/* ---- estimates -------------------------------------------------------------------------------
- */
+/* ---- estimates ------------------------------------------------------------------------------- */
 
 /* The estimate is the time of a run (perf/results/schedule_choice.md), within a tenth. */
 static void estimates_are_near_simulated_times(void **state)

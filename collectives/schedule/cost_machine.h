@@ -1,0 +1,26 @@
+/*
+ * cost_machine.h: the threads of an estimate (cost_walk.h) with their places, the queues between
+ * them, and the loads that may begin early.
+ *
+ * Like ranks. Where all ranks have the same steps, but for their peers, and the ways to these take
+ * equally long, only rank 0 is carried out. Members of a rank may differ: then those of rank 0 are
+ * carried out, each for all members of its number.
+ * A message that one of them receives from another SIP comes when the message that corresponds to
+ * it, sent by one of them, would arrive at its peer. A link between SIPs is then that of an outlet
+ * of any SIP; a message keeps it busy as often as the messages of all ranks together cross the
+ * busiest link of that outlet.
+ */
+#ifndef COLLECTIVES_COST_MACHINE_H
+#define COLLECTIVES_COST_MACHINE_H
+
+#include "collectives/schedule/cost_walk.h"
+
+/* Whether the ranks have the same steps, but for their peers, and chunks of one size. */
+bool cost_are_alike(const struct cost *c);
+
+/* Makes threads and queues; false: out of memory. Sets c->mixed where like ranks' messages take
+ * different times on their ways. Either way cost_machine_free() frees them. */
+bool cost_machine_make(struct cost *c);
+void cost_machine_free(struct cost *c);
+
+#endif

@@ -1,0 +1,443 @@
+/*
+ * cost_walk.c: see cost_walk.h. Each thread does here what schedule_kernel.c does.
+ */
+#include "collectives/schedule/cost_walk.h"
+
+#include "collectives/schedule/schedule_values.h"
+#include "hw/timing.h"
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* ---- the threads that can go on -------------------------------------------------------------- */
+
+static bool is_before(struct cost_turn a, struct cost_turn b)
+{
+    return a.ps != b.ps ? a.ps < b.ps : a.thread < b.thread;
+}
+
+static struct cost_turn turn_of(const struct cost *c, uint32_t thread)
+{
+    return (struct cost_turn){c->thread[thread].now_ps, thread};
+}
+
+static void push_thread(struct cost *c, uint32_t thread)
+{
+    const struct cost_turn turn = turn_of(c, thread);
+    uint32_t at = c->heaped++;
+    for (; at > 0 && is_before(turn, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        c->heap[at] = c->heap[(at - 1) / 2];
+    c->heap[at] = turn;
+}
+
+static uint32_t pop_thread(struct cost *c)
+{
+    const struct cost_turn top = c->heap[0], last = c->heap[--c->heaped];
+    uint32_t at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < c->heaped; at = child) {
+        if (child + 1 < c->heaped && is_before(c->heap[child + 1], c->heap[child]))
+            child++;
+        if (!is_before(c->heap[child], last))
+            break;
+        c->heap[at] = c->heap[child];
+    }
+    c->heap[at] = last;
+    return top.thread;
+}
+
+/* The thread that is noted there, if there is one, goes on from `ps` at the earliest. */
+static void wake(struct cost *c, uint32_t *waiter, int64_t ps)
+{
+    if (*waiter == COST_NONE)
+        return;
+    c->thread[*waiter].now_ps = later(c->thread[*waiter].now_ps, ps);
+    push_thread(c, *waiter);
+    *waiter = COST_NONE;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+const struct schedule_step *cost_step_at(const struct cost_thread *t, uint32_t step)
+{
+    return &t->rank->step[t->thread->step_first + step];
+}
+
+/* All chunks of a step are one message after the other without gaps: they are small, and they
+ * follow each other (PROGRAM_TOGETHER of schedule_program.h). */
+static bool goes_together(const struct cost *c, const struct schedule_step *step)
+{
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const struct schedule_chunks at = schedule_op_reads(op) ? step->src : step->dst;
+    return step->count > 1 && at.buffer != SCHEDULE_SCRATCH &&
+           at.at / c->chunks == (at.at + step->count - 1) / c->chunks &&
+           c->chunk_elems * c->times.itemsize <= (uint64_t)c->piece_tiles * c->tile_bytes;
+}
+
+/* Elements of `count` chunks of a step. The chunks of scratch count as whole ones; like ranks'
+ * chunks, too, since another rank's may be the short ones. */
+static uint64_t chunk_elems(const struct cost *c, const struct schedule_step *step, uint32_t chunk,
+                            uint32_t count)
+{
+    const enum schedule_op op = (enum schedule_op)step->op;
+    const struct schedule_chunks at = schedule_op_reads(op) ? step->src : step->dst;
+    const uint64_t most = count * c->chunk_elems;
+    if (c->alike || at.buffer == SCHEDULE_SCRATCH)
+        return most;
+    const uint64_t first = (at.at + chunk) % c->chunks * c->chunk_elems;
+    const uint64_t rest = first < c->block_elems ? c->block_elems - first : 0;
+    return rest < most ? rest : most;
+}
+
+/* Bytes of the tile that a thread is at; 0: the chunk has no such tile in this piece. */
+static uint64_t tile_bytes(const struct cost *c, const struct cost_thread *t)
+{
+    const struct schedule_step *const step = cost_step_at(t, t->step);
+    const bool together = goes_together(c, step);
+    if (together ? t->chunk > 0 : t->tile >= c->piece_tiles)
+        return 0;
+    const uint64_t bytes =
+        chunk_elems(c, step, t->chunk, together ? step->count : 1) * c->times.itemsize;
+    const uint64_t before = ((uint64_t)t->piece * c->piece_tiles + t->tile) * c->tile_bytes;
+    if (before >= bytes)
+        return 0;
+    return bytes - before < c->tile_bytes ? bytes - before : c->tile_bytes;
+}
+
+static struct cost_memory *memory_of(const struct cost *c, const struct cost_thread *t,
+                                     struct cost_memory *memory)
+{
+    return &memory[c->lanes ? (uint32_t)(t - c->thread) : t->rank_number];
+}
+
+/* A load or a store takes one of two handles: the one before the last has ended. */
+static void take_handle(struct cost_thread *t, int64_t ends_ps)
+{
+    t->moved_ps[t->moves++ % COST_MOVES] = ends_ps;
+}
+
+static void wait_for_handle(const struct cost *c, struct cost_thread *t)
+{
+    t->now_ps += c->times.issue_ps;
+    if (t->moves >= COST_MOVES && t->moved_ps[t->moves % COST_MOVES] > t->now_ps)
+        t->now_ps = t->moved_ps[t->moves % COST_MOVES] + c->times.wait_ps;
+}
+
+static int64_t take_engine(const struct cost *c, struct cost_thread *t, uint64_t bytes)
+{
+    const int64_t begins = later(t->now_ps, t->engine_ps);
+    t->engine_ps = begins + cost_engine_ps(&c->times, bytes);
+    return begins;
+}
+
+/* HBM's link is busy for so many bytes, from `ps` on at the earliest; returns when it is done. */
+static int64_t take_memory(const struct cost *c, struct cost_memory *memory, int64_t ps,
+                           uint64_t bytes)
+{
+    const int64_t takes_ps = cost_memory_ps(&c->times, bytes);
+    memory->free_ps = later(memory->free_ps, ps) + takes_ps;
+    return memory->free_ps;
+}
+
+static int64_t begin_load(struct cost *c, struct cost_thread *t, uint64_t bytes)
+{
+    wait_for_handle(c, t);
+    const int64_t begins = take_engine(c, t, bytes);
+    const int64_t read = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
+    const int64_t ends = read + t->load_ps - t->load_ps / 2;
+    take_handle(t, ends);
+    return ends;
+}
+
+static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
+{
+    wait_for_handle(c, t);
+    const int64_t begins = take_engine(c, t, bytes);
+    const int64_t written =
+        take_memory(c, memory_of(c, t, c->write), begins + t->store_ps / 2, bytes);
+    take_handle(t, written + t->store_ps - t->store_ps / 2);
+}
+
+/* All loads and stores have ended. */
+static void settle(const struct cost *c, struct cost_thread *t)
+{
+    for (uint32_t i = 0; i < COST_MOVES; i++)
+        if (t->moved_ps[i] > t->now_ps)
+            t->now_ps = t->moved_ps[i] + c->times.wait_ps;
+}
+
+/* When a message of so many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
+static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint64_t bytes)
+{
+    int64_t paid = hw_rate_ps(q->route.inside, bytes), tail = begins + paid;
+    const uint32_t of_sip = cost_crossings_of_sip(c->call->hw);
+    for (uint32_t i = 0; i < q->route.count; i++) {
+        const uint32_t link = c->alike ? q->route.crossing[i] % of_sip : q->route.crossing[i];
+        const int64_t ser = hw_rate_ps(q->route.rate[i], bytes);
+        const int64_t busy = ser * c->share * (c->alike ? q->busy[i] : 1);
+        if (ser > paid) {
+            tail += ser - paid;
+            paid = ser;
+        }
+        if (busy == 0) /* counted at another crossing */
+            continue;
+        /* It takes its turn at all links when it sets out, however long it waits for one of them:
+         * others use the time that a link would be kept for it. */
+        c->link_free_ps[link] = later(c->link_free_ps[link], begins + paid - ser) + busy;
+        tail = later(tail, c->link_free_ps[link]);
+    }
+    return tail + q->route.latency_ps;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+static bool op_adds(enum schedule_op op)
+{
+    return op >= SCHEDULE_RECV_REDUCE_COPY || op == SCHEDULE_REDUCE;
+}
+
+static bool is_home(const struct cost *c, const struct cost_thread *t)
+{
+    return c->lanes || t->number == 0;
+}
+
+/* A step's own value goes through TCM: schedule_kernel.c, loads(). */
+static bool step_loads(const struct cost *c, const struct cost_thread *t, uint32_t step)
+{
+    const enum schedule_op op = (enum schedule_op)cost_step_at(t, step)->op;
+    return schedule_op_reads(op) && (op != SCHEDULE_SEND || t->chain[step] > 1 || !is_home(c, t));
+}
+
+/* A step's sources may be loaded while the step before it is under way: asked then. */
+static bool loads_early(const struct cost *c, const struct cost_thread *t, uint32_t number)
+{
+    const struct schedule_step *const step = cost_step_at(t, number);
+    const uint32_t *const written = c->written[t->rank_number];
+    if (t->early[number] != EARLY_ASK)
+        return t->early[number] == EARLY_YES;
+    for (uint32_t k = 0; k < step->count; k++)
+        if (written[schedule_location(c->s, t->rank_number, step->src.buffer, step->src.at + k)] >
+            t->piece)
+            return false;
+    return true;
+}
+
+/* The tile after this one may be loaded ahead: of this step, or the first of the next one. */
+static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
+{
+    struct cost_thread next = *t;
+    next.tile++;
+    if (tile_bytes(c, &next) == 0) {
+        next.tile = 0;
+        next.chunk++;
+    }
+    if (next.chunk == cost_step_at(t, t->step)->count ||
+        goes_together(c, cost_step_at(t, t->step))) {
+        if (next.chunk == 0)
+            return tile_bytes(c, &next);
+        next.chunk = next.tile = 0;
+        next.step += t->chain[t->step];
+        if (next.step == t->thread->step_count || !loads_early(c, t, next.step) ||
+            !step_loads(c, t, next.step))
+            return 0;
+    }
+    return tile_bytes(c, &next);
+}
+
+/* The first third of a tile: the loads of its value, and of the one after it, have begun. */
+static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
+{
+    if (!step_loads(c, t, t->step))
+        return;
+    t->loaded_ps = t->ahead_ps >= 0 ? t->ahead_ps : begin_load(c, t, bytes);
+    t->ahead_ps = -1;
+    const uint64_t ahead = next_bytes(c, t);
+    if (ahead > 0)
+        t->ahead_ps = begin_load(c, t, ahead);
+}
+
+/* The second: the message has come, and is added. False: it has not come. */
+static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
+{
+    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->step + t->link)->op;
+    if (schedule_op_receives(op)) {
+        struct cost_queue *const q = &c->queue[t->recv_queue[t->step + t->link]];
+        if (q->sent == q->received) {
+            q->receiver = number;
+            return false;
+        }
+        const uint32_t slot = q->received++ % c->slots;
+        const int64_t here = later(t->now_ps + c->times.queue_ps, q->arrives_ps[slot]);
+        q->free_ps[slot] = here + q->route.credit_ps;
+        t->now_ps = here + (c->call->ccl->recv_blocks_on_credit ? q->route.credit_ps : 0);
+        wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
+    }
+    if (t->link == 0 && step_loads(c, t, t->step))
+        t->now_ps = later(t->now_ps, t->loaded_ps) + c->times.wait_ps;
+    if (op == SCHEDULE_REDUCE)
+        t->now_ps = begin_load(c, t, bytes) + c->times.wait_ps;
+    if (op_adds(op))
+        t->now_ps += cost_add_time_ps(&c->times, bytes);
+    return true;
+}
+
+/* The value is kept: schedule_kernel.c, keeps_value(). */
+static bool keeps_value(const struct cost_thread *t)
+{
+    uint32_t last = t->step + t->chain[t->step] - 1;
+    while (last > t->step && cost_step_at(t, last)->op == SCHEDULE_SEND)
+        last--;
+    return schedule_op_writes((enum schedule_op)cost_step_at(t, last)->op);
+}
+
+/* The third: it is sent, and stored with the last link. False: the queue is full. */
+static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
+{
+    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->step + t->link)->op;
+    if (schedule_op_sends(op)) {
+        struct cost_queue *const q = &c->queue[t->send_queue[t->step + t->link]];
+        const uint32_t slot = q->sent % c->slots;
+        if (q->sent - q->received == c->slots) {
+            q->sender = number;
+            return false;
+        }
+        t->now_ps += c->times.queue_ps;
+        if (q->sent >= c->slots)
+            t->now_ps = later(t->now_ps, q->free_ps[slot]);
+        int64_t begins = take_engine(c, t, bytes);
+        if (op == SCHEDULE_SEND && t->chain[t->step] == 1 && is_home(c, t))
+            begins = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes) -
+                     cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
+        q->arrives_ps[slot] = travel(c, q, begins, bytes);
+        q->sent++;
+        wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
+    }
+    if (t->link + 1 == t->chain[t->step] && keeps_value(t))
+        begin_store(c, t, bytes);
+    return true;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The steps that a step waits for have ended, and their threads have said so. False: one has not.
+ */
+static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
+{
+    const struct schedule_step *const step = cost_step_at(t, t->step);
+    for (uint32_t i = 0; i < step->wait_count; i++) {
+        const struct schedule_wait wait = t->rank->wait[step->wait_first + i];
+        struct cost_thread *const other = &c->thread[c->first[t->rank_number] + wait.thread];
+        const bool over =
+            other->piece > t->piece || (other->piece == t->piece && other->step > wait.step);
+        if (!over) {
+            t->next_waiter = other->waiter;
+            other->waiter = number; /* it asks again */
+            return false;
+        }
+        t->now_ps = later(t->now_ps, other->step_ended_ps[wait.step] + c->times.notice_ps);
+    }
+    return true;
+}
+
+static void end_step(struct cost *c, struct cost_thread *t)
+{
+    const uint32_t chain = t->chain[t->step];
+    if (cost_step_at(t, t->step + chain - 1)->awaited)
+        settle(c, t);
+    for (uint32_t i = 0; i < chain; i++, t->step++) {
+        const struct schedule_step *const step = cost_step_at(t, t->step);
+        for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
+            c->written[t->rank_number][schedule_location(c->s, t->rank_number, step->dst.buffer,
+                                                         step->dst.at + k)] = t->piece + 1;
+        t->step_ended_ps[t->step] = t->now_ps;
+    }
+    while (t->waiter != COST_NONE) {
+        uint32_t waiter = t->waiter;
+        t->waiter = c->thread[waiter].next_waiter;
+        wake(c, &waiter, 0);
+    }
+    t->chunk = t->tile = 0;
+}
+
+static void end_piece(struct cost *c, struct cost_thread *t)
+{
+    settle(c, t);
+    c->ended_ps = later(c->ended_ps, t->now_ps);
+    t->step = 0;
+    t->piece++;
+}
+
+/* One third of a tile, so that all threads take links and engines in the order of time. */
+static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
+{
+    switch (t->third) {
+    case TILE_LOADS:
+        load_tile(c, t, bytes);
+        t->third = TILE_TAKES;
+        return true;
+    case TILE_TAKES:
+        if (!take_tile(c, t, number, bytes))
+            return false;
+        t->third = TILE_GIVES;
+        return true;
+    default:
+        if (!give_tile(c, t, number, bytes))
+            return false;
+        t->link = t->link + 1 < t->chain[t->step] ? t->link + 1 : 0;
+        t->third = t->link > 0 ? TILE_TAKES : TILE_LOADS;
+        t->tile += t->link == 0;
+        return true;
+    }
+}
+
+/* A third of a tile, or the end of a step. False: the thread waits, and is noted there. */
+static bool go_on(struct cost *c, uint32_t number)
+{
+    struct cost_thread *const t = &c->thread[number];
+    if (t->step == t->thread->step_count) {
+        end_piece(c, t);
+        return true;
+    }
+    const struct schedule_step *const step = cost_step_at(t, t->step);
+    if (t->chunk == 0 && t->tile == 0 && t->third == TILE_LOADS) {
+        if (!has_waited(c, t, number))
+            return false;
+        if (schedule_op_reads((enum schedule_op)step->op) && !loads_early(c, t, t->step))
+            settle(c, t);
+    }
+    if (t->chunk == step->count) {
+        end_step(c, t);
+        return true;
+    }
+    const uint64_t bytes = tile_bytes(c, t);
+    if (bytes == 0) {
+        t->chunk++;
+        t->tile = 0;
+        return true;
+    }
+    return move_tile(c, t, number, bytes);
+}
+
+/* The least that the whole can take when the first pieces have come so far. A later piece is taken
+ * to last half as long as the first ones in the mean. */
+static int64_t least_ps(const struct cost *c, int64_t now_ps)
+{
+    const uint64_t left = c->all_pieces - c->pieces, halves = 2 * (uint64_t)c->pieces;
+    return (unsigned __int128)now_ps * left / halves > INT64_MAX / 2
+               ? INT64_MAX
+               : now_ps + (int64_t)((unsigned __int128)now_ps * left / halves);
+}
+
+void cost_walk(struct cost *c)
+{
+    for (uint32_t i = 0; i < c->threads; i++)
+        push_thread(c, i);
+    while (c->heaped > 0 && !c->too_long) {
+        const uint32_t number = pop_thread(c);
+        bool goes_on = c->thread[number].piece < c->pieces;
+        c->too_long = c->limit_ps > 0 && least_ps(c, c->thread[number].now_ps) > c->limit_ps;
+        do /* as long as it is the earliest */
+            goes_on = goes_on && go_on(c, number) && c->thread[number].piece < c->pieces;
+        while (goes_on && (c->heaped == 0 || is_before(turn_of(c, number), c->heap[0])));
+        if (goes_on)
+            push_thread(c, number);
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * cost_walk.h: the state of an estimate (schedule_cost.h), and how threads are carried out, tile by
+ * tile, in the order of time. Threads meet in queues of so many slots, and where they share an
+ * engine of PE_DMA, the HBM of the home, or a link between SIPs. Times are picoseconds from the
+ * launch on. One thread of the host; no state of its own.
+ */
+#ifndef COLLECTIVES_COST_WALK_H
+#define COLLECTIVES_COST_WALK_H
+
+#include <Judy.h>
+
+#include "collectives/schedule/cost_times.h"
+#include "collectives/schedule/schedule.h"
+
+enum { COST_MOVES = 2, COST_NONE = UINT32_MAX };
+
+/* A queue between two threads. */
+struct cost_queue {
+    struct cost_route route;
+    uint32_t *busy; /* of like ranks: [crossing] messages that cross that outlet's busiest link */
+    int64_t *arrives_ps; /* [slots] of a message that is in the queue */
+    int64_t *free_ps;    /* [slots] when the sender knows that the slot is free again */
+    uint32_t sent, received;
+    uint32_t sender, receiver; /* threads that wait; COST_NONE */
+};
+
+/* One way of a home's HBM. */
+struct cost_memory {
+    int64_t free_ps;
+};
+
+/* A thread on its way. */
+struct cost_thread {
+    const struct schedule_rank *rank;
+    const struct schedule_thread *thread;
+    uint32_t number, rank_number;
+    struct hw_place own, home;
+    int64_t now_ps;
+    int64_t engine_ps;            /* its PE_DMA is free */
+    int64_t load_ps, store_ps;    /* latencies */
+    int64_t moved_ps[COST_MOVES]; /* loads and stores under way: when they end */
+    uint32_t moves;               /* begun */
+    int64_t loaded_ps;            /* the value of the tile under way */
+    int64_t ahead_ps;             /* that of the next one, if its load has begun; -1: it has not */
+    uint32_t piece, step, chunk, tile;
+    uint32_t link; /* of the steps that are carried out as one (chain): the one under way */
+    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the tile under way */
+    uint32_t *send_queue, *recv_queue;                          /* [step] */
+    enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
+    uint8_t *chain;               /* [step]: so many, from this one on, are carried out as one */
+    int64_t *step_ended_ps;       /* [step], in this piece */
+    uint32_t waiter, next_waiter; /* a list of threads that wait for this one; COST_NONE: its end */
+};
+
+/* A thread that can go on, and when. */
+struct cost_turn {
+    int64_t ps;
+    uint32_t thread;
+};
+
+/* An estimate: a schedule on a machine, and how far it has come. */
+struct cost {
+    const struct schedule *s;
+    const struct ccl_call *call;
+    struct cost_times times;
+    uint32_t slots, tile_bytes, piece_tiles, pieces;
+    uint64_t block_elems, chunk_elems;
+    uint32_t blocks, chunks; /* of the input */
+    uint32_t share;          /* lanes, or schedules beside each other, that share each link */
+    bool lanes, alike;
+    bool mixed;                 /* like ranks' messages take different times on their ways */
+    struct cost_thread *thread; /* [threads] */
+    uint32_t *first;            /* [rank] */
+    uint32_t threads;
+    struct cost_queue *queue;
+    uint32_t queues, queue_room;
+    Pvoid_t by_ends;       /* JudyL: (from, to, channel) -> queue + 1 */
+    int64_t *link_free_ps; /* [crossing] */
+    uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
+    struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
+    struct cost_turn *heap;           /* threads that can go on, the earliest first */
+    uint32_t heaped;
+    int64_t ended_ps; /* the last thread */
+    uint64_t all_pieces;
+    int64_t limit_ps; /* longer times are not told */
+    bool too_long, failed;
+};
+
+/* Step number `step` of a thread's own. */
+const struct schedule_step *cost_step_at(const struct cost_thread *t, uint32_t step);
+
+/* Carries out all threads until they have come to the end of their pieces, until none can go on, or
+ * until the whole will take longer than limit_ps (too_long). */
+void cost_walk(struct cost *c);
+
+#endif
