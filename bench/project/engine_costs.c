@@ -13,7 +13,7 @@
 enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 2, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS = 32 };
 /* Short commands are tried more often, for so long together. */
 #define SUBJECT_TRIALS_S 3.0
-#define HOST_TRIALS_S    0.5
+#define HOST_TRIALS_S    3.0
 
 /* Stated, not measured: of a message 64 bytes move, most of them fetched ahead, so that the two
  * workers together wait for this part of a line; fitted to PHOLD in the machine's two states. */
@@ -171,7 +171,7 @@ static void sum_up(struct host_phases *host)
 int subject_host_measure(struct subject *subject, uint32_t workers, struct host_phases *host,
                          struct cw_error *error)
 {
-    enum { HOST_TRIALS_MIN = 3, HOST_TRIALS_MAX = 9 };
+    enum { HOST_TRIALS_MAX = 9 };
     struct process_phases phases = {.count = 0};
     const struct subject_way way = {.sync = workers > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL,
                                     .workers = workers,
@@ -179,9 +179,8 @@ int subject_host_measure(struct subject *subject, uint32_t workers, struct host_
                                     .phases = &phases};
     const double start_s = clock_s();
     *host = (struct host_phases){.count = 0};
-    for (int trial = 0; trial < HOST_TRIALS_MIN ||
-                        (trial < HOST_TRIALS_MAX && clock_s() - start_s < HOST_TRIALS_S);
-         trial++) {
+    for (int trial = 0;
+         trial == 0 || (trial < HOST_TRIALS_MAX && clock_s() - start_s < HOST_TRIALS_S); trial++) {
         struct cw_stats stats;
         const int result = subject_run(subject, &way, &stats, error);
         if (result != CW_OK)
