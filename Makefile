@@ -83,6 +83,11 @@ else ifeq ($(VARIANT),fuzz)
                     -fno-omit-frame-pointer -DCW_SANITIZE
   LDFLAGS_VARIANT := -fsanitize=address,undefined
   LIBS_ALLOC :=
+else ifeq ($(VARIANT),cover)
+  OUT := $(BUILD)/cover
+  CFLAGS_VARIANT := -O0 --coverage -fprofile-update=atomic
+  LDFLAGS_VARIANT := --coverage
+  LIBS_ALLOC :=
 else ifeq ($(VARIANT),cross)
   # For another machine: aarch64, with the packages that .ci/sysroot.sh has unpacked.
   OUT := $(BUILD)/cross
@@ -92,7 +97,7 @@ else ifeq ($(VARIANT),cross)
   LDFLAGS_VARIANT := --sysroot=$(SYSROOT)
   LIBS_ALLOC :=
 else
-  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore, explore-asan or cross)
+  $(error VARIANT is release, check, asan, tsan, clang, fuzz, explore, explore-asan, cover or cross)
 endif
 
 # -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
@@ -117,7 +122,7 @@ CHECKED_OBJECTS := $(patsubst %.c,$(OUT)/obj/%.o,$(filter bench/% perf/% collect
 ifneq ($(filter release check,$(VARIANT)),)
   $(CHECKED_OBJECTS): CFLAGS_VARIANT += $(CHECKED)
 endif
-TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c)
+TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c test/fuzz/test_*.c)
 FAULT_TESTS := $(wildcard test/faults/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
@@ -232,6 +237,13 @@ faults: setup ## make each call of the commands that write fail in turn, with Ad
 	@$(SUBMAKE) VARIANT=asan all $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) KILLS=200 CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 
+.PHONY: long
+LONG_MINUTES ?= 120
+long: setup ## runs that last: memory stays flat, two threads commit what one does (LONG_MINUTES=120, and as long on one)
+	@.ci/setup.sh python3
+	@$(SUBMAKE) all
+	@test/long/long_runs.py $(OUT)/cubewarp --minutes $(LONG_MINUTES)
+
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
@@ -242,14 +254,21 @@ model: ## check the models of mailboxes, GVT, promises, sleep and the hand-over 
 
 # Seconds for each entry. What a run finds stays in build/fuzz/corpus.
 FUZZ_SECONDS ?= 60
-FUZZ_SOURCES := $(wildcard test/fuzz/fuzz_*.c)
-FUZZ_BINARIES := $(FUZZ_SOURCES:%.c=$(OUT)/%)
-fuzz: setup ## libFuzzer on op logs and configurations, from the corpus in test/fuzz
+FUZZ_FORMATS ?= $(patsubst FORMAT(%),%,$(shell grep '^FORMAT' test/fuzz/formats.h))
+fuzz: setup ## libFuzzer on each format that is read, from the corpus in test/fuzz (FUZZ_SECONDS=60 FUZZ_FORMATS="msccl study")
 	@.ci/setup.sh clang libclang-rt-14-dev
 	@$(SUBMAKE) CC=clang VARIANT=fuzz fuzz-binaries
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $(FUZZ_SOURCES:%.c=$(BUILD)/fuzz/%)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) test/fuzz/run.sh $(BUILD)/fuzz/test/fuzz/fuzz $(FUZZ_FORMATS)
 
-fuzz-binaries: $(FUZZ_BINARIES)
+FUZZ_PROGRAM := $(OUT)/test/fuzz/fuzz
+fuzz-binaries: $(FUZZ_PROGRAM)
+
+# The tests whose programs read files: units of these folders, and the kept inputs of the formats.
+COVER_TESTS := test/fuzz/test_corpus $(patsubst %.c,%,$(foreach d,bench perf schedule,$(wildcard test/unit/$d/test_*.c)) $(wildcard test/unit/collectives/test_config*.c) test/unit/collectives/test_op_log.c test/faults/test_faults.c)
+.PHONY: cover
+cover: setup ## lines of the readers that the kept inputs, the unit tests and the faults reach
+	@$(SUBMAKE) VARIANT=cover $(COVER_TESTS:%=$(BUILD)/cover/%)
+	@test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
 
 structure: ## the house in figures: rooms, pairs, circles, assertions, citations
 	@.ci/setup.sh git python3 universal-ctags
@@ -450,7 +469,7 @@ $(TEST_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libtestsupport.a $(OUT)/libcub
 # fail, with a library before it that makes them fail.
 FAULT_PROGRAM := $(OUT)/test/faults/cubewarp
 FAULT_SHIM := $(OUT)/test/faults/fault_shim.so
-$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
+$(FAULT_TESTS:%.c=$(OUT)/%): $(OUT)/obj/test/faults/command_runner.o $(OUT)/obj/test/faults/commands_that_write.o | $(FAULT_PROGRAM) $(FAULT_SHIM)
 $(OUT)/obj/test/faults/command_runner.o: CFLAGS_COMMON += -DFAULTS_PROGRAM_BUILT='"$(FAULT_PROGRAM)"' -DFAULTS_SHIM_BUILT='"$(FAULT_SHIM)"'
 $(FAULT_PROGRAM): $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
@@ -459,10 +478,19 @@ $(FAULT_SHIM): test/faults/fault_shim.c test/faults/fault_shim.h
 	@mkdir -p $(@D)
 	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -fvisibility=hidden -shared -o $@ $< -ldl
 
-# In the variant fuzz only.
-$(FUZZ_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(OUT)/libcubewarp.a
+# The formats' entries: for libFuzzer (in the variant fuzz only), and for the replay of the corpus.
+FUZZ_SOURCES := $(filter-out test/fuzz/test_% test/fuzz/fuzz_main.c test/fuzz/fuzz_plugin.c,$(wildcard test/fuzz/*.c))
+FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(OUT)/obj/%.o)
+FUZZ_PLUGIN := $(OUT)/test/fuzz/fuzz_plugin.so
+$(OUT)/obj/test/fuzz/format_descriptor.o: CFLAGS_COMMON += -DFUZZ_PLUGIN_BUILT='"$(FUZZ_PLUGIN)"'
+$(FUZZ_PLUGIN): test/fuzz/fuzz_plugin.c test/fuzz/fuzz_plugin.h collectives/plugin.h
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -shared -o $@ $<
+$(FUZZ_PROGRAM): $(OUT)/obj/test/fuzz/fuzz_main.o $(FUZZ_OBJECTS) $(OUT)/libcubewarp.a | $(FUZZ_PLUGIN)
 	@mkdir -p $(@D)
 	@$(CC) -fsanitize=fuzzer $(LDFLAGS_VARIANT) -pthread -o $@ $^ $(LIBS)
+$(OUT)/test/fuzz/test_corpus: $(FUZZ_OBJECTS) | $(FUZZ_PLUGIN)
+$(OUT)/test/fuzz/test_corpus: LIBS := $(OUT)/libcubewarp.a $(LIBS)
 
 # In the variant tsan only.
 $(OUT)/test/race/test_race: $(OUT)/obj/test/race/test_race.o $(OUT)/libcubewarp.a

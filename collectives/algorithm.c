@@ -172,10 +172,12 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 {
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
     struct ccl_choice own = {.algorithm = algorithm};
-    if (algorithm != NULL && algorithm->choose != NULL)
+    if (algorithm != NULL && algorithm->choose != NULL) {
         algorithm->choose(call, &own);
-    else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
-             !plugin_is_path(call->ccl->module) && !ccl_is_xml(call->ccl->module))
+        if (own.algorithm == NULL)
+            (void)cw_error_memory(error, "the estimate of an algorithm");
+    } else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
+               !plugin_is_path(call->ccl->module) && !ccl_is_xml(call->ccl->module))
         own.algorithm = accepting(call, algorithm);
     if (choice != NULL)
         *choice = own;

@@ -47,16 +47,26 @@ const char *cw_error_text(const struct cw_error *error)
     return whole;
 }
 
+/* A message may quote a file of anybody's: no control character reaches a terminal. */
+static void make_plain(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text < ' ' && *text != '\n' && *text != '\t') || *text == 127)
+            *text = '?';
+}
+
 int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char *format,
                       va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
     const int bytes = vsnprintf(error->text, sizeof error->text, format, arguments);
+    make_plain(error->text);
     char *const whole =
         bytes < (int)sizeof error->text ? NULL : malloc((size_t)bytes + 1); /* NULL: it stays cut */
     if (whole != NULL) {
         (void)vsnprintf(whole, (size_t)bytes + 1, format, again);
+        make_plain(whole);
         keep_text(whole);
     }
     va_end(again);

@@ -6,6 +6,7 @@
 
 #include "collectives/config/input/environment.h"
 #include "core/host/output_path.h"
+#include "perf/database.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -101,7 +102,7 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     if (writes && output_path_check(path, error) != CW_OK)
         return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    if (sqlite3_open_v2(path, history, flags, NULL) != SQLITE_OK)
+    if (database_open(path, flags, history) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     sqlite3_busy_timeout(*history, BUSY_MS);
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
@@ -122,9 +123,11 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void bind_text(sqlite3_stmt *statement, int at, const char *text)
+/* Whether there was memory for it: else it would be NULL, which columns refuse and queries do not.
+ */
+static bool bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
-    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) == SQLITE_OK;
 }
 
 static bool insert_run(sqlite3 *history, const struct perf_run *run)
@@ -138,10 +141,11 @@ static bool insert_run(sqlite3 *history, const struct perf_run *run)
     const char *const texts[] = {run->started,      run->version,     run->commit,        run->set,
                                  run->machine.host, run->machine.cpu, run->machine.kernel};
     const int count = (int)(sizeof texts / sizeof *texts);
+    bool is_bound = true;
     for (int i = 0; i < count; i++)
-        bind_text(statement, i + 1, texts[i]);
+        is_bound &= bind_text(statement, i + 1, texts[i]);
     sqlite3_bind_int64(statement, count + 1, run->machine.cores);
-    const bool done = sqlite3_step(statement) == SQLITE_DONE;
+    const bool done = is_bound && sqlite3_step(statement) == SQLITE_DONE;
     sqlite3_finalize(statement);
     return done;
 }
@@ -162,14 +166,14 @@ static bool insert_sample(sqlite3_stmt *statement, int64_t id, int64_t index,
                               sample->repeats,
                               sample->disturbed};
     int at = 1;
-    bind_text(statement, at++, measured->name);
-    bind_text(statement, at++, measured->command);
+    bool is_bound = bind_text(statement, at++, measured->name);
+    is_bound &= bind_text(statement, at++, measured->command);
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
         sqlite3_bind_int64(statement, at++, wholes[i]);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         sqlite3_bind_double(statement, at++, reals[i]);
-    bind_text(statement, at, sample->results);
-    const bool done = sqlite3_step(statement) == SQLITE_DONE;
+    is_bound &= bind_text(statement, at, sample->results);
+    const bool done = is_bound && sqlite3_step(statement) == SQLITE_DONE;
     return sqlite3_reset(statement) == SQLITE_OK && done;
 }
 
@@ -218,22 +222,27 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void column_text(sqlite3_stmt *statement, int at, char *text, size_t bytes)
+/* Whether there was memory for the text; "" of a value that is NULL. */
+static bool column_text(sqlite3_stmt *statement, int at, char *text, size_t bytes)
 {
+    const bool is_null = sqlite3_column_type(statement, at) == SQLITE_NULL;
     const unsigned char *const value = sqlite3_column_text(statement, at);
     snprintf(text, bytes, "%s", value != NULL ? (const char *)value : "");
+    return value != NULL || is_null;
 }
 
-static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
+/* SQLite's SQLITE_OK, SQLITE_NOMEM, or SQLITE_MISMATCH: no measurement has such figures. */
+static int read_sample(sqlite3_stmt *statement, struct perf_run *run)
 {
     char name[PERF_NAME_BYTES], command[PERF_COMMAND_BYTES];
-    column_text(statement, 0, name, sizeof name);
-    column_text(statement, 1, command, sizeof command);
+    if (!column_text(statement, 0, name, sizeof name) ||
+        !column_text(statement, 1, command, sizeof command))
+        return SQLITE_NOMEM;
     const bool is_next =
         run->case_count == 0 || strcmp(run->cases[run->case_count - 1].name, name) != 0;
     if (is_next &&
         perf_run_add(run, name, command, (uint32_t)sqlite3_column_int64(statement, 4)) == NULL)
-        return false;
+        return SQLITE_NOMEM;
     double reals[11];
     for (int i = 0; i < 11; i++)
         reals[i] = sqlite3_column_double(statement, 10 + i);
@@ -251,27 +260,35 @@ static bool read_sample(sqlite3_stmt *statement, struct perf_run *run)
         .before = {reals[5], reals[6], reals[7]},
         .after = {reals[8], reals[9], reals[10]},
     };
-    column_text(statement, 21, sample.results, sizeof sample.results);
-    return perf_case_add(&run->cases[run->case_count - 1], &sample);
+    if (!column_text(statement, 21, sample.results, sizeof sample.results))
+        return SQLITE_NOMEM;
+    if (!perf_sample_is_sound(&sample))
+        return SQLITE_MISMATCH;
+    return perf_case_add(&run->cases[run->case_count - 1], &sample) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static int read_samples(sqlite3 *history, const char *path, int64_t id, struct perf_run *run,
                         struct cw_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    int step = SQLITE_ERROR;
+    int step = SQLITE_ERROR, read = SQLITE_OK;
     if (sqlite3_prepare_v2(history,
                            "SELECT " COLUMNS " FROM measurement WHERE run = ? "
                            "ORDER BY case_index, round",
                            -1, &statement, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(statement, 1, id);
-        while ((step = sqlite3_step(statement)) == SQLITE_ROW)
-            if (!read_sample(statement, run))
-                break;
+        while (read == SQLITE_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)
+            read = read_sample(statement, run);
     }
-    const int result = step == SQLITE_DONE  ? CW_OK
-                       : step == SQLITE_ROW ? perf_history_fail(path, "out of memory", error)
-                                            : fail_sqlite(history, path, error);
+    const int result =
+        read == SQLITE_MISMATCH
+            ? cw_error_set(error, CW_USAGE,
+                           "history %.500s: run %lld has a figure below 0 or above 1e15, which no "
+                           "measurement has",
+                           path, (long long)id)
+        : read != SQLITE_OK   ? perf_history_fail(path, "out of memory", error)
+        : step == SQLITE_DONE ? CW_OK
+                              : fail_sqlite(history, path, error);
     sqlite3_finalize(statement);
     return result;
 }
@@ -286,20 +303,25 @@ static int read_run(sqlite3 *history, const char *path, int64_t id, struct perf_
                            -1, &statement, NULL) != SQLITE_OK)
         return fail_sqlite(history, path, error);
     sqlite3_bind_int64(statement, 1, id);
-    const bool found = sqlite3_step(statement) == SQLITE_ROW;
-    if (found) {
-        column_text(statement, 0, run->started, sizeof run->started);
-        column_text(statement, 1, run->version, sizeof run->version);
-        column_text(statement, 2, run->commit, sizeof run->commit);
-        column_text(statement, 3, run->set, sizeof run->set);
-        column_text(statement, 4, run->machine.host, sizeof run->machine.host);
-        column_text(statement, 5, run->machine.cpu, sizeof run->machine.cpu);
-        column_text(statement, 6, run->machine.kernel, sizeof run->machine.kernel);
+    const int step = sqlite3_step(statement);
+    bool is_read = step == SQLITE_ROW;
+    if (is_read) {
+        is_read = column_text(statement, 0, run->started, sizeof run->started) &&
+                  column_text(statement, 1, run->version, sizeof run->version) &&
+                  column_text(statement, 2, run->commit, sizeof run->commit) &&
+                  column_text(statement, 3, run->set, sizeof run->set) &&
+                  column_text(statement, 4, run->machine.host, sizeof run->machine.host) &&
+                  column_text(statement, 5, run->machine.cpu, sizeof run->machine.cpu) &&
+                  column_text(statement, 6, run->machine.kernel, sizeof run->machine.kernel);
         run->machine.cores = (uint32_t)sqlite3_column_int64(statement, 7);
     }
+    const int result = is_read               ? CW_OK
+                       : step == SQLITE_ROW  ? perf_history_fail(path, "out of memory", error)
+                       : step == SQLITE_DONE ? CW_USAGE
+                                             : fail_sqlite(history, path, error);
     sqlite3_finalize(statement);
-    if (found)
-        return CW_OK;
+    if (result != CW_USAGE)
+        return result;
     return cw_error_set(error, CW_USAGE, "history %.500s: there is no run %lld", path,
                         (long long)id);
 }
@@ -332,13 +354,12 @@ int perf_history_last(const char *path, const struct perf_machine *machine, cons
             -1, &statement, NULL) != SQLITE_OK)
         result = fail_sqlite(history, path, error);
     if (result == CW_OK) {
-        bind_text(statement, 1, machine->cpu);
+        const bool is_bound = bind_text(statement, 1, machine->cpu) &&
+                              bind_text(statement, 3, machine->host) &&
+                              (set == NULL || bind_text(statement, 4, set));
         sqlite3_bind_int64(statement, 2, machine->cores);
-        bind_text(statement, 3, machine->host);
-        if (set != NULL)
-            bind_text(statement, 4, set);
         sqlite3_bind_int64(statement, 5, before);
-        if (sqlite3_step(statement) == SQLITE_ROW)
+        if (is_bound && sqlite3_step(statement) == SQLITE_ROW)
             *id = sqlite3_column_int64(statement, 0);
         else
             result = fail_sqlite(history, path, error);
@@ -365,8 +386,13 @@ int perf_history_list(const char *path, FILE *file, struct cw_error *error)
     int step = SQLITE_DONE;
     while (result == CW_OK && (step = sqlite3_step(statement)) == SQLITE_ROW) {
         char texts[5][PERF_NAME_BYTES];
+        bool is_read = true;
         for (int i = 0; i < 5; i++)
-            column_text(statement, i + 1, texts[i], sizeof texts[i]);
+            is_read &= column_text(statement, i + 1, texts[i], sizeof texts[i]);
+        if (!is_read) {
+            result = perf_history_fail(path, "out of memory", error);
+            break;
+        }
         fprintf(file, "%6lld  %-20s  %-10s  %-20s %12lld  %s: %s, %lld cores\n",
                 (long long)sqlite3_column_int64(statement, 0), texts[0], texts[1], texts[2],
                 (long long)sqlite3_column_int64(statement, 7), texts[3], texts[4],

@@ -168,10 +168,17 @@ int perf_json_write(FILE *file, const struct perf_run *run, struct cw_error *err
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* A text that is too long is cut between two characters, so that it is written again. */
 static void get_text(const json_t *object, const char *key, char *text, size_t bytes)
 {
     const char *const value = json_string_value(json_object_get(object, key));
-    snprintf(text, bytes, "%s", value != NULL ? value : "");
+    size_t length = value != NULL ? strlen(value) : 0;
+    if (length >= bytes)
+        for (length = bytes - 1; length > 0 && ((unsigned char)value[length] & 0xc0) == 0x80;)
+            length--;
+    if (length > 0)
+        memcpy(text, value, length);
+    text[length] = '\0';
 }
 
 static double get_real(const json_t *object, const char *key)
@@ -219,11 +226,13 @@ static struct perf_case_run *case_named(struct perf_run *run, const json_t *entr
     return perf_run_add(run, name, command, (uint32_t)get_u64(entry, "threads"));
 }
 
-static bool read_entry(struct perf_run *run, const json_t *entry)
+/* The i-th of the benchmarks. */
+static int read_entry(struct perf_run *run, const char *path, const json_t *entry, size_t i,
+                      struct cw_error *error)
 {
     const char *const type = json_string_value(json_object_get(entry, "run_type"));
     if (type == NULL || strcmp(type, "iteration") != 0)
-        return true;
+        return CW_OK;
     struct perf_case_run *const measured = case_named(run, entry);
     struct perf_sample sample = {
         .round = (uint32_t)get_u64(entry, "repetition_index"),
@@ -240,7 +249,14 @@ static bool read_entry(struct perf_run *run, const json_t *entry)
         .after = get_calibration(entry, "after"),
     };
     get_text(entry, "results", sample.results, sizeof sample.results);
-    return measured != NULL && perf_case_add(measured, &sample);
+    if (!perf_sample_is_sound(&sample))
+        return cw_error_set(error, CW_USAGE,
+                            "%.400s: benchmarks[%zu]: a figure below 0 or above 1e15, which no "
+                            "measurement has",
+                            path, i);
+    return measured != NULL && perf_case_add(measured, &sample)
+               ? CW_OK
+               : cw_error_set(error, CW_NO_RESOURCE, "out of memory for %.400s", path);
 }
 
 static int perf_json_reject(struct cw_error *error, const char *path, int line, int column,
@@ -265,8 +281,7 @@ int perf_json_read(const char *path, struct perf_run *run, struct cw_error *erro
     else
         read_context(context, run);
     for (size_t i = 0; result == CW_OK && i < json_array_size(list); i++)
-        if (!read_entry(run, json_array_get(list, i)))
-            result = cw_error_set(error, CW_NO_RESOURCE, "out of memory for %.400s", path);
+        result = read_entry(run, path, json_array_get(list, i), i, error);
     json_decref(root);
     return result;
 }

@@ -45,6 +45,18 @@ const struct perf_case_run *perf_run_find(const struct perf_run *run, const char
     return NULL;
 }
 
+bool perf_sample_is_sound(const struct perf_sample *sample)
+{
+    const double figures[] = {sample->events_per_s, sample->run_s,          sample->setup_s,
+                              sample->cpu_s,        sample->efficiency,     sample->before.loop_ns,
+                              sample->before.gain,  sample->before.line_ns, sample->after.loop_ns,
+                              sample->after.gain,   sample->after.line_ns};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!(figures[i] >= 0 && figures[i] <= 1e15))
+            return false;
+    return true;
+}
+
 bool perf_case_add(struct perf_case_run *measured, const struct perf_sample *sample)
 {
     struct perf_sample *const samples =
@@ -64,10 +76,9 @@ struct figures {
     size_t count;
 };
 
-static bool make(struct figures *figures, size_t room)
+static struct figures figures_of(size_t room)
 {
-    *figures = (struct figures){.figure = calloc(room + 1, sizeof(double))};
-    return figures->figure != NULL;
+    return (struct figures){.figure = perf_figures_alloc(room)};
 }
 
 static double gain_of(const struct perf_sample *sample)
@@ -106,14 +117,12 @@ static void count_rounds(struct perf_summary *summary, const struct perf_case_ru
 struct perf_summary perf_summary_of(const struct perf_case_run *measured, enum perf_state state)
 {
     struct perf_summary summary = {.state = state};
-    struct figures rates, efficiencies, gains;
+    const size_t room = measured->sample_count;
+    struct figures rates = figures_of(room), efficiencies = figures_of(room),
+                   gains = figures_of(room);
     count_rounds(&summary, measured, state);
     const bool all = 2 * summary.disturbed >= summary.rounds;
-    if (!make(&rates, measured->sample_count))
-        return summary;
-    const bool made =
-        make(&efficiencies, measured->sample_count) && make(&gains, measured->sample_count);
-    for (size_t i = 0; i < measured->sample_count && made; i++) {
+    for (size_t i = 0; i < measured->sample_count; i++) {
         const struct perf_sample *const sample = &measured->samples[i];
         if (!is_in(sample, state) || (sample->disturbed && !all))
             continue;
@@ -122,11 +131,9 @@ struct perf_summary perf_summary_of(const struct perf_case_run *measured, enum p
         gains.figure[gains.count++] = gain_of(sample);
     }
     summary.events_per_s = perf_spread_of(rates.figure, rates.count);
-    if (made) {
-        summary.efficiency = perf_median(efficiencies.figure, efficiencies.count);
-        summary.gain = perf_median(gains.figure, gains.count);
-        free(gains.figure);
-    }
+    summary.efficiency = perf_median(efficiencies.figure, efficiencies.count);
+    summary.gain = perf_median(gains.figure, gains.count);
+    free(gains.figure);
     free(efficiencies.figure);
     free(rates.figure);
     return summary;
@@ -144,14 +151,8 @@ static const struct perf_sample *sample_of_round(const struct perf_case_run *mea
 struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
                                  const struct perf_case_run *to, bool scaled, enum perf_state state)
 {
-    struct perf_spread spread = {.count = 0};
-    struct figures calm, any;
-    if (!make(&calm, measured->sample_count))
-        return spread;
-    if (!make(&any, measured->sample_count)) {
-        free(calm.figure);
-        return spread;
-    }
+    struct figures calm = figures_of(measured->sample_count);
+    struct figures any = figures_of(measured->sample_count);
     for (size_t i = 0; i < measured->sample_count; i++) {
         const struct perf_sample *const mine = &measured->samples[i];
         const struct perf_sample *const other = sample_of_round(to, mine->round);
@@ -164,7 +165,7 @@ struct perf_spread perf_ratio_of(const struct perf_case_run *measured,
             calm.figure[calm.count++] = any.figure[any.count - 1];
     }
     const struct figures *const used = 2 * calm.count > any.count ? &calm : &any;
-    spread = perf_spread_of(used->figure, used->count);
+    const struct perf_spread spread = perf_spread_of(used->figure, used->count);
     free(calm.figure);
     free(any.figure);
     return spread;

@@ -87,6 +87,9 @@ struct perf_case_run *perf_run_add(struct perf_run *run, const char *name, const
                                    uint32_t threads);
 /* NULL: there is none of that name. */
 const struct perf_case_run *perf_run_find(const struct perf_run *run, const char *name);
+/* Whether all figures are ones that a measurement can have: from 0 to 10^15. Files of anybody's are
+ * asked this before their samples are added. */
+bool perf_sample_is_sound(const struct perf_sample *sample);
 /* False: out of memory. */
 bool perf_case_add(struct perf_case_run *measured, const struct perf_sample *sample);
 

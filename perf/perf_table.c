@@ -16,9 +16,7 @@ struct perf_calibration perf_calibration_of(const struct perf_run *run)
     size_t room = 0, count = 0;
     for (size_t i = 0; i < run->case_count; i++)
         room += run->cases[i].sample_count;
-    double *const figures = calloc(3 * room + 1, sizeof *figures);
-    if (figures == NULL)
-        return (struct perf_calibration){.gain = 1};
+    double *const figures = perf_figures_alloc(3 * room);
     for (size_t i = 0; i < run->case_count; i++)
         for (size_t k = 0; k < run->cases[i].sample_count; k++, count++) {
             const struct perf_calibration *const after = &run->cases[i].samples[k].after;

@@ -4,8 +4,20 @@
 #include "perf/statistics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/cw.h"
+
+double *perf_figures_alloc(size_t count)
+{
+    double *const figures = calloc(count + 1, sizeof *figures);
+    if (figures != NULL)
+        return figures;
+    fputs("cubewarp: out of memory for figures that were measured\n", stderr);
+    exit(CW_NO_RESOURCE); /* removes files aside (bench/output/atomic_file.h) */
+}
 
 static int by_size(const void *a, const void *b)
 {
@@ -25,9 +37,9 @@ static double at_share(const double *sorted, size_t count, double share)
 struct perf_spread perf_spread_of(const double *figures, size_t count)
 {
     struct perf_spread spread = {.count = count};
-    double *const sorted = count > 0 ? malloc(count * sizeof *sorted) : NULL;
-    if (sorted == NULL)
-        return (struct perf_spread){0};
+    if (count == 0)
+        return spread;
+    double *const sorted = perf_figures_alloc(count);
     memcpy(sorted, figures, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_size);
     spread.least = sorted[0];

@@ -1,11 +1,16 @@
 /*
  * statistics.h: statistics of a few figures that were measured in turn: robust, since one of
- * five may have been disturbed. Pure functions; the arrays are the caller's and stay as they are.
+ * five may have been disturbed. Pure functions, but for want of memory; the arrays are the caller's
+ * and stay as they are.
  */
 #ifndef PERF_STATISTICS_H
 #define PERF_STATISTICS_H
 
 #include <stddef.h>
+
+/* Memory for that many figures, which is never NULL, for free(). Without it the process ends, with
+ * a message and CW_NO_RESOURCE: a median that is 0 would pass for a measurement. */
+double *perf_figures_alloc(size_t count);
 
 /* Of `count` figures. All 0 for none. */
 struct perf_spread {

@@ -1,8 +1,7 @@
 /*
  * atomic_file.c: the steps in their order: open aside, write, flush, fsync, name, rename, fsync of
- * the folder. A failure
- * of any of them removes the file aside and names the path, the error of the first step that failed
- * and nothing else.
+ * the folder. A failure of any of them removes the file aside and names the path, the error of the
+ * first step that failed and nothing else.
  *
  * The file aside is one of O_TMPFILE, which the system removes with its last descriptor. linkat()
  * names it but replaces nothing, hence the rename behind it. File systems without O_TMPFILE, and
@@ -19,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/output/left_aside.h"
 #include "core/host/output_path.h"
 
 #define ATTEMPTS   100
@@ -148,7 +148,7 @@ static int find_name(struct atomic_file *file, int (*take)(const struct atomic_f
     if (file->aside == NULL)
         return -1;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        snprintf(file->aside, room, "%s.%ld.%d.part", file->path, (long)getpid(), attempt);
+        snprintf(file->aside, room, LEFT_ASIDE_FORMAT, file->path, (long)getpid(), attempt);
         const int taken = take(file);
         if (taken >= 0) {
             note_named(file);
@@ -178,8 +178,16 @@ static int give_name(const struct atomic_file *file)
 
 static int open_aside(struct atomic_file *file)
 {
-    const int descriptor = open_nameless(file->path);
-    return descriptor >= 0 ? descriptor : find_name(file, open_named);
+    char *const folder = folder_of(file->path);
+    if (folder != NULL)
+        left_aside_tell(folder, file->path);
+    free(folder);
+    int descriptor = open_nameless(file->path);
+    if (descriptor < 0)
+        descriptor = find_name(file, open_named);
+    if (descriptor >= 0)
+        left_aside_lock(descriptor);
+    return descriptor;
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */

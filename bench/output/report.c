@@ -32,26 +32,36 @@ double report_error_percent(const struct result_row *row)
     return 100 * ((double)row->time_ps / (double)row->measured_ps - 1);
 }
 
-static int compare_errors(const void *a, const void *b)
+/* The n-th least absolute error of the rows that have a measured time, from 0 on. Rows are few. */
+static double nth_error(const struct result *result, size_t n)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    for (size_t i = 0; i < result->row_count; i++) {
+        size_t less = 0, same = 0;
+        if (result->rows[i].measured_ps <= 0)
+            continue;
+        const double error = fabs(report_error_percent(&result->rows[i]));
+        for (size_t k = 0; k < result->row_count; k++)
+            if (result->rows[k].measured_ps > 0) {
+                const double other = fabs(report_error_percent(&result->rows[k]));
+                less += other < error;
+                same += other == error;
+            }
+        if (less <= n && n < less + same)
+            return error;
+    }
+    return 0;
 }
 
 size_t report_errors(const struct result *result, double *median, double *largest)
 {
-    double *const errors = malloc((result->row_count + 1) * sizeof *errors);
     size_t count = 0;
     *median = *largest = 0;
-    for (size_t i = 0; i < result->row_count && errors != NULL; i++)
-        if (result->rows[i].measured_ps > 0)
-            errors[count++] = fabs(report_error_percent(&result->rows[i]));
+    for (size_t i = 0; i < result->row_count; i++)
+        count += result->rows[i].measured_ps > 0;
     if (count > 0) {
-        qsort(errors, count, sizeof *errors, compare_errors);
-        *median = (errors[(count - 1) / 2] + errors[count / 2]) / 2;
-        *largest = errors[count - 1];
+        *median = (nth_error(result, (count - 1) / 2) + nth_error(result, count / 2)) / 2;
+        *largest = nth_error(result, count - 1);
     }
-    free(errors);
     return count;
 }
 

@@ -12,7 +12,7 @@
 #include "bench/output/report.h"
 
 #define MEASURED_COLUMNS ",measured_ns,error_percent"
-static const char measured_columns[] = MEASURED_COLUMNS;
+enum { MEASURED_COLUMNS_BYTES = sizeof MEASURED_COLUMNS - 1 };
 static const char columns[] =
     "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
     "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
@@ -104,7 +104,7 @@ bool report_csv_has_column(const char *name)
 void report_csv_head(FILE *file, const struct result *result)
 {
     const bool measured = result->measured.path != NULL;
-    fprintf(file, "%.*s", (int)(strlen(columns) - (measured ? 0 : sizeof measured_columns - 1)),
+    fprintf(file, "%.*s", (int)(strlen(columns) - (measured ? 0 : MEASURED_COLUMNS_BYTES)),
             columns);
     for (size_t i = 0; i < result->column_count; i++)
         fprintf(file, ",%s", result->columns[i].name);

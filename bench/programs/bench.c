@@ -106,21 +106,18 @@ const char *bench_automatic(const struct config *config, const char *bench)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* Copies the counts of each worker; of none if there is no memory. */
-static void fill_workers(struct result_engine *engine, const struct cw_sim *sim)
+/* Room for the counts of all workers, before the run: a run that is done fails for nothing. */
+static int make_room_for_workers(struct result_engine *engine, uint32_t count,
+                                 struct cw_error *error)
 {
-    const uint32_t count = cw_sim_worker_count(sim);
-    free(engine->workers);
     engine->workers = calloc(count, sizeof *engine->workers);
-    engine->worker_count = engine->workers == NULL ? 0 : count;
-    for (uint32_t i = 0; i < engine->worker_count; i++)
-        cw_sim_worker_stats(sim, i, &engine->workers[i]);
+    return engine->workers != NULL ? CW_OK : cw_error_memory(error, "the counts of the workers");
 }
 
 void bench_fill_result(struct bench_session *session)
 {
     struct result *result = session->result;
-    struct cw_stats *const workers = result->engine.workers;
+    struct cw_stats *const workers = result->engine.workers; /* make_room_for_workers() */
     const struct config *config = session->config;
     struct lp_system *system = dist_system(session->dist);
     const struct lp_model *m = lp_system_model(system);
@@ -162,7 +159,9 @@ void bench_fill_result(struct bench_session *session)
     if (cut != NULL)
         result->engine.cut = *cut;
     cw_sim_stats(lp_system_sim(system), &result->engine.stats);
-    fill_workers(&result->engine, lp_system_sim(system));
+    result->engine.worker_count = cw_sim_worker_count(lp_system_sim(system));
+    for (uint32_t i = 0; i < result->engine.worker_count; i++)
+        cw_sim_worker_stats(lp_system_sim(system), i, &workers[i]);
     const struct cw_stats *stats = &result->engine.stats;
     result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
     result->engine.events_per_s =
@@ -479,6 +478,8 @@ int bench_run(const struct run_options *options, const struct config *config, st
     session.shards = shards_of_session(&session);
     bench_expect(&session, 0);
     int code = bench_algorithm_check(&session, error);
+    if (code == CW_OK)
+        code = make_room_for_workers(&result->engine, options->engine.worker_count, error);
     if (code == CW_OK && session.program->prepare != NULL)
         code = session.program->prepare(&session, &dist, error);
     struct run_logs logs = {0};

@@ -18,6 +18,7 @@
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
 #include "core/host/output_path.h"
+#include "perf/database.h"
 
 enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
@@ -209,7 +210,8 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
                        struct cw_error *error)
 {
     sqlite3_stmt *const statement =
-        prepare(db, "SELECT digest, shard, shards, version, commit_id FROM study");
+        prepare(db, "SELECT digest, shard, shards, coalesce(version, ''), coalesce(commit_id, '')"
+                    " FROM study");
     int code = CW_OK;
     bool is_another = false;
     const char *const digest = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
@@ -224,9 +226,11 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
             db->path, (long long)sqlite3_column_int64(statement, 1),
             (long long)sqlite3_column_int64(statement, 2), shard.index, shard.count);
     } else {
+        const char *const version = (const char *)sqlite3_column_text(statement, 3);
+        const char *const commit = (const char *)sqlite3_column_text(statement, 4);
         is_another = strcmp(digest, db->study->digest) != 0;
         snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
-                 sqlite3_column_text(statement, 3), sqlite3_column_text(statement, 4));
+                 version != NULL ? version : "unknown", commit != NULL ? commit : "unknown");
     }
     sqlite3_finalize(statement);
     return is_another ? settle_change(db, extends, error) : code;
@@ -237,7 +241,7 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
 static int open_sqlite(struct study_db *db, struct study_shard shard, bool extends,
                        struct cw_error *error)
 {
-    if (sqlite3_open_v2(db->path, &db->sqlite, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    if (database_open(db->path, SQLITE_OPEN_READWRITE, &db->sqlite) != SQLITE_OK)
         return fail_study_db(db, error);
     sqlite3_busy_timeout(db->sqlite, STUDY_BUSY_MS);
     const int64_t application = number_of(db, "PRAGMA application_id");
@@ -336,9 +340,13 @@ int study_db_states(struct study_db *db, enum study_state *states, struct cw_err
     int result;
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
         const int64_t point = sqlite3_column_int64(statement, 0);
+        const bool is_point = point >= 0 && point < db->study->point_count;
+        const bool is_null = sqlite3_column_type(statement, 1) == SQLITE_NULL;
         const char *const name = (const char *)sqlite3_column_text(statement, 1);
-        for (int s = STUDY_DONE; s < STUDY_STATES && point < db->study->point_count; s++)
-            if (name != NULL && strcmp(name, study_state_name[s]) == 0)
+        if (name == NULL && !is_null) /* there is no memory */
+            break;
+        for (int s = STUDY_DONE; s < STUDY_STATES && name != NULL && is_point; s++)
+            if (strcmp(name, study_state_name[s]) == 0)
                 states[point] = (enum study_state)s;
     }
     sqlite3_finalize(statement);
@@ -419,8 +427,10 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
         "INSERT INTO main.link SELECT * FROM part.link WHERE point IN (SELECT id FROM coming);"
         "DROP TABLE coming";
     sqlite3_stmt *const attach = prepare(db, "ATTACH ? AS part");
-    sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC);
-    int code = attach != NULL && run_once(attach) ? CW_OK : fail_study_db(db, error);
+    const bool is_attached = attach != NULL &&
+                             sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC) == SQLITE_OK &&
+                             run_once(attach);
+    int code = is_attached ? CW_OK : fail_study_db(db, error);
     sqlite3_finalize(attach);
     if (code != CW_OK)
         return code;

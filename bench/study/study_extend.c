@@ -47,11 +47,11 @@ static bool fill_coming(sqlite3 *sqlite, const struct study *study)
     for (uint32_t i = 0; i < study->point_count && is_done; i++) {
         char *const label = study_label(study, i);
         char *const command = study_command(study, i);
-        sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
-        sqlite3_bind_text(insert, 2, study->points[i].digest, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 3, label, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 4, command, -1, SQLITE_STATIC);
-        is_done = label != NULL && command != NULL && extend_step(insert);
+        int failed = sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
+        failed |= sqlite3_bind_text(insert, 2, study->points[i].digest, -1, SQLITE_STATIC);
+        failed |= sqlite3_bind_text(insert, 3, label, -1, SQLITE_STATIC);
+        failed |= sqlite3_bind_text(insert, 4, command, -1, SQLITE_STATIC);
+        is_done = label != NULL && command != NULL && failed == SQLITE_OK && extend_step(insert);
         (void)sqlite3_clear_bindings(insert);
         free(label);
         free(command);
@@ -70,9 +70,11 @@ static bool fill_values(sqlite3 *sqlite, const struct study *study)
                                       &insert, NULL) == SQLITE_OK;
     for (uint32_t a = 0; a < study->axis_count; a++)
         for (uint32_t v = 0; v < study->axes[a].count && is_done; v++) {
-            sqlite3_bind_text(insert, 1, study->axes[a].name, -1, SQLITE_STATIC);
-            sqlite3_bind_text(insert, 2, study->axes[a].values[v].text, -1, SQLITE_STATIC);
-            is_done = extend_step(insert);
+            const char *const name = study->axes[a].name, *const text =
+                                                              study->axes[a].values[v].text;
+            is_done = sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+                      sqlite3_bind_text(insert, 2, text, -1, SQLITE_STATIC) == SQLITE_OK &&
+                      extend_step(insert);
         }
     sqlite3_finalize(insert);
     return is_done;
@@ -90,8 +92,11 @@ static void name_axes(sqlite3 *sqlite, char names[NAMES_BYTES])
     sqlite3_stmt *statement = NULL;
     snprintf(names, NAMES_BYTES, "base, or a file that it names");
     if (sqlite3_prepare_v2(sqlite, differing, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL)
-        snprintf(names, NAMES_BYTES, "%.190s", (const char *)sqlite3_column_text(statement, 0));
+        sqlite3_step(statement) == SQLITE_ROW) {
+        const char *const differ = (const char *)sqlite3_column_text(statement, 0);
+        if (differ != NULL)
+            snprintf(names, NAMES_BYTES, "%.190s", differ);
+    }
     sqlite3_finalize(statement);
 }
 
@@ -159,14 +164,15 @@ static bool insert_all_axes(sqlite3 *sqlite, const struct study *study)
             SQLITE_OK;
     while (is_done && (step = sqlite3_step(points)) == SQLITE_ROW) {
         const int64_t ordinal = sqlite3_column_int64(points, 0);
+        is_done = ordinal >= 0 && ordinal < study->point_count;
         for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
             const struct study_axis *const axis = &study->axes[a];
             const char *const value = axis->values[study->points[ordinal].at[a]].text;
-            sqlite3_bind_int64(insert, 1, ordinal + 1);
-            sqlite3_bind_int64(insert, 2, a);
-            sqlite3_bind_text(insert, 3, axis->name, -1, SQLITE_STATIC);
-            sqlite3_bind_text(insert, 4, value, -1, SQLITE_STATIC);
-            is_done = extend_step(insert);
+            int failed = sqlite3_bind_int64(insert, 1, ordinal + 1);
+            failed |= sqlite3_bind_int64(insert, 2, a);
+            failed |= sqlite3_bind_text(insert, 3, axis->name, -1, SQLITE_STATIC);
+            failed |= sqlite3_bind_text(insert, 4, value, -1, SQLITE_STATIC);
+            is_done = failed == SQLITE_OK && extend_step(insert);
         }
     }
     sqlite3_finalize(points);
@@ -185,10 +191,13 @@ static bool insert_rows(sqlite3 *sqlite)
                                       "SELECT id, CASE state WHEN 'done' THEN result END FROM point"
                                       " WHERE id IN (SELECT id FROM comeback)",
                                       -1, &points, NULL) == SQLITE_OK;
-    while (is_done && (step = sqlite3_step(points)) == SQLITE_ROW)
-        is_done = study_rows_insert(rows, sqlite3_column_int64(points, 0),
-                                    (const char *)sqlite3_column_text(points, 1),
+    while (is_done && (step = sqlite3_step(points)) == SQLITE_ROW) {
+        const bool has_result = sqlite3_column_type(points, 1) != SQLITE_NULL;
+        const char *const result = (const char *)sqlite3_column_text(points, 1);
+        is_done = (result != NULL || !has_result) &&
+                  study_rows_insert(rows, sqlite3_column_int64(points, 0), result,
                                     (size_t)sqlite3_column_bytes(points, 1));
+    }
     sqlite3_finalize(points);
     study_rows_free(rows);
     return is_done && step == SQLITE_DONE;
@@ -204,11 +213,9 @@ static bool update_study(sqlite3 *sqlite, const struct study *study)
     const char *const texts[] = {study->name, study->about, study->text, study->digest,
                                  study->path};
     for (int i = 0; i < 5 && is_done; i++)
-        sqlite3_bind_text(update, i + 1, texts[i], -1, SQLITE_STATIC);
-    if (is_done) {
-        sqlite3_bind_int64(update, 6, study->point_count);
-        is_done = extend_step(update);
-    }
+        is_done = sqlite3_bind_text(update, i + 1, texts[i], -1, SQLITE_STATIC) == SQLITE_OK;
+    is_done = is_done && sqlite3_bind_int64(update, 6, study->point_count) == SQLITE_OK &&
+              extend_step(update);
     sqlite3_finalize(update);
     return is_done;
 }

@@ -9,23 +9,37 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/study/study_db.h"
+#include "perf/database.h"
 
 /* A study as far as its database tells: enough to open one. */
 struct told {
     struct study study;
-    char *texts[4]; /* name, about, text, path */
+    char *texts[5]; /* name, about, text, path, digest */
 };
 
 static void told_free(struct told *told)
 {
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof told->texts / sizeof *told->texts; i++)
         free(told->texts[i]);
 }
 
+/* On the heap; "" of a value that is NULL. NULL: there is no memory for it. */
 static char *column_text(sqlite3_stmt *statement, int column)
 {
-    const unsigned char *const text = sqlite3_column_text(statement, column);
-    return strdup(text != NULL ? (const char *)text : "");
+    const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
+    const char *const text = (const char *)sqlite3_column_text(statement, column);
+    return text == NULL && !is_null ? NULL : strdup(text != NULL ? text : "");
+}
+
+/* The numbers that a database of anybody's must keep to. */
+static int check_told(const char *path, int64_t points, struct cw_error *error)
+{
+    if (points >= 1 && points <= STUDY_POINTS_MAX)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "%.500s is no database of a study: its study has %lld points; legal are 1 "
+                        "to %d",
+                        path, (long long)points, STUDY_POINTS_MAX);
 }
 
 /* Reads the row of the table `study`. */
@@ -36,7 +50,7 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     int code = CW_OK;
     *told = (struct told){0};
     const bool is_study =
-        sqlite3_open_v2(path, &sqlite, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        database_open(path, SQLITE_OPEN_READWRITE, &sqlite) == SQLITE_OK &&
         sqlite3_busy_timeout(sqlite, STUDY_BUSY_MS) == SQLITE_OK &&
         sqlite3_prepare_v2(sqlite, "SELECT name, about, text, file, digest, points FROM study", -1,
                            &statement, NULL) == SQLITE_OK &&
@@ -44,7 +58,7 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     if (!is_study)
         code = cw_error_set(error, CW_USAGE, "%.500s is no database of a study: %.300s", path,
                             sqlite != NULL ? sqlite3_errmsg(sqlite) : "out of memory");
-    for (int i = 0; i < 4 && is_study; i++) {
+    for (int i = 0; i < 5 && is_study; i++) {
         told->texts[i] = column_text(statement, i);
         if (told->texts[i] == NULL)
             code = cw_error_memory(error, "a study");
@@ -54,9 +68,9 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
         told->study.about = told->texts[1];
         told->study.text = told->texts[2];
         told->study.path = told->texts[3];
+        code = check_told(path, sqlite3_column_int64(statement, 5), error);
         told->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
-        snprintf(told->study.digest, sizeof told->study.digest, "%.32s",
-                 (const char *)sqlite3_column_text(statement, 4));
+        snprintf(told->study.digest, sizeof told->study.digest, "%.32s", told->texts[4]);
     }
     sqlite3_finalize(statement);
     sqlite3_close(sqlite);

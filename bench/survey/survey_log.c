@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/study/damaged_database.h"
+#include "perf/database.h"
 
 enum { LOG_LINE_BYTES = 1024, LOG_CELLS = 12, HISTORY_BUSY_MS = 5000 };
 
@@ -113,9 +114,13 @@ static void measure_close(struct survey_case *one, struct case_rounds *rounds)
     *rounds = (struct case_rounds){.count = 0};
 }
 
+/* NULL: the value is NULL, or there was no memory for it, which the survey then knows. */
 static const char *history_text(struct survey *survey, sqlite3_stmt *row, int at)
 {
-    return survey_text(survey, (const char *)sqlite3_column_text(row, at));
+    const bool is_null = sqlite3_column_type(row, at) == SQLITE_NULL;
+    const char *const text = (const char *)sqlite3_column_text(row, at);
+    survey->no_memory |= text == NULL && !is_null;
+    return survey_text(survey, text);
 }
 
 /* Whether a run has simulated something else than the run before. */
@@ -165,8 +170,11 @@ static int history_read_rows(struct survey *survey, const char *source, sqlite3_
     struct case_rounds rounds = {.count = 0};
     int step;
     while ((step = sqlite3_step(row)) == SQLITE_ROW && !survey->no_memory) {
+        const bool is_named = sqlite3_column_type(row, 0) != SQLITE_NULL &&
+                              sqlite3_column_type(row, 1) != SQLITE_NULL;
         const char *const name = (const char *)sqlite3_column_text(row, 0);
         const char *const host = (const char *)sqlite3_column_text(row, 1);
+        survey->no_memory |= is_named && (name == NULL || host == NULL);
         const sqlite3_int64 run = sqlite3_column_int64(row, 2);
         if (name == NULL || host == NULL)
             continue;
@@ -202,14 +210,17 @@ static int prepare_rows(sqlite3 *db, sqlite3_stmt **rows)
     static const char known[] = "SELECT name FROM pragma_table_info('measurement')"
                                 " WHERE name IN ('events', 'results')";
     sqlite3_stmt *columns = NULL;
-    bool has_events = false, has_results = false;
+    bool has_events = false, has_results = false, no_memory = false;
     if (sqlite3_prepare_v2(db, known, -1, &columns, NULL) == SQLITE_OK)
         while (sqlite3_step(columns) == SQLITE_ROW) {
             const char *const column = (const char *)sqlite3_column_text(columns, 0);
+            no_memory |= column == NULL; /* without it a column would seem to be absent */
             has_events |= column != NULL && strcmp(column, "events") == 0;
             has_results |= column != NULL && strcmp(column, "results") == 0;
         }
     const int ended = sqlite3_finalize(columns);
+    if (no_memory)
+        return SQLITE_NOMEM;
     if (ended != SQLITE_OK)
         return ended;
     char query[512];
@@ -228,9 +239,11 @@ int survey_history_read(struct survey *survey, const char *path, struct cw_error
     sqlite3_stmt *rows = NULL;
     char *const source = survey_text(survey, path);
     int step = SQLITE_ERROR;
-    if (source != NULL && sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+    if (source != NULL && database_open(path, SQLITE_OPEN_READONLY, &db) == SQLITE_OK) {
         sqlite3_busy_timeout(db, HISTORY_BUSY_MS);
-        if (prepare_rows(db, &rows) == SQLITE_OK)
+        const int prepared = prepare_rows(db, &rows);
+        survey->no_memory |= prepared == SQLITE_NOMEM;
+        if (prepared == SQLITE_OK)
             step = history_read_rows(survey, source, rows);
     }
     int code = CW_OK;

@@ -12,6 +12,7 @@
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"
+#include "perf/database.h"
 
 enum { HEAD_BYTES = 64 };
 
@@ -51,7 +52,7 @@ static int survey_database_read(struct survey *survey, const char *path, struct 
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     bool is_study = false, is_history = false;
-    int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+    int code = database_open(path, SQLITE_OPEN_READONLY, &db);
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v2(db, tables, -1, &statement, NULL);
     if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {

@@ -10,6 +10,7 @@
 
 #include "bench/study/damaged_database.h"
 #include "bench/survey/survey_result.h"
+#include "perf/database.h"
 
 enum { STUDY_BUSY_MS = 5000 };
 
@@ -165,7 +166,7 @@ int survey_study_read(struct survey *survey, const char *path, struct cw_error *
 {
     struct study_reader reader = {.path = path, .survey = survey, .error = error};
     int code;
-    if (sqlite3_open_v2(path, &reader.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+    if (database_open(path, SQLITE_OPEN_READONLY, &reader.db) != SQLITE_OK) {
         code = study_fail(&reader);
     } else {
         sqlite3_busy_timeout(reader.db, STUDY_BUSY_MS);

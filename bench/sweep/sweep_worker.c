@@ -169,16 +169,17 @@ static void point_texts(struct sweep_answer *answer)
     answer->outcome.result = answer->result;
 }
 
-/* Takes the first answer out of the bytes that have come. */
-static bool take_answer(struct sweep_worker *worker, struct sweep_answer *answer)
+/* Takes the first answer out of the bytes that have come. 1: *answer is filled; 0: none is whole;
+ * SWEEP_NO_MEMORY: a point would be done without its result. */
+static int take_answer(struct sweep_worker *worker, struct sweep_answer *answer)
 {
     struct header header;
     if (worker->answer_bytes < sizeof header)
-        return false;
+        return 0;
     memcpy(&header, worker->answer, sizeof header);
     const size_t whole = sizeof header + header.message_bytes + header.result_bytes;
     if (worker->answer_bytes < whole)
-        return false;
+        return 0;
     const char *const texts = worker->answer + sizeof header;
     *answer = (struct sweep_answer){
         .point = header.point,
@@ -191,13 +192,17 @@ static bool take_answer(struct sweep_worker *worker, struct sweep_answer *answer
         .result = header.result_bytes == 0
                       ? NULL
                       : copy_text(texts + header.message_bytes, header.result_bytes)};
+    if (answer->message == NULL || (answer->result == NULL && header.result_bytes > 0)) {
+        sweep_answer_free(answer);
+        return SWEEP_NO_MEMORY;
+    }
     point_texts(answer);
     worker->answer_bytes -= whole;
     memmove(worker->answer, worker->answer + whole, worker->answer_bytes);
     worker->point_count--;
     memmove(worker->points, worker->points + 1, worker->point_count * sizeof *worker->points);
     worker->begun_s = clock_s();
-    return true;
+    return 1;
 }
 
 /* The end of the process' messages on its point, in one text that begins with `how`. */
@@ -275,8 +280,9 @@ int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answe
 {
     enum { BLOCK = 65536 };
     for (;;) {
-        if (take_answer(worker, answer))
-            return 1;
+        const int taken = take_answer(worker, answer);
+        if (taken != 0)
+            return taken;
         if (worker->answer_capacity - worker->answer_bytes < BLOCK) {
             const size_t capacity = 2 * worker->answer_capacity + BLOCK;
             char *const more = realloc(worker->answer, capacity);

@@ -103,7 +103,6 @@ struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
 
 void timeline_free(struct timeline *t)
 {
-    Word_t bytes;
     if (t == NULL)
         return;
     for (uint32_t i = 0; t->pe != NULL && i < t->pe_count; i++)
@@ -112,8 +111,7 @@ void timeline_free(struct timeline *t)
             free(t->pe[i]);
         }
     timeline_links_free(t->links);
-    JLFA(bytes, t->flows);
-    (void)bytes;
+    (void)JudyLFreeArray(&t->flows, PJE0); /* the macro compares signs, which clang refuses */
     free(t->pe);
     free(t->sip_named);
     free(t);

@@ -39,7 +39,7 @@ struct timeline_links *timeline_links_create(const struct lp_model *model)
 
 void timeline_links_free(struct timeline_links *links)
 {
-    Word_t key = 0, bytes;
+    Word_t key = 0;
     PWord_t first;
     if (links == NULL)
         return;
@@ -53,9 +53,8 @@ void timeline_links_free(struct timeline_links *links)
         }
         JLN(first, links->tracks, key);
     }
-    JLFA(bytes, links->tracks);
-    J1FA(bytes, links->switch_named);
-    (void)bytes;
+    (void)JudyLFreeArray(&links->tracks, PJE0);
+    (void)Judy1FreeArray(&links->switch_named, PJE0);
     free(links);
 }
 

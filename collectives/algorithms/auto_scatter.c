@@ -33,13 +33,19 @@ struct candidate {
 };
 
 /* Takes the candidate if it is faster than the choice so far, and says its estimate; a refusal is
- * returned. The first candidate's estimate begins the reason. */
+ * returned. The first candidate's estimate begins the reason. Without memory for an estimate there
+ * is no choice: it would be another one. */
 static int consider(const struct ccl_call *call, struct candidate candidate, int64_t *least_ps,
                     struct ccl_choice *choice, struct ccl_refusal *refusal)
 {
     if (candidate.algorithm->check(call, refusal) != CW_OK)
         return CW_USAGE;
     const int64_t ps = candidate.cost_ps(call);
+    if (ps == INT64_MAX) {
+        *least_ps = INT64_MIN;
+        choice->algorithm = NULL;
+        return CW_OK;
+    }
     add_reason(choice, "%s%s %.3f us", *least_ps == INT64_MAX ? "; estimates: " : ", ",
                candidate.algorithm->name, (double)ps * 1e-6);
     if (ps < *least_ps) {

@@ -12,6 +12,6 @@
 int64_t scatter_cost_mesh_ps(const struct ccl_call *call);
 int64_t scatter_cost_rhd_ps(const struct ccl_call *call);
 int64_t scatter_cost_birs_ps(const struct ccl_call *call);
-int64_t scatter_cost_birs_inter_ps(const struct ccl_call *call);
+int64_t scatter_cost_birs_inter_ps(const struct ccl_call *call); /* INT64_MAX: out of memory */
 
 #endif

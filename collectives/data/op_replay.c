@@ -175,7 +175,7 @@ static int apply_record(struct data_pass *pass, const struct op_log_reader *read
         return CW_OK;
     }
     const int code = data_pass_apply(pass, &record->op, error);
-    if (code != CW_BUG)
+    if (code != CW_BUG && code != CW_PROGRAM_FAILED) /* a run that failed leaves no log */
         return code;
     char text[sizeof error->text];
     memcpy(text, error->text, sizeof text);

@@ -114,8 +114,7 @@ struct moving {
 
 static void move_event(struct moving *moving, struct worker *to, struct cw_event *event)
 {
-    event_pool_count_out(&moving->from->pool);
-    event_pool_count_in(&to->pool);
+    event_pool_hand_over(&moving->from->pool, &to->pool, event);
     if (!pending_push(&to->pending, entry_of_event(event)))
         moving->failed = true;
 }

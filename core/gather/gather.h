@@ -35,7 +35,8 @@
  *   2. Thread 0 says that the drain is over, and then clears the words, with a full fence between.
  *   3. So the thread sees that the drain is over, or its word is cleared after it was set.
  *
- * The memory of an event's record goes with it: it is counted at its new worker and freed there.
+ * The memory of an event's record goes with it: it is counted at its new worker and freed there. A
+ * free record comes back for it (event_pool.h).
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H

@@ -4,6 +4,13 @@
  * One pool per worker; no other thread enters. A record that was just handled is the one that the
  * next send writes, while it is still in the nearest cache. Records never move and never return
  * to the allocator before event_pool_free().
+ *
+ * Bound: of each class a pool has at most as many records as it has had handed out at one time,
+ * also where events change pools. Proof:
+ *   1. A fresh record is made only where none is free: all records of the class are handed out.
+ *   2. A record that comes from another pool (event_pool_hand_over()) is exchanged for a free one;
+ *      where there is none, all records of the class are handed out, this one included.
+ *   3. Nothing else adds a record.
  */
 #ifndef CORE_EVENT_POOL_H
 #define CORE_EVENT_POOL_H
@@ -40,7 +47,7 @@ static inline uint64_t event_pool_alive(const struct event_pool *pool)
     return pool->alive_max - (uint64_t)pool->alive_below_max;
 }
 
-/* One more is handed out, or one less: here, or because it goes to another worker's pool. */
+/* One more is handed out, or one less. */
 static inline void event_pool_count_in(struct event_pool *pool)
 {
     if (__builtin_expect(--pool->alive_below_max < 0, 0)) {
@@ -95,6 +102,25 @@ static inline void event_pool_put(struct event_pool *pool, struct cw_event *even
     class->free = event;
     MEMORY_POISON(event, class->record_bytes);
     event_pool_count_out(pool);
+}
+
+/* An event goes to another pool with its record. A free record of that class comes back for it, if
+ * there is one: else events that always go in one direction would take a fresh record each. */
+static inline void event_pool_hand_over(struct event_pool *from, struct event_pool *to,
+                                        const struct cw_event *event)
+{
+    struct event_pool_class *const gets = event_pool_class_of(from, event->payload_bytes),
+                                   *const gives = event_pool_class_of(to, event->payload_bytes);
+    void *const record = gives->free;
+    if (record != NULL) {
+        MEMORY_UNPOISON(record, sizeof(void *));
+        gives->free = *(void **)record;
+        *(void **)record = gets->free;
+        gets->free = record;
+        MEMORY_POISON(record, sizeof(void *));
+    }
+    event_pool_count_out(from);
+    event_pool_count_in(to);
 }
 
 #endif

@@ -49,9 +49,9 @@ static void locate(struct change_point *change, const double *figures, size_t co
 struct change_point change_point_of(const double *figures, size_t count)
 {
     struct change_point best = {.at = 0};
-    double *const room = count < CHANGE_POINT_NIGHTS_MIN ? NULL : malloc(count * sizeof *room);
-    if (room == NULL)
+    if (count < CHANGE_POINT_NIGHTS_MIN)
         return best;
+    double *const room = perf_figures_alloc(count);
     const double least = SCATTER_LEAST * perf_median(figures, count);
     const double sigma = fmax(scatter_of(figures, count, room), least);
     for (size_t at = CHANGE_POINT_PART_MIN; at + CHANGE_POINT_PART_MIN <= count; at++) {

@@ -28,12 +28,10 @@ static double loop_ns_of(const struct perf_run *run) { return perf_calibration_o
 
 static double median_loop_ns(const struct trend *trend)
 {
-    double *const loops = calloc(trend->run_count, sizeof *loops);
-    double median = 0;
-    for (size_t i = 0; i < trend->run_count && loops != NULL; i++)
+    double *const loops = perf_figures_alloc(trend->run_count);
+    for (size_t i = 0; i < trend->run_count; i++)
         loops[i] = loop_ns_of(&trend->runs[i]);
-    if (loops != NULL)
-        median = perf_median(loops, trend->run_count);
+    const double median = perf_median(loops, trend->run_count);
     free(loops);
     return median;
 }

@@ -100,7 +100,7 @@ class Page:
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(domain + ".enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.resize(width, height)
         self.call("Emulation.setEmulatedMedia", media="",
                   features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         if not scripts:
@@ -176,6 +176,10 @@ class Page:
     def choose(self, selector, value):
         self.value(f"(() => {{ const s = document.querySelector({json.dumps(selector)}); s.value = {json.dumps(str(value))};"
                    "s.dispatchEvent(new Event('change')); })()")
+
+    def resize(self, width, height, scale=1):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
+                  mobile=False)
 
     def screenshot(self, path, whole=False):
         params = {"format": "png"}

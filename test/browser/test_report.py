@@ -278,8 +278,13 @@ def the_readme_s_first_look_has_limits_and_machines(browser):
     assert "60 points" in summary and "limited by" in summary, summary
     assert page.value("document.querySelectorAll('#machine svg.cw-picture').length") == 3  # ring, torus, switch
     assert sorted({x for _, x, _ in dots(page)}) == [25, 50, 100, 200, 400]
+    # README's two pictures
+    page.resize(1250, 1270, 0.8)
     page.screenshot(str(OUT / "first_look.png"))
+    page.resize(1250, 880, 0.8)
     page.value("document.getElementById('machine').scrollIntoView({behavior: 'instant'})")
+    page.choose("#machine select", page.value("document.querySelector('#machine select').options[1].value"))
+    assert "→" in text_of(page, "#machine .link-facts")
     page.screenshot(str(OUT / "first_look_machine.png"))
 
 

@@ -37,6 +37,7 @@ static const struct command *current;
 static struct fault_counts *counts;
 static double undisturbed_s;
 static char reason[1024];
+static char whole_out[sizeof(((struct ending *)NULL)->out)]; /* of the undisturbed run */
 
 static const char old_text[] = "old\n";
 
@@ -93,6 +94,22 @@ static bool is_input(const char *name)
     return current->setup != NULL && strncmp(name, "in_", 3) == 0;
 }
 
+/* From one name to another in the command's folder. */
+static void copy_file(const char *from, const char *to)
+{
+    char path[2 * PATH_BYTES];
+    size_t bytes;
+    snprintf(path, sizeof path, "%s/%s", folder, from);
+    char *const text = file_bytes(path, &bytes);
+    assert_non_null(text);
+    snprintf(path, sizeof path, "%s/%s", folder, to);
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    fclose(file);
+    free(text);
+}
+
 void runner_clear(bool old)
 {
     char path[2 * PATH_BYTES];
@@ -105,6 +122,8 @@ void runner_clear(bool old)
         remove_tree(path);
     }
     closedir(stream);
+    if (current->start != NULL)
+        copy_file(current->start, current->files[0].name);
     for (const struct command_file *file = current->files; old && file->name != NULL; file++) {
         if (file->kind == FILE_STUDY || file->kind == FILE_HISTORY)
             continue; /* a text is no database to go on with */
@@ -261,6 +280,10 @@ static void write_inputs(void)
     assert_non_null(file);
     fputs(study, file);
     fclose(file);
+    FILE *const larger = fopen(runner_scratch("larger.yaml"), "w");
+    assert_non_null(larger);
+    fprintf(larger, "%s  seed: [1, 2]\n", study);
+    fclose(larger);
 }
 
 void runner_prepare(const struct command *command)
@@ -287,12 +310,14 @@ void runner_prepare(const struct command *command)
         run_setup(command->setup);
     struct ending *const ending = malloc(sizeof *ending);
     assert_non_null(ending);
+    runner_clear(false);
     const double begun_s = clock_s();
     run_line_of(command->line, NULL, NULL, 0, ending);
     undisturbed_s = clock_s() - begun_s;
     if (ending->exit_code != 0)
         fail_msg("'cubewarp %s' without a fault ends with %d: %s%s", command->line,
                  ending->exit_code, ending->err, ending->out);
+    snprintf(whole_out, sizeof whole_out, "%s", ending->out);
     free(ending);
     char whole[2 * PATH_BYTES], made[2 * PATH_BYTES];
     snprintf(whole, sizeof whole, "%s", runner_scratch("whole"));
@@ -328,6 +353,19 @@ static int64_t number_in(const char *path, const char *query)
     return number;
 }
 
+/* As many points, rows and axes as without a fault. Runs of a history are one more each time. */
+static bool is_study_complete(const char *path)
+{
+    static const char *const counts_of[] = {
+        "SELECT count(*) FROM point", "SELECT count(*) FROM row", "SELECT count(*) FROM axis"};
+    char whole[2 * PATH_BYTES];
+    snprintf(whole, sizeof whole, "%.400s/whole/%s", base, strrchr(path, '/') + 1);
+    for (size_t i = 0; i < sizeof counts_of / sizeof *counts_of; i++)
+        if (number_in(path, counts_of[i]) != number_in(whole, counts_of[i]))
+            return false;
+    return true;
+}
+
 static const char *judge_database(const char *path, const struct command_file *file, bool whole)
 {
     static const char study_halves[] =
@@ -347,7 +385,7 @@ static const char *judge_database(const char *path, const struct command_file *f
         return NULL;
     if (number_in(path, file->kind == FILE_STUDY ? study_halves : history_halves) != 0)
         return "has half a point or half a run";
-    return NULL;
+    return whole && file->kind == FILE_STUDY && !is_study_complete(path) ? "lacks points" : NULL;
 }
 
 static bool ends_with(const char *text, size_t bytes, const char *end)
@@ -482,6 +520,11 @@ static bool is_of_sqlite(const char *name)
     return false;
 }
 
+const char *runner_judge_said(const struct ending *ending)
+{
+    return current->tells && strcmp(ending->out, whole_out) != 0 ? "says something else" : NULL;
+}
+
 const char *runner_judge(bool must_be_whole, bool may_leave)
 {
     char path[2 * PATH_BYTES];
@@ -505,77 +548,3 @@ const char *runner_judge(bool must_be_whole, bool may_leave)
     closedir(stream);
     return wrong != NULL ? reason : NULL;
 }
-
-/* ---- the commands ---------------------------------------------------------------------------- */
-
-#define SMALL                                                                                      \
-    "--set system.sips.count=2 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --n-elem 64"
-
-const struct command commands_that_write[] = {
-    {.name = "run",
-     .line = "run " SMALL " --verify-data --json a.json --csv a.csv --svg a.svg --links l.csv",
-     .files = {{"a.json", FILE_JSON, false},
-               {"a.csv", FILE_ROWS, true},
-               {"a.svg", FILE_SAME, true},
-               {"l.csv", FILE_TEXT, true}}},
-    {.name = "run_logs",
-     .line = "run " SMALL " --trace t.json --ccl-trace c.txt --op-log o.zst --engine-log e.csv"
-             " --engine-trace e.json --explain --json a.json",
-     .files = {{"a.json", FILE_JSON, false},
-               {"t.json", FILE_VALUE, true},
-               {"c.txt", FILE_TEXT, true},
-               {"o.zst", FILE_PACKED, true},
-               {"e.csv", FILE_TEXT, false},
-               {"e.json", FILE_VALUE, false}}},
-    {.name = "run_packed",
-     .line = "run " SMALL " --trace t.json.gz --links l.json --algorithm ring_rs_ag",
-     .files = {{"t.json.gz", FILE_PACKED, true}, {"l.json", FILE_VALUE, true}}},
-    {.name = "run_threads",
-     .line = "run " SMALL " --threads 2 --verify-data --csv a.csv --trace t.json.zst --no-pin",
-     .files = {{"a.csv", FILE_ROWS, true}, {"t.json.zst", FILE_PACKED, true}}},
-    {.name = "run_xml",
-     .setup = "topo --algorithm ring_rs_ag --set system.sips.count=2 --xml in_ring.xml",
-     .line = "run --algorithm in_ring.xml " SMALL " --csv a.csv",
-     .files = {{"a.csv", FILE_ROWS, true}}},
-    {.name = "replay", .setup = "run " SMALL " --op-log in_o.zst", .line = "replay in_o.zst"},
-    {.name = "compare",
-     .setup = "run " SMALL " --json in_a.json;run " SMALL " --json in_b.json",
-     .line = "compare in_a.json in_b.json"},
-    {.name = "again",
-     .setup = "run " SMALL " --json in_a.json",
-     .line = "run --again in_a.json",
-     .codes = 1u << 1},
-    {.name = "phold",
-     .line = "phold --lps 16 --end 3 --threads 2 --no-pin --json p.json --engine-log e.csv",
-     .files = {{"p.json", FILE_JSON, false}, {"e.csv", FILE_TEXT, false}}},
-    {.name = "sweep",
-     .line = "sweep ../study.yaml --db s.sqlite -j 1 --quiet",
-     .files = {{"s.sqlite", FILE_STUDY, false}},
-     .codes = 1u << 3,
-     .is_slow = true},
-    {.name = "sweep_merge",
-     .setup = "sweep ../study.yaml --db in_1.sqlite -j 1 --shard 1/2 --quiet;"
-              "sweep ../study.yaml --db in_2.sqlite -j 1 --shard 2/2 --quiet",
-     .line = "sweep merge --db s.sqlite in_1.sqlite in_2.sqlite",
-     .files = {{"s.sqlite", FILE_STUDY, false}}},
-    {.name = "report",
-     .setup = "run " SMALL " --explain --json in_a.json",
-     .line = "report in_a.json -o r.html --csv r.csv --markdown r.markdown",
-     .files = {{"r.html", FILE_HTML, false},
-               {"r.csv", FILE_SAME, true},
-               {"r.markdown", FILE_SAME, true}}},
-    {.name = "report_study",
-     .setup = "sweep ../study.yaml --db in_s.sqlite -j 1 --quiet",
-     .line = "report in_s.sqlite -o r.html --csv r.csv --markdown r.markdown",
-     .files = {{"r.html", FILE_HTML, false},
-               {"r.csv", FILE_SAME, true},
-               {"r.markdown", FILE_SAME, true}}},
-    {.name = "perf_run",
-     .line = "perf run --set self-test --rounds 1 --quiet --history h.sqlite --json p.json",
-     .files = {{"h.sqlite", FILE_HISTORY, false}, {"p.json", FILE_VALUE, false}},
-     .is_slow = true},
-    {.name = "topo",
-     .line = "topo --set system.sips.count=2 --svg t.svg",
-     .files = {{"t.svg", FILE_SAME, true}}},
-};
-const size_t commands_that_write_count = sizeof commands_that_write / sizeof *commands_that_write;

@@ -36,10 +36,13 @@ enum { COMMAND_FILES_MAX = 12 };
 struct command {
     const char *name;
     const char *setup; /* lines of cubewarp that make its inputs, separated by ';'; NULL: none */
-    const char *line;  /* without the program's name */
+    const char
+        *start;       /* the input that each run finds in the place of its first file; NULL: none */
+    const char *line; /* without the program's name */
     struct command_file files[COMMAND_FILES_MAX];
     unsigned codes; /* bits of exit codes that a fault may cause, besides 0, 2 and 4 */
     bool is_slow;   /* has more processes than one */
+    bool tells;     /* says the same each time */
 };
 
 extern const struct command commands_that_write[];
@@ -69,6 +72,9 @@ double runner_seconds(void);
 /* NULL: each file is whole, or absent, or old, and no other file is there. Else the reason why not.
  * must_be_whole: none is absent or old. may_leave: files aside may be there. */
 const char *runner_judge(bool must_be_whole, bool may_leave);
+/* Of a run with exit code 0. NULL: its standard output is that of the undisturbed run, or is
+ * another each time. */
+const char *runner_judge_said(const struct ending *ending);
 /* The path of a scratch file beside the folder, until the next call. */
 const char *runner_scratch(const char *name);
 

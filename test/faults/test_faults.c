@@ -86,6 +86,8 @@ static const char *judge(const struct command *command, const char *faults)
         return "has no message";
     if (ending.left_processes)
         return "leaves a process behind";
+    if (ending.exit_code == 0 && runner_judge_said(&ending) != NULL)
+        return runner_judge_said(&ending);
     /* A file aside stays where it cannot be removed. */
     const bool may_leave = strstr(faults, "unlink") != NULL;
     return runner_judge(ending.exit_code == 0, may_leave);
@@ -213,8 +215,8 @@ static void test_command(const struct command *command)
             all_calls(&calls);
         else
             find_sites(&calls);
-        fail_each(command, &calls,
-                  number_of_environment("FAULT_STRIDE", 80) * (command->is_slow ? 8 : 1));
+        const uint64_t stride = number_of_environment("FAULT_STRIDE", 80);
+        fail_each(command, &calls, command->is_slow && stride > 1 ? 8 * stride : stride);
         fail_pairs(command, &calls, number_of_environment("FAULT_PAIRS", 4));
     }
     print_message("%s: %zu places, %llu runs, %llu defects\n", command->name, calls.count,

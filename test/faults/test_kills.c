@@ -3,10 +3,12 @@
  * processes) at random moments, and right before a random call that writes, flushes, renames or
  * goes to SQLite. Each file is then old, absent or whole. The same command afterwards ends well,
  * goes on with what it finds, and makes all files whole. And a file gets its name only when it is
- * on the disk.
+ * on the disk; a file aside that a kill leaves is told by the next run.
  *
  * KILLS: for each command (default 4; 200 in `make faults`). KILL_SEED. FAULT_TEST: one command.
  */
+#include <fcntl.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -93,16 +97,21 @@ static void commands_leave_old_or_whole_files_when_they_are_killed(void **state)
     assert_true(kills > too_late);
 }
 
-/* The command has one file: it is flushed before it is renamed, or it gets no name at all. */
+static const struct command *command_named(const char *name)
+{
+    for (size_t i = 0; i < commands_that_write_count; i++)
+        if (strcmp(commands_that_write[i].name, name) == 0)
+            return &commands_that_write[i];
+    fail_msg("there is no command '%s'", name);
+    return NULL;
+}
+
+/* The command has one file: it is flushed before it is renamed, or it gets no name at all; and the
+ * folder behind it. */
 static void a_file_is_on_the_disk_before_it_gets_its_name(void **state)
 {
-    const struct command *one = NULL;
     (void)state;
-    for (size_t i = 0; i < commands_that_write_count; i++)
-        if (strcmp(commands_that_write[i].name, "topo") == 0)
-            one = &commands_that_write[i];
-    assert_non_null(one);
-    runner_prepare(one);
+    runner_prepare(command_named("topo"));
     runner_run("fsync:1", NULL, 0, &ending);
     assert_int_equal(ending.exit_code, 4);
     assert_int_equal(ending.calls[FAULT_FSYNC], 1);
@@ -110,8 +119,51 @@ static void a_file_is_on_the_disk_before_it_gets_its_name(void **state)
     assert_null(runner_judge(false, false));
     runner_run(NULL, NULL, 0, &ending);
     assert_int_equal(ending.exit_code, 0);
-    assert_int_equal(ending.calls[FAULT_FSYNC], 1);
+    assert_int_equal(ending.calls[FAULT_FSYNC], 2);
     assert_true(ending.calls[FAULT_RENAME] >= 1);
+    runner_end();
+}
+
+/* How many files aside there are; the first one's path. */
+static size_t files_aside(char *path, size_t bytes)
+{
+    glob_t found;
+    const int code = glob(runner_scratch("work/t.svg.*.part"), 0, NULL, &found);
+    assert_true(code == 0 || code == GLOB_NOMATCH);
+    const size_t count = code == 0 ? found.gl_pathc : 0;
+    snprintf(path, bytes, "%s", count > 0 ? found.gl_pathv[0] : "");
+    globfree(&found);
+    return count;
+}
+
+/* Killed before it is renamed: the next run says so, unless the file is locked by its writer. */
+static void a_file_aside_that_is_left_is_told(void **state)
+{
+    char path[512], last[32];
+    (void)state;
+    runner_prepare(command_named("topo"));
+    runner_run(NULL, NULL, 0, &ending);
+    assert_null(strstr(ending.err, ".part"));
+    assert_int_equal(files_aside(path, sizeof path), 0);
+    snprintf(last, sizeof last, "rename:%d", (int)ending.calls[FAULT_RENAME]);
+    runner_clear(true);
+    setenv("FAULT_KILLS", "1", 1);
+    runner_run(last, NULL, 0, &ending);
+    unsetenv("FAULT_KILLS");
+    assert_int_equal(ending.exit_code, 128 + 9);
+    assert_null(runner_judge(false, true)); /* the old one is there */
+    assert_int_equal(files_aside(path, sizeof path), 1);
+    runner_run(NULL, NULL, 0, &ending);
+    assert_int_equal(ending.exit_code, 0);
+    assert_null(runner_judge(true, true));
+    assert_non_null(strstr(ending.err, strrchr(path, '/') + 1));
+    assert_int_equal(files_aside(path, sizeof path), 1); /* told, and left */
+    const int writer = open(path, O_WRONLY);
+    assert_true(writer >= 0 && flock(writer, LOCK_EX) == 0);
+    runner_run(NULL, NULL, 0, &ending);
+    assert_int_equal(ending.exit_code, 0);
+    assert_null(strstr(ending.err, ".part"));
+    close(writer);
     runner_end();
 }
 
@@ -120,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_leave_old_or_whole_files_when_they_are_killed),
         cmocka_unit_test(a_file_is_on_the_disk_before_it_gets_its_name),
+        cmocka_unit_test(a_file_aside_that_is_left_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,33 @@
 #!/usr/bin/env bash
-# Runs each fuzzer named on the command line for FUZZ_SECONDS, from its kept corpus and from what
-# earlier runs found. What is found stays in the build folder; an input that fails is written
-# there, and its path is the argument that replays it.
-set -euo pipefail
+# run.sh FUZZER FORMAT...: fuzzes each format for FUZZ_SECONDS, from its kept corpus, the shipped
+# files and all that earlier runs found. New inputs stay in the build folder; an input that fails is
+# written there (README.md says how to replay it). FUZZ_LOG=FILE: a line for each format is added to
+# it: time, format, seconds of processor time, inputs, exit code.
+set -uo pipefail
 cd "$(dirname "$0")/../.."
-for fuzzer in "$@"; do
-    name=$(basename "$fuzzer")
-    found=$(dirname "$fuzzer")/corpus/$name
+fuzzer=$1
+seconds=${FUZZ_SECONDS:-60}
+failed=0
+shift
+for name in "$@"; do
+    found=$(dirname "$fuzzer")/found/$name
+    options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048
+        -max_len="${FUZZ_MAX_LEN:-16384}" -print_final_stats=1 -artifact_prefix="$found-" -detect_leaks=1)
+    seeds=("test/fuzz/corpus/$name")
+    case $name in
+    config) seeds+=(configs test/records) ;;
+    study) seeds+=(configs/studies) ;;
+    esac
+    [ ! -f "test/fuzz/dictionaries/$name" ] || options+=("-dict=test/fuzz/dictionaries/$name")
     mkdir -p "$found"
-    echo "fuzz: $name, ${FUZZ_SECONDS:-60} s"
-    "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=2048 -max_len=4096 \
-        -verbosity=0 -print_final_stats=1 -artifact_prefix="$found-" \
-        -detect_leaks=1 "$found" "test/fuzz/corpus/${name#fuzz_}" 2>&1 |
-        grep -vE '^(INFO|Done|stat::(new_units|slowest|peak)|#|"|\t)' || [ "${PIPESTATUS[0]}" -eq 0 ]
+    echo "fuzz: $name, $seconds s"
+    TIMEFORMAT='cpu %U %S'
+    { time FUZZ_FORMAT=$name "$fuzzer" "${options[@]}" "$found" "${seeds[@]}" >"$found.log" 2>&1; } 2>"$found.time"
+    code=$?
+    [ $code -eq 0 ] || failed=1
+    grep -aE '^(stat::(number_of_executed|average_exec|peak_rss)|SUMMARY|artifact_prefix)|: not so: ' "$found.log"
+    [ -z "${FUZZ_LOG:-}" ] ||
+        echo "$(date -u +%FT%TZ) $name $(awk '$1 == "cpu" { print $2 + $3 }' "$found.time")" \
+            "$(sed -n 's/^stat::number_of_executed_units: *//p' "$found.log") $code" >>"$FUZZ_LOG"
 done
+exit $failed

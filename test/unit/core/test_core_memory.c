@@ -179,6 +179,43 @@ static void deliver(void *arg, const struct cw_event *event, uint16_t kind, cons
     delivered->count++;
 }
 
+/* Events are made in one pool and freed in the other, in batches, as where a drain begins with
+ * events of all workers and one worker handles them. */
+static void records_that_always_change_pools_are_used_again(void **state)
+{
+    (void)state;
+    enum { BATCH = 100, BATCHES = 1000, PAYLOAD_BYTES = 40 };
+    struct memory memory;
+    memory_init(&memory, 64 << 20);
+    struct event_pool maker, user;
+    event_pool_init(&maker, &memory);
+    event_pool_init(&user, &memory);
+    uint64_t taken = 0;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        struct cw_event *event[BATCH];
+        for (int i = 0; i < BATCH; i++) {
+            event[i] = event_pool_get(&maker, PAYLOAD_BYTES);
+            assert_non_null(event[i]);
+            memset(event[i], i, offsetof(struct cw_event, payload) + PAYLOAD_BYTES);
+            event[i]->payload_bytes = PAYLOAD_BYTES;
+        }
+        for (int i = 0; i < BATCH; i++)
+            event_pool_hand_over(&maker, &user, event[i]);
+        assert_int_equal(event_pool_alive(&maker), 0);
+        assert_int_equal(event_pool_alive(&user), BATCH);
+        for (int i = 0; i < BATCH; i++) {
+            assert_int_equal(event[i]->payload[PAYLOAD_BYTES - 1], (uint8_t)i);
+            event_pool_put(&user, event[i]);
+        }
+        if (batch == 1)
+            taken = memory.taken.word;
+    }
+    assert_int_equal(memory.taken.word, taken);
+    event_pool_free(&maker);
+    event_pool_free(&user);
+    assert_int_equal(memory.taken.word, 0);
+}
+
 static void commit_records_come_out_as_they_went_in(void **state)
 {
     (void)state;
@@ -308,6 +345,7 @@ int main(void)
         cmocka_unit_test(slabs_double_up_to_2_mib),
         cmocka_unit_test(records_are_recycled_last_in_first_out),
         cmocka_unit_test(records_of_all_sizes_lie_apart),
+        cmocka_unit_test(records_that_always_change_pools_are_used_again),
         cmocka_unit_test(commit_records_come_out_as_they_went_in),
         cmocka_unit_test(a_run_that_needs_too_much_memory_says_how_much),
         cmocka_unit_test(states_beyond_the_limit_are_refused),

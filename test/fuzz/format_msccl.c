@@ -1,15 +1,17 @@
 /*
- * fuzz_msccl.c: libFuzzer's entry for MSCCL XML files: whatever a file says, it becomes a schedule,
- * or is refused; a schedule is sound, or is refused; one that is sound is written, and read again
- * as one that is sound.
+ * format_msccl.c: MSCCL XML files: whatever a file says, it becomes a schedule, or is refused; a
+ * schedule is sound, or is refused; one that is sound is written, and read again as one that is
+ * sound.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectives/msccl/msccl_write.h"
 #include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
+#include "test/fuzz/fuzz.h"
 
 enum { CHUNKS_MAX = 1 << 16, SLOTS = 4 };
 
@@ -29,8 +31,8 @@ static struct schedule *sound(const char *text, size_t bytes, uint32_t slots)
     struct msccl_file file;
     struct cw_error error = {.exit_code = CW_OK};
     const int code = msccl_read_text("fuzz.xml", text, bytes, &file, &error);
-    if ((code == CW_OK) != (file.schedule != NULL) || (code != CW_OK && error.text[0] == '\0'))
-        abort();
+    FUZZ_DEMAND((code == CW_OK) == (file.schedule != NULL));
+    fuzz_demand_error(code, &error);
     if (code == CW_OK && !is_large(file.schedule) &&
         schedule_check(file.schedule, slots, NULL, NULL, &error) == CW_OK)
         return file.schedule;
@@ -38,23 +40,33 @@ static struct schedule *sound(const char *text, size_t bytes, uint32_t slots)
     return NULL;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static char *written(const struct schedule *schedule, size_t *bytes)
 {
-    struct schedule *const given = sound((const char *)data, size, SLOTS);
     struct cw_error error;
     char *text = NULL;
-    size_t bytes = 0;
+    FILE *const stream = open_memstream(&text, bytes);
+    FUZZ_DEMAND(stream != NULL);
+    FUZZ_DEMAND(msccl_write(stream, schedule, &error) == CW_OK);
+    FUZZ_DEMAND(fclose(stream) == 0);
+    return text;
+}
+
+static void read_schedule(const uint8_t *data, size_t size)
+{
+    struct schedule *const given = sound((const char *)data, size, SLOTS);
+    size_t bytes, bytes_again;
     if (given == NULL)
-        return 0;
-    FILE *const stream = open_memstream(&text, &bytes);
-    if (stream == NULL || msccl_write(stream, given, &error) != CW_OK || fclose(stream) != 0)
-        abort();
+        return;
+    char *const text = written(given, &bytes);
     struct schedule *const again = sound(text, bytes, 0);
-    if (again == NULL)
-        abort();
+    FUZZ_DEMAND(again != NULL);
+    char *const text_again = written(again, &bytes_again);
+    if (bytes != bytes_again || memcmp(text, text_again, bytes) != 0)
+        fuzz_fail(__FILE__, __LINE__, "a schedule that was written is the same one", text);
     schedule_free(again);
     schedule_free(given);
+    free(text_again);
     free(text);
-    return 0;
 }
+
+const struct fuzz_format fuzz_msccl = {.name = "msccl", .once = read_schedule};

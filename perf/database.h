@@ -1,0 +1,17 @@
+/*
+ * database.h: opens SQLite databases, which may come from anybody: a file brings its own schema,
+ * and that could have views without an end and triggers on every change. One thread.
+ */
+#ifndef PERF_DATABASE_H
+#define PERF_DATABASE_H
+
+#include <sqlite3.h>
+
+/*
+ * sqlite3_open_v2() with these flags. The file's own views and triggers are switched off (those of
+ * the temporary schema are not), its schema calls no function with side effects, and no value is
+ * longer than 256 MiB. Returns SQLite's result; *db is to be closed whatever it is.
+ */
+int database_open(const char *path, int flags, sqlite3 **db);
+
+#endif

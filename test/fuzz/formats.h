@@ -1,0 +1,17 @@
+/*
+ * formats.h: one row for each format that the program reads, in the order in which `make fuzz` runs
+ * them. No include guard: fuzz.c reads it twice.
+ */
+FORMAT(config)
+FORMAT(msccl)
+FORMAT(op_log)
+FORMAT(result)
+FORMAT(again)
+FORMAT(perf_json)
+FORMAT(engine_log)
+FORMAT(study)
+FORMAT(study_database)
+FORMAT(history)
+FORMAT(measured)
+FORMAT(descriptor)
+FORMAT(command_line)
