@@ -489,6 +489,8 @@ CW_API extern const char *const cw_activity_name[CW_ACTIVITIES]; /* "handling", 
 /* Counts and times since the simulation was created. */
 struct cw_stats {
     uint64_t events_committed, events_processed, events_rolled_back, anti_messages;
+    uint64_t events_restored;     /* of those committed: by the simulation that the snapshot is of
+                                     (cw_sim_restore()) */
     uint64_t rollbacks;           /* of an LP, by any number of events; the sum of the next three */
     uint64_t rollbacks_primary;   /* by a straggler, or by a cancellation from another worker */
     uint64_t rollbacks_secondary; /* because an event was cancelled within a worker */
@@ -550,6 +552,33 @@ CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t 
  *   error  filled on failure
  */
 CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
+
+/*
+ * The states of all LPs between two drains, for other simulations of the same model: several runs
+ * that begin alike need their beginning once. Const: several simulations may be restored from one.
+ */
+struct cw_snapshot;
+/*
+ * Takes a snapshot. Between drains, when no event is left. NULL: a drain has failed, events are
+ * left, the simulation is traced (cw_config.trace), or there is no memory.
+ *   sim    not changed, but for the times of cw_each_worker()
+ *   error  filled on failure
+ */
+CW_API struct cw_snapshot *cw_snapshot_take(struct cw_sim *sim, struct cw_error *error);
+/*
+ * A new simulation goes on as the snapshot's would have gone on. States, trace hash, time, counts
+ * of events committed, processed and safe, and the most events alive are the snapshot's. Counts of
+ * the engine's other work, and times, begin at 0.
+ *   sim       of a model with the same LPs and sizes, in the same mode, with as many workers; no
+ *             event has been injected yet
+ *   snapshot  not changed
+ *   error     filled on failure; then nothing has changed
+ * Returns CW_OK or the error's exit code.
+ */
+CW_API int cw_sim_restore(struct cw_sim *sim, const struct cw_snapshot *snapshot,
+                          struct cw_error *error);
+CW_API size_t cw_snapshot_bytes(const struct cw_snapshot *snapshot); /* of memory */
+CW_API void cw_snapshot_free(struct cw_snapshot *snapshot);          /* accepts NULL */
 
 /* The worker that owns an LP; of the workers' threads, each may ask while a drain lasts. */
 CW_API uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp);

@@ -126,6 +126,46 @@ void lp_states_free(struct lp_states *states)
     memory_give(states->memory, states->other, states->arena_bytes);
 }
 
+/* The place of a block in the arena, or the same one in the other arena. */
+static size_t place_of(const struct lp_states *states, const struct lp_block *block)
+{
+    const size_t offset = (size_t)((uintptr_t)block - (uintptr_t)states->arena);
+    return offset < states->arena_bytes ? offset
+                                        : (size_t)((uintptr_t)block - (uintptr_t)states->other);
+}
+
+void lp_states_save(const struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
+                    uint8_t *to)
+{
+    for (uint32_t lp = 0; lp < states->count; lp++) {
+        const struct lp_block *const block = states->blocks[lp];
+        if (lp_worker == NULL || lp_worker[lp] == worker)
+            memcpy(to + place_of(states, block), block, sizeof *block + block->state_bytes);
+    }
+}
+
+void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
+                    const uint8_t *from)
+{
+    for (uint32_t lp = 0; lp < states->count; lp++) {
+        struct lp_block *const block = states->blocks[lp];
+        if (lp_worker == NULL || lp_worker[lp] == worker)
+            memcpy(block, from + place_of(states, block), sizeof *block + block->state_bytes);
+    }
+}
+
+bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, size_t bytes)
+{
+    bool are_alike = bytes == states->arena_bytes;
+    for (uint32_t lp = 0; lp < states->count && are_alike; lp++) {
+        const struct lp_block *const block = states->blocks[lp];
+        const struct lp_block *const other =
+            (const struct lp_block *)(const void *)(saved + place_of(states, block));
+        are_alike = other->state_bytes == block->state_bytes;
+    }
+    return are_alike;
+}
+
 bool lp_states_make_movable(struct lp_states *states)
 {
     states->other = memory_take(states->memory, states->arena_bytes);
@@ -138,10 +178,9 @@ void lp_states_move(struct lp_states *states, uint32_t lp)
 {
     struct lp_block *const old = states->blocks[lp];
     const size_t bytes = lp_states_block_bytes(old->state_bytes);
-    const size_t offset = (size_t)((uintptr_t)old - (uintptr_t)states->arena);
-    uint8_t *const to = offset < states->arena_bytes
-                            ? states->other + offset
-                            : states->arena + ((uintptr_t)old - (uintptr_t)states->other);
+    const size_t place = place_of(states, old);
+    uint8_t *const to =
+        (uint8_t *)old == states->arena + place ? states->other + place : states->arena + place;
     MEMORY_UNPOISON(to, bytes);
     memcpy(to, old, bytes);
     memset(old, LP_STATES_STALE, bytes);

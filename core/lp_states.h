@@ -43,6 +43,15 @@ void lp_states_ready(struct lp_states *states);
 void lp_states_drop(struct lp_states *states, uint32_t part, uint32_t parts);
 void lp_states_free(struct lp_states *states);
 
+/* Copies the blocks of one worker's LPs, hashes and states, to `to`, which has arena_bytes, or from
+ * there; lp_worker NULL: all blocks. A block's place is that in the arena, wherever it lies now. */
+void lp_states_save(const struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
+                    uint8_t *to);
+void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
+                    const uint8_t *from);
+/* Whether so many bytes, saved from as many LPs, are of states of the same sizes. */
+bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, size_t bytes);
+
 /* Gives each block a second place. False: out of memory. */
 bool lp_states_make_movable(struct lp_states *states);
 /* Moves the LP's block to its other place. The one that it leaves is filled with LP_STATES_STALE,

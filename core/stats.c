@@ -225,6 +225,7 @@ void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t index, struct cw_sta
     const struct worker *const worker = &sim->workers[index];
     *stats = (struct cw_stats){
         .events_committed = worker->committed,
+        .events_restored = worker->restored,
         .events_processed = worker->committed,
         .safe_events = worker->committed,
         .events_alive = event_pool_alive(&worker->pool),
@@ -238,6 +239,7 @@ void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t index, struct cw_sta
 static void add_counts(struct cw_stats *sum, const struct cw_stats *stats)
 {
     sum->events_committed += stats->events_committed;
+    sum->events_restored += stats->events_restored;
     sum->events_processed += stats->events_processed;
     sum->events_rolled_back += stats->events_rolled_back;
     sum->anti_messages += stats->anti_messages;

@@ -60,8 +60,8 @@ struct worker {
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also those that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
-    int64_t now_ps; /* time of the last committed event */
-    uint64_t committed;
+    int64_t now_ps;               /* time of the last committed event */
+    uint64_t committed, restored; /* events, ever; of them, those that came with a snapshot */
     struct event_pool pool;
     struct pending pending;
     struct commit_records records;

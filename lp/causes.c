@@ -20,10 +20,15 @@ void lp_cause_memory_way(uint32_t hops, enum hw_link_kind memory, enum hw_node_k
 static void add_part(struct lp_cause_list *list, enum lp_cause_part part, int64_t ps)
 {
     const uint32_t tag = LP_STEP_PART | (uint32_t)part << LP_STEP_PART_SHIFT;
-    if (ps == 0 || list->count + 2 > LP_CAUSE_LIST_MAX)
+    if (ps == 0 || list->count + LP_STEP_LONG_WORDS > LP_CAUSE_LIST_MAX)
         return;
-    list->step[list->count++] = tag | (uint32_t)((uint64_t)ps >> 32 & 255);
+    if (__builtin_expect((uint64_t)ps < LP_STEP_LONG, 1)) {
+        list->step[list->count++] = tag | (uint32_t)ps;
+        return;
+    }
+    list->step[list->count++] = tag | LP_STEP_LONG;
     list->step[list->count++] = (uint32_t)ps;
+    list->step[list->count++] = (uint32_t)((uint64_t)ps >> 32);
 }
 
 void lp_cause_flight_part(enum lp_cause_part part, int64_t ps)
@@ -83,9 +88,9 @@ tell_sent(struct cw_ctx *ctx, const struct lp_sent *sent, const uint32_t *steps)
         emit_records(ctx, sent, steps);
         return;
     }
-    const struct lp_cause_entry *const entry = lp_cause_write(direct->writer, event, sent, steps);
+    lp_cause_write(direct->writer, event, sent, steps);
     if (lp_cause_counts(event->type, sent->type))
-        direct->account(direct->arg, event->lp, entry);
+        direct->account(direct->arg, event, sent, steps);
 }
 
 void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
@@ -131,7 +136,7 @@ void lp_cause_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                                 .to_lp = to_lp,
                                 .bytes = bytes,
                                 .type = (uint8_t)type},
-              NULL);
+              lp_cause_notes.flight.step); /* none of them */
 }
 
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)

@@ -20,66 +20,13 @@
 #ifndef LP_CAUSES_H
 #define LP_CAUSES_H
 
+#include "lp/cause_entry.h"
 #include "lp/model.h"
-
-/*
- * A step is one word, or two:
- *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the node behind it, 21 to 25 its
- *           kind, 26 it was waited for, 27 it costs no serialisation
- *   a part  bit 31, bits 24 to 30 enum lp_cause_part, bits 0 to 7 the high bits of its time in ps;
- *           the low 32 bits are the next word
- *   calls   bit 31, part LP_PART_CALLS, and how often each kind of overhead was paid: 6 bits each
- *           for ISSUE_CPU, ISSUE_IPCQ, ISSUE_MEMORY, ISSUE_COMPUTE, from bit 0 on
- */
-enum {
-    LP_STEP_NODE_SHIFT = 16,
-    LP_STEP_KIND_SHIFT = 21,
-    LP_STEP_WAITED = 1 << 26,
-    LP_STEP_FREE = 1 << 27,
-    LP_STEP_NOTHING = 31, /* as a node: none; as a kind: the reduce unit */
-    LP_STEP_PART_SHIFT = 24,
-    LP_STEP_CALLS_BITS = 6
-};
-#define LP_STEP_PART (1u << 31)
-
-/* The parts of a delay that are not the crossing of a link. */
-enum lp_cause_part {
-    LP_PART_CALLS,   /* overheads of calls: counts, see above */
-    LP_PART_CPU,     /* pe_cpu outside of calls */
-    LP_PART_FETCH,   /* PE_FETCH_STORE */
-    LP_PART_MATH,    /* PE_MATH */
-    LP_PART_GEMM,    /* PE_GEMM */
-    LP_PART_CREDIT,  /* a receive waits until its credit is out */
-    LP_PART_SLOT,    /* a tile's write into its slot, or its read there */
-    LP_PART_POLL,    /* until the next look of a kernel that polls */
-    LP_PART_STATIC,  /* launch_static_ns */
-    LP_PART_DMA,     /* pe_dma's overhead, on the way out */
-    LP_PART_SER_HBM, /* serialisation out of the memory, where a response starts */
-    LP_PART_SER_SRAM,
-    LP_PART_SER_TCM,
-    LP_PART_WIRE,     /* pe_ipcq.wire_ns */
-    LP_PART_SERVER,   /* m_cpu or io_cpu: its service, and the wait for it */
-    LP_PART_TOGETHER, /* launch_together: until the common start */
-    LP_PARTS
-};
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
 enum { LP_CAUSE_STEPS = 8, LP_CAUSE_MORE_STEPS = 16, LP_CAUSE_LIST_MAX = 256 };
-
-/* An event that was sent. */
-struct lp_sent {
-    int64_t at_ps; /* its time */
-    uint32_t entity,
-        number; /* its sender as the total order names it; the low bits of its number */
-    uint32_t to_lp;
-    uint32_t bytes;    /* of a flight; of LP_EVENT_MEMORY: that the engine passes for it */
-    uint32_t sigma_ps; /* of a flight: paid before this handler; saturates */
-    uint8_t type;      /* enum lp_event_type; 0: a piece that ends here */
-    uint8_t context;   /* of LP_EVENT_KERNEL */
-    uint16_t count;    /* of steps */
-};
 
 /* LP_RECORD_CAUSE: an event that was sent. Longer lists begin in LP_RECORD_CAUSE_MORE records of
  * LP_CAUSE_MORE_STEPS steps each, right before it. */
@@ -101,89 +48,20 @@ struct lp_waited {
 };
 #pragma GCC diagnostic pop
 
-/* A step's fields. */
-static inline bool lp_step_is_part(uint32_t step) { return (step & LP_STEP_PART) != 0; }
-static inline uint32_t lp_step_index(uint32_t step) { return step & 0xffff; }
-static inline uint32_t lp_step_node(uint32_t step) { return step >> LP_STEP_NODE_SHIFT & 31; }
-static inline uint32_t lp_step_kind(uint32_t step) { return step >> LP_STEP_KIND_SHIFT & 31; }
-static inline enum lp_cause_part lp_step_part(uint32_t step)
-{
-    return (enum lp_cause_part)(step >> LP_STEP_PART_SHIFT & 127);
-}
-
-/* An event that was sent, or a piece of a transfer that has ended, as the host keeps it. Its steps
- * lie behind it. */
-struct lp_cause_entry {
-    const struct lp_cause_entry *before; /* of the same LP; NULL: none */
-    int64_t now_ps;                      /* the event whose handler sent it: */
-    uint32_t by_entity, by_number;
-    int64_t at_ps; /* the event that was sent: */
-    uint32_t entity, number;
-    uint32_t to_lp, bytes, sigma_ps;
-    uint8_t by_type, type;
-    uint16_t steps : 12, context : 4;
-};
-enum { LP_CAUSE_STEPS_MAX = 2048, LP_CAUSE_ENTRY_BYTES_MAX = 64 + 4 * LP_CAUSE_STEPS_MAX };
-_Static_assert(TL_CONTEXTS_MAX <= 16, "a context's number has four bits");
-
-static inline const uint32_t *lp_cause_steps_of(const struct lp_cause_entry *entry)
-{
-    return (const uint32_t *)(const void *)(entry + 1);
-}
-
-/* Where a worker keeps entries, one behind the other. */
-struct lp_cause_writer {
-    uint8_t *at, *end;                            /* room for entries */
-    const struct lp_cause_entry **last;           /* [LP] its latest entry */
-    void (*more)(struct lp_cause_writer *writer); /* makes room for the longest entry */
-};
-
-/* Keeps an event that was sent, with all its steps. */
-static inline const struct lp_cause_entry *lp_cause_write(struct lp_cause_writer *writer,
-                                                          const struct cw_event *event,
-                                                          const struct lp_sent *sent,
-                                                          const uint32_t *steps)
-{
-    const size_t size =
-        (sizeof(struct lp_cause_entry) + sent->count * sizeof *steps + 7) & ~(size_t)7;
-    if (__builtin_expect((size_t)(writer->end - writer->at) < size, 0))
-        writer->more(writer);
-    struct lp_cause_entry *const entry = (struct lp_cause_entry *)(void *)writer->at;
-    writer->at += size;
-    entry->before = writer->last[event->lp];
-    entry->now_ps = event->time_ps;
-    entry->by_entity = event->entity;
-    entry->by_number = (uint32_t)event->number;
-    entry->at_ps = sent->at_ps;
-    entry->entity = sent->entity;
-    entry->number = sent->number;
-    entry->to_lp = sent->to_lp;
-    entry->bytes = sent->bytes;
-    entry->sigma_ps = sent->sigma_ps;
-    entry->by_type = (uint8_t)event->type;
-    entry->type = sent->type;
-    entry->steps = sent->count & 4095;
-    entry->context = sent->context & 15;
-    writer->last[event->lp] = entry;
-    uint32_t *const to = (uint32_t *)(void *)(entry + 1);
-    for (uint32_t i = 0; i < sent->count; i++) /* mostly few */
-        to[i] = steps[i];
-    return entry;
-}
-
 /*
  * On one thread, where nothing is undone, causes need not go through the engine: they are kept at
- * once. Events come in the total order. `account` is told of those entries that say how a PE spends
- * its time: lp_cause_counts().
+ * once. Events come in the total order. `account` is told of those that say how a PE spends its
+ * time: lp_cause_counts().
  */
 struct lp_cause_direct {
     struct lp_cause_writer *writer;
-    void (*account)(void *arg, uint32_t lp, const struct lp_cause_entry *entry);
+    void (*account)(void *arg, const struct cw_event *event, const struct lp_sent *sent,
+                    const uint32_t *steps);
     void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
     void *arg;
 };
 
-/* Such entries: a kernel's own time, its start and end, and bytes that pass the engine of PE_DMA.
+/* Such events: a kernel's own time, its start and end, and bytes that pass the engine of PE_DMA.
  */
 static inline bool lp_cause_counts(uint32_t by_type, uint32_t type)
 {
@@ -230,9 +108,12 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
     list->sigma_ps = 0;
 }
 
-/* An event's handler begins: both lists are empty. */
-static inline void lp_causes_begin(void)
+/* A handler of an event of this LP begins: both lists are empty. The place of the LP's latest entry
+ * is needed at the end: many LPs have had their turn since it was written. */
+static inline void lp_causes_begin(const struct lp_model *m, uint32_t lp)
 {
+    if (m->emit.direct != NULL)
+        __builtin_prefetch(&m->emit.direct->writer->last[lp], 1);
     lp_cause_forget(&lp_cause_notes.flight);
     lp_cause_forget(&lp_cause_notes.stretch);
 }

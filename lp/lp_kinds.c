@@ -33,7 +33,9 @@ static void lp_handle(struct cw_ctx *ctx, const void *state, const struct cw_eve
 
 static void lp_handle_traced(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
-    lp_causes_begin();
+    const struct lp_model *const m = cw_model_data(ctx);
+    if (lp_traces_causes(m))
+        lp_causes_begin(m, event->lp);
     lp_handle(ctx, state, event);
 }
 

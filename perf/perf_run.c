@@ -37,6 +37,12 @@ struct perf_case_run *perf_run_add(struct perf_run *run, const char *name, const
     return added;
 }
 
+void perf_run_keep(struct perf_run *run, size_t count)
+{
+    while (run->case_count > count)
+        free(run->cases[--run->case_count].samples);
+}
+
 const struct perf_case_run *perf_run_find(const struct perf_run *run, const char *name)
 {
     for (size_t i = 0; i < run->case_count; i++)

@@ -85,6 +85,8 @@ void perf_run_free(struct perf_run *run); /* leaves it empty */
 /* Adds an empty case; NULL: out of memory. */
 struct perf_case_run *perf_run_add(struct perf_run *run, const char *name, const char *command,
                                    uint32_t threads);
+/* Drops all but the first `count` cases. */
+void perf_run_keep(struct perf_run *run, size_t count);
 /* NULL: there is none of that name. */
 const struct perf_case_run *perf_run_find(const struct perf_run *run, const char *name);
 /* Whether all figures are ones that a measurement can have: from 0 to 10^15. Files of anybody's are

@@ -42,14 +42,26 @@ static bool is_stopped(const struct perf_session *session)
     return session->stop != NULL && session->stop(session->arg);
 }
 
-/* Measures each case once. */
+static bool is_over(const struct perf_session *session, double start_s)
+{
+    return session->budget_s > 0 && clock_s() - start_s > session->budget_s;
+}
+
+/* Measures each case once. The first round ends early where the budget is over, with one case at
+ * least; the cases behind it leave the run. */
 static int run_round(const struct perf_session *session, const struct perf_case *cases,
-                     uint32_t round, struct perf_calibration *calibration, struct perf_run *run,
-                     struct cw_error *error)
+                     uint32_t round, double start_s, struct perf_calibration *calibration,
+                     struct perf_run *run, struct cw_error *error)
 {
     const size_t count = run->case_count;
     int result = CW_OK;
     for (size_t at = 0; at < count && result == CW_OK && !is_stopped(session); at++) {
+        if (round == 0 && at > 0 && is_over(session, start_s)) {
+            perf_run_keep(run, at);
+            if (session->over != NULL)
+                session->over(session->arg, at, count);
+            break;
+        }
         struct perf_sample sample = {.round = round};
         if (session->progress != NULL)
             session->progress(session->arg, round, cases[at].name, round * count + at,
@@ -81,7 +93,7 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
         const double now_s = clock_s();
         if (round > 0 && session->budget_s > 0 && now_s - start_s + longest_s > session->budget_s)
             break;
-        result = run_round(session, cases, round, &calibration, run, error);
+        result = run_round(session, cases, round, start_s, &calibration, run, error);
         longest_s = fmax(longest_s, clock_s() - now_s);
         if (is_stopped(session)) { /* a signal on a terminal ends the case's process, too */
             result = error->exit_code = CW_OK;

@@ -18,10 +18,15 @@ struct perf_session {
     void (*progress)(void *arg, uint32_t round, const char *name, size_t done, size_t count);
     /* Called for each disturbed measurement, repeated or kept; NULL: not wanted. */
     void (*disturbed)(void *arg, const char *name, const char *why, bool again);
+    /* Called where the budget is over in the first round: so many cases were measured, and the run
+     * has no others. NULL: not wanted. */
+    void (*over)(void *arg, size_t measured, size_t count);
     void *arg;
-    double budget_s; /* no round begins that would, as the longest one yet, end later; 0: none */
-    bool (*stop)(
-        void *arg); /* true: no more rounds, and the unfinished one is dropped; NULL: never */
+    /* No round begins that would, as the longest one yet, end later, and in the first round no case
+     * begins later. 0: no budget. */
+    double budget_s;
+    /* True: no more rounds, and the unfinished one is dropped. NULL: never. */
+    bool (*stop)(void *arg);
 };
 
 /* Measures cases of the caller's own, and adds them to *run, which has begun (perf_run_begin). */

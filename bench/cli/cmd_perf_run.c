@@ -33,6 +33,15 @@ static void on_disturbed(void *arg, const char *name, const char *why, bool agai
             again ? "measured again" : "stays, and is marked");
 }
 
+static void on_over(void *arg, size_t measured, size_t count)
+{
+    (void)arg;
+    fprintf(stderr,
+            "%scubewarp perf run: the budget was over after %zu of %zu cases of the first round; "
+            "the others are left out\n",
+            isatty(STDERR_FILENO) ? "\r\033[K" : "", measured, count);
+}
+
 static int list_cases(const struct perf_options *options, struct cw_error *error)
 {
     struct perf_case *cases;
@@ -45,10 +54,13 @@ static int list_cases(const struct perf_options *options, struct cw_error *error
     return result;
 }
 
-/* Standard output has the table, or the JSON that was asked for there, alone. */
+/* Standard output has the table, or the JSON that was asked for there, alone. A run without a whole
+ * round has no figures: nothing is written. */
 static int report_measurements(const struct perf_options *options, const struct perf_run *run,
                                struct atomic_file *json, struct cw_error *error)
 {
+    if (perf_session_rounds(run) == 0)
+        return CW_OK;
     if (options->json != NULL && json->stream == NULL)
         return perf_json_write(stdout, run, error);
     perf_table_print(stdout, run);
@@ -97,6 +109,7 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
         .repeats_max = options->repeats,
         .progress = shows ? show_measurement : NULL,
         .disturbed = options->quiet ? NULL : on_disturbed,
+        .over = options->quiet ? NULL : on_over,
         .arg = (void *)(uintptr_t)options,
         .budget_s = options->budget_s,
         .stop = interrupt_asked,

@@ -5,17 +5,29 @@
 
 #include <stdlib.h>
 
+#include "core/host/sync.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "lp/kernel/tl_call.h"
 
-/* A PE without a kernel has no account: a large machine's accounts take time to clear. */
+/* Where the account of a PE is. Written by the worker that owns the PE's cube. */
+struct account_place {
+    uint32_t begun; /* in which collective the account was begun */
+    uint32_t at;
+};
+
+/*
+ * A PE without a kernel has no account. The accounts lie in the order in which they were begun: on
+ * few pages of memory, since to touch a new page takes longer than to write an account. On several
+ * threads this order is by chance, and nothing depends on it. Each worker takes places for itself.
+ */
 struct accounts {
     const struct hw_config *hw;
     uint32_t count, cubes;
-    uint32_t collective; /* the one under way, from 1 */
-    uint32_t *begun;     /* [count] by PE: in which collective its account was begun */
-    struct account *of;  /* [count] by PE */
+    uint32_t collective;         /* the one under way, from 1 */
+    struct account_place *place; /* [count] by PE */
+    struct account *account;     /* [count] */
+    struct sync_u64 used;        /* accounts that were begun; added to by any worker */
 };
 
 struct accounts *accounts_create(const struct hw_config *hw)
@@ -27,9 +39,9 @@ struct accounts *accounts_create(const struct hw_config *hw)
     accounts->hw = hw;
     accounts->count = count;
     accounts->cubes = hw->sip_count * hw_cubes(hw);
-    accounts->begun = calloc(count, sizeof *accounts->begun);
-    accounts->of = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->of);
-    if (accounts->begun != NULL && accounts->of != NULL) {
+    accounts->place = calloc(count, sizeof *accounts->place);
+    accounts->account = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->account);
+    if (accounts->place != NULL && accounts->account != NULL) {
         accounts_clear(accounts);
         return accounts;
     }
@@ -41,71 +53,74 @@ void accounts_free(struct accounts *accounts)
 {
     if (accounts == NULL)
         return;
-    free(accounts->begun);
-    free(accounts->of);
+    free(accounts->place);
+    free(accounts->account);
     free(accounts);
 }
 
-void accounts_clear(struct accounts *accounts) { accounts->collective++; }
+void accounts_clear(struct accounts *accounts)
+{
+    accounts->collective++;
+    sync_store_release(&accounts->used, 0);
+}
 
 static struct account *account_of(struct accounts *accounts, uint32_t pe)
 {
-    struct account *const own = &accounts->of[pe];
-    if (__builtin_expect(accounts->begun[pe] != accounts->collective, 0)) {
-        accounts->begun[pe] = accounts->collective;
-        *own = (struct account){.start_ps = INT64_MAX};
+    struct account_place *const place = &accounts->place[pe];
+    if (__builtin_expect(place->begun != accounts->collective, 0)) {
+        *place = (struct account_place){accounts->collective,
+                                        (uint32_t)sync_add_relaxed(&accounts->used, 1)};
+        accounts->account[place->at] = (struct account){.start_ps = INT64_MAX};
     }
-    return own;
+    return &accounts->account[place->at];
 }
 
 /* A kernel's own time, up to its next event. */
 static void take_stretch(struct account_work *work, const uint32_t *steps, uint32_t count)
 {
-    static const uint8_t place[1 << 7] = {[LP_PART_MATH] = 1 + ACCOUNT_MATH,
-                                          [LP_PART_GEMM] = 1 + ACCOUNT_GEMM,
-                                          [LP_PART_FETCH] = 1 + ACCOUNT_FETCH,
-                                          [LP_PART_CREDIT] = 1 + ACCOUNT_CREDIT};
+    static const uint8_t place[LP_PARTS] = {[LP_PART_MATH] = 1 + ACCOUNT_MATH,
+                                            [LP_PART_GEMM] = 1 + ACCOUNT_GEMM,
+                                            [LP_PART_FETCH] = 1 + ACCOUNT_FETCH,
+                                            [LP_PART_CREDIT] = 1 + ACCOUNT_CREDIT};
     const uint32_t calls_max = (1u << LP_STEP_CALLS_BITS) - 1;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i += lp_step_words(steps[i])) {
         const enum lp_cause_part part = lp_step_part(steps[i]);
         if (part == LP_PART_CALLS) {
             for (uint32_t k = 0; k < ISSUES - ISSUE_CPU; k++)
                 work->calls[k] += steps[i] >> k * LP_STEP_CALLS_BITS & calls_max;
-            continue;
+        } else if (place[part] > 0) {
+            work->part_ps[place[part] - 1] += lp_step_ps(&steps[i]);
         }
-        if (++i < count && place[part] > 0)
-            work->part_ps[place[part] - 1] +=
-                (int64_t)((uint64_t)(steps[i - 1] & 255) << 32 | steps[i]);
     }
 }
 
 /* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
-static void take_engine(struct accounts *accounts, const struct lp_cause_entry *cause)
+static void take_engine(const struct accounts *accounts, struct account *own, uint32_t by_type,
+                        const struct lp_sent *sent)
 {
-    const bool leaves = cause->by_type == LP_EVENT_ENGINE && cause->type != LP_EVENT_ENGINE &&
-                        cause->type != LP_EVENT_KERNEL;
-    if (cause->bytes > 0 && cause->type != LP_EVENT_CREDIT &&
-        (leaves || (cause->type == LP_EVENT_MEMORY && cause->by_type != LP_EVENT_MEMORY)))
-        account_of(accounts, cause->entity - 1)->engine_ps +=
-            hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], cause->bytes);
+    const bool leaves = by_type == LP_EVENT_ENGINE && sent->type != LP_EVENT_ENGINE &&
+                        sent->type != LP_EVENT_KERNEL;
+    if (sent->bytes > 0 && sent->type != LP_EVENT_CREDIT &&
+        (leaves || (sent->type == LP_EVENT_MEMORY && by_type != LP_EVENT_MEMORY)))
+        own->engine_ps += hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], sent->bytes);
 }
 
-void accounts_take_cause(struct accounts *accounts, uint32_t lp, const struct lp_cause_entry *cause)
+void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
+                         const struct lp_sent *sent, const uint32_t *steps)
 {
-    if (cause->entity == 0 || lp > accounts->cubes)
+    if (sent->entity == 0 || event->lp > accounts->cubes)
         return;
-    struct account *const own = account_of(accounts, cause->entity - 1);
-    if (cause->type == LP_EVENT_KERNEL)
-        take_stretch(cause->context == 0 ? &own->own : &own->streams, lp_cause_steps_of(cause),
-                     cause->steps);
-    if (cause->type == LP_EVENT_KERNEL && cause->context == 0)
-        own->busy_ps = cause->at_ps;
-    if (cause->by_type == LP_EVENT_PE_CPU && cause->now_ps < own->start_ps)
-        own->start_ps = cause->now_ps;
-    if (cause->type == LP_EVENT_CPU_ARRIVAL && cause->by_type != LP_EVENT_TRANSFER)
-        own->end_ps = cause->now_ps;
+    struct account *const own = account_of(accounts, sent->entity - 1);
+    if (sent->type == LP_EVENT_KERNEL)
+        take_stretch(sent->context == 0 ? &own->own : &own->streams, steps, sent->count);
+    if (sent->type == LP_EVENT_KERNEL && sent->context == 0)
+        own->busy_ps = sent->at_ps;
+    if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
+        own->start_ps = event->time_ps;
+    if (sent->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
+        own->end_ps = event->time_ps;
     else
-        take_engine(accounts, cause);
+        take_engine(accounts, own, event->type, sent);
 }
 
 static enum account_wait kind_of(const struct lp_waited *waited)
@@ -145,5 +160,6 @@ uint32_t accounts_count(const struct accounts *accounts) { return accounts->coun
 
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
 {
-    return accounts->begun[pe] == accounts->collective ? &accounts->of[pe] : NULL;
+    const struct account_place place = accounts->place[pe];
+    return place.begun == accounts->collective ? &accounts->account[place.at] : NULL;
 }

@@ -5,7 +5,7 @@
 #ifndef BENCH_ACCOUNTS_H
 #define BENCH_ACCOUNTS_H
 
-#include "bench/explain/cause_log.h"
+#include "lp/causes.h"
 
 enum account_wait {
     ACCOUNT_LOAD,
@@ -44,9 +44,10 @@ struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of me
 void accounts_free(struct accounts *accounts);                /* accepts NULL */
 void accounts_clear(struct accounts *accounts);
 
-/* An event that was sent by an event of this LP; only those count that lp_cause_counts() tells. */
-void accounts_take_cause(struct accounts *accounts, uint32_t lp,
-                         const struct lp_cause_entry *cause);
+/* An event that was sent, with the steps of its delay; only those count that lp_cause_counts()
+ * tells. */
+void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
+                         const struct lp_sent *sent, const uint32_t *steps);
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited);
 
 /* Between drains. */

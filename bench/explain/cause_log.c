@@ -1,7 +1,8 @@
 /*
  * cause_log.c: see cause_log.h. Entries lie in blocks. Memory comes in huge pages, of several
  * blocks each, which a worker keeps for the next collective: to touch new pages takes longer than
- * to write the entries.
+ * to write the entries. A place is the number of a page, and a word of it. 0 is a word of the first
+ * block's own data.
  *
  * With one worker each full block ends with a list of the latest entry of each LP. So a question
  * for an entry at some time begins in the right block, which has few entries of an LP.
@@ -12,99 +13,152 @@
 #include <string.h>
 
 #include "core/host/pages.h"
+#include "core/host/sync.h"
 
-enum { BLOCK_BYTES_MIN = 1 << 16, LISTS_TO_A_BLOCK = 8, MORE_STEPS_MAX = 1024 };
-_Static_assert(MORE_STEPS_MAX + LP_CAUSE_STEPS <= LP_CAUSE_STEPS_MAX, "an entry has room for them");
+enum {
+    BLOCK_BYTES_MIN = 1 << 16,
+    LISTS_TO_A_BLOCK = 16,
+    MORE_STEPS_MAX = 1024,
+    WORD_BYTES = sizeof(uint32_t),
+    /* a place: the number of the huge page, and a word in it */
+    PLACE_WORD_BITS = 19,
+    PLACE_PAGES_MAX = 1 << (32 - PLACE_WORD_BITS),
+    BASE_BEFORE_PS = 1 << 30 /* a block begins so long before its first event: a later one may be
+                                earlier, of another LP */
+};
+_Static_assert(PAGES_HUGE_BYTES == WORD_BYTES << PLACE_WORD_BITS, "a place names every word");
+_Static_assert(MORE_STEPS_MAX + LP_CAUSE_STEPS <= LP_ENTRY_STEPS_MAX, "an entry has room for them");
 
 struct cause_block {
     struct cause_block *next, *before;
-    bool begins_page; /* a huge page */
-    _Alignas(struct lp_cause_entry) uint8_t data[];
+    int64_t base_ps; /* the times of its entries count from here */
+    uint32_t page;   /* the number of its huge page */
+    bool begins_page;
+    uint32_t words[];
 };
 
 /* Written by its worker alone. */
 struct worker_log {
     _Alignas(128) struct lp_cause_writer writer; /* its room is in `current`, or in `nowhere` */
-    const struct cause_log *log;
+    struct cause_log *log;
     struct cause_block *first, *current; /* blocks before `current` are full */
     uint64_t bytes;                      /* of all blocks */
     bool refused;                        /* something did not find room */
     uint32_t more;                       /* steps that belong to the next entry */
     uint32_t step[MORE_STEPS_MAX + LP_CAUSE_STEPS];
-    _Alignas(8) uint8_t nowhere[LP_CAUSE_ENTRY_BYTES_MAX]; /* entries without room are lost here */
+    /* entries without room are lost here */
+    uint32_t nowhere[LP_ENTRY_WORDS_MAX + LP_ENTRY_STEPS_MAX + LP_STEPS_AT_ONCE];
 };
 
 /* The last entry not after a time that was asked for: most questions go on from there. */
 struct asked {
-    const struct lp_cause_entry *entry;
+    uint32_t place;
     struct cause_block *block; /* no block behind it has the entry */
     int64_t until_ps;
 };
 
+/*
+ * A page's number is taken by the worker that needs the page, and only that worker writes the
+ * page's address. The host reads addresses between drains, and what ends a drain orders them.
+ */
 struct cause_log {
-    uint32_t lps, workers;
+    uint32_t lps, workers, pages_max;
     uint64_t worker_bytes_max;
-    size_t block_bytes;                  /* a power of two, at most a huge page */
-    size_t list_bytes;                   /* at the end of each block; 0: blocks have no lists */
-    struct worker_log *worker;           /* [workers] */
-    struct asked *asked;                 /* [lps] by the host, between drains */
-    const struct lp_cause_entry *last[]; /* [lps] each written by the worker that owns the LP */
+    size_t block_bytes;        /* a power of two, at most a huge page */
+    size_t list_bytes;         /* at the end of each block; 0: blocks have no lists */
+    struct worker_log *worker; /* [workers] */
+    struct asked *asked;       /* [lps] by the host, between drains */
+    uint32_t **page;           /* [pages_max] */
+    struct sync_u64 pages;     /* numbers that were taken; added to by any worker */
+    uint32_t last[];           /* [lps] places, each written by the worker that owns the LP */
 };
 
-static const struct lp_cause_entry **list_of(const struct cause_log *log, struct cause_block *block)
+static uint32_t *list_of(const struct cause_log *log, struct cause_block *block)
 {
-    return (const struct lp_cause_entry **)(void *)((uint8_t *)block + log->block_bytes -
-                                                    log->list_bytes);
+    return (uint32_t *)(void *)((uint8_t *)block + log->block_bytes - log->list_bytes);
+}
+
+static uint32_t place_of(const struct cause_log *log, const struct cause_block *block)
+{
+    return block->page << PLACE_WORD_BITS | (uint32_t)(block->words - log->page[block->page]);
 }
 
 static void use_block(const struct cause_log *log, struct worker_log *own,
-                      struct cause_block *block)
+                      struct cause_block *block, int64_t now_ps)
 {
+    struct lp_cause_writer *const writer = &own->writer;
     own->current = block;
-    own->writer.at = block != NULL ? block->data : NULL;
-    own->writer.end = block != NULL ? (uint8_t *)block + log->block_bytes - log->list_bytes : NULL;
+    writer->at = writer->end = NULL;
+    if (block == NULL)
+        return;
+    block->base_ps = writer->base_ps = now_ps - BASE_BEFORE_PS;
+    writer->begin = writer->at = block->words;
+    writer->begin_place = place_of(log, block);
+    writer->end = list_of(log, block);
+}
+
+/* A new huge page; NULL: there is none. */
+static struct cause_block *add_page(struct cause_log *log, struct worker_log *own)
+{
+    if (own->refused || own->bytes + PAGES_HUGE_BYTES > log->worker_bytes_max)
+        return NULL;
+    struct cause_block *const block = pages_map(PAGES_HUGE_BYTES);
+    if (block == NULL)
+        return NULL;
+    const uint64_t number = sync_add_relaxed(&log->pages, 1);
+    if (number >= log->pages_max) {
+        pages_unmap(block, PAGES_HUGE_BYTES);
+        return NULL;
+    }
+    own->bytes += PAGES_HUGE_BYTES;
+    log->page[number] = (uint32_t *)(void *)block;
+    block->page = (uint32_t)number;
+    block->begins_page = true;
+    return block;
 }
 
 /* A block behind `before`, which is the last one, or NULL; NULL: there is no memory for it. */
-static struct cause_block *add_block(const struct cause_log *log, struct worker_log *own,
+static struct cause_block *add_block(struct cause_log *log, struct worker_log *own,
                                      struct cause_block *before)
 {
     uint8_t *const behind = before != NULL ? (uint8_t *)before + log->block_bytes : NULL;
-    const bool new_page = (uintptr_t)behind % PAGES_HUGE_BYTES == 0; /* or there is none before */
-    if (new_page && (own->refused || own->bytes + PAGES_HUGE_BYTES > log->worker_bytes_max))
-        return NULL;
-    struct cause_block *const block =
-        new_page ? pages_map(PAGES_HUGE_BYTES) : (struct cause_block *)(void *)behind;
-    if (block == NULL)
-        return NULL;
-    own->bytes += new_page ? PAGES_HUGE_BYTES : 0;
-    block->begins_page = new_page;
-    if (before != NULL)
-        before->next = block;
+    struct cause_block *block = (struct cause_block *)(void *)behind;
+    if ((uintptr_t)behind % PAGES_HUGE_BYTES == 0) /* the page has ended, or there is none before */
+        block = add_page(log, own);
     else
-        own->first = block;
+        block->page = before->page;
+    if (block != NULL)
+        *(before != NULL ? &before->next : &own->first) = block;
     return block;
 }
 
 /* The writer's room has ended: goes on to the next block, or nowhere. */
-static void next_block(struct lp_cause_writer *writer)
+static void next_block(struct lp_cause_writer *writer, int64_t now_ps)
 {
     struct worker_log *const own = (struct worker_log *)(void *)writer; /* its first member */
-    const struct cause_log *const log = own->log;
+    struct cause_log *const log = own->log;
     struct cause_block *const before = own->current;
     struct cause_block *next = before != NULL ? before->next : own->first;
     if (next == NULL)
         next = add_block(log, own, before);
     if (next == NULL) {
         own->refused = true;
-        writer->at = own->nowhere;
-        writer->end = own->nowhere + sizeof own->nowhere;
+        writer->begin = writer->at = own->nowhere;
+        writer->end = own->nowhere + sizeof own->nowhere / sizeof *own->nowhere;
         return;
     }
     if (before != NULL && log->list_bytes > 0)
         memcpy(list_of(log, before), log->last, log->list_bytes);
     next->before = before;
-    use_block(log, own, next);
+    use_block(log, own, next, now_ps);
+}
+
+static bool create_arrays(struct cause_log *log, uint32_t workers)
+{
+    log->worker = aligned_alloc(_Alignof(struct worker_log), workers * sizeof *log->worker);
+    log->asked = calloc(log->lps, sizeof *log->asked);
+    log->page = calloc(log->pages_max > 0 ? log->pages_max : 1, sizeof *log->page);
+    return log->worker != NULL && log->asked != NULL && log->page != NULL;
 }
 
 struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t bytes_max)
@@ -112,7 +166,9 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t byte
     struct cause_log *const log = calloc(1, sizeof *log + lps * sizeof *log->last);
     if (log == NULL)
         return NULL;
+    const uint64_t pages = bytes_max / PAGES_HUGE_BYTES;
     log->lps = lps;
+    log->pages_max = pages < PLACE_PAGES_MAX ? (uint32_t)pages : PLACE_PAGES_MAX;
     log->worker_bytes_max = bytes_max / workers;
     const size_t list_bytes = lps * sizeof *log->last;
     log->list_bytes = workers == 1 && list_bytes <= PAGES_HUGE_BYTES / 8 ? list_bytes : 0;
@@ -120,9 +176,7 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t byte
     while (log->block_bytes < PAGES_HUGE_BYTES &&
            log->block_bytes < LISTS_TO_A_BLOCK * log->list_bytes)
         log->block_bytes *= 2;
-    log->worker = aligned_alloc(_Alignof(struct worker_log), workers * sizeof *log->worker);
-    log->asked = calloc(lps, sizeof *log->asked);
-    if (log->worker == NULL || log->asked == NULL) {
+    if (!create_arrays(log, workers)) {
         cause_log_free(log);
         return NULL;
     }
@@ -140,9 +194,11 @@ void cause_log_clear(struct cause_log *log)
     memset(log->last, 0, log->lps * sizeof *log->last);
     memset(log->asked, 0, log->lps * sizeof *log->asked);
     for (uint32_t i = 0; i < log->workers; i++) {
-        use_block(log, &log->worker[i], log->worker[i].first);
-        log->worker[i].refused = false;
-        log->worker[i].more = 0;
+        struct worker_log *const own = &log->worker[i];
+        own->writer.at = own->writer.end = NULL;
+        own->current = NULL; /* the first entry goes to the first block */
+        own->refused = false;
+        own->more = 0;
     }
 }
 
@@ -150,15 +206,13 @@ void cause_log_free(struct cause_log *log)
 {
     if (log == NULL)
         return;
-    for (uint32_t i = 0; i < log->workers; i++)
-        for (struct cause_block *block = log->worker[i].first, *next; block != NULL; block = next) {
-            next = block->next;
-            while (next != NULL && !next->begins_page)
-                next = next->next;
-            pages_unmap(block, PAGES_HUGE_BYTES);
-        }
+    const uint64_t taken = sync_load_acquire(&log->pages);
+    for (uint64_t i = 0; log->page != NULL && i < taken && i < log->pages_max; i++)
+        if (log->page[i] != NULL)
+            pages_unmap(log->page[i], PAGES_HUGE_BYTES);
     free(log->worker);
     free(log->asked);
+    free(log->page);
     free(log);
 }
 
@@ -171,26 +225,21 @@ void cause_log_more(struct cause_log *log, uint32_t worker, const uint32_t *step
     own->more += count;
 }
 
-struct cause_steps cause_log_join(struct cause_log *log, uint32_t worker,
-                                  const struct lp_cause *cause)
+const uint32_t *cause_log_join(struct cause_log *log, uint32_t worker, const struct lp_cause *cause,
+                               struct lp_sent *sent)
 {
     struct worker_log *const own = &log->worker[worker];
-    const uint32_t count = cause->sent.count;
-    if (own->more == 0)
-        return (struct cause_steps){cause->step, count};
-    memcpy(&own->step[own->more], cause->step, count * sizeof *own->step);
-    const struct cause_steps steps = {own->step, own->more + count};
+    *sent = cause->sent;
+    memcpy(&own->step[own->more], cause->step, cause->sent.count * sizeof *own->step);
+    sent->count = (uint16_t)(own->more + cause->sent.count);
     own->more = 0;
-    return steps;
+    return own->step;
 }
 
-const struct lp_cause_entry *cause_log_add(struct cause_log *log, uint32_t worker,
-                                           const struct cw_event *event, const struct lp_sent *sent,
-                                           struct cause_steps steps)
+void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
+                   const struct lp_sent *sent, const uint32_t *steps)
 {
-    struct lp_sent all = *sent;
-    all.count = (uint16_t)steps.count;
-    return lp_cause_write(&log->worker[worker].writer, event, &all, steps.step);
+    lp_cause_write(&log->worker[worker].writer, event, sent, steps);
 }
 
 struct lp_cause_writer *cause_log_writer(struct cause_log *log) { return &log->worker[0].writer; }
@@ -211,15 +260,32 @@ uint64_t cause_log_bytes(const struct cause_log *log)
     return bytes;
 }
 
-/* Goes back to the first block that may have the last entry of an LP until a time. Returns an entry
- * of that LP from which it is found; NULL: there is none that the lists know. */
-static const struct lp_cause_entry *go_back(const struct cause_log *log, uint32_t lp,
-                                            int64_t until_ps, struct cause_block **block)
+/* ---- reading, between drains ----------------------------------------------------------------- */
+
+static const uint32_t *words_at(const struct cause_log *log, uint32_t place)
 {
-    const struct lp_cause_entry *from = NULL;
+    return log->page[place >> PLACE_WORD_BITS] + (place & ((1u << PLACE_WORD_BITS) - 1));
+}
+
+static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp, uint32_t place)
+{
+    if (place == 0)
+        return (struct lp_cause_entry){0};
+    const uint32_t *const words = words_at(log, place);
+    const struct cause_block *const block =
+        (const void *)((uintptr_t)words & ~(uintptr_t)(log->block_bytes - 1));
+    return lp_cause_read(words, place, block->base_ps, lp);
+}
+
+/* Goes back to the first block that may have the last entry of an LP until a time. Returns the
+ * place of an entry of that LP from which it is found; 0: there is none that the lists know. */
+static uint32_t go_back(const struct cause_log *log, uint32_t lp, int64_t until_ps,
+                        struct cause_block **block)
+{
+    uint32_t from = 0;
     while (log->list_bytes > 0 && *block != NULL && (*block)->before != NULL) {
-        const struct lp_cause_entry *const earlier = list_of(log, (*block)->before)[lp];
-        if (earlier == NULL || earlier->now_ps <= until_ps)
+        const uint32_t earlier = list_of(log, (*block)->before)[lp];
+        if (earlier == 0 || read_entry(log, lp, earlier).now_ps <= until_ps)
             break;
         from = earlier;
         *block = (*block)->before;
@@ -227,18 +293,39 @@ static const struct lp_cause_entry *go_back(const struct cause_log *log, uint32_
     return from;
 }
 
-const struct lp_cause_entry *cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
+struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
 {
-    if (lp >= log->lps)
-        return NULL;
+    if (lp >= log->lps || !cause_log_is_whole(log))
+        return (struct lp_cause_entry){0};
     struct asked *const asked = &log->asked[lp];
-    if (asked->entry == NULL || until_ps > asked->until_ps)
+    if (asked->place == 0 || until_ps > asked->until_ps)
         *asked = (struct asked){log->last[lp], log->worker[0].current, until_ps};
-    const struct lp_cause_entry *const from = go_back(log, lp, until_ps, &asked->block);
-    const struct lp_cause_entry *entry = from != NULL ? from : asked->entry;
-    while (entry != NULL && entry->now_ps > until_ps)
-        entry = entry->before;
-    asked->entry = entry;
+    const uint32_t from = go_back(log, lp, until_ps, &asked->block);
+    struct lp_cause_entry entry = read_entry(log, lp, from != 0 ? from : asked->place);
+    while (entry.place != 0 && entry.now_ps > until_ps)
+        entry = read_entry(log, lp, entry.before);
+    asked->place = entry.place;
     asked->until_ps = until_ps;
     return entry;
+}
+
+struct lp_cause_entry cause_log_before(const struct cause_log *log, uint32_t lp,
+                                       const struct lp_cause_entry *entry)
+{
+    return read_entry(log, lp, entry->before);
+}
+
+struct lp_cause_entry cause_log_sent(const struct cause_log *log, uint32_t lp,
+                                     const struct lp_cause_entry *from, uint32_t entity,
+                                     uint32_t number, uint32_t type)
+{
+    uint32_t place = from->place;
+    while (place != 0) {
+        const uint32_t *const words = words_at(log, place);
+        if (words[LP_ENTRY_NUMBER] == number && words[LP_ENTRY_ENTITY] == entity &&
+            (words[LP_ENTRY_TAG] >> LP_TAG_TYPE_SHIFT & 15) == type)
+            break;
+        place = words[LP_ENTRY_BEFORE];
+    }
+    return read_entry(log, lp, place);
 }

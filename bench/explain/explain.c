@@ -59,12 +59,11 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 {
     struct explainer *const explainer = arg;
     if (kind == LP_RECORD_CAUSE) {
-        const struct lp_cause *const cause = record;
-        const struct cause_steps steps = cause_log_join(explainer->log, worker, cause);
-        const struct lp_cause_entry *const entry =
-            cause_log_add(explainer->log, worker, event, &cause->sent, steps);
-        if (lp_cause_counts(entry->by_type, entry->type))
-            accounts_take_cause(explainer->accounts, event->lp, entry);
+        struct lp_sent sent;
+        const uint32_t *const steps = cause_log_join(explainer->log, worker, record, &sent);
+        cause_log_add(explainer->log, worker, event, &sent, steps);
+        if (lp_cause_counts(event->type, sent.type))
+            accounts_take_cause(explainer->accounts, event, &sent, steps);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
@@ -73,9 +72,10 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
 }
 
 /* The same on one thread, past the records. */
-static void explainer_account(void *arg, uint32_t lp, const struct lp_cause_entry *entry)
+static void explainer_account(void *arg, const struct cw_event *event, const struct lp_sent *sent,
+                              const uint32_t *steps)
 {
-    accounts_take_cause(((struct explainer *)arg)->accounts, lp, entry);
+    accounts_take_cause(((struct explainer *)arg)->accounts, event, sent, steps);
 }
 
 static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
@@ -348,10 +348,13 @@ static void name_place(const struct lp_model *m, uint64_t key, char *text, size_
 static void fill_places(struct sums *sums)
 {
     struct explain *const explain = sums->explain;
-    if (sums->place == NULL)
-        return;
-    qsort(sums->place, sums->places, sizeof *sums->place, by_place_time);
-    for (size_t i = 0; i < sums->places && i < EXPLAIN_PLACES && sums->place[i].ps > 0; i++) {
+    size_t used = 0;
+    for (size_t i = 0; i < sums->places; i++)
+        if (sums->place[i].ps > 0)
+            sums->place[used++] = sums->place[i];
+    if (used > 0)
+        qsort(sums->place, used, sizeof *sums->place, by_place_time);
+    for (size_t i = 0; i < used && i < EXPLAIN_PLACES; i++) {
         struct explain_place *const place = &explain->place[explain->place_count++];
         place->ps = sums->place[i].ps;
         name_place(sums->m, sums->place[i].key, place->name, sizeof place->name);

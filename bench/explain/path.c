@@ -23,33 +23,37 @@ static bool sends(const struct lp_cause_entry *entry, const struct spot *event)
 }
 
 /* The latest entry in an LP's log, not after the event, that sends it. */
-static const struct lp_cause_entry *sender_in(struct cause_log *log, uint32_t lp,
-                                              const struct spot *event)
+static struct lp_cause_entry sender_in(struct cause_log *log, uint32_t lp, const struct spot *event)
 {
-    const struct lp_cause_entry *entry = cause_log_until(log, lp, event->ps);
-    while (entry != NULL && !sends(entry, event))
-        entry = entry->before;
+    struct lp_cause_entry entry = cause_log_until(log, lp, event->ps);
+    for (; entry.place != 0; entry = cause_log_before(log, lp, &entry)) {
+        entry = cause_log_sent(log, lp, &entry, event->entity, event->number, event->type);
+        if (entry.place == 0 || sends(&entry, event))
+            break;
+    }
     return entry;
 }
 
 enum { HOPS_MAX = 4096 };
 
+static const struct lp_cause_entry none; /* its place is 0 */
+
 /* Follows a transfer from an entry that has sent it on, until the entry that sends the event. */
-static const struct lp_cause_entry *follow(struct cause_log *log,
-                                           const struct lp_cause_entry *entry, uint32_t *lp,
-                                           const struct spot *event)
+static struct lp_cause_entry follow(struct cause_log *log, struct lp_cause_entry entry,
+                                    uint32_t *lp, const struct spot *event)
 {
-    for (uint32_t hops = 0; hops < HOPS_MAX && entry != NULL && !sends(entry, event); hops++) {
-        if (entry->at_ps > event->ps)
-            return NULL;
-        *lp = entry->to_lp;
-        const struct lp_cause_entry *next = cause_log_until(log, *lp, entry->at_ps), *found = NULL;
-        for (; next != NULL && next->now_ps == entry->at_ps; next = next->before) {
-            if (next->by_entity != event->entity || next->by_number != event->number ||
-                next->by_type != entry->type || next->entity != event->entity ||
-                next->number != event->number || next->type == 0)
+    for (uint32_t hops = 0; hops < HOPS_MAX && entry.place != 0 && !sends(&entry, event); hops++) {
+        if (entry.at_ps > event->ps)
+            return none;
+        *lp = entry.to_lp;
+        struct lp_cause_entry next = cause_log_until(log, *lp, entry.at_ps), found = none;
+        for (; next.place != 0 && next.now_ps == entry.at_ps;
+             next = cause_log_before(log, *lp, &next)) {
+            if (next.by_entity != event->entity || next.by_number != event->number ||
+                next.by_type != entry.type || next.entity != event->entity ||
+                next.number != event->number || next.type == 0)
                 continue;
-            if (found == NULL || next->type == LP_EVENT_TRANSFER)
+            if (found.place == 0 || next.type == LP_EVENT_TRANSFER)
                 found = next;
         }
         entry = found;
@@ -75,76 +79,65 @@ static bool is_injected(const struct lp_model *m, const struct spot *event)
 }
 
 /* The entry that has sent an event; *lp: in whose log. */
-static const struct lp_cause_entry *find_sender(const struct lp_model *m, struct cause_log *log,
-                                                const struct spot *event, uint32_t *lp)
+static struct lp_cause_entry find_sender(const struct lp_model *m, struct cause_log *log,
+                                         const struct spot *event, uint32_t *lp)
 {
     const uint32_t home = home_of(m, event);
     *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
     if (is_injected(m, event))
-        return NULL;
+        return none;
     if (event->type != LP_EVENT_TRANSFER)
         return sender_in(log, *lp, event);
-    const struct lp_cause_entry *entry = cause_log_until(log, home, event->ps);
-    for (; entry != NULL; entry = entry->before) {
-        if (entry->entity != event->entity || entry->number != event->number ||
-            entry->type != LP_EVENT_TRANSFER)
-            continue;
+    struct lp_cause_entry entry = cause_log_until(log, home, event->ps);
+    for (; entry.place != 0; entry = cause_log_before(log, home, &entry)) {
+        entry = cause_log_sent(log, home, &entry, event->entity, event->number, LP_EVENT_TRANSFER);
         *lp = home;
-        const struct lp_cause_entry *const found = follow(log, entry, lp, event);
-        if (found != NULL)
+        const struct lp_cause_entry found = follow(log, entry, lp, event);
+        if (found.place != 0)
             return found;
     }
-    return NULL;
+    return none;
 }
 
 /* The last step before `end` that waited for its link. Returns `end`: none has. */
 static uint32_t last_wait(const struct lp_model *m, const struct lp_cause_entry *entry,
                           uint32_t end)
 {
-    const uint32_t *const steps = lp_cause_steps_of(entry);
+    const uint32_t *const steps = entry->step;
     uint32_t last = end;
-    for (uint32_t i = 0; i < end && !m->hw.jittered; i++) {
-        if (!lp_step_is_part(steps[i])) {
-            if (steps[i] & LP_STEP_WAITED)
-                last = i;
-        } else if (lp_step_part(steps[i]) != LP_PART_CALLS) {
-            i++;
-        }
-    }
+    for (uint32_t i = 0; i < end && !m->hw.jittered; i += lp_step_words(steps[i]))
+        if (!lp_step_is_part(steps[i]) && (steps[i] & LP_STEP_WAITED))
+            last = i;
     return last;
 }
 
 /* The last step before `end` that reserves this link; `end`: none does. */
 static uint32_t last_use(const struct lp_cause_entry *entry, uint32_t end, uint32_t link)
 {
-    const uint32_t *const steps = lp_cause_steps_of(entry);
+    const uint32_t *const steps = entry->step;
     uint32_t last = end;
-    for (uint32_t i = 0; i < end; i++) {
-        if (!lp_step_is_part(steps[i])) {
-            if (lp_step_index(steps[i]) == link && (steps[i] & LP_STEP_FREE) == 0)
-                last = i;
-        } else if (lp_step_part(steps[i]) != LP_PART_CALLS) {
-            i++;
-        }
-    }
+    for (uint32_t i = 0; i < end; i += lp_step_words(steps[i]))
+        if (!lp_step_is_part(steps[i]) && lp_step_index(steps[i]) == link &&
+            (steps[i] & LP_STEP_FREE) == 0)
+            last = i;
     return last;
 }
 
 /* The transfer that had the link before step *step of an entry: its entry, and its step. */
-static const struct lp_cause_entry *find_holder(const struct lp_cause_entry *entry, uint32_t link,
-                                                uint32_t *step)
+static struct lp_cause_entry find_holder(const struct cause_log *log, uint32_t lp,
+                                         struct lp_cause_entry entry, uint32_t link, uint32_t *step)
 {
     uint32_t end = *step;
-    while (entry != NULL) {
-        const uint32_t use = last_use(entry, end, link);
+    while (entry.place != 0) {
+        const uint32_t use = last_use(&entry, end, link);
         if (use < end) {
             *step = use;
-            return entry;
+            break;
         }
-        entry = entry->before;
-        end = entry != NULL ? entry->steps : 0;
+        entry = cause_log_before(log, lp, &entry);
+        end = entry.steps;
     }
-    return NULL;
+    return entry;
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
@@ -166,7 +159,7 @@ static bool push(struct path *path, struct path_leg leg)
 /* A moment on the path: an event, or a tail that leaves a link. */
 struct moment {
     int64_t ps;
-    const struct lp_cause_entry *entry; /* that leads to it, in the log of `lp`; NULL: not known */
+    struct lp_cause_entry entry; /* that leads to it, in the log of `lp`; place 0: not known */
     uint32_t lp;
     uint32_t end; /* its steps up to there */
     bool to_link;
@@ -178,7 +171,7 @@ static struct moment moment_of_event(const struct lp_model *m, struct cause_log 
 {
     struct moment moment = {.ps = event->ps, .injected = is_injected(m, event)};
     moment.entry = find_sender(m, log, event, &moment.lp);
-    moment.end = moment.entry != NULL ? moment.entry->steps : 0;
+    moment.end = moment.entry.steps;
     return moment;
 }
 
@@ -186,8 +179,8 @@ static struct moment moment_of_event(const struct lp_model *m, struct cause_log 
 static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
                               const struct moment *moment, struct moment *before)
 {
-    const struct lp_cause_entry *const entry = moment->entry;
-    struct path_leg leg = {.entry = entry,
+    const struct lp_cause_entry *const entry = &moment->entry;
+    struct path_leg leg = {.entry = *entry,
                            .lp = moment->lp,
                            .end = (uint16_t)moment->end,
                            .to_link = moment->to_link,
@@ -196,12 +189,12 @@ static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
     const uint32_t waited = last_wait(m, entry, moment->end);
     if (waited < moment->end) {
         uint32_t step = waited;
-        const struct lp_cause_entry *const holder =
-            find_holder(entry, lp_step_index(lp_cause_steps_of(entry)[waited]), &step);
-        if (holder != NULL) {
+        const struct lp_cause_entry holder =
+            find_holder(log, moment->lp, *entry, lp_step_index(entry->step[waited]), &step);
+        if (holder.place != 0) {
             leg.first = (uint16_t)waited;
             leg.after_link = true;
-            leg.from_ps = leg.to_ps - path_steps_ps(m, &leg);
+            leg.from_ps = leg.to_ps - path_steps_ps(m, log, &leg);
             *before = (struct moment){.ps = leg.from_ps,
                                       .entry = holder,
                                       .lp = moment->lp,
@@ -220,30 +213,31 @@ static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
 }
 
 /* The entry by which a kernel's end told the host. */
-static const struct lp_cause_entry *end_of_kernel(const struct lp_model *m, struct cause_log *log,
-                                                  uint32_t pe, int64_t end_ps)
+static struct lp_cause_entry end_of_kernel(const struct lp_model *m, struct cause_log *log,
+                                           uint32_t pe, int64_t end_ps)
 {
-    const struct lp_cause_entry *entry = cause_log_until(log, 1 + pe / m->pes, end_ps);
-    while (entry != NULL && entry->now_ps == end_ps &&
-           !(entry->type == LP_EVENT_CPU_ARRIVAL && entry->entity == lp_entity(pe)))
-        entry = entry->before;
-    return entry != NULL && entry->now_ps == end_ps ? entry : NULL;
+    const uint32_t lp = 1 + pe / m->pes;
+    struct lp_cause_entry entry = cause_log_until(log, lp, end_ps);
+    while (entry.place != 0 && entry.now_ps == end_ps &&
+           !(entry.type == LP_EVENT_CPU_ARRIVAL && entry.entity == lp_entity(pe)))
+        entry = cause_log_before(log, lp, &entry);
+    return entry.now_ps == end_ps ? entry : none;
 }
 
 void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path)
 {
-    *path = (struct path){.from_ps = from_ps, .to_ps = to_ps};
-    const struct lp_cause_entry *const last = end_of_kernel(m, log, pe, to_ps);
-    if (last == NULL)
+    *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = to_ps};
+    const struct lp_cause_entry last = end_of_kernel(m, log, pe, to_ps);
+    if (last.place == 0)
         return;
     const struct spot end = {.lp = 1 + pe / m->pes,
                              .ps = to_ps,
-                             .entity = last->by_entity,
-                             .number = last->by_number,
-                             .type = last->by_type};
+                             .entity = last.by_entity,
+                             .number = last.by_number,
+                             .type = last.by_type};
     struct moment moment = moment_of_event(m, log, &end);
-    while (moment.ps > from_ps && moment.entry != NULL) {
+    while (moment.ps > from_ps && moment.entry.place != 0) {
         struct moment before;
         if (!push(path, leg_to(m, log, &moment, &before)))
             return;

@@ -43,7 +43,7 @@ struct path_part {
 };
 
 struct path_leg {
-    const struct lp_cause_entry *entry;
+    struct lp_cause_entry entry;
     uint32_t lp;         /* whose log it is in */
     uint16_t first, end; /* steps [first, end) */
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */
@@ -54,6 +54,7 @@ struct path_leg {
 };
 
 struct path {
+    struct cause_log *log;
     struct path_leg *leg; /* the last leg first */
     size_t count, capacity;
     int64_t from_ps, to_ps;
@@ -62,7 +63,8 @@ struct path {
     bool whole;       /* it reaches from_ps; else a cause was not found, or memory */
 };
 
-/* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. */
+/* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. The path is valid as long as
+ * the log stays as it is. */
 void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path);
 void path_free(struct path *path);

@@ -12,6 +12,7 @@
 /* The parts of a leg on a machine `hw`, which is the model's or a faster one. */
 struct resolving {
     const struct lp_model *m;
+    const struct cause_log *log;
     const struct hw_config *hw;
     const struct path_leg *leg;
     path_part_fn visit;
@@ -23,7 +24,7 @@ struct resolving {
 static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
                 int64_t ps)
 {
-    const struct lp_cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = &r->leg->entry;
     r->sum_ps += ps;
     if (ps == 0 || r->visit == NULL)
         return;
@@ -101,13 +102,13 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
 /* A receive waits so long for the credit that the same event has sent. */
 static void add_credit_of_receive(struct resolving *r, int64_t ps)
 {
-    const struct lp_cause_entry *const own = r->leg->entry;
-    for (const struct lp_cause_entry *other = own; other != NULL && other->now_ps == own->now_ps;
-         other = other->before)
-        if (other->type == LP_EVENT_CREDIT && other->by_entity == own->by_entity &&
-            other->by_number == own->by_number && other->entity == own->entity &&
-            other->at_ps - other->now_ps == ps) {
-            add_credit(r, own->entity - 1, other->bytes, ps);
+    const struct lp_cause_entry *const own = &r->leg->entry;
+    for (struct lp_cause_entry other = *own; other.place != 0 && other.now_ps == own->now_ps;
+         other = cause_log_before(r->log, r->leg->lp, &other))
+        if (other.type == LP_EVENT_CREDIT && other.by_entity == own->by_entity &&
+            other.by_number == own->by_number && other.entity == own->entity &&
+            other.at_ps - other.now_ps == ps) {
+            add_credit(r, own->entity - 1, other.bytes, ps);
             return;
         }
     add(r, PATH_CREDIT, 0, UINT16_MAX, ps);
@@ -223,7 +224,7 @@ static struct hw_rate rate_of(const struct hw_config *hw, uint32_t kind)
 /* The serialisation on a kind of link, if it was at most the one that was paid; else 0. */
 static int64_t paid_on(const struct resolving *r, enum hw_link_kind kind)
 {
-    const struct lp_cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = &r->leg->entry;
     return hw_ser_ps(&r->m->hw.link[kind], entry->bytes) <= entry->sigma_ps
                ? hw_ser_ps(&r->hw->link[kind], entry->bytes)
                : 0;
@@ -236,7 +237,7 @@ static int64_t longer_ps(int64_t a, int64_t b) { return a > b ? a : b; }
  * between cubes. */
 static int64_t sigma_before(const struct resolving *r)
 {
-    const struct lp_cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = &r->leg->entry;
     int64_t sigma_ps = entry->sigma_ps;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS && r->hw != &r->m->hw; kind++) {
         const struct hw_rate old = r->m->hw.link[kind].rate, now = r->hw->link[kind].rate;
@@ -259,7 +260,7 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
     const uint32_t kind = lp_step_kind(step), node = lp_step_node(step);
     const bool reduce = kind >= HW_LINK_KINDS;
     const bool costs = (step & LP_STEP_FREE) == 0;
-    const int64_t ser_ps = costs ? hw_rate_ps(rate_of(r->hw, kind), leg->entry->bytes) : 0;
+    const int64_t ser_ps = costs ? hw_rate_ps(rate_of(r->hw, kind), leg->entry.bytes) : 0;
     const int64_t more_ps = ser_ps > *sigma_ps ? ser_ps - *sigma_ps : 0;
     const bool behind = leg->after_link && i == leg->first;
     *sigma_ps += more_ps;
@@ -282,31 +283,24 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
 static void add_steps(struct resolving *r)
 {
     const struct path_leg *const leg = r->leg;
-    const uint32_t *const steps = lp_cause_steps_of(leg->entry);
+    const uint32_t *const steps = leg->entry.step;
     int64_t sigma_ps = sigma_before(r);
-    for (uint32_t i = 0; i < leg->entry->steps; i++) {
+    for (uint32_t i = 0; i < leg->entry.steps; i += lp_step_words(steps[i])) {
         if (!lp_step_is_part(steps[i])) {
             add_link(r, i, steps[i], &sigma_ps);
-            continue;
-        }
-        const enum lp_cause_part part = lp_step_part(steps[i]);
-        const bool within = i >= leg->first && i < leg->end;
-        if (part == LP_PART_CALLS) {
-            if (within)
+        } else if (i >= leg->first && i < leg->end) {
+            if (lp_step_part(steps[i]) == LP_PART_CALLS)
                 add_calls(r, steps[i]);
-            continue;
+            else
+                add_part(r, lp_step_part(steps[i]), lp_step_ps(&steps[i]));
         }
-        const int64_t ps = (int64_t)((uint64_t)(steps[i] & 255) << 32 | steps[i + 1]);
-        if (within)
-            add_part(r, part, ps);
-        i++;
     }
 }
 
 /* The rest of a leg's time has no steps: the event's type tells the reason. */
 static void add_rest(struct resolving *r, int64_t rest_ps)
 {
-    const struct lp_cause_entry *const entry = r->leg->entry;
+    const struct lp_cause_entry *const entry = &r->leg->entry;
     const struct hw_rate old = r->m->hw.link[HW_LINK_PE_NOC].rate;
     if (entry->type == LP_EVENT_ENGINE || entry->type == LP_EVENT_MEMORY ||
         entry->type == LP_EVENT_LEND)
@@ -319,9 +313,10 @@ static void add_rest(struct resolving *r, int64_t rest_ps)
 }
 
 /* The time that the steps of a leg give on the model's machine. */
-int64_t path_steps_ps(const struct lp_model *m, const struct path_leg *leg)
+int64_t path_steps_ps(const struct lp_model *m, const struct cause_log *log,
+                      const struct path_leg *leg)
 {
-    struct resolving r = {.m = m, .hw = &m->hw, .leg = leg};
+    struct resolving r = {.m = m, .log = log, .hw = &m->hw, .leg = leg};
     add_steps(&r);
     return r.sum_ps;
 }
@@ -354,8 +349,12 @@ void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit,
             .left_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0,
             .visit = visit,
             .arg = arg};
-        struct resolving r = {
-            .m = m, .hw = &m->hw, .leg = leg, .visit = visit_cut, .arg = &cutting};
+        struct resolving r = {.m = m,
+                              .log = path->log,
+                              .hw = &m->hw,
+                              .leg = leg,
+                              .visit = visit_cut,
+                              .arg = &cutting};
         add_steps(&r);
         leg->steps_ps = r.sum_ps;
         add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
@@ -375,7 +374,7 @@ int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
     int64_t sum_ps = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct path_leg *const leg = &path->leg[i];
-        struct resolving r = {.m = m, .hw = hw, .leg = leg};
+        struct resolving r = {.m = m, .log = path->log, .hw = hw, .leg = leg};
         add_steps(&r);
         add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
         const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;

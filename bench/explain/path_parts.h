@@ -10,7 +10,8 @@
 #include "bench/explain/path.h"
 
 /* The time that the steps of a leg give on the model's machine. */
-int64_t path_steps_ps(const struct lp_model *m, const struct path_leg *leg);
+int64_t path_steps_ps(const struct lp_model *m, const struct cause_log *log,
+                      const struct path_leg *leg);
 
 typedef void (*path_part_fn)(void *arg, const struct path_part *part);
 /* Visits the parts of all legs. They sum to the path's time. */

@@ -165,7 +165,8 @@ void bench_fill_result(struct bench_session *session)
     const struct cw_stats *stats = &result->engine.stats;
     result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
     result->engine.events_per_s =
-        stats->run_s > 0 ? (double)stats->events_committed / stats->run_s : 0;
+        stats->run_s > 0 ? (double)(stats->events_committed - stats->events_restored) / stats->run_s
+                         : 0;
     result->engine.ipcq_messages = counts.messages;
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
     result->init_time_ps = dist_init_ps(session->dist);
@@ -463,6 +464,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .op_log = options->op_log != NULL,
         .kernels_only = !session.program->collective,
+        .wired = options->wired,
         .warn = bench_warn,
         .phase = bench_phase_end};
     dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;

@@ -88,6 +88,8 @@ struct run_options {
      * thread of the run, by one at a time. */
     void (*warn)(void *arg, const char *text);
     void *warn_arg;
+    /* Likewise: machines that earlier runs have left (lp/host/wired.h); NULL: none. */
+    struct lp_wired *wired;
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
     const char *svg, *xml;           /* of `topo --svg FILE`, `run --svg FILE`, `topo --xml FILE` */

@@ -20,6 +20,7 @@
 #include "collectives/plugin.h"
 #include "core/host/clock.h"
 #include "core/host/text_stream.h"
+#include "lp/host/wired.h"
 
 struct run_kept {
     struct config *shipped; /* the configuration of a line without options; NULL: not loaded yet */
@@ -27,7 +28,8 @@ struct run_kept {
     struct config *config; /* NULL: there was none */
     char *asked;           /* the part of the line that it follows from */
     const char *bench,
-        *algorithm; /* follow from it, too; static names; algorithm NULL: the line's */
+        *algorithm;         /* follow from it, too; static names; algorithm NULL: the line's */
+    struct lp_wired *wired; /* machines of the lines before; NULL: none are kept */
 };
 
 /* One call under way. */
@@ -40,7 +42,13 @@ struct call {
     struct cw_error error;
 };
 
-struct run_kept *run_kept_create(void) { return calloc(1, sizeof(struct run_kept)); }
+struct run_kept *run_kept_create(uint64_t machine_bytes_max)
+{
+    struct run_kept *const kept = calloc(1, sizeof *kept);
+    if (kept != NULL && machine_bytes_max > 0)
+        kept->wired = lp_wired_create(machine_bytes_max); /* without it all is slower, not wrong */
+    return kept;
+}
 
 void run_kept_free(struct run_kept *kept)
 {
@@ -48,6 +56,7 @@ void run_kept_free(struct run_kept *kept)
         config_free(kept->shipped);
         config_free(kept->config);
         free(kept->asked);
+        lp_wired_free(kept->wired);
     }
     free(kept);
 }
@@ -187,6 +196,7 @@ static int read_line(struct call *call, int argc, char **argv)
     call->options.quiet = true;
     call->options.warn = note_warning;
     call->options.warn_arg = call;
+    call->options.wired = call->kept != NULL ? call->kept->wired : NULL;
     return configure(call, options_given(&line, "bench"));
 }
 

@@ -12,8 +12,10 @@
 #define BENCH_RUN_DOCUMENT_H
 
 #include <jansson.h>
+#include <stdint.h>
 
-/* What a call keeps for the next ones, such as the shipped configuration. */
+/* What a call keeps for the next ones: the shipped configuration, that of the line, and machines
+ * whose queues are installed (lp/host/wired.h). Results are the same as without it. */
 struct run_kept;
 
 struct run_outcome {
@@ -28,8 +30,8 @@ struct run_outcome {
     double wall_s;  /* of the call */
 };
 
-/* NULL: no memory. */
-struct run_kept *run_kept_create(void);
+/* machine_bytes_max: memory of the machines that are kept; 0: none is. NULL: no memory. */
+struct run_kept *run_kept_create(uint64_t machine_bytes_max);
 void run_kept_free(struct run_kept *kept); /* accepts NULL */
 
 /*

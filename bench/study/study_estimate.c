@@ -192,6 +192,13 @@ struct study_estimate study_estimate(const struct study *study, uint32_t point)
 
 /* ---- many points ----------------------------------------------------------------------------- */
 
+/* Of two settings of one name. */
+static bool settings_are_equal(const struct study_setting *a, const struct study_setting *b)
+{
+    return a->is_off == b->is_off && (a->argument == NULL) == (b->argument == NULL) &&
+           (a->argument == NULL || strcmp(a->argument, b->argument) == 0);
+}
+
 /* Whether a setting may change how much there is to simulate. */
 static bool is_of_size(const struct study_setting *setting)
 {
@@ -206,20 +213,37 @@ static bool is_of_size(const struct study_setting *setting)
     return true;
 }
 
-/* A number for each value of each axis: values that agree in all that is of size have the same. */
-static uint32_t class_of(const struct study_axis *axis, uint32_t value)
+/* Whether two values of an axis agree in all settings that count. */
+static bool values_agree(const struct study_axis *axis, uint32_t left, uint32_t right,
+                         study_counts_fn counts)
 {
-    for (uint32_t v = 0; v < value; v++) {
-        const struct study_settings *const a = &axis->values[v].settings;
-        const struct study_settings *const b = &axis->values[value].settings;
-        bool agree = a->count == b->count;
-        for (uint32_t i = 0; i < a->count && agree; i++)
-            agree = strcmp(a->list[i].name, b->list[i].name) == 0 && !is_of_size(&a->list[i]) &&
-                    !is_of_size(&b->list[i]);
-        if (agree)
-            return v;
-    }
-    return value;
+    const struct study_settings *const a = &axis->values[left].settings;
+    const struct study_settings *const b = &axis->values[right].settings;
+    bool agree = a->count == b->count;
+    for (uint32_t i = 0; i < a->count && agree; i++)
+        agree = strcmp(a->list[i].name, b->list[i].name) == 0 &&
+                ((!counts(&a->list[i]) && !counts(&b->list[i])) ||
+                 settings_are_equal(&a->list[i], &b->list[i]));
+    return agree;
+}
+
+/* For each value of each axis the first value of the axis that agrees with it, axis after axis.
+ * NULL: no memory. */
+static uint32_t *classes_of(const struct study *study, study_counts_fn counts)
+{
+    size_t total = 0;
+    for (uint32_t a = 0; a < study->axis_count; a++)
+        total += study->axes[a].count;
+    uint32_t *const classes = malloc((total + 1) * sizeof *classes);
+    uint32_t *next = classes;
+    for (uint32_t a = 0; a < study->axis_count && classes != NULL; a++)
+        for (uint32_t value = 0; value < study->axes[a].count; value++) {
+            uint32_t like = 0;
+            while (like < value && !values_agree(&study->axes[a], like, value, counts))
+                like++;
+            *next++ = like;
+        }
+    return classes;
 }
 
 struct numbered {
@@ -235,29 +259,44 @@ static int compare_keys(const void *left, const void *right)
                             : (a->index > b->index) - (a->index < b->index);
 }
 
-static uint64_t key_of(const struct study *study, uint32_t point)
+static uint64_t key_of_point(const struct study *study, const uint32_t *classes, uint32_t point)
 {
     uint64_t key = 0;
-    for (uint32_t a = 0; a < study->axis_count; a++)
-        key = key * 1000003 + class_of(&study->axes[a], study->points[point].at[a]);
+    for (uint32_t a = 0; a < study->axis_count; a++) {
+        key = key * 1000003 + classes[study->points[point].at[a]];
+        classes += study->axes[a].count;
+    }
     return key;
+}
+
+bool study_find_alike(const struct study *study, const uint32_t *points, uint32_t count,
+                      study_counts_fn counts, uint32_t *first)
+{
+    uint32_t *const classes = classes_of(study, counts);
+    struct numbered *const sorted = calloc((size_t)count + 1, sizeof *sorted);
+    const bool is_done = classes != NULL && sorted != NULL;
+    for (uint32_t i = 0; i < count && is_done; i++)
+        sorted[i] = (struct numbered){key_of_point(study, classes, points[i]), i};
+    if (is_done)
+        qsort(sorted, count, sizeof *sorted, compare_keys);
+    for (uint32_t i = 0; i < count && is_done; i++)
+        first[sorted[i].index] = i > 0 && sorted[i].key == sorted[i - 1].key
+                                     ? first[sorted[i - 1].index]
+                                     : sorted[i].index;
+    free(sorted);
+    free(classes);
+    return is_done;
 }
 
 bool study_estimate_all(const struct study *study, const uint32_t *points, uint32_t count,
                         struct study_estimate *estimates)
 {
-    struct numbered *const sorted = calloc((size_t)count + 1, sizeof *sorted);
-    if (sorted == NULL)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i] = (struct numbered){key_of(study, points[i]), i};
-    qsort(sorted, count, sizeof *sorted, compare_keys);
     struct kept_config kept = {0};
-    for (uint32_t i = 0; i < count; i++)
-        estimates[sorted[i].index] = i > 0 && sorted[i].key == sorted[i - 1].key
-                                         ? estimates[sorted[i - 1].index]
-                                         : estimate_point(study, points[sorted[i].index], &kept);
+    uint32_t *const first = malloc(((size_t)count + 1) * sizeof *first);
+    const bool is_done = first != NULL && study_find_alike(study, points, count, is_of_size, first);
+    for (uint32_t i = 0; i < count && is_done; i++)
+        estimates[i] = first[i] < i ? estimates[first[i]] : estimate_point(study, points[i], &kept);
     forget_config(&kept);
-    free(sorted);
-    return true;
+    free(first);
+    return is_done;
 }

@@ -28,6 +28,15 @@ struct study_estimate study_estimate_run(const struct run_options *run,
 double study_estimate_shards(const struct config *config);
 
 /*
+ * Which of `count` points agree in all settings that count: first[i] is the least k so that
+ * points[k] agrees with points[i]. Seldom two are taken for alike that are not: only speed may
+ * depend on it. False: no memory.
+ */
+typedef bool (*study_counts_fn)(const struct study_setting *setting);
+bool study_find_alike(const struct study *study, const uint32_t *points, uint32_t count,
+                      study_counts_fn counts, uint32_t *first);
+
+/*
  * Of `count` points: estimates[i] is that of points[i]. Points that differ only in keys that change
  * no size (speeds, latencies, seeds) share one, so that a thousand points take some milliseconds.
  * False: no memory.

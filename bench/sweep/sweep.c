@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/sweep/sweep_order.h"
 #include "bench/sweep/sweep_progress.h"
 #include "bench/sweep/sweep_worker.h"
 #include "core/host/clock.h"
@@ -25,7 +26,7 @@ struct sweep {
     struct sweep_lines lines;
     struct sweep_worker *workers;
     struct pollfd *polled;
-    uint32_t next;   /* of plan->points */
+    struct sweep_order order;
     uint32_t *again; /* points that a worker had ahead when it ended */
     uint32_t again_count;
     uint32_t ended;
@@ -58,13 +59,24 @@ static void leave_signals(const struct sigaction before[3])
 
 static uint32_t points_left(const struct sweep *sweep)
 {
-    return sweep->plan->count - sweep->next + sweep->again_count;
+    return sweep_order_left(&sweep->order) + sweep->again_count;
 }
 
-static uint32_t take_point(struct sweep *sweep)
+/* The point that a worker gets next; there is one. */
+static uint32_t next_point(struct sweep *sweep, const struct sweep_worker *worker)
 {
-    return sweep->again_count > 0 ? sweep->again[--sweep->again_count]
-                                  : sweep->plan->points[sweep->next++];
+    return sweep->again_count > 0
+               ? sweep->again[sweep->again_count - 1]
+               : sweep_order_next(&sweep->order, (uint32_t)(worker - sweep->workers));
+}
+
+/* The worker has got it. */
+static void take_point(struct sweep *sweep, const struct sweep_worker *worker)
+{
+    if (sweep->again_count > 0)
+        sweep->again_count--;
+    else
+        sweep_order_take(&sweep->order, (uint32_t)(worker - sweep->workers));
 }
 
 /* How many points a worker may have: a second one only where points are short and many. */
@@ -116,11 +128,9 @@ static double bytes_of(const struct sweep *sweep, uint32_t point)
 }
 
 /* Whether the next point fits beside those of the other workers, by estimate. One always does. */
-static bool fits(const struct sweep *sweep, const struct sweep_worker *worker)
+static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
 {
-    const uint32_t point = sweep->again_count > 0 ? sweep->again[sweep->again_count - 1]
-                                                  : sweep->plan->points[sweep->next];
-    double bytes = bytes_of(sweep, point);
+    double bytes = bytes_of(sweep, next_point(sweep, worker));
     bool is_alone = true;
     for (uint32_t i = 0; i < sweep->plan->workers; i++) {
         const struct sweep_worker *const other = &sweep->workers[i];
@@ -139,7 +149,8 @@ static int feed(struct sweep *sweep, struct sweep_worker *worker, struct cw_erro
     while (worker->point_count < most && points_left(sweep) > 0 && fits(sweep, worker)) {
         if (worker->process == 0 && sweep_worker_start(worker, &sweep->lines, error) != CW_OK)
             return error->exit_code;
-        const uint32_t point = take_point(sweep);
+        const uint32_t point = next_point(sweep, worker);
+        take_point(sweep, worker);
         if (sweep_worker_send(worker, point))
             continue;
         sweep->again[sweep->again_count++] = point;
@@ -215,14 +226,18 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
     struct sweep sweep = {
         .plan = plan,
         .counts = counts,
-        .lines = {.study = plan->study, .db = plan->db, .threads = plan->threads},
+        .lines = {.study = plan->study,
+                  .db = plan->db,
+                  .threads = plan->threads,
+                  .machine_bytes = plan->machine_bytes},
         .workers = calloc(plan->workers, sizeof *sweep.workers),
         .polled = calloc(plan->workers, sizeof *sweep.polled),
         .again = calloc((size_t)SWEEP_AHEAD_MAX * plan->workers + 1, sizeof *sweep.again)};
     struct sigaction before[3];
     *counts = (struct sweep_counts){0};
     int code = CW_OK;
-    if (sweep.workers == NULL || sweep.polled == NULL || sweep.again == NULL)
+    if (!sweep_order_init(&sweep.order, plan) || sweep.workers == NULL || sweep.polled == NULL ||
+        sweep.again == NULL)
         code = cw_error_memory(error, "the processes of the study");
     const double begun_s = clock_s();
     sweep_progress_begin(&sweep.progress, plan);
@@ -236,6 +251,7 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
             sweep_worker_end(&sweep.workers[i], 0, NULL);
     sweep_progress_end(&sweep.progress);
     counts->wall_s = clock_s() - begun_s;
+    sweep_order_free(&sweep.order);
     free(sweep.workers);
     free(sweep.polled);
     free(sweep.again);

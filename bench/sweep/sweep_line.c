@@ -18,13 +18,14 @@ struct sweep_line {
     char threads[THREADS_BYTES]; /* "" : not given */
 };
 
-struct sweep_line *sweep_line_create(const struct study *study, uint32_t threads)
+struct sweep_line *sweep_line_create(const struct study *study, uint32_t threads,
+                                     uint64_t machine_bytes)
 {
     struct sweep_line *const line = calloc(1, sizeof *line);
     if (line == NULL)
         return NULL;
     line->study = study;
-    line->kept = run_kept_create();
+    line->kept = run_kept_create(machine_bytes);
     if (threads > 0)
         snprintf(line->threads, sizeof line->threads, "%u", threads);
     return line;

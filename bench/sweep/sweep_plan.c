@@ -13,6 +13,7 @@
 
 /* Shorter points need no order of their own: the cores are busy to the end anyhow. */
 #define LONG_POINT_S 0.5
+enum { MACHINE_BYTES_MAX = 256 << 20 }; /* twenty machines of 8,192 PEs */
 
 static uint64_t memory_of_machine(void)
 {
@@ -31,36 +32,86 @@ static void choose(struct sweep_plan *plan, struct study_shard shard,
 
 struct ordered {
     uint32_t point;
+    uint32_t like; /* the first one of its group, as a place among the points to run */
     double seconds;
 };
 
-static int compare_lengths(const void *left, const void *right)
+static double long_s(const struct ordered *point)
+{
+    return point->seconds > LONG_POINT_S ? point->seconds : 0;
+}
+
+static int compare_points(const void *left, const void *right)
 {
     const struct ordered *const a = left;
     const struct ordered *const b = right;
-    const double x = a->seconds > LONG_POINT_S ? a->seconds : 0;
-    const double y = b->seconds > LONG_POINT_S ? b->seconds : 0;
-    return x != y ? (x < y) - (x > y) : (a->point > b->point) - (a->point < b->point);
+    const double x = long_s(a), y = long_s(b);
+    if (x != y)
+        return (x < y) - (x > y);
+    if (x == 0 && a->like != b->like)
+        return a->like < b->like ? -1 : 1;
+    return (a->point > b->point) - (a->point < b->point);
 }
 
-/* Fills plan->estimates, which are by point, and puts long points first. */
+/* Whether a setting may change the machine, or its queues. */
+static bool is_of_machine(const struct study_setting *setting)
+{
+    static const char *const work[] = {
+        "bytes", "bytes-per-rank", "n-elem", "minbytes",    "maxbytes", "stepfactor", "stepbytes",
+        "iters", "warmup",         "seed",   "verify-data", "no-data",  "input",      "op",
+        "dtype", "explain",        "tag",    NULL};
+    for (size_t i = 0; work[i] != NULL; i++)
+        if (strcmp(setting->name, work[i]) == 0)
+            return false;
+    return true;
+}
+
+/* Long points by themselves, short ones with their like. */
+static void make_groups(struct sweep_plan *plan, const struct ordered *ordered)
+{
+    plan->group_count = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const bool goes_on = i > 0 && long_s(&ordered[i]) == 0 && long_s(&ordered[i - 1]) == 0 &&
+                             ordered[i].like == ordered[i - 1].like;
+        if (!goes_on)
+            plan->groups[plan->group_count++].begin = i;
+        plan->groups[plan->group_count - 1].end = i + 1;
+    }
+}
+
+/* Fills plan->estimates, which are by point, and puts the points in order. */
 static bool estimate_and_order(struct sweep_plan *plan)
 {
     struct study_estimate *const some = calloc((size_t)plan->count + 1, sizeof *some);
     struct ordered *const ordered = calloc((size_t)plan->count + 1, sizeof *ordered);
-    bool is_done = some != NULL && ordered != NULL &&
+    uint32_t *const like = calloc((size_t)plan->count + 1, sizeof *like);
+    plan->groups = calloc((size_t)plan->count + 1, sizeof *plan->groups);
+    bool is_done = some != NULL && ordered != NULL && like != NULL && plan->groups != NULL &&
+                   study_find_alike(plan->study, plan->points, plan->count, is_of_machine, like) &&
                    study_estimate_all(plan->study, plan->points, plan->count, some);
     for (uint32_t i = 0; i < plan->count && is_done; i++) {
         plan->estimates[plan->points[i]] = some[i];
-        ordered[i] = (struct ordered){plan->points[i], some[i].seconds};
+        ordered[i] = (struct ordered){plan->points[i], like[i], some[i].seconds};
     }
     if (is_done && plan->count > 0)
-        qsort(ordered, plan->count, sizeof *ordered, compare_lengths);
+        qsort(ordered, plan->count, sizeof *ordered, compare_points);
     for (uint32_t i = 0; i < plan->count && is_done; i++)
         plan->points[i] = ordered[i].point;
+    if (is_done)
+        make_groups(plan, ordered);
     free(some);
     free(ordered);
+    free(like);
     return is_done;
+}
+
+/* Machines are kept where several points can use one. */
+static uint64_t machine_bytes_of(const struct sweep_plan *plan)
+{
+    const uint64_t share = plan->memory_bytes / 16 / (plan->workers + (plan->workers == 0));
+    if (plan->group_count == plan->count)
+        return 0;
+    return share < MACHINE_BYTES_MAX ? share : MACHINE_BYTES_MAX;
 }
 
 /* One point per core is the most work per second: cores that work on one point wait for each other.
@@ -99,12 +150,14 @@ int sweep_plan_make(const struct study *study, struct study_shard shard,
     if (!estimate_and_order(plan))
         return cw_error_memory(error, "the estimates of the study");
     choose_workers(plan, options);
+    plan->machine_bytes = machine_bytes_of(plan);
     return CW_OK;
 }
 
 void sweep_plan_free(struct sweep_plan *plan)
 {
     free(plan->points);
+    free(plan->groups);
     free(plan->estimates);
 }
 

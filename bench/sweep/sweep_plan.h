@@ -11,23 +11,32 @@
 #include "bench/study/study_db.h"
 #include "bench/study/study_estimate.h"
 
+/* Points that likely run on machines whose queues are installed alike: best on one worker, one
+ * after the other. Each long point is a group. */
+struct sweep_group {
+    uint32_t begin, end; /* of sweep_plan.points */
+};
+
 struct sweep_plan {
     const struct study *study;
     struct study_db *db;
     uint32_t *points; /* [count], those to run, in this order; the plan's */
     uint32_t count;
+    struct sweep_group *groups; /* [group_count] in this order; the plan's */
+    uint32_t group_count;
     struct study_estimate *estimates; /* [study->point_count], of those; the plan's */
     uint32_t workers;                 /* points in flight at most, from 1 */
     uint32_t threads;                 /* of each point; 0: as the study says */
     uint64_t memory_bytes;            /* that the points in flight may take by estimate */
+    uint64_t machine_bytes;           /* beside that, of each worker: for machines that it keeps */
     double timeout_s;                 /* of each point; 0: none */
     bool is_quiet;
 };
 
 /*
  * Chooses among the points of a part those that are open, by states[point_count]; with --retry also
- * those that have no result. Long ones come first, short ones in the order of the study. Release
- * with sweep_plan_free(), whatever the result.
+ * those that have no result. Long ones come first, then the groups of short ones, in the order of
+ * the study. Release with sweep_plan_free(), whatever the result.
  */
 int sweep_plan_make(const struct study *study, struct study_shard shard,
                     const enum study_state *states, const struct sweep_options *options,

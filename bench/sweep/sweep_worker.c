@@ -85,7 +85,8 @@ static _Noreturn void worker_main(const struct sweep_lines *lines, int channel, 
     signal(SIGPIPE, SIG_IGN);
     study_db_forked(lines->db);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    struct sweep_line *const line = sweep_line_create(lines->study, lines->threads);
+    struct sweep_line *const line =
+        sweep_line_create(lines->study, lines->threads, lines->machine_bytes);
     if (getppid() != parent || nothing < 0 || line == NULL || dup2(nothing, STDIN_FILENO) < 0 ||
         dup2(nothing, STDOUT_FILENO) < 0 || dup2(notes, STDERR_FILENO) < 0)
         _exit(CW_NO_RESOURCE);

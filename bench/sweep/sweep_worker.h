@@ -33,8 +33,9 @@ struct sweep_worker {
 /* How the points run: the same for all of a sweep. */
 struct sweep_lines {
     const struct study *study;
-    struct study_db *db; /* which the process lets go */
-    uint32_t threads;    /* of each point, unless the study says; 0: leave it to the point */
+    struct study_db *db;    /* which the process lets go */
+    uint32_t threads;       /* of each point, unless the study says; 0: leave it to the point */
+    uint64_t machine_bytes; /* of each process, for machines that it keeps */
 };
 
 struct sweep_answer {

@@ -321,7 +321,8 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
         .worker_kernel_ended = data ? on_worker_kernel_ended : NULL,
         .worker_look = data ? on_worker_look : NULL,
         .arg = dist,
-        .causes = options->causes};
+        .causes = options->causes,
+        .wired = options->wired};
     struct lp_system *const system = lp_system_create(&machine, error);
     free(cube_worker);
     if (system != NULL && data && engine.sync != CW_SEQUENTIAL)

@@ -55,6 +55,7 @@ struct dist_options {
     uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
     const struct dist_listener *listener; /* outlives the world; NULL: none */
     struct lp_cause_sink causes;          /* lp/host/system.h */
+    struct lp_wired *wired; /* machines that were installed before (lp/host/wired.h); NULL: none */
     /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
      * run at the same time as `progress`. NULL: not wanted. */
     void (*warn)(void *arg, const char *text);

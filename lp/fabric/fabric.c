@@ -99,15 +99,22 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
 }
 
 /* fabric_cross() where nothing is asked for but causes. */
-static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
-                                                  enum hw_link_kind kind, uint32_t index,
-                                                  enum hw_node_kind next)
+static inline __attribute__((always_inline)) void
+cross_and_note(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+               enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     const int64_t sigma_before_ps = flight->sigma_ps;
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
     const int64_t wait_ps = hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]);
     lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
+}
+
+static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
+                                                  enum hw_link_kind kind, uint32_t index,
+                                                  enum hw_node_kind next)
+{
+    cross_and_note(run, flight, kind, index, next);
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -132,41 +139,46 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
     fabric_cross(run, flight, kind, index, next);
 }
 
-/* Off the fast way each crossing is a call. It hides the next links from the processor, which
- * would else fetch them early. */
-static __attribute__((noinline)) void fetch_noc_links(const struct lp_run *run, uint32_t from,
-                                                      uint32_t to)
-{
-    const struct hw_link *const link = &run->cube->link[run->m->links.first[LP_LINKS_NOC]];
-    while (from != to) {
-        uint32_t next;
-        const enum hw_port port = hw_route_noc(&run->m->hw, from, to, &next);
-        __builtin_prefetch(&link[from * HW_PORTS + port], 1);
-        from = next;
-    }
-}
+typedef void cross_fn(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                      uint32_t index, enum hw_node_kind next);
 
-void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
+/* From router to router as hw_route_noc() goes: by X, then Y. `cross` is inlined. */
+static inline __attribute__((always_inline)) void cross_noc_by(cross_fn *cross, struct lp_run *run,
+                                                               struct hw_flight *flight,
+                                                               uint32_t from, uint32_t to)
 {
     const struct lp_model *const m = run->m;
-    if (from == to)
-        return;
-    if (__builtin_expect(m->hw.watched, 0))
-        fetch_noc_links(run, from, to);
     struct hw_spot at = lp_router_spot(m, from);
     const struct hw_spot end = lp_router_spot(m, to);
-    while (from != to) { /* as hw_route_noc() goes: by X, then Y */
+    while (from != to) {
         const enum hw_port port = at.x < end.x   ? HW_PORT_E
                                   : at.x > end.x ? HW_PORT_W
                                   : at.y < end.y ? HW_PORT_S
                                                  : HW_PORT_N;
-        fabric_cross(run, flight, HW_LINK_NOC,
-                     m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port, HW_NODE_ROUTER);
+        cross(run, flight, HW_LINK_NOC, m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port,
+              HW_NODE_ROUTER);
         static const int step_x[HW_PORTS] = {0, 0, 1, -1}, step_y[HW_PORTS] = {-1, 1, 0, 0};
         at.x += (uint32_t)step_x[port];
         at.y += (uint32_t)step_y[port];
         from = at.y * m->hw.noc_w + at.x;
     }
+}
+
+/* Without calls between the crossings, so that the processor fetches the next links early. */
+static __attribute__((noinline)) void cross_noc_noted(struct lp_run *run, struct hw_flight *flight,
+                                                      uint32_t from, uint32_t to)
+{
+    cross_noc_by(cross_and_note, run, flight, from, to);
+}
+
+void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
+{
+    if (from == to)
+        return;
+    if (__builtin_expect(run->m->hw.watched, 0) && !run->m->hw.jittered && !run->m->emit.links)
+        cross_noc_noted(run, flight, from, to);
+    else
+        cross_noc_by(fabric_cross, run, flight, from, to);
 }
 
 static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links group)

@@ -15,8 +15,10 @@
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
 #include "lp/host/landing.h"
+#include "lp/host/machine_count.h"
 #include "lp/host/overrun.h"
 #include "lp/host/unreceived.h"
+#include "lp/host/wired.h"
 #include "lp/kernel/tl_check.h"
 #include "lp/layout.h"
 #include "lp/lp_kinds.h"
@@ -38,6 +40,8 @@ struct lp_system {
     size_t launched_count, launched_capacity;
     bool out_of_memory; /* while records were delivered */
     bool engine_failed; /* in the last drain */
+    bool is_restored;   /* the installation that was submitted has happened already */
+    bool is_to_keep;    /* the machine goes to options.wired after it */
 };
 
 /* ---- records in the total order -------------------------------------------------------------- */
@@ -287,12 +291,49 @@ static uint32_t wired_from(const struct lp_system *system, uint32_t pe)
     return to - pe;
 }
 
+static struct lp_wired_machine wired_machine(struct lp_system *system, uint32_t plan)
+{
+    return (struct lp_wired_machine){.m = &system->model,
+                                     .plan = plan,
+                                     .engine = &system->options.engine,
+                                     .sim = system->sim,
+                                     .control = &system->control};
+}
+
+/* Whether an installation now would be the first, and nothing wants to hear of its events. */
+static bool may_share_installation(const struct lp_system *system)
+{
+    const struct lp_system_options *const options = &system->options;
+    const bool is_first = system->model.named == NULL && system->control.count == 0 &&
+                          system->control.next_number == 0;
+    const bool is_heard = options->op != NULL || options->arrival != NULL ||
+                          options->kernel != NULL || options->crossed != NULL ||
+                          options->waited != NULL || options->engine.trace != NULL ||
+                          options->engine.each_round != NULL || options->engine.interval_bytes > 0;
+    return options->wired != NULL && is_first && !is_heard;
+}
+
+/* Whether the machine now is as one that was installed alike. */
+static bool restore_installed(struct lp_system *system, uint32_t plan)
+{
+    if (!may_share_installation(system))
+        return false;
+    const struct lp_wired_machine machine = wired_machine(system, plan);
+    system->times.sum.submitted = lp_wired_restore(system->options.wired, &machine);
+    system->is_restored = system->times.sum.submitted > 0;
+    system->is_to_keep = !system->is_restored;
+    return system->is_restored;
+}
+
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
     reset_times(system);
+    const bool is_restored = restore_installed(system, plan);
     name_plan(&system->model, plan);
     int code = CW_OK;
+    if (is_restored)
+        return code;
     for (uint32_t pe = 0, count; pe < pe_count && code == CW_OK; pe += count > 0 ? count : 1) {
         count = wired_from(system, pe);
         if (count > 0)
@@ -474,6 +515,10 @@ static bool set_start(struct lp_system *system)
 
 int lp_system_drain(struct lp_system *system, struct cw_error *error)
 {
+    if (system->is_restored) {
+        system->is_restored = false;
+        return CW_OK;
+    }
     if (!set_start(system))
         return cw_error_memory(error, "the control messages");
     int code = lp_control_inject(&system->control, &system->model, system->sim,
@@ -490,6 +535,9 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         return CW_BUG;
     code = check_ended(system, error);
     system->launched_count = 0;
+    if (code == CW_OK && system->is_to_keep)
+        lp_wired_keep(system->options.wired, system->sim, system->times.sum.submitted);
+    system->is_to_keep = false;
     return code;
 }
 
@@ -532,56 +580,9 @@ bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_pla
     return pe->epoch == system->batch && pe->written != system->batch;
 }
 
-/* The sums of one worker. */
-struct worker_counts {
-    _Alignas(128) struct lp_counts sum;
-};
-
-struct counting {
-    const struct lp_system *system;
-    uint32_t workers;
-    struct worker_counts *counts; /* [workers] */
-};
-
-static void count_part(void *arg, uint32_t worker)
-{
-    const struct counting *const counting = arg;
-    const struct lp_model *const m = &counting->system->model;
-    const uint64_t cubes = (uint64_t)m->hw.sip_count * m->cubes;
-    struct lp_counts sum = {0};
-    for (uint64_t i = cubes * worker / counting->workers;
-         i < cubes * (worker + 1) / counting->workers; i++) {
-        const struct lp_cube *const cube = cw_state(counting->system->sim, 1 + (uint32_t)i);
-        for (uint32_t pe = 0; pe < m->pes; pe++) {
-            const struct lp_pe *const p = lp_pe(m, cube, pe);
-            sum.queue_pairs += (uint64_t)__builtin_popcount(p->installed);
-            for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-                sum.messages += p->queue[dir].my_head;
-        }
-    }
-    counting->counts[worker].sum = sum;
-}
-
 struct lp_counts lp_system_count(const struct lp_system *system)
 {
-    struct worker_counts alone;
-    struct counting counting = {system, system->times.worker_count, NULL};
-    struct lp_counts sum = {0};
-    counting.counts =
-        aligned_alloc(_Alignof(struct worker_counts), counting.workers * sizeof *counting.counts);
-    if (counting.counts == NULL) {
-        counting.workers = 1;
-        counting.counts = &alone;
-        count_part(&counting, 0);
-        return alone.sum;
-    }
-    cw_each_worker(system->sim, count_part, &counting);
-    for (uint32_t i = 0; i < counting.workers; i++) {
-        sum.queue_pairs += counting.counts[i].sum.queue_pairs;
-        sum.messages += counting.counts[i].sum.messages;
-    }
-    free(counting.counts);
-    return sum;
+    return lp_machine_count(&system->model, system->sim, system->times.worker_count);
 }
 
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,

@@ -9,7 +9,9 @@
 #include "lp/causes.h"
 #include "lp/host/batch_times.h"
 #include "lp/host/link_use.h"
+#include "lp/host/machine_count.h"
 #include "lp/host/placement.h"
+#include "lp/host/wired.h"
 #include "lp/maps.h"
 
 /*
@@ -56,6 +58,9 @@ struct lp_system_options {
     bool (*worker_look)(void *arg, uint32_t worker);
     void *arg;                   /* of all */
     struct lp_cause_sink causes; /* record NULL: not wanted */
+    /* Machines that were installed before this one, of which it may take over the states, and to
+     * which it is added. It outlives the machine. NULL: none. */
+    struct lp_wired *wired;
 };
 
 struct lp_system;
@@ -64,7 +69,9 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
 void lp_system_free(struct lp_system *system); /* accepts NULL */
 
 /* Submits an IpcqInitMsg that names the plan of this index, for every PE that the plan wires, in
- * order of (sip, cube, pe). A PE has no queues before its message takes effect. */
+ * order of (sip, cube, pe). A PE has no queues before its message takes effect. The states of a
+ * machine that was installed alike (lp_system_options.wired) may take the place of the messages;
+ * then the drain finds nothing to do. */
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error);
 
 /* Adds a map to the host's table, between drains. PEs reach it when their MmuMapMsgs have taken
@@ -117,11 +124,7 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
  * HBM slice; *at then is the line that the PE's kernel reached last, NULL: none. Between drains. */
 bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
                                    const struct tl_source **at);
-/* Over all PEs, by all workers together; between drains. */
-struct lp_counts {
-    uint64_t queue_pairs; /* installed */
-    uint64_t messages;    /* tiles sent, ever */
-};
+/* Between drains. */
 struct lp_counts lp_system_count(const struct lp_system *system);
 
 /* Visits every link that carried something in the last batch: those of one part of the machine. The

@@ -51,7 +51,8 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
     remove_temporary(history);
 }
 
-/* No round begins that would end behind the budget; the first does. */
+/* No round begins that would end behind the budget, and no case of the first round but the first
+ * case: the run has that one alone. */
 static void a_budget_bounds_the_rounds(void **state)
 {
     (void)state;
@@ -60,10 +61,15 @@ static void a_budget_bounds_the_rounds(void **state)
     json_t *const root = run_json(
         "perf run --set self-test --rounds 99 --repeats 0 --budget 1ms --quiet --history %s",
         history);
-    assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 2 * (1 + 2));
+    assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 1 + 2);
     json_decref(root);
-    remove_temporary(history);
     struct run_output output = run_line(
+        0, "perf run --set self-test --rounds 9 --repeats 0 --budget 1ms --no-history");
+    assert_non_null(strstr(output.err, "over after 1 of 2 cases of the first round"));
+    assert_null(strstr(output.out, "self-test/adaptive"));
+    run_output_free(&output);
+    remove_temporary(history);
+    output = run_line(
         4, "perf run --set self-test --rounds 1 --quiet --history /proc/no/history.sqlite");
     assert_non_null(strstr(output.err, "/proc/no/history.sqlite"));
     assert_string_equal(output.out, ""); /* nothing has been measured */

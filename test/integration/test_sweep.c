@@ -20,7 +20,7 @@
 #include "core/host/clock.h"
 #include "test/support/run_cubewarp.h"
 
-enum { PATH_BYTES = 128, KILLS = 20, TRIES_MAX = 200 };
+enum { PATH_BYTES = 128, KILLS = 20, TRIES_MAX = 200, KEPT_POINTS = 45 };
 
 static char folder[] = "/tmp/test_sweep.XXXXXX";
 
@@ -145,6 +145,54 @@ static void results_are_those_of_run(void **state)
     assert_int_equal(json_array_size(json_object_get(kept, "results")), 2);
     json_decref(kept);
     free(text);
+}
+
+/* The study's points each in a process of its own, as the database `db`. */
+static void run_points_apart(const char *study, const char *db, int points)
+{
+    char paths[KEPT_POINTS][PATH_BYTES], whole[PATH_BYTES], shards[32];
+    const char *merge[KEPT_POINTS + 6] = {"sweep", "merge", "--db", whole};
+    assert_true(points <= KEPT_POINTS);
+    snprintf(whole, sizeof whole, "%s", file_of(db, "sqlite"));
+    for (int i = 0; i < points; i++) {
+        snprintf(paths[i], PATH_BYTES, "%s/part%d.sqlite", folder, i);
+        snprintf(shards, sizeof shards, "%d/%d", i + 1, points);
+        const char *const line[] = {
+            "sweep", file_of(study, "yaml"), "--db", paths[i], "--shard", shards, "--quiet", NULL};
+        struct run_output output = run_cubewarp(line);
+        assert_true(output.exit_code == 0 || output.exit_code == 3);
+        run_output_free(&output);
+        merge[4 + i] = paths[i];
+    }
+    struct run_output output = run_cubewarp(merge);
+    run_output_free(&output);
+}
+
+/* Machines that several points share are kept, in whatever order the points come, beside points
+ * that fail. */
+static void kept_machines_change_no_row(void **state)
+{
+    (void)state;
+    write_study("kept", "base: {preset: tiny, system.sips.count: 2}\n"
+                        "axes:\n"
+                        "  work:\n"
+                        "    small: {bytes: 256, no-data: true}\n"
+                        "    checked: {bytes: 1KiB, verify-data: true}\n"
+                        "    sizes: {bytes: '64:1KiB:x4', explain: true}\n"
+                        "  algorithm: [ring_allreduce, ring_rs_ag, tree_allreduce]\n"
+                        "  case:\n"
+                        "    plain: {defaults.n_slots: 4}\n"
+                        "    narrow: {defaults.n_slots: 2}\n"
+                        "    jitter: {jitter.nodes.pe_math.slower_percent: 20}\n"
+                        "    limited: {max-events: 900}\n"
+                        "    short: {max-events: 20}\n");
+    free(sweep(3, "kept", "kept_one", "--jobs 1"));
+    free(sweep(3, "kept", "kept_three", "--jobs 3"));
+    run_points_apart("kept", "kept_apart", KEPT_POINTS);
+    databases_are_equal("kept_one", "kept_three");
+    databases_are_equal("kept_one", "kept_apart");
+    query_is("kept_one", "SELECT state, count(*) FROM point GROUP BY state",
+             "done|31\nfailed|14\n");
 }
 
 static void the_same_study_twice_does_nothing(void **state)
@@ -436,6 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_those_of_run),
+        cmocka_unit_test(kept_machines_change_no_row),
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),

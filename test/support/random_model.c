@@ -216,6 +216,21 @@ static void finish(struct cw_sim *sim, const struct cw_error *error, struct rand
     cw_sim_free(sim);
 }
 
+/* Frees the simulation, and returns another one that goes on where it has ended. NULL: *error. */
+static struct cw_sim *restored(struct cw_sim *sim, const struct cw_config *config,
+                               const struct cw_model *model, struct cw_error *error)
+{
+    struct cw_snapshot *const snapshot = cw_snapshot_take(sim, error);
+    cw_sim_free(sim);
+    struct cw_sim *other = snapshot != NULL ? cw_sim_create(config, model, error) : NULL;
+    if (other != NULL && cw_sim_restore(other, snapshot, error) != CW_OK) {
+        cw_sim_free(other);
+        other = NULL;
+    }
+    cw_snapshot_free(snapshot);
+    return other;
+}
+
 /* LPs that are near each other are in one worker, so that any two workers have the lookahead. */
 static void least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers, int64_t *least_ps)
 {
@@ -273,10 +288,16 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         .stress_rate_p32 =
             run->stress_rate_p32 != 0 ? run->stress_rate_p32 : (UINT64_C(1) << 32) / 4};
     struct cw_error error = {.exit_code = CW_OK};
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    struct cw_sim *sim = cw_sim_create(&config, &model, &error);
     outcome.exit_code = error.exit_code;
     uint64_t number = 0;
     for (int drain = 0; drain < 2 && outcome.exit_code == CW_OK; drain++) {
+        if (run->restores && (drain > 0 || run->seed % 2 == 0)) {
+            sim = restored(sim, &config, &model, &error);
+            outcome.exit_code = error.exit_code;
+            if (sim == NULL)
+                break;
+        }
         outcome.exit_code = inject(sim, m, &number, &error);
         if (outcome.exit_code == CW_OK)
             outcome.exit_code = cw_drain(sim, &error);

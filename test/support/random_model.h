@@ -50,7 +50,8 @@ struct random_run {
     uint64_t stress_rate_p32; /* 0: a quarter */
     enum cw_balance balance;
     enum cw_gather gather;
-    bool lazy;                      /* cancellation */
+    bool lazy;     /* cancellation */
+    bool restores; /* each drain has a simulation of its own, restored from the one before */
     uint64_t memory_bytes_max;      /* 0: the engine's default */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */
 };

@@ -33,7 +33,7 @@ static const json_t *provenance_member(const struct run_outcome *outcome, const 
 static void test_same_line_same_rows(void **state)
 {
     (void)state;
-    struct run_kept *const kept = run_kept_create();
+    struct run_kept *const kept = run_kept_create(64 << 20);
     json_t *first = NULL;
     assert_non_null(kept);
     for (int i = 0; i < 3; i++) {

@@ -1,0 +1,128 @@
+/*
+ * test_sweep_order.c: the order in which a sweep's workers get points: each point once; a worker
+ * stays with a group; workers share a group only when no other one is left; long points first.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bench/sweep/sweep_order.h"
+#include "core/cw.h"
+
+enum { POINTS_MAX = 200, WORKERS_MAX = 5 };
+
+/* A plan of so many points, point i as number 1000 + i, in groups that begin there. */
+struct planned {
+    struct sweep_plan plan;
+    uint32_t points[POINTS_MAX];
+    struct sweep_group groups[POINTS_MAX];
+};
+
+static void plan_groups(struct planned *planned, uint32_t workers, const uint32_t *sizes,
+                        uint32_t groups)
+{
+    *planned = (struct planned){.plan = {.workers = workers}};
+    struct sweep_plan *const plan = &planned->plan;
+    plan->points = planned->points;
+    plan->groups = planned->groups;
+    for (uint32_t g = 0; g < groups; g++) {
+        planned->groups[g] = (struct sweep_group){plan->count, plan->count + sizes[g]};
+        for (uint32_t i = 0; i < sizes[g]; i++, plan->count++)
+            planned->points[plan->count] = 1000 + plan->count;
+    }
+    plan->group_count = groups;
+}
+
+static uint32_t take(struct sweep_order *order, uint32_t worker)
+{
+    const uint32_t point = sweep_order_next(order, worker);
+    assert_int_equal(sweep_order_next(order, worker), point); /* a look takes nothing */
+    sweep_order_take(order, worker);
+    return point - 1000;
+}
+
+static void a_worker_stays_with_its_group(void **state)
+{
+    (void)state;
+    struct planned planned;
+    struct sweep_order order;
+    plan_groups(&planned, 2, (const uint32_t[]){3, 2, 2}, 3);
+    assert_true(sweep_order_init(&order, &planned.plan));
+    assert_int_equal(take(&order, 0), 0);
+    assert_int_equal(take(&order, 1), 3);
+    assert_int_equal(take(&order, 0), 1);
+    assert_int_equal(take(&order, 1), 4);
+    assert_int_equal(take(&order, 1), 5); /* the next one that no worker is at */
+    assert_int_equal(take(&order, 0), 2);
+    assert_int_equal(take(&order, 0), 6); /* shared, since no other is left */
+    assert_int_equal(sweep_order_left(&order), 0);
+    sweep_order_free(&order);
+}
+
+static void workers_share_the_group_with_the_most_points_left(void **state)
+{
+    (void)state;
+    struct planned planned;
+    struct sweep_order order;
+    plan_groups(&planned, 3, (const uint32_t[]){2, 5}, 2);
+    assert_true(sweep_order_init(&order, &planned.plan));
+    assert_int_equal(take(&order, 0), 0);
+    assert_int_equal(take(&order, 1), 2);
+    assert_int_equal(take(&order, 2), 3);
+    assert_int_equal(take(&order, 0), 1);
+    assert_int_equal(take(&order, 0), 4);
+    sweep_order_free(&order);
+}
+
+static void points_apart_come_in_their_order(void **state)
+{
+    (void)state;
+    struct planned planned;
+    struct sweep_order order;
+    plan_groups(&planned, 2, (const uint32_t[]){1, 1, 1, 1, 1}, 5);
+    assert_true(sweep_order_init(&order, &planned.plan));
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(take(&order, i % 3 == 0), i);
+    sweep_order_free(&order);
+}
+
+static void each_point_comes_once(void **state)
+{
+    (void)state;
+    struct cw_rng rng = cw_rng_seeded(5, 1);
+    for (int round = 0; round < 200; round++) {
+        struct planned planned;
+        struct sweep_order order;
+        uint32_t sizes[20];
+        bool seen[POINTS_MAX] = {false};
+        const uint32_t groups = 1 + cw_rng_below(&rng, 20);
+        for (uint32_t g = 0; g < groups; g++)
+            sizes[g] = 1 + cw_rng_below(&rng, 10);
+        const uint32_t workers = 1 + cw_rng_below(&rng, WORKERS_MAX);
+        plan_groups(&planned, workers, sizes, groups);
+        assert_true(sweep_order_init(&order, &planned.plan));
+        while (sweep_order_left(&order) > 0) {
+            const uint32_t point = take(&order, cw_rng_below(&rng, workers));
+            assert_true(point < planned.plan.count && !seen[point]);
+            seen[point] = true;
+        }
+        for (uint32_t i = 0; i < planned.plan.count; i++)
+            assert_true(seen[i]);
+        sweep_order_free(&order);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_worker_stays_with_its_group),
+        cmocka_unit_test(workers_share_the_group_with_the_most_points_left),
+        cmocka_unit_test(points_apart_come_in_their_order),
+        cmocka_unit_test(each_point_comes_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
