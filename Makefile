@@ -222,7 +222,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 
 NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t)
 nightly: setup ## random models, schedules, aarch64, calls that fail: an hour (NIGHTLY_ROUNDS=0: without end)
-	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%)
+	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%) $(BUILD)/check/cubewarp $(BUILD)/check/test/integration/test_sweep
 	@$(SUBMAKE) VARIANT=asan $(NIGHTLY:%=$(BUILD)/asan/%)
 	@$(SUBMAKE) VARIANT=tsan $(NIGHTLY:%=$(BUILD)/tsan/%)
 	@$(SUBMAKE) VARIANT=explore $(STRESS)

@@ -163,6 +163,10 @@ static inline void lp_entry_put(uint32_t *to, uint32_t first, uint32_t second)
     __builtin_memcpy(to, &words, sizeof words);
 }
 
+/* 0 or 1, and whole in a register. A comparison that goes to memory is one byte there, and a wider
+ * load behind it waits. */
+static inline uint32_t lp_entry_flag(bool is) { return (uint32_t)cw_keep_in_register(is); }
+
 static inline uint32_t *lp_entry_put_times(uint32_t *to, uint64_t now_ps, uint64_t at_ps)
 {
     lp_entry_put(to, (uint32_t)now_ps, (uint32_t)(now_ps >> 32));
@@ -175,13 +179,10 @@ static inline uint32_t *lp_entry_put_times(uint32_t *to, uint64_t now_ps, uint64
 static inline void lp_entry_copy_steps(uint32_t *to, const uint32_t *steps, uint32_t count)
 {
 #pragma GCC unroll 8
-    for (uint32_t i = 0; i < LP_STEPS_AT_ONCE; i++) {
-        uint32_t step = steps[i];
-        __asm__("" : "+r"(step));
-        to[i] = step;
-    }
+    for (uint32_t i = 0; i < LP_STEPS_AT_ONCE; i++)
+        to[i] = (uint32_t)cw_keep_in_register(steps[i]);
     for (uint32_t i = LP_STEPS_AT_ONCE; i < count; i++)
-        to[i] = steps[i];
+        to[i] = (uint32_t)cw_keep_in_register(steps[i]);
 }
 
 /* Keeps an event that was sent, with all its steps. `steps` has room for LP_STEPS_AT_ONCE. Fields
@@ -198,29 +199,31 @@ static inline void lp_cause_write(struct lp_cause_writer *writer, const struct c
     const uint64_t since_ps = (uint64_t)(event->time_ps - writer->base_ps);
     const uint64_t delay_ps = (uint64_t)(sent->at_ps - event->time_ps);
     const uint32_t by_number = (uint32_t)event->number;
-    const bool other_number = by_number != sent->number,
-               other_entity = event->entity != sent->entity;
-    const bool flight = (sent->bytes | sent->sigma_ps) != 0, elsewhere = sent->to_lp != event->lp;
-    const bool is_long = (since_ps | delay_ps) >> 32 != 0;
-    const uint32_t tag = (uint32_t)event->type | (uint32_t)sent->type << LP_TAG_TYPE_SHIFT |
-                         (uint32_t)sent->context << LP_TAG_CONTEXT_SHIFT |
-                         count << LP_TAG_STEPS_SHIFT | other_number * (uint32_t)LP_TAG_BY_NUMBER |
-                         other_entity * (uint32_t)LP_TAG_BY_ENTITY |
-                         flight * (uint32_t)LP_TAG_FLIGHT | elsewhere * (uint32_t)LP_TAG_ELSEWHERE |
-                         is_long * (uint32_t)LP_TAG_LONG;
+    const uint32_t is_long = lp_entry_flag((since_ps | delay_ps) >> 32 != 0);
+    uint32_t tag = (uint32_t)event->type | (uint32_t)sent->type << LP_TAG_TYPE_SHIFT |
+                   (uint32_t)sent->context << LP_TAG_CONTEXT_SHIFT | count << LP_TAG_STEPS_SHIFT |
+                   is_long * LP_TAG_LONG;
     lp_entry_put(entry + LP_ENTRY_BEFORE, writer->last[event->lp], (uint32_t)since_ps);
-    lp_entry_put(entry + LP_ENTRY_DELAY, (uint32_t)delay_ps, tag);
     lp_entry_put(entry + LP_ENTRY_ENTITY, sent->entity, sent->number);
     uint32_t *to = entry + LP_ENTRY_WORDS_MIN;
+    uint32_t flag = lp_entry_flag(by_number != sent->number);
     *to = by_number;
-    to += other_number;
+    to += flag;
+    tag |= flag * LP_TAG_BY_NUMBER;
+    flag = lp_entry_flag(event->entity != sent->entity);
     *to = event->entity;
-    to += other_entity;
+    to += flag;
+    tag |= flag * LP_TAG_BY_ENTITY;
+    flag = lp_entry_flag((sent->bytes | sent->sigma_ps) != 0);
     lp_entry_put(to, sent->bytes, sent->sigma_ps);
-    to += 2 * flight;
+    to += 2 * flag;
+    tag |= flag * LP_TAG_FLIGHT;
+    flag = lp_entry_flag(sent->to_lp != event->lp);
     *to = sent->to_lp;
-    to += elsewhere;
-    if (__builtin_expect(is_long, 0))
+    to += flag;
+    tag |= flag * LP_TAG_ELSEWHERE;
+    lp_entry_put(entry + LP_ENTRY_DELAY, (uint32_t)delay_ps, tag);
+    if (__builtin_expect(is_long != 0, 0))
         to = lp_entry_put_times(to, (uint64_t)event->time_ps, (uint64_t)sent->at_ps);
     lp_entry_copy_steps(to, steps, count);
     writer->at = to + count;

@@ -79,18 +79,24 @@ static struct lp_cause_direct *receiver_of(const struct cw_ctx *ctx)
     return ((const struct lp_model *)cw_model_data(ctx))->emit.direct;
 }
 
+/* The functions behind pointers get a copy: so *sent itself stays in registers. From memory its
+ * fields would be read in other widths than they were just written, which takes as long as all the
+ * rest. */
 static inline __attribute__((always_inline)) void
 tell_sent(struct cw_ctx *ctx, const struct lp_sent *sent, const uint32_t *steps)
 {
     const struct lp_cause_direct *const direct = receiver_of(ctx);
     const struct cw_event *const event = ctx->event;
     if (direct == NULL) {
-        emit_records(ctx, sent, steps);
+        const struct lp_sent copy = *sent;
+        emit_records(ctx, &copy, steps);
         return;
     }
     lp_cause_write(direct->writer, event, sent, steps);
-    if (lp_cause_counts(event->type, sent->type))
-        direct->account(direct->arg, event, sent, steps);
+    if (lp_cause_counts(event->type, sent->type)) {
+        const struct lp_sent copy = *sent;
+        direct->account(direct->arg, event, &copy, steps);
+    }
 }
 
 void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
@@ -102,8 +108,9 @@ void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type
                                 .entity = sender.entity,
                                 .number = (uint32_t)sender.number,
                                 .to_lp = to_lp,
-                                .bytes = list->bytes,
-                                .sigma_ps = list->sigma_ps,
+                                /* written one by one: one load of both would wait */
+                                .bytes = (uint32_t)cw_keep_in_register(list->bytes),
+                                .sigma_ps = (uint32_t)cw_keep_in_register(list->sigma_ps),
                                 .type = (uint8_t)type,
                                 .count = (uint16_t)list->count},
               list->step);

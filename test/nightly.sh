@@ -33,6 +33,8 @@ round_from() {
 }
 rounds=${NIGHTLY_ROUNDS:-1}
 round_from "$seed"
+try env CUBEWARP=build/check/cubewarp SWEEP_SPEEDS=$((167 * scale)) SWEEP_KILLS=10 \
+    build/check/test/integration/test_sweep
 try test/mutants/run.py
 for ((round = 1; failed == 0 && (rounds == 0 || round < rounds); round++)); do
     round_from $((seed + round * 1000000000))

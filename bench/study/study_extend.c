@@ -36,14 +36,25 @@ static bool extend_step(sqlite3_stmt *statement)
 
 /* ---- the study as it is now, in temporary tables --------------------------------------------- */
 
+/* Makes a table, and the statement that fills it, which the caller finalises. NULL: it failed. */
+static sqlite3_stmt *begin_table(sqlite3 *sqlite, const char *create, const char *insert)
+{
+    sqlite3_stmt *statement = NULL;
+    return extend_execute(sqlite, create) &&
+                   sqlite3_prepare_v2(sqlite, insert, -1, &statement, NULL) == SQLITE_OK
+               ? statement
+               : NULL;
+}
+
 /* `coming`: each point of the study. */
 static bool fill_coming(sqlite3 *sqlite, const struct study *study)
 {
-    sqlite3_stmt *insert = NULL;
-    bool is_done = extend_execute(sqlite, "CREATE TEMP TABLE coming (id INTEGER PRIMARY KEY, digest"
-                                          " TEXT UNIQUE, label TEXT, command TEXT)") &&
-                   sqlite3_prepare_v2(sqlite, "INSERT INTO coming VALUES (?1, ?2, ?3, ?4)", -1,
-                                      &insert, NULL) == SQLITE_OK;
+    sqlite3_stmt *const insert =
+        begin_table(sqlite,
+                    "CREATE TEMP TABLE coming (id INTEGER PRIMARY KEY, digest TEXT UNIQUE,"
+                    " label TEXT, command TEXT)",
+                    "INSERT INTO coming VALUES (?1, ?2, ?3, ?4)");
+    bool is_done = insert != NULL;
     for (uint32_t i = 0; i < study->point_count && is_done; i++) {
         char *const label = study_label(study, i);
         char *const command = study_command(study, i);
@@ -63,11 +74,10 @@ static bool fill_coming(sqlite3 *sqlite, const struct study *study)
 /* `value`: each value of each axis. */
 static bool fill_values(sqlite3 *sqlite, const struct study *study)
 {
-    sqlite3_stmt *insert = NULL;
-    bool is_done = extend_execute(sqlite, "CREATE TEMP TABLE value (name TEXT, value TEXT,"
-                                          " PRIMARY KEY (name, value))") &&
-                   sqlite3_prepare_v2(sqlite, "INSERT OR IGNORE INTO value VALUES (?1, ?2)", -1,
-                                      &insert, NULL) == SQLITE_OK;
+    sqlite3_stmt *const insert = begin_table(
+        sqlite, "CREATE TEMP TABLE value (name TEXT, value TEXT, PRIMARY KEY (name, value))",
+        "INSERT OR IGNORE INTO value VALUES (?1, ?2)");
+    bool is_done = insert != NULL;
     for (uint32_t a = 0; a < study->axis_count; a++)
         for (uint32_t v = 0; v < study->axes[a].count && is_done; v++) {
             const char *const name = study->axes[a].name, *const text =

@@ -223,9 +223,6 @@ void survey_put_number(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], co
 
 /* ---- between readers and writers ------------------------------------------------------------- */
 
-/* Sorts, chooses x and makes series. CW_OK, or CW_NO_RESOURCE with *error filled. */
-int survey_finish(struct survey *survey, struct cw_error *error);
-
 /* The index of an axis by name; -1: there is none. */
 int survey_axis_find(const struct survey *survey, const char *name);
 /* A row's value; NULL: it has none. */

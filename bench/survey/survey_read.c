@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/study/damaged_database.h"
+#include "bench/survey/survey_finish.h"
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"

@@ -418,26 +418,45 @@ static int count_points(const char *db)
     return count;
 }
 
-/* Killed at 20 random moments: a point with a row keeps it, and in the end the database is that of
- * an undisturbed sweep. */
+static int from_environment(const char *name, int otherwise)
+{
+    const char *const text = getenv(name);
+    return text != NULL ? atoi(text) : otherwise;
+}
+
+/* A study of 30 points for each of so many speeds of links. */
+static int write_killed_study(int speeds)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "base: {preset: tiny, no-data: true}\n"
+             "axes:\n"
+             "  algorithm: [ring_allreduce, tree_allreduce, lrab_hierarchical_allreduce]\n"
+             "  system.sips.count: [2, 4]\n"
+             "  n-elem: [64, 128, 256, 512, 1024]\n"
+             "  links.sip_link.bw_gbs: 10:%d:+10\n",
+             10 * speeds);
+    write_study("killed", text);
+    return 30 * speeds;
+}
+
+/* Killed at random moments, by default 20 of 300 points: a point with a row keeps it, and in the
+ * end the database is that of an undisturbed sweep. SWEEP_KILLS and SWEEP_SPEEDS (30 points each)
+ * choose others: test/nightly.sh kills 10 times in 5,010 points. */
 static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
 {
     (void)state;
     int status, killed = 0, middle = 0, points = 0;
     unsigned seed = 17;
-    write_study("killed", "base: {preset: tiny, no-data: true}\n"
-                          "axes:\n"
-                          "  algorithm: [ring_allreduce, tree_allreduce, "
-                          "lrab_hierarchical_allreduce]\n"
-                          "  system.sips.count: [2, 4]\n"
-                          "  n-elem: [64, 128, 256, 512, 1024]\n"
-                          "  links.sip_link.bw_gbs: 10:100:+10\n");
+    const int all = write_killed_study(from_environment("SWEEP_SPEEDS", 10));
+    const int kills = from_environment("SWEEP_KILLS", KILLS);
     const double begun_s = clock_s();
     free(sweep(0, "killed", "undisturbed", "-j2"));
-    const unsigned within_us = (unsigned)(1e6 * (clock_s() - begun_s) / 5);
-    assert_int_equal(count_points("undisturbed"), 300);
-    for (int i = 0; killed < KILLS && i < TRIES_MAX; i++) {
-        if (points == 300) { /* over before it could be killed: begin anew */
+    const double undisturbed_s = clock_s() - begun_s;
+    const unsigned within_us = (unsigned)(1e6 * undisturbed_s / 5);
+    assert_int_equal(count_points("undisturbed"), all);
+    for (int i = 0; killed < kills && i < TRIES_MAX; i++) {
+        if (points == all) { /* over before it could be killed: begin anew */
             assert_int_equal(unlink(file_of("killed", "sqlite")), 0);
             points = 0;
         }
@@ -448,12 +467,13 @@ static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
         killed += WIFSIGNALED(status);
         const int now = count_points("killed");
         assert_true(now >= points);
-        middle += now > points && now < 300;
+        middle += now > points && now < all;
         points = now;
     }
-    printf("%d times killed, %d of them between two points, %d points left\n", killed, middle,
-           300 - points);
-    assert_int_equal(killed, KILLS);
+    printf("%d points, undisturbed in %.1f s; %d times killed, %d of them between two points, %d "
+           "points left\n",
+           all, undisturbed_s, killed, middle, all - points);
+    assert_int_equal(killed, kills);
     assert_true(middle > 0);
     free(sweep(0, "killed", "killed", ""));
     databases_are_equal("killed", "undisturbed");

@@ -19,6 +19,7 @@
 #include "bench/report/page.h"
 #include "bench/survey/say.h"
 #include "bench/report/sheet.h"
+#include "bench/survey/survey_finish.h"
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_read.h"
 #include "bench/survey/survey_result.h"
