@@ -263,12 +263,15 @@ fuzz: setup ## libFuzzer on each format that is read, from the corpus in test/fu
 FUZZ_PROGRAM := $(OUT)/test/fuzz/fuzz
 fuzz-binaries: $(FUZZ_PROGRAM)
 
-# The tests whose programs read files: units of these folders, and the kept inputs of the formats.
-COVER_TESTS := test/fuzz/test_corpus $(patsubst %.c,%,$(foreach d,bench perf schedule,$(wildcard test/unit/$d/test_*.c)) $(wildcard test/unit/collectives/test_config*.c) test/unit/collectives/test_op_log.c test/faults/test_faults.c)
+# The tests that make the program read files: the kept inputs of the formats, units, whole commands.
+COVER_TESTS := test/fuzz/test_corpus test/faults/test_faults \
+    $(patsubst %.c,%,$(foreach d,bench perf schedule,$(wildcard test/unit/$d/test_*.c)) $(wildcard test/unit/collectives/test_config*.c)) \
+    test/unit/collectives/test_op_log test/unit/collectives/test_install_plan \
+    $(foreach t,algorithm_names check cli compare gradient jitter loaded_mappers msccl parameters perf report_command sweep,test/integration/test_$t)
 .PHONY: cover
 cover: setup ## lines of the readers that the kept inputs, the unit tests and the faults reach
-	@$(SUBMAKE) VARIANT=cover $(COVER_TESTS:%=$(BUILD)/cover/%)
-	@test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
+	@$(SUBMAKE) VARIANT=cover $(BUILD)/cover/cubewarp $(COVER_TESTS:%=$(BUILD)/cover/%)
+	@CUBEWARP=$(BUILD)/cover/cubewarp test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
 
 structure: ## the house in figures: rooms, pairs, circles, assertions, citations
 	@.ci/setup.sh git python3 universal-ctags

@@ -57,8 +57,10 @@ bool ccl_is_xml(const char *module)
 /* A parameter as parameter.h wants it. */
 static bool parameter_is_right(const struct ccl_parameter *parameter)
 {
+    static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     int64_t choices = 0;
-    if (parameter->name == NULL || parameter->name[0] == '\0')
+    if (parameter->name == NULL || parameter->name[0] == '\0' ||
+        parameter->name[strspn(parameter->name, legal)] != '\0')
         return false;
     switch (parameter->type) {
     case CCL_PARAMETER_COUNT:
@@ -83,11 +85,12 @@ static int parameters_check(const struct ccl_algorithm *algorithm, struct cw_err
     for (uint32_t i = 0; i < algorithm->parameter_count; i++) {
         const struct ccl_parameter *const parameter = &algorithm->parameters[i];
         if (!parameter_is_right(parameter))
-            return cw_error_set(
-                error, CW_USAGE,
-                "%.64s: parameter %u, %.64s, is declared wrong; legal is a name, a type, and a "
-                "default that is in its own range",
-                algorithm->name, i, parameter->name != NULL ? parameter->name : "without a name");
+            return cw_error_set(error, CW_USAGE,
+                                "%.64s: parameter %u, %.64s, is declared wrong; legal is a name of "
+                                "letters, digits, _ "
+                                "and -, a type, and a default that is in its own range",
+                                algorithm->name, i,
+                                parameter->name != NULL ? parameter->name : "without a name");
     }
     return CW_OK;
 }

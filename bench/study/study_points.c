@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "bench/options/options.h"
@@ -274,11 +275,14 @@ static bool names_file(const struct study_setting *setting)
     return strcmp(setting->name, "algorithm") == 0 && ends_in(text, ".xml");
 }
 
-/* A file that cannot be read counts as an empty one: its points will say so. */
+/* A file that cannot be read counts as an empty one: its points will say so. So does a device or a
+ * pipe, which may have no end. */
 static void digest_file(XXH3_state_t *state, const char *path)
 {
     static const size_t block = 65536;
-    FILE *const file = fopen(path, "rbe");
+    struct stat status;
+    const bool is_file = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    FILE *const file = is_file ? fopen(path, "rbe") : NULL;
     char *const bytes = file != NULL ? malloc(block) : NULL;
     for (size_t read; bytes != NULL && (read = fread(bytes, 1, block, file)) > 0;)
         (void)XXH3_128bits_update(state, bytes, read);

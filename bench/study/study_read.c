@@ -55,15 +55,16 @@ static void read_settings(struct config_loader *loader, const struct config_node
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
+/* The values of a range differ, and there may be many: they are not compared with each other. */
 static struct study_value *add_value(struct config_loader *loader, struct study_axis *axis,
-                                     const struct config_node *node)
+                                     const struct config_node *node, bool of_range)
 {
     struct study_value *const value = &axis->values[axis->count];
     *value = (struct study_value){.place = node->place};
     value->text = node->kind == CONFIG_SCALAR
                       ? config_arena_text(loader->arena, node->text, node->bytes)
                       : study_node_text(loader->arena, node);
-    for (uint32_t i = 0; i < axis->count && value->text != NULL; i++)
+    for (uint32_t i = 0; i < axis->count && value->text != NULL && !of_range; i++)
         if (strcmp(axis->values[i].text, value->text) == 0) {
             config_error(loader, node->place, "%s: the value %.60s stands twice in this axis",
                          axis->name, value->text);
@@ -76,9 +77,10 @@ static struct study_value *add_value(struct config_loader *loader, struct study_
 
 /* A value that is one setting, by the axis' own name. */
 static void add_setting(struct config_loader *loader, struct study_axis *axis,
-                        const struct config_node *name, const struct config_node *node)
+                        const struct config_node *name, const struct config_node *node,
+                        bool of_range)
 {
-    struct study_value *const value = add_value(loader, axis, node);
+    struct study_value *const value = add_value(loader, axis, node, of_range);
     if (value == NULL)
         return;
     value->settings.list = config_arena_alloc(loader->arena, sizeof *value->settings.list);
@@ -101,7 +103,7 @@ static void read_cases(struct config_loader *loader, const struct config_node *n
         if (!is_as_base &&
             !expect_kind(loader, at->value, CONFIG_MAPPING, at->text, "a mapping of settings"))
             continue;
-        struct study_value *const value = add_value(loader, axis, at);
+        struct study_value *const value = add_value(loader, axis, at, false);
         if (value != NULL)
             read_settings(loader, at->value, &value->settings);
     }
@@ -128,7 +130,7 @@ static void read_range(struct config_loader *loader, const struct config_node *n
                                          .place = range->place,
                                          .text = texts[i],
                                          .bytes = strlen(texts[i])};
-        add_setting(loader, axis, name, &node);
+        add_setting(loader, axis, name, &node, true);
         if (axis->count == read || axis->values[read].settings.count == 0)
             return; /* reported once for the range */
     }
@@ -155,33 +157,50 @@ static void read_axis(struct config_loader *loader, const struct config_node *na
     if (node->kind == CONFIG_MAPPING)
         read_cases(loader, name, axis);
     else if (node->kind == CONFIG_SCALAR)
-        add_setting(loader, axis, name, node);
+        add_setting(loader, axis, name, node, false);
     else
         for (const struct config_node *at = node->first; at != NULL; at = at->next) {
-            add_setting(loader, axis, name, at);
+            add_setting(loader, axis, name, at, false);
             if (!study_setting_is_known(name->text))
                 return; /* told once */
         }
 }
 
+/* The values of an axis that have all names which it sets: one, where all set the axis' own name. A
+ * range has thousands. */
+static uint32_t naming_values(const struct study_axis *axis)
+{
+    const bool is_plain = axis->count > 0 && axis->values[0].settings.count == 1 &&
+                          strcmp(axis->values[0].settings.list[0].name, axis->name) == 0;
+    return is_plain ? 1 : axis->count;
+}
+
+/* The setting of an axis with this name; NULL: there is none. */
+static const struct study_setting *find_setting(const struct study_axis *axis, const char *name)
+{
+    for (uint32_t v = 0; v < naming_values(axis); v++)
+        for (uint32_t i = 0; i < axis->values[v].settings.count; i++)
+            if (strcmp(axis->values[v].settings.list[i].name, name) == 0)
+                return &axis->values[v].settings.list[i];
+    return NULL;
+}
+
 /* Two axes that set the same name would leave it open which counts. */
 static void check_axes_apart(struct config_loader *loader, const struct study *study, uint32_t axis)
 {
-    for (uint32_t v = 0; v < study->axes[axis].count; v++) {
-        const struct study_settings *const own = &study->axes[axis].values[v].settings;
-        for (uint32_t i = 0; i < own->count; i++)
-            for (uint32_t a = 0; a < axis; a++)
-                for (uint32_t k = 0; k < study->axes[a].count; k++)
-                    for (uint32_t j = 0; j < study->axes[a].values[k].settings.count; j++)
-                        if (strcmp(own->list[i].name,
-                                   study->axes[a].values[k].settings.list[j].name) == 0) {
-                            config_error(loader, own->list[i].place,
-                                         "%s is set by the axis %s, too; one name belongs to one "
-                                         "axis",
-                                         own->list[i].name, study->axes[a].name);
-                            return;
-                        }
-    }
+    const struct study_axis *const later = &study->axes[axis];
+    for (uint32_t a = 0; a < axis; a++)
+        for (uint32_t v = 0; v < naming_values(&study->axes[a]); v++)
+            for (uint32_t i = 0; i < study->axes[a].values[v].settings.count; i++) {
+                const char *const name = study->axes[a].values[v].settings.list[i].name;
+                const struct study_setting *const again = find_setting(later, name);
+                if (again == NULL)
+                    continue;
+                config_error(loader, again->place,
+                             "%s is set by the axis %s, too; one name belongs to one axis", name,
+                             study->axes[a].name);
+                return;
+            }
 }
 
 static void read_axes(struct config_loader *loader, struct study *study,

@@ -70,9 +70,13 @@ static void configure(struct run_options *run)
     FUZZ_DEMAND((code == CW_OK) == (errors.count == 0));
     if (config != NULL) {
         fuzz_demand_error(run_options_check(run, &config->hw, &error), &error);
-        fuzz_demand_error(timeline_filter_read(&filter, run->trace_only, run->trace_from_ps,
-                                               run->trace_to_ps, &config->hw, &error),
-                          &error);
+        const int read = timeline_filter_read(&filter, run->trace_only, run->trace_from_ps,
+                                              run->trace_to_ps, &config->hw, &error);
+        fuzz_demand_error(read, &error);
+        for (size_t i = 0; read == CW_OK && i < filter.places; i++)
+            FUZZ_DEMAND(timeline_filter_has(&filter, (struct hw_place){filter.place[i].first[0],
+                                                                       filter.place[i].first[1],
+                                                                       filter.place[i].last[2]}));
     }
     config_free(config);
     config_errors_free(&errors);
@@ -89,6 +93,17 @@ static void set_defaults(enum command command, union line_values *values)
         values->perf = (struct perf_options){.set = "quick", .rounds = 5, .repeats = 2};
 }
 
+/* `cubewarp COMMAND --help`. */
+static void print_help(enum command command)
+{
+    const char *const name = command_row_of(command)->name;
+    static const char perf[] = "perf ";
+    const bool is_part = strncmp(name, perf, sizeof perf - 1) == 0;
+    (void)fuzz_run(FUZZ_OK, NULL,
+                   is_part ? (const char *[]){"perf", name + sizeof perf - 1, "--help", NULL}
+                           : (const char *[]){name, "--help", NULL});
+}
+
 static void read_words(enum command command, int argc, char **argv, bool projected)
 {
     static union line_values values;
@@ -102,6 +117,8 @@ static void read_words(enum command command, int argc, char **argv, bool project
         FUZZ_DEMAND(options_walk(command, argc, argv, count_words, &words, &walked) == CW_OK);
         FUZZ_DEMAND(words == argc);
     }
+    if (code == CW_OK && options.help && !projected)
+        print_help(command);
     if (code != CW_OK || options.help)
         return;
     if ((command & WITH_CONFIG) != 0 && !projected)

@@ -11,6 +11,7 @@
 
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_print.h"
+#include "collectives/runtime/mapper.h"
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/fuzz_plugin.h"
 
@@ -151,7 +152,8 @@ static void load_config(const char *ccl)
 static void read_plugin(const uint8_t *data, size_t size)
 {
     enum { FIELD_BYTES = 256 };
-    static const char *const symbols[] = {"fuzzed", "fuzzed", "fuzzed", "ccl_plugin_abi", "none"};
+    static const char *const symbols[] = {"fuzzed",         "fuzzed", "fuzzed",
+                                          "ccl_plugin_abi", "none",   "fuzz_map"};
     struct chooser fields = {.at = data, .left = size < FIELD_BYTES ? size : FIELD_BYTES};
     const uint8_t *const end = memchr(data, '\n', fields.left);
     if (end != NULL)
@@ -164,6 +166,10 @@ static void read_plugin(const uint8_t *data, size_t size)
     choose_descriptor(&fields);
     snprintf(module, sizeof module, "%s:%s", FUZZ_PLUGIN_BUILT, symbol);
     if (ccl_algorithm_load(module, &error) == NULL)
+        fuzz_demand_error(error.exit_code, &error);
+    if (ccl_mapper_find(module, &error) == NULL)
+        fuzz_demand_error(error.exit_code, &error);
+    if (ccl_validator_find(module, &error) == NULL)
         fuzz_demand_error(error.exit_code, &error);
     load_config(write_config(&rest, symbol));
 }

@@ -17,6 +17,7 @@ struct fuzz_plugin {
 };
 
 extern struct fuzz_plugin fuzz_plugin;
+bool fuzz_map(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
 extern struct ccl_algorithm fuzzed;
 
 #endif

@@ -2,7 +2,8 @@
 # run.sh FUZZER FORMAT...: fuzzes each format for FUZZ_SECONDS, from its kept corpus, the shipped
 # files and all that earlier runs found. New inputs stay in the build folder; an input that fails is
 # written there (README.md says how to replay it). FUZZ_LOG=FILE: a line for each format is added to
-# it: time, format, seconds of processor time, inputs, exit code.
+# it: time, format, seconds of processor time, inputs, exit code. FUZZ_TIMEOUT: seconds for one input
+# (20); more where other programs have the cores.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 fuzzer=$1
@@ -11,7 +12,7 @@ failed=0
 shift
 for name in "$@"; do
     found=$(dirname "$fuzzer")/found/$name
-    options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048
+    options=(-max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-20}" -rss_limit_mb=2048
         -max_len="${FUZZ_MAX_LEN:-16384}" -print_final_stats=1 -artifact_prefix="$found-" -detect_leaks=1)
     seeds=("test/fuzz/corpus/$name")
     case $name in

@@ -357,6 +357,33 @@ static void every_set_has_cases_of_different_names_and_goals_name_cases(void **s
     free(cases);
 }
 
+static void the_history_is_below_a_folder_of_the_environment(void **state)
+{
+    (void)state;
+    char path[128], file[64];
+    struct cw_error error;
+    temporary(file, "cubewarp");
+    *strrchr(file, '/') = '\0'; /* the folder alone */
+    setenv("HOME", file, 1);
+    unsetenv("XDG_DATA_HOME");
+    assert_int_equal(perf_history_path(path, sizeof path, &error), CW_OK);
+    assert_string_equal(path + strlen(file), "/.local/share/cubewarp/perf.sqlite");
+    setenv("XDG_DATA_HOME", file, 1);
+    assert_int_equal(perf_history_path(path, sizeof path, &error), CW_OK);
+    assert_string_equal(path + strlen(file), "/cubewarp/perf.sqlite");
+    assert_int_equal(perf_history_make_folder(path, &error), CW_OK);
+    assert_int_equal(perf_history_try(path, &error), CW_OK);
+    assert_int_equal(unlink(path), 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(file), 0);
+    strcpy(path, "/proc/nothing/perf.sqlite"); /* where no folder can be made */
+    assert_int_equal(perf_history_make_folder(path, &error), CW_NO_RESOURCE);
+    setenv("XDG_DATA_HOME", "relative", 1);
+    unsetenv("HOME");
+    assert_int_equal(perf_history_path(path, sizeof path, &error), CW_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_comparison_counts_and_names_what_is_slower),
         cmocka_unit_test(the_table_holds_ratios_against_the_goal_of_their_state),
         cmocka_unit_test(every_set_has_cases_of_different_names_and_goals_name_cases),
+        cmocka_unit_test(the_history_is_below_a_folder_of_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
