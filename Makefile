@@ -138,7 +138,7 @@ BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 JOBS ?= $(shell nproc)
 SUBMAKE = $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly faults mutants model lint tidy clang check-all format perf scatter-sweep compdb clean test-binaries
+.PHONY: all engine structure unit cross cross-test install uninstall help setup run test unit asan tsan fuzz fuzz-binaries stress nightly faults mutants model lint analyze clang check-all format perf scatter-sweep compdb clean test-binaries
 .DEFAULT_GOAL := all
 
 all: $(OUT)/cubewarp ## build build/cubewarp
@@ -281,9 +281,11 @@ lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
 	@test/lint.sh
 
-tidy: $(OUT)/obj/builtin_files.inc $(OUT)/obj/plugin_template.inc $(OUT)/obj/page_files.inc ## clang-tidy over the product's sources (slow)
-	@.ci/setup.sh $(PACKAGES) clang clang-tidy
-	clang-tidy --quiet $(filter-out $(TEST_SOURCES),$(LIB_SOURCES)) -- $(CFLAGS_COMMON) -I$(OUT)/obj $(ARCH)
+# What needs no run to be found. The packages are this target's alone.
+analyze: ## cppcheck, clang-tidy and gcc's analyzer over every C source: ten minutes, then what changed (ANALYZERS=clang: clang's)
+	@.ci/setup.sh $(PACKAGES) cppcheck clang clang-tidy git
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/obj/builtin_files.inc $(BUILD)/check/obj/plugin_template.inc $(BUILD)/check/obj/page_files.inc
+	@BUILD=$(BUILD) JOBS=$(JOBS) test/analyze/analyze.sh $(ANALYZERS)
 
 clang: setup ## build everything with clang, into build/clang
 	@.ci/setup.sh clang
@@ -302,7 +304,7 @@ cross-test: cross ## the unit tests of core, hw, lp and collectives for aarch64,
 	    $(CROSS_TESTS:%.c=$(BUILD)/cross/%)
 
 check-all: ## everything but the nightly tests
-	@$(MAKE) --no-print-directory lint tidy clang asan tsan fuzz stress model test
+	@$(MAKE) --no-print-directory lint analyze clang asan tsan fuzz stress model test
 
 format: ## lay out every source with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')

@@ -60,8 +60,8 @@ struct worker {
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also those that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
-    int64_t now_ps;               /* time of the last committed event */
-    uint64_t committed, restored; /* events, ever; of them, those that came with a snapshot */
+    int64_t now_ps; /* time of the last committed event */
+    uint64_t committed;
     struct event_pool pool;
     struct pending pending;
     struct commit_records records;
@@ -71,7 +71,8 @@ struct worker {
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */
     struct handler_watch watch;
-    double host_s; /* wall time of this worker's part of the last cw_each_worker() */
+    double host_s;     /* wall time of this worker's part of the last cw_each_worker() */
+    uint64_t restored; /* of `committed`: events that came with a snapshot (snapshot.c) */
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }

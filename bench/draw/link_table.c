@@ -204,9 +204,10 @@ int link_table_add(struct link_table *table, const struct link_table_head *head,
     struct table_filling f = {.model = lp_system_model(system), .use = use};
     struct table_size *const more =
         realloc(table->sizes, (table->size_count + 1) * sizeof *table->sizes);
+    if (more != NULL)
+        table->sizes = more;
     if (more == NULL || !machine_use_finish(use))
         return cw_error_memory(error, "the table of links");
-    table->sizes = more;
     struct table_size *const size = &more[table->size_count++];
     *size = (struct table_size){
         .bytes = head->bytes, .time_ps = head->time_ps, .bin_ps = machine_use_bin_ps(use)};

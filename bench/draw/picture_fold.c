@@ -131,8 +131,8 @@ struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint
     folded->paired = picture->paired && f.fold[0] == 1;
     const size_t cubes = (size_t)f.boxes * folded->cube_w * folded->cube_h;
     folded->links = calloc(picture->link_count + 1, sizeof *folded->links);
-    folded->cubes = picture->cubes == NULL ? NULL : calloc(cubes, sizeof *folded->cubes);
-    folded->first_sip = apart ? NULL : calloc(f.boxes, sizeof *folded->first_sip);
+    folded->cubes = picture->cubes == NULL ? NULL : calloc(cubes + 1, sizeof *folded->cubes);
+    folded->first_sip = apart ? NULL : calloc(f.boxes + 1, sizeof *folded->first_sip);
     if (folded->links == NULL || (picture->cubes != NULL && folded->cubes == NULL) ||
         (!apart && folded->first_sip == NULL)) {
         (void)cw_error_memory(error, "the drawing");

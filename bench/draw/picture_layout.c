@@ -253,6 +253,7 @@ struct picture_rect picture_cube_rect(const struct picture_layout *l, uint32_t c
                                       struct picture_rect box, uint32_t cube)
 {
     const double pitch = l->cube + l->cube_gap;
-    return (struct picture_rect){box.x + l->border + cube % cube_w * pitch,
-                                 box.y + l->border + cube / cube_w * pitch, l->cube, l->cube};
+    const uint32_t column = cube % cube_w, row = cube / cube_w;
+    return (struct picture_rect){box.x + l->border + column * pitch,
+                                 box.y + l->border + row * pitch, l->cube, l->cube};
 }

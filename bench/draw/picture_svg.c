@@ -267,7 +267,7 @@ static void write_title(struct picture_pen *pen)
         n += snprintf(text + n, sizeof text - (size_t)n, "%s%u", k == 0 ? " " : " x ",
                       whole->dim[k].size);
     if (whole->caption[0] != '\0')
-        n += snprintf(text + n, sizeof text - (size_t)n, ": %s", whole->caption);
+        snprintf(text + n, sizeof text - (size_t)n, ": %s", whole->caption);
     fprintf(pen->out, "<text class=\"title\" x=\"44\" y=\"26\">");
     pen_text(pen, text);
     fputs("</text>\n", pen->out);

@@ -122,8 +122,8 @@ static uint64_t events_so_far(const struct bench_session *session)
 static double tiles_of_size(const struct bench_session *session, size_t i)
 {
     const uint64_t bytes = bench_size(session, i) * dtype_bytes(session->options->dtype);
-    const uint64_t tile = ccl_tile_bytes(&session->config->ccl);
-    return (double)((bytes + tile - 1) / tile);
+    const uint64_t tile = ccl_tile_bytes(&session->config->ccl), tiles = (bytes + tile - 1) / tile;
+    return (double)tiles;
 }
 
 /* The events of all sizes behind the one under way. */

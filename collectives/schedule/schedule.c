@@ -115,5 +115,6 @@ double schedule_moved(const struct schedule *schedule)
         for (uint32_t i = 0; i < schedule->rank[r].step_count; i++)
             if (leaves_group_rank(schedule, r, &schedule->rank[r].step[i]))
                 sent += schedule->rank[r].step[i].count;
-    return (double)sent / (schedule->rank_count / schedule->members) / schedule->loop_chunks;
+    const uint32_t groups = schedule->rank_count / schedule->members;
+    return (double)sent / groups / schedule->loop_chunks;
 }

@@ -101,8 +101,9 @@ static double panel_y(const struct panel *panel, double figure)
 
 static struct panel panel_of(const struct trend *trend, size_t index, const struct trend_case *one)
 {
-    struct panel panel = {.x = (double)(index % COLUMNS) * PANEL_WIDTH,
-                          .y = (double)(index / COLUMNS) * PANEL_HEIGHT,
+    const size_t column = index % COLUMNS, row = index / COLUMNS;
+    struct panel panel = {.x = (double)column * PANEL_WIDTH,
+                          .y = (double)row * PANEL_HEIGHT,
                           .low = HUGE_VAL,
                           .runs = trend->run_count};
     for (size_t i = 0; i < one->count; i++) {

@@ -51,8 +51,9 @@ static char *file_bytes(const char *path, size_t *bytes)
     char *text = NULL;
     *bytes = 0;
     for (size_t room = 1 << 16, got = 1; got > 0; room *= 2) {
-        text = realloc(text, room + 1);
-        assert_non_null(text);
+        char *const more = realloc(text, room + 1);
+        assert_non_null(more);
+        text = more;
         got = fread(text + *bytes, 1, room - *bytes, file);
         *bytes += got;
     }

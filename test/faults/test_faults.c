@@ -6,7 +6,7 @@
  * code; each file is old, absent or whole; with exit code 0 each is whole. Built with
  * AddressSanitizer, the program says so when it leaks, and ends with another exit code.
  *
- * FAULT_STRIDE: every so-manieth call only (1: each; default 80). FAULT_ALL=1: each call, not only
+ * FAULT_STRIDE: every so-manieth call only (1: each; default 20). FAULT_ALL=1: each call, not only
  * those from new places. FAULT_PAIRS: random pairs for each command. FAULT_SEED. FAULT_TEST: the
  * name of the one command to test. FAULT_REPLAY: the faults of one run, which is shown.
  */
@@ -215,7 +215,7 @@ static void test_command(const struct command *command)
             all_calls(&calls);
         else
             find_sites(&calls);
-        const uint64_t stride = number_of_environment("FAULT_STRIDE", 80);
+        const uint64_t stride = number_of_environment("FAULT_STRIDE", 20);
         fail_each(command, &calls, command->is_slow && stride > 1 ? 8 * stride : stride);
         fail_pairs(command, &calls, number_of_environment("FAULT_PAIRS", 4));
     }

@@ -63,8 +63,8 @@ static void a_budget_bounds_the_rounds(void **state)
         history);
     assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 1 + 2);
     json_decref(root);
-    struct run_output output = run_line(
-        0, "perf run --set self-test --rounds 9 --repeats 0 --budget 1ms --no-history");
+    struct run_output output =
+        run_line(0, "perf run --set self-test --rounds 9 --repeats 0 --budget 1ms --no-history");
     assert_non_null(strstr(output.err, "over after 1 of 2 cases of the first round"));
     assert_null(strstr(output.out, "self-test/adaptive"));
     run_output_free(&output);
