@@ -282,7 +282,7 @@ lint: ## include arrows, layout, cppcheck
 	@test/lint.sh
 
 # What needs no run to be found. The packages are this target's alone.
-analyze: ## cppcheck, clang-tidy, clang's analyzer and gcc's over every C source: a quarter of an hour, then what changed
+analyze: ## cppcheck, clang-tidy and gcc's analyzer over every C source: ten minutes, then what changed (ANALYZERS=clang: clang's)
 	@.ci/setup.sh $(PACKAGES) cppcheck clang clang-tidy git
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/obj/builtin_files.inc $(BUILD)/check/obj/plugin_template.inc $(BUILD)/check/obj/page_files.inc
 	@BUILD=$(BUILD) JOBS=$(JOBS) test/analyze/analyze.sh $(ANALYZERS)

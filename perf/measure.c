@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,7 +165,8 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
         if (errno != EINTR)
             return measure_fail(error, CW_NO_RESOURCE, command, "is lost");
     child->wall_s = clock_s() - start_s;
-    child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
+    child->system_s = seconds(&use.ru_stime);
+    child->cpu_s = seconds(&use.ru_utime) + child->system_s;
     child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
     if (child->out == NULL && number != 0)
         return measure_fail(error, CW_NO_RESOURCE, command, strerror(number));
@@ -260,13 +262,36 @@ static bool read_bare(const char *text, struct perf_sample *sample)
     return true;
 }
 
-int perf_measure(const struct perf_case *one, bool (*stop)(void *arg), void *stop_arg,
-                 struct perf_sample *sample, struct cw_error *error)
+/* ---- a measurement --------------------------------------------------------------------------- */
+
+void perf_warm_memory(uint64_t bytes)
 {
+    enum { PAGE_BYTES = 4096 };
+    const long free_pages = sysconf(_SC_AVPHYS_PAGES);
+    const uint64_t most = free_pages > 0 ? (uint64_t)free_pages / 2 * PAGE_BYTES : 0;
+    const size_t wanted = (size_t)(bytes < most ? bytes : most);
+    if (wanted == 0)
+        return;
+    char *const memory =
+        mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return;
+    (void)madvise(memory, wanted, MADV_HUGEPAGE); /* free memory is given back in such */
+    for (size_t at = 0; at < wanted; at += PAGE_BYTES)
+        *(volatile char *)(memory + at) = 1;
+    (void)munmap(memory, wanted);
+}
+
+int perf_measure(const struct perf_case *one, uint64_t memory_bytes, bool (*stop)(void *arg),
+                 void *stop_arg, struct perf_sample *sample, struct cw_error *error)
+{
+    enum { MORE_FOR_OTHERS = 4 /* a quarter: other processes take some of it */ };
+
     char command[PERF_COMMAND_BYTES + 32];
     struct perf_child child = {.stop = stop, .stop_arg = stop_arg};
     snprintf(command, sizeof command, "%s%s", one->command,
              one->program == PERF_CUBEWARP ? " --quiet --json -" : "");
+    perf_warm_memory(memory_bytes + memory_bytes / MORE_FOR_OTHERS);
     int result = perf_run_child(one->program, command, &child, error);
     if (result != CW_OK)
         return result;
@@ -278,6 +303,7 @@ int perf_measure(const struct perf_case *one, bool (*stop)(void *arg), void *sto
         return measure_fail(error, CW_BUG, command, "printed no result that can be read");
     sample->run_s = (double)sample->events / sample->events_per_s;
     sample->cpu_s = child.cpu_s;
+    sample->system_s = child.system_s;
     sample->wall_s = child.wall_s;
     result = perf_calibrate(&sample->after, error);
     sample->disturbed = perf_disturbance(&sample->before, &sample->after) != NULL;

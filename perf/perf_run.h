@@ -35,6 +35,7 @@ struct perf_sample {
     /* Not kept in files: of the process, of its host's work on the workers' threads, and both phase
      * by phase, but for start and exit. */
     double wall_s, host_s;
+    double system_s; /* likewise: of cpu_s, in the system, most of it first touches of memory */
     struct perf_phase phases[PERF_PHASES_MAX];
     size_t phase_count;
     uint64_t events, rss_bytes;

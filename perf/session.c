@@ -10,18 +10,23 @@
 #include "core/host/clock.h"
 #include "perf/measure.h"
 
-/* One case in one round, repeated while it is disturbed. *calibration is the last one taken, and
- * stands for the one before: nothing has run since. */
+/* One case in one round, repeated while it is disturbed. `before`: its earlier rounds. *calibration
+ * is the last one taken, and stands for the one before: nothing has run since. */
 static int session_measure(const struct perf_session *session, const struct perf_case *one,
-                           struct perf_calibration *calibration, struct perf_sample *sample,
-                           struct cw_error *error)
+                           const struct perf_case_run *before, struct perf_calibration *calibration,
+                           struct perf_sample *sample, struct cw_error *error)
 {
     const uint32_t round = sample->round;
+    const size_t samples = before->sample_count;
+    uint64_t memory_bytes =
+        samples > 0 ? before->samples[samples - 1].rss_bytes : session->memory_bytes;
     for (uint32_t repeats = 0;; repeats++) {
         *sample = (struct perf_sample){.round = round, .repeats = repeats, .before = *calibration};
-        const int result = perf_measure(one, session->stop, session->arg, sample, error);
+        const int result =
+            perf_measure(one, memory_bytes, session->stop, session->arg, sample, error);
         if (result != CW_OK)
             return result;
+        memory_bytes = sample->rss_bytes;
         *calibration = sample->after;
         const bool again = sample->disturbed && repeats < session->repeats_max;
         if (sample->disturbed && session->disturbed != NULL)
@@ -61,7 +66,7 @@ static int run_round(const struct perf_session *session, const struct perf_case 
         if (session->progress != NULL)
             session->progress(session->arg, round, cases[at].name, round * count + at,
                               session->rounds * count);
-        result = session_measure(session, &cases[at], calibration, &sample, error);
+        result = session_measure(session, &cases[at], &run->cases[at], calibration, &sample, error);
         if (result == CW_OK && !perf_case_add(&run->cases[at], &sample))
             result = cw_error_memory(error, "the samples");
     }

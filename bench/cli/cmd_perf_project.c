@@ -11,6 +11,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/project/project_report.h"
 #include "collectives/config/input/environment.h"
+#include "core/host/clock.h"
 #include "perf/session.h"
 
 /* Stated: the memory traffic of one core that copies, in bytes per second. */
@@ -22,6 +23,8 @@
 /* Of two cores, in the machine's two states. */
 #define NEAR_LINE_S 50e-9
 #define FAR_LINE_S  210e-9
+/* Runs of a command are repeated for so long. */
+#define TRIALS_S 2.0
 
 enum { ROUNDS_MAX = 99 };
 
@@ -140,7 +143,9 @@ static int measure_threads(const struct perf_options *options, struct project_ou
     for (int i = 0; i < 2; i++)
         snprintf(cases[i].command, sizeof cases[i].command, "%s --threads %d",
                  outcome->subject->line, i + 1);
-    const struct perf_session session = {.rounds = options->rounds, .repeats_max = 2};
+    const struct perf_session session = {.rounds = options->rounds,
+                                         .repeats_max = 2,
+                                         .memory_bytes = outcome->subject->memory_bytes};
     struct perf_run run;
     perf_run_begin(&run, "project");
     const int result = perf_session_measure(&session, cases, 2, &run, error);
@@ -155,9 +160,10 @@ static int measure_threads(const struct perf_options *options, struct project_ou
 static int predict_one(struct subject *subject, struct project_outcome *outcome,
                        struct cw_error *error)
 {
-    enum { TRIALS = 3 };
+    enum { TRIALS_MAX = 3 };
     const struct subject_way way = {.sync = CW_SEQUENTIAL, .workers = 1, .threads = 1};
-    for (int trial = 0; trial < TRIALS; trial++) {
+    const double start_s = clock_s();
+    for (int trial = 0; trial < TRIALS_MAX && clock_s() - start_s < TRIALS_S; trial++) {
         struct cw_stats stats;
         const int result = subject_run(subject, &way, &stats, error);
         if (result != CW_OK)
@@ -177,7 +183,7 @@ static int predict_all(const struct perf_options *options, struct project_outcom
     const double lines_s[] = {outcome->check.line_s, NEAR_LINE_S, FAR_LINE_S};
     static const char *const names[] = {"this", "near", "far"};
     struct subject *const subject = outcome->basis.subject;
-    struct host_work host;
+    struct host_phases host;
     int result = subject_host_measure(subject, 1, &outcome->basis.host, error);
     if (result == CW_OK)
         result = subject_host_measure(subject, 2, &host, error);

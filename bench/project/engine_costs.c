@@ -13,7 +13,7 @@
 enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 2, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS = 32 };
 /* Short commands are tried more often, for so long together. */
 #define SUBJECT_TRIALS_S 3.0
-#define HOST_TRIALS_S    0.5
+#define HOST_TRIALS_S    3.0
 
 /* Stated, not measured: of a message 64 bytes move, most of them fetched ahead, so that the two
  * workers together wait for this part of a line; fitted to PHOLD in the machine's two states. */
@@ -139,13 +139,8 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
     return CW_OK;
 }
 
-/* The least of some trials, phase by phase: a disturbance of one phase does not count. */
-struct host_least {
-    struct host_work phase[PROCESS_PHASES_MAX];
-    size_t count;
-};
-
-static void take_least(struct host_least *least, const struct process_phases *phases, bool first)
+/* Keeps the least of some trials, phase by phase: a disturbance of one phase does not count. */
+static void take_least(struct host_phases *least, const struct process_phases *phases, bool first)
 {
     least->count = phases->count;
     for (size_t i = 0; i < phases->count; i++) {
@@ -154,6 +149,7 @@ static void take_least(struct host_least *least, const struct process_phases *ph
                                       process_phase_serial_s(phase),
                                       (double)phase->times.host_calls};
         struct host_work *const of = &least->phase[i];
+        least->name[i] = phase->name;
         if (first)
             *of = own;
         of->work_s = fmin(of->work_s, own.work_s);
@@ -162,39 +158,36 @@ static void take_least(struct host_least *least, const struct process_phases *ph
     }
 }
 
-static struct host_work sum_of_least(const struct host_least *least)
+static void sum_up(struct host_phases *host)
 {
-    struct host_work sum = {.calls = 0};
-    for (size_t i = 0; i < least->count; i++) {
-        sum.work_s += least->phase[i].work_s;
-        sum.longest_s += least->phase[i].longest_s;
-        sum.serial_s += least->phase[i].serial_s;
-        sum.calls += least->phase[i].calls;
+    for (size_t i = 0; i < host->count; i++) {
+        host->sum.work_s += host->phase[i].work_s;
+        host->sum.longest_s += host->phase[i].longest_s;
+        host->sum.serial_s += host->phase[i].serial_s;
+        host->sum.calls += host->phase[i].calls;
     }
-    return sum;
 }
 
-int subject_host_measure(struct subject *subject, uint32_t workers, struct host_work *host,
+int subject_host_measure(struct subject *subject, uint32_t workers, struct host_phases *host,
                          struct cw_error *error)
 {
-    enum { HOST_TRIALS_MIN = 3, HOST_TRIALS_MAX = 9 };
+    enum { HOST_TRIALS_MAX = 9 };
     struct process_phases phases = {.count = 0};
-    struct host_least least = {.count = 0};
     const struct subject_way way = {.sync = workers > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL,
                                     .workers = workers,
                                     .threads = 1,
                                     .phases = &phases};
     const double start_s = clock_s();
-    for (int trial = 0; trial < HOST_TRIALS_MIN ||
-                        (trial < HOST_TRIALS_MAX && clock_s() - start_s < HOST_TRIALS_S);
-         trial++) {
+    *host = (struct host_phases){.count = 0};
+    for (int trial = 0;
+         trial == 0 || (trial < HOST_TRIALS_MAX && clock_s() - start_s < HOST_TRIALS_S); trial++) {
         struct cw_stats stats;
         const int result = subject_run(subject, &way, &stats, error);
         if (result != CW_OK)
             return result;
-        take_least(&least, &phases, trial == 0);
+        take_least(host, &phases, trial == 0);
     }
-    *host = sum_of_least(&least);
+    sum_up(host);
     return CW_OK;
 }
 

@@ -8,7 +8,7 @@
 #define BENCH_PROJECT_ENGINE_COSTS_H
 
 #include "bench/project/subject.h"
-#include "perf/engine_model.h"
+#include "perf/model/engine_model.h"
 
 enum { SUBJECT_PARTS = 11 }; /* up to 1,024 parts */
 
@@ -31,12 +31,20 @@ struct host_work {
     double calls;     /* of cw_each_worker() */
 };
 
+/* The same phase by phase, and all together. */
+struct host_phases {
+    const char *name[PROCESS_PHASES_MAX];
+    struct host_work phase[PROCESS_PHASES_MAX];
+    size_t count;
+    struct host_work sum;
+};
+
 /* Of any model. */
 int engine_costs_measure(struct perf_engine_costs *costs, struct cw_error *error);
 int subject_costs_measure(struct subject *subject, const struct perf_engine_costs *costs,
                           struct subject_costs *measured, struct cw_error *error);
 
-int subject_host_measure(struct subject *subject, uint32_t workers, struct host_work *host,
+int subject_host_measure(struct subject *subject, uint32_t workers, struct host_phases *host,
                          struct cw_error *error);
 
 /* How much cheaper an event is among a part of the LPs, since more of them are in the cache. The

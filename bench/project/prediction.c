@@ -48,12 +48,13 @@ void prediction_basis_free(struct prediction_basis *basis)
 }
 
 /* The cost of an event on one of several workers over that in a sequential run. Two workers in turn
- * on one core take a cache from each other if their events do not fit it together, which two cores
- * do not do. */
+ * on one core take its nearest cache from each other if their events do not fit it together, which
+ * two cores do not do. */
 static double event_factor(const struct prediction_basis *basis, uint32_t workers)
 {
-    const bool in_turn = workers > 1 && basis->event_bytes <= 0;
-    return in_turn ? basis->measured.workers_factor : basis->measured.adaptive_factor;
+    enum { EVENTS_NEAR = 16384 /* some 2 MiB with their entries and states */ };
+    const bool fits = basis->measured.stats.events_alive_max <= EVENTS_NEAR;
+    return workers > 1 && fits ? basis->measured.workers_factor : basis->measured.adaptive_factor;
 }
 
 /* The model's figures for the events of the trace. */
@@ -109,7 +110,7 @@ static double memory_s(const struct prediction_basis *basis, const struct predic
 static struct host_parts host_parts_of(const struct prediction_basis *basis,
                                        const struct prediction *prediction)
 {
-    const struct host_work *const one = &basis->host, *const many = &prediction->host;
+    const struct host_work *const one = &basis->host.sum, *const many = &prediction->host.sum;
     const uint32_t n = prediction->workers;
     const double line_s = n > 1 ? perf_socket_line_s(&prediction->layout, 0, n - 1) : 0;
     const double scale = one->work_s > 0 ? basis->parts.host_s / one->work_s : 0;

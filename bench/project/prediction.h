@@ -1,6 +1,7 @@
 /*
  * prediction.h: the speed of a command on machines that are not there: the model of the engine
- * (perf/engine_model.h) with this machine's costs, and around it the other parts of the process.
+ * (perf/model/engine_model.h) with this machine's costs, and around it the other parts of the
+ * process.
  *
  * One thread.
  */
@@ -26,7 +27,7 @@ struct host_parts {
 struct prediction_basis {
     struct subject *subject;
     const struct perf_trace *trace;
-    struct host_work host; /* in this process, on one worker */
+    struct host_phases host; /* in this process, on one worker */
     struct perf_engine_costs costs;
     struct subject_costs measured;
     struct process_parts parts;
@@ -53,7 +54,7 @@ extern const char *const prediction_share_name[SHARES];
 struct prediction {
     struct perf_socket_layout layout;
     uint32_t workers;
-    struct host_work host;            /* in this process, on so many workers in turn */
+    struct host_phases host;          /* in this process, on so many workers in turn */
     struct host_parts host_parts;     /* of the process */
     double engine_gain, process_gain; /* over one thread */
     double part_factor;               /* an event's cost on a part of the LPs */

@@ -122,7 +122,8 @@ static void print_phases(const struct perf_sample *process)
                serial_s * 1e3);
         told_s += phase->wall_s;
     }
-    printf(", start and exit %.1f\n", fmax(0, process->wall_s - told_s) * 1e3);
+    printf(", start and exit %.1f; of all, %.1f in the system\n",
+           fmax(0, process->wall_s - told_s) * 1e3, process->system_s * 1e3);
 }
 
 static void print_check(const struct project_check *check)
@@ -159,6 +160,18 @@ static void print_prediction(const struct project_outcome *outcome,
     putchar('\n');
 }
 
+/* The host's own work for a prediction, in this process and not scaled to the measured one. */
+static void print_host(const struct prediction *prediction)
+{
+    const struct host_phases *const host = &prediction->host;
+    printf("#   the host on %" PRIu32 " workers in turn, ms of the longest worker (serial):",
+           prediction->workers);
+    for (size_t i = 0; i < host->count; i++)
+        printf("%s %s %.2f (%.2f)", i == 0 ? "" : ",", host->name[i],
+               host->phase[i].longest_s * 1e3, host->phase[i].serial_s * 1e3);
+    putchar('\n');
+}
+
 static void print_predictions(const struct perf_options *options,
                               const struct project_outcome *outcome)
 {
@@ -170,8 +183,10 @@ static void print_predictions(const struct perf_options *options,
            "the workers' time, the next limit first");
     print_prediction(outcome, &outcome->near);
     print_prediction(outcome, &outcome->far);
-    for (size_t i = 0; i < options->layout_count; i++)
+    for (size_t i = 0; i < options->layout_count; i++) {
         print_prediction(outcome, &outcome->predictions[i]);
+        print_host(&outcome->predictions[i]);
+    }
 }
 
 void project_print(const struct perf_options *options, const struct project_outcome *outcome)

@@ -14,6 +14,7 @@
 #include "lp/host/placement.h"
 #include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
+#include "perf/measure.h"
 
 static int out_of_memory(struct cw_error *error)
 {
@@ -128,6 +129,7 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
     engine->trace = way->trace != NULL ? perf_trace_note : NULL;
     engine->trace_arg = way->trace;
     int result;
+    perf_warm_memory(subject->memory_bytes);
     if (subject->is_phold) {
         double setup_s;
         if (way->phases != NULL)
@@ -144,6 +146,8 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
         result_free(&run);
     }
     *engine = before;
+    if (subject->memory_bytes == 0)
+        subject->memory_bytes = peak_rss_bytes();
     return result;
 }
 

@@ -26,6 +26,7 @@ struct subject {
     bool has_model;
     struct lp_plan *plan; /* of run: its credits bound the lookahead */
     uint32_t lp_count;
+    uint64_t memory_bytes; /* the peak of this process after the first run: perf_warm_memory() */
 };
 
 /* Reads a command; without one, a small PHOLD. */

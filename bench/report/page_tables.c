@@ -91,7 +91,8 @@ static void put_matrix_row(FILE *out, const struct survey *survey, size_t s, dou
             fputs("<td></td>", out);
             continue;
         }
-        const double share = most > least && time > 0 ? log(time / least) / log(most / least) : 0.0;
+        const bool is_shaded = least > 0 && most > least; /* a file may have negative times */
+        const double share = is_shaded ? log(time / least) / log(most / least) : 0.0;
         fprintf(out, "<td class=\"n h%d\">%s</td>", (int)(share * (HEAT_STEPS - 1) + 0.5),
                 say_time(time, text));
     }

@@ -47,18 +47,36 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
     return false;
 }
 
-/* The PEs of the rank's SIP that run the kernel, in order of (cube, pe); returns how many. The
- * plans name those of the configured algorithm; one for another collective names its own. */
-static uint32_t launched_pes(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                             const struct ccl_call *call, uint32_t *out)
+/* Those that the plans name. They are the same in each call, so they are kept where there is room
+ * for those of all ranks. */
+static uint32_t planned_pes(const struct dist *dist, uint32_t rank, const uint32_t **pes)
 {
+    *pes = dist->launched;
+    if (dist->planned == NULL)
+        return install_plan_participants(dist->plans, rank, dist->launched);
+    const struct hw_config *const hw = &dist->options.config->hw;
+    uint32_t *const kept = dist->planned + (size_t)rank * hw_cubes(hw) * hw_pes(hw);
+    if (dist->planned_count[rank] == UINT32_MAX)
+        dist->planned_count[rank] = install_plan_participants(dist->plans, rank, kept);
+    *pes = kept;
+    return dist->planned_count[rank];
+}
+
+/* The PEs of the rank's SIP that run the kernel, in order of (cube, pe), until the next call;
+ * returns how many. The plans name those of the configured algorithm; one for another collective
+ * names its own. */
+static uint32_t launched_pes(const struct dist *dist, const struct ccl_algorithm *algorithm,
+                             const struct ccl_call *call, const uint32_t **pes)
+{
+    uint32_t *const out = dist->launched;
     const struct submission *const submission = &dist->submissions[call->rank];
     const struct tensor *shards = algorithm == submission->algorithm ? submission->operands
                                   : algorithm->machine.lanes         ? launch_tensor(submission)
                                                                      : NULL;
     const bool by_shards = algorithm == submission->algorithm || algorithm->machine.lanes;
     if (!by_shards && algorithm == install_plan_of(dist->plans, call->rank).algorithm)
-        return install_plan_participants(dist->plans, call->rank, out);
+        return planned_pes(dist, call->rank, pes);
+    *pes = out;
     const uint32_t sip = install_plan_of(dist->plans, call->rank).sip;
     uint32_t count = 0;
     for (uint32_t cube = 0; cube < hw_cubes(call->hw); cube++)
@@ -104,9 +122,10 @@ static int validate_layout(const struct dist *dist, const struct ccl_algorithm *
         return CW_OK; /* threads reach the rank's one shard from any PE */
     if (tensor == NULL || algorithm == dist->submissions[rank].algorithm)
         return CW_OK;
-    const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
+    const uint32_t *pes;
+    const uint32_t count = launched_pes(dist, algorithm, &call, &pes);
     for (uint32_t i = 0, at = 0; i < count || (both && at < tensor->shard_count);) {
-        const uint32_t kernel = i < count ? dist->launched[i] : UINT32_MAX;
+        const uint32_t kernel = i < count ? pes[i] : UINT32_MAX;
         const uint32_t shard = at < tensor->shard_count ? tensor->shard[at].pe_index : UINT32_MAX;
         if (kernel < shard)
             return refuse_layout(dist, algorithm, rank, kernel, "runs the kernel without a shard",
@@ -192,8 +211,9 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         args.region[DIST_OPERANDS_REGION] =
             (struct tl_region){operands->window_va, operands->hbm_offset, operands->shard_bytes};
     }
-    const uint32_t count = launched_pes(dist, algorithm, &call, dist->launched);
-    return lp_system_submit_launches(dist->system, dist->launched, count,
+    const uint32_t *pes;
+    const uint32_t count = launched_pes(dist, algorithm, &call, &pes);
+    return lp_system_submit_launches(dist->system, pes, count,
                                      kernel_of_call(algorithm, submission), &args, error);
 }
 

@@ -45,6 +45,8 @@ struct dist {
     uint32_t submitted, first_rank; /* of the open epoch: how many ranks, and the first */
     struct tensor **tensors;        /* [world_size] of the last collective: its results */
     uint32_t *launched;      /* [PEs of a SIP] that run the rank's kernel: room for a launch */
+    uint32_t *planned;       /* [rank][PEs of a SIP] the same, as the plans say; NULL: too many */
+    uint32_t *planned_count; /* [rank] how many; UINT32_MAX: not yet asked */
     struct tensor **scratch; /* [world_size] of the collective under way; or all NULL */
     /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
     const struct ccl_algorithm *checked_algorithm;

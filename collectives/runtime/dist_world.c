@@ -186,6 +186,22 @@ static uint64_t reserved_bytes(const struct dist *dist)
     return (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
 }
 
+/* Room for the PEs that the plans name for each rank. Beyond a bound they are asked for again in
+ * each call. */
+static bool allocate_planned(struct dist *dist)
+{
+    enum { PLANNED_MAX = 1 << 20 };
+    const struct hw_config *const hw = &dist->options.config->hw;
+    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = dist->world_size;
+    if (ranks > PLANNED_MAX / of_rank)
+        return true;
+    dist->planned = malloc((ranks * of_rank + 1) * sizeof *dist->planned);
+    dist->planned_count = malloc((ranks + 1) * sizeof *dist->planned_count);
+    if (dist->planned_count != NULL)
+        memset(dist->planned_count, 0xff, ranks * sizeof *dist->planned_count);
+    return dist->planned != NULL && dist->planned_count != NULL;
+}
+
 static bool allocate_world(struct dist *dist)
 {
     dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
@@ -206,9 +222,9 @@ static bool allocate_world(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
                                            dist->options.arg);
-    return dist->submissions && dist->tensors && dist->scratch && dist->launched && dist->space &&
-           dist->init_barrier && dist->barrier && dist->end_barrier &&
-           (dist->data || dist->options.no_data) &&
+    return allocate_planned(dist) && dist->submissions && dist->tensors && dist->scratch &&
+           dist->launched && dist->space && dist->init_barrier && dist->barrier &&
+           dist->end_barrier && (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
@@ -382,6 +398,8 @@ void dist_free(struct dist *dist)
     free(dist->tensors);
     free(dist->scratch);
     free(dist->launched);
+    free(dist->planned);
+    free(dist->planned_count);
     free(dist);
 }
 

@@ -13,19 +13,6 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* A worker needs a round from here on: */
-enum {
-    LOOKS_BEFORE_ROUND = 64,  /* turns in a row that found nothing to do */
-    LIVE_BEFORE_ROUND = 1024, /* logs */
-    /* Events handled since the last round. The host waits for their records, which only a round
-     * delivers. Near the memory limit a worker may handle and undo the same events again and
-     * again: only a round lets them commit. */
-    EVENTS_BEFORE_ROUND = 16384,
-    RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not published */
-};
-/* Among more workers than these a worker rests after a round, for so many turns per worker. */
-enum { WORKERS_FEW = 8, REST_TURNS = 8 };
-
 uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
 
 void gvt_path_delays(int64_t *delays_ps, const int64_t *least_delay_ps, uint32_t n)
@@ -203,7 +190,7 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
 static uint64_t looks_before_round(const struct timewarp *tw)
 {
     if (!tw->throttle.held)
-        return LOOKS_BEFORE_ROUND;
+        return GVT_LOOKS_BEFORE_ROUND;
     return tw->gathered && tw->index != 0 ? UINT64_MAX : 1;
 }
 
@@ -218,7 +205,7 @@ static uint64_t rest_after_round(const struct timewarp *tw)
     const uint64_t workers = tw->worker->sim->worker_count;
     const bool promises =
         tw->promise.blocked_by == tw->index || tw->promise.blocked_by_delay_ps > 0;
-    return workers > WORKERS_FEW && promises ? workers * REST_TURNS : 0;
+    return workers > GVT_WORKERS_FEW && promises ? workers * GVT_REST_TURNS : 0;
 }
 
 /* Whether only a round can let the worker go on, as far as it can tell. */
@@ -228,7 +215,7 @@ static bool needs_round(const struct timewarp *tw)
     if (tw->turns < tw->gvt.rest_until && !tw->throttle.held)
         return false;
     return tw->gvt.wanted || tw->wait.looks >= looks_before_round(tw) ||
-           live >= LIVE_BEFORE_ROUND || (live > 0 && live >= tw->throttle.allowance);
+           live >= GVT_LIVE_BEFORE_ROUND || (live > 0 && live >= tw->throttle.allowance);
 }
 
 /* A round costs each worker some cache lines. So a worker begins one only if it cannot go on
@@ -236,11 +223,12 @@ static bool needs_round(const struct timewarp *tw)
 static bool is_wanted(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    return needs_round(tw) || record_outbox_bytes(&tw->outbox) >= RECORD_BYTES_BEFORE_ROUND ||
+    return needs_round(tw) || record_outbox_bytes(&tw->outbox) >= GVT_RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT &&
             (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
-           tw->processed - tw->gvt.processed_then >= EVENTS_BEFORE_ROUND || tw->current.failed ||
-           tw->current.stuck || credit_wants_round(&tw->credit, tw->links.sent_for_good);
+           tw->processed - tw->gvt.processed_then >= GVT_EVENTS_BEFORE_ROUND ||
+           tw->current.failed || tw->current.stuck ||
+           credit_wants_round(&tw->credit, tw->links.sent_for_good);
 }
 
 /* Worker 0: asks for the records of the events before the last round's GVT to be delivered. */

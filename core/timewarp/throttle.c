@@ -39,7 +39,6 @@ enum {
     REACH_REST_MAX = 1 << 12,
     BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
     BATCH_LEAST = 4, /* within these */
-    BATCH_MOST = 512,
 };
 /* The share of events undone must fall to this part of its former value. */
 static const double REACH_GAIN = 0.75;
@@ -53,9 +52,9 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
     const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
     const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
     const size_t part = most / BATCHES_PER_WINDOW;
-    const unsigned ahead = part > BATCH_MOST       ? BATCH_MOST
-                           : part < BATCH_MOST_MIN ? BATCH_MOST_MIN
-                                                   : (unsigned)part;
+    const unsigned ahead = part > THROTTLE_AHEAD_MAX ? THROTTLE_AHEAD_MAX
+                           : part < BATCH_MOST_MIN   ? BATCH_MOST_MIN
+                                                     : (unsigned)part;
     *throttle = (struct throttle){.sync = sync,
                                   .window = window,
                                   .window_first = window,
@@ -96,9 +95,17 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
 
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending)
 {
-    const uint64_t share = throttle->sync == CW_STRESS ? BATCH_MOST : pending / BATCH_SHARE;
+    const uint64_t share = throttle->sync == CW_STRESS ? THROTTLE_AHEAD_MAX : pending / BATCH_SHARE;
     const unsigned most = throttle->batch_ahead;
     return share < BATCH_LEAST ? BATCH_LEAST : share > most ? most : (unsigned)share;
+}
+
+void throttle_adjust_batch(struct throttle *throttle, bool stopped)
+{
+    const unsigned batch = stopped ? throttle->batch / 2 : throttle->batch + throttle->batch / 8;
+    throttle->batch = batch < THROTTLE_BATCH_MIN   ? THROTTLE_BATCH_MIN
+                      : batch > THROTTLE_BATCH_MAX ? THROTTLE_BATCH_MAX
+                                                   : batch;
 }
 
 static void throttle_narrow(struct throttle *throttle, size_t least)

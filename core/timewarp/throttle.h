@@ -15,6 +15,12 @@
 #include "core/cw.h"
 #include "core/memory/memory.h"
 
+enum {
+    THROTTLE_BATCH_MIN = 8, /* safe events between two looks at the others */
+    THROTTLE_BATCH_MAX = 1024,
+    THROTTLE_AHEAD_MAX = 512, /* speculative ones */
+};
+
 /* Events that were handled speculatively, and undone, since the window was last looked at. */
 struct throttle_usage {
     uint64_t processed, rolled_back;
@@ -62,6 +68,11 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
  * that arrive meanwhile come too late. In the stress mode that is
  * welcome. */
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
+
+/* After a batch. While the safe bound stops a worker, the others wait for its next promise. Several
+ * batches should fit between two stops, so that all workers go on at once instead of taking turns.
+ */
+void throttle_adjust_batch(struct throttle *throttle, bool stopped);
 
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */

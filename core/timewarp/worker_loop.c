@@ -28,8 +28,6 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* Safe events between two looks at the others. */
-enum { BATCH_MIN = 8, BATCH_MAX = 1024 };
 /* Speculative events between two looks at the promise that stops this worker. */
 enum { SPECULATIVE_STEP = 16 };
 /* Events between two looks at the time, while one thread has all events. With a receiver of records
@@ -430,15 +428,6 @@ static unsigned handle_timed(struct timewarp *tw)
     return handled + handle_measured(tw);
 }
 
-/* While the safe bound stops a worker, the others wait for its next promise. Several batches should
- * fit between two stops, so that all workers go on at once instead of taking turns. */
-static void adjust_batch(struct timewarp *tw, bool stopped)
-{
-    const unsigned batch =
-        stopped ? tw->throttle.batch / 2 : tw->throttle.batch + tw->throttle.batch / 8;
-    tw->throttle.batch = batch < BATCH_MIN ? BATCH_MIN : batch > BATCH_MAX ? BATCH_MAX : batch;
-}
-
 /* From a time to a later one. The safe bound is far below 0 until a promise is known. */
 static inline int64_t distance_ps(int64_t from_ps, int64_t to_ps)
 {
@@ -520,7 +509,7 @@ static bool handle_batch(struct timewarp *tw)
         ahead += verdict == SPECULATIVE;
     }
     if (handled + ahead > 0)
-        adjust_batch(tw, verdict == BLOCKED);
+        throttle_adjust_batch(&tw->throttle, verdict == BLOCKED);
     return handled + ahead > 0;
 }
 

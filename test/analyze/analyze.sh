@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs cppcheck, clang-tidy, clang's analyzer and gcc's over each C source, and says what they find
-# beyond what is accepted with a reason. `make analyze` starts it.
+# Runs cppcheck, clang-tidy and gcc's analyzer over each C source, or those that are named, and says
+# what they find beyond what is accepted with a reason. `make analyze` starts it. `clang` is clang's
+# analyzer.
 #
 #   test/analyze/analyze.sh [cppcheck | clang-tidy | clang | gcc]... [-- FILE...]
 #
@@ -38,7 +39,7 @@ version_of() {
 settings_of() {
     case $1 in
     gcc) cat $here/gcc.txt $here/gcc_tests.txt $here/assume.h ;;
-    cppcheck) cat $here/cppcheck.txt $here/jansson.cfg ;;
+    cppcheck) cat $here/cppcheck.txt $here/known.cfg ;;
     clang) cat .clang-tidy test/.clang-tidy $here/assume.h ;;
     clang-tidy) cat .clang-tidy test/.clang-tidy ;;
     esac
@@ -94,7 +95,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
     tools+=("$1")
     shift
 done
-[ ${#tools[@]} -gt 0 ] || tools=(cppcheck clang-tidy gcc clang)
+[ ${#tools[@]} -gt 0 ] || tools=(cppcheck clang-tidy gcc)
 [ $# -gt 0 ] && shift && files=("$@")
 [ ${#files[@]} -gt 0 ] || mapfile -t files < <(git ls-files '*.c')
 

@@ -4,6 +4,7 @@
  */
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/draw/picture_json.h"
 #include "test/fuzz/fuzz.h"
@@ -32,6 +33,10 @@ static void report_all(const char *path)
     (void)fuzz_run(FUZZ_OK | FUZZ_USAGE, path,
                    (const char *[]){"report", path, "test/fuzz/corpus/result/ring", "-o", page,
                                     "--csv", "-", "--markdown", table, NULL});
+    size_t bytes;
+    char *const text = fuzz_read(page, &bytes);
+    FUZZ_DEMAND(text == NULL || strstr(text, "class=\"n h-") == NULL); /* shades are from 0 on */
+    free(text);
 }
 
 /* A picture that is drawn is written and read as itself. */

@@ -1,13 +1,13 @@
 /*
- * test_perf_engine_model.c: the model of the engine (perf/engine_model.h) on small traces whose
- * schedules are known. Events cost a second, turns a microsecond, so that the answers are whole
- * seconds but for a small part.
+ * test_perf_engine_model.c: the model of the engine (perf/model/engine_model.h) on small traces
+ * whose schedules are known. Events cost a second, turns a microsecond, so that the answers are
+ * whole seconds but for a small part.
  */
 #include "test/support/test_perf_support.h"
 
 #include <string.h>
 
-#include "perf/engine_model.h"
+#include "perf/model/engine_model.h"
 
 enum { WORKERS_MAX = 4, NEVER = -1 };
 
