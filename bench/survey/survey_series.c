@@ -207,7 +207,8 @@ static void survey_make_series(struct survey *survey)
     free(keys);
     sorting = survey;
     for (size_t s = 0; s < survey->series_count; s++)
-        qsort(survey->series[s].rows, survey->series[s].count, sizeof(size_t), compare_by_x);
+        if (survey->series[s].count > 1) /* one without rows may have no memory */
+            qsort(survey->series[s].rows, survey->series[s].count, sizeof(size_t), compare_by_x);
 }
 
 void survey_series_find(struct survey *survey)
