@@ -185,6 +185,8 @@ bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, c
         lazy->reused++;
         if (tw->current.speculative)
             note_again(tw, item);
+        else if ((*item & ITEM_KIND_MASK) == ITEM_REMOTE)
+            tw->links.sent_for_good++; /* I-CREDIT-2: the event commits without a log */
         return true;
     }
     return false;

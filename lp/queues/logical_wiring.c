@@ -11,12 +11,20 @@
 
 #include "hw/route.h"
 
+/* A name that wires have. */
+struct dir_name {
+    struct dir_name *older;
+    char text[LP_DIR_NAME_BYTES];
+};
+
 struct lp_wiring {
     struct hw_config hw;
     uint32_t ranks, pes_apart;
     uint32_t rings_max;
-    void *names;          /* JudySL: name -> its copy; the copies live as long as the table */
-    struct lp_wire *wire; /* [rank * HW_DIRS_MAX + direction] */
+    void *names;             /* JudySL: name -> its struct dir_name */
+    struct dir_name *newest; /* of all, which live as long as the table: Judy without memory may
+                                lose names */
+    struct lp_wire *wire;    /* [rank * HW_DIRS_MAX + direction] */
 };
 
 static const uint32_t no_rank = UINT32_MAX;
@@ -25,10 +33,11 @@ void lp_wiring_free(struct lp_wiring *wiring)
 {
     if (wiring == NULL)
         return;
-    uint8_t name[LP_DIR_NAME_BYTES] = "";
-    for (void **copy = JudySLFirst(wiring->names, name, PJE0); copy != NULL;
-         copy = JudySLNext(wiring->names, name, PJE0))
-        free(*copy);
+    while (wiring->newest != NULL) {
+        struct dir_name *const name = wiring->newest;
+        wiring->newest = name->older;
+        free(name);
+    }
     JudySLFreeArray(&wiring->names, PJE0);
     free(wiring->wire);
     free(wiring);
@@ -56,9 +65,16 @@ static const char *intern_name(struct lp_wiring *wiring, const char *name)
     void **const copy = JudySLIns(&wiring->names, (const uint8_t *)name, PJE0);
     if (copy == NULL || copy == PPJERR)
         return NULL;
-    if (*copy == NULL)
-        *copy = strdup(name);
-    return *copy;
+    if (*copy == NULL) {
+        struct dir_name *const made = calloc(1, sizeof *made);
+        if (made == NULL)
+            return NULL;
+        snprintf(made->text, sizeof made->text, "%s", name);
+        made->older = wiring->newest;
+        wiring->newest = made;
+        *copy = made;
+    }
+    return ((const struct dir_name *)*copy)->text;
 }
 
 static bool is_direction_name(const char *name)

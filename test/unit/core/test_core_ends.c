@@ -210,7 +210,8 @@ static void begin_below_2_to_32(struct cw_sim *sim)
         sim->workers[i].committed = first;
         tw->processed = tw->safe = tw->turns = first;
         tw->gvt.processed_then = first;
-        tw->links.messages = tw->links.anti_messages = tw->links.sent_for_good = first;
+        tw->links.anti_messages = tw->links.sent_for_good = first;
+        tw->links.messages = 3 * first; /* I-CREDIT-2 */
         tw->undo_log.bytes = first;
         tw->rollback.events = first;
         for (uint32_t k = 0; k < tw->links.out_count; k++)
