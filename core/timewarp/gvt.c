@@ -88,6 +88,12 @@ struct key gvt_least_pending(struct timewarp *tw)
     return least == NULL ? KEY_NEVER : key_of(least);
 }
 
+bool gvt_is_before_failed(const struct timewarp *tw, const struct entry *entry)
+{
+    const struct entry failed = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
+    return entry_before(entry, &failed);
+}
+
 /* Tells each worker to which this one has sent between its cuts (I-GVT-4). */
 static void report_crossings(struct timewarp *tw)
 {
@@ -111,8 +117,9 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
     slot->failed = tw->current.failed;
     if (tw->current.failed) {
         const struct key key = tw->current.stuck_at;
+        const struct entry *const entry = pending_peek(&tw->worker->pending);
         least = key_before(key, least) ? key : least;
-        slot->failed = !key_before(least, key);
+        slot->failed = entry == NULL || !gvt_is_before_failed(tw, entry);
     }
     tw->gvt.reported = least;
     slot->pending_ps = least.time_ps;

@@ -70,7 +70,7 @@ static enum verdict classify_least(struct timewarp *tw, const struct entry *leas
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
         return NOTHING;
-    if (tw->current.failed && !key_before(key_of(least), tw->current.stuck_at))
+    if (tw->current.failed && !gvt_is_before_failed(tw, least))
         return BLOCKED;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) || tw->gathered ||
         !key_before(tw->gvt.now, key_of(least)))
