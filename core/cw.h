@@ -267,6 +267,11 @@ CW_API void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t 
  */
 CW_API void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes);
 
+/* Whether this event is final: it will not be undone, and the records of its LP's events before it
+ * have reached cw_config.worker_record. Then *worker is the worker that runs the handler, which may
+ * give to that worker's data of the host at once whatever it would emit. */
+CW_API bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker);
+
 /*
  * Fails the event and does not return. Its changes, sends and records are as if they had never
  * been. When the event turns out to be the least of all unprocessed ones, the run ends with this

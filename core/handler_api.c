@@ -280,6 +280,17 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         push_elsewhere(worker, entry.time_ps, entry.key_high, entry.key_low, event);
 }
 
+/* Of an event that is not speculative the LP had no log when the handler began (I-SAFE-2). So the
+ * records of all its events before have been handed out: in each mode an event's records are handed
+ * out before its log is dropped, or, without a log, right behind its handler. The worker's number
+ * belongs to this thread. While events are gathered, worker 0's stands for all. */
+bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker)
+{
+    const struct worker *const own = worker_of(ctx);
+    *worker = own->index;
+    return own->timewarp == NULL || !own->timewarp->current.speculative;
+}
+
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)
 {
     struct worker *const worker = worker_of(ctx);

@@ -85,15 +85,16 @@ static struct lp_cause_direct *receiver_of(const struct cw_ctx *ctx)
 static inline __attribute__((always_inline)) void
 tell_sent(struct cw_ctx *ctx, const struct lp_sent *sent, const uint32_t *steps)
 {
-    const struct lp_cause_direct *const direct = receiver_of(ctx);
+    struct lp_cause_writer *const writer = lp_cause_notes.writer;
     const struct cw_event *const event = ctx->event;
-    if (direct == NULL) {
+    if (__builtin_expect(writer == NULL, 0)) {
         const struct lp_sent copy = *sent;
         emit_records(ctx, &copy, steps);
         return;
     }
-    lp_cause_write(direct->writer, event, sent, steps);
+    lp_cause_write(writer, event, sent, steps);
     if (lp_cause_counts(event->type, sent->type)) {
+        const struct lp_cause_direct *const direct = receiver_of(ctx);
         const struct lp_sent copy = *sent;
         direct->account(direct->arg, event, &copy, steps);
     }
@@ -149,8 +150,9 @@ void lp_cause_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)
 {
     const struct lp_emitted *const emit = &((const struct lp_model *)cw_model_data(ctx))->emit;
-    if (emit->causes && emit->direct != NULL)
+    const bool at_once = emit->causes && lp_cause_notes.writer != NULL;
+    if (at_once)
         emit->direct->waited(emit->direct->arg, cw_now(ctx), waited);
-    if (emit->waits || (emit->causes && emit->direct == NULL))
-        cw_emit(ctx, LP_RECORD_WAITED, waited, sizeof *waited);
+    if (emit->waits || (emit->causes && !at_once))
+        cw_emit(ctx, at_once ? LP_RECORD_WAIT_TOLD : LP_RECORD_WAITED, waited, sizeof *waited);
 }

@@ -49,12 +49,13 @@ struct lp_waited {
 #pragma GCC diagnostic pop
 
 /*
- * On one thread, where nothing is undone, causes need not go through the engine: they are kept at
- * once. Events come in the total order. `account` is told of those that say how a PE spends its
- * time: lp_cause_counts().
+ * Causes of an event that is final already (cw_is_final()) need not go through the engine: they are
+ * kept at once, by the worker that runs the handler. All other causes are records. Those of one LP
+ * come in the total order of its events either way. `account` is told of those that say how a PE
+ * spends its time: lp_cause_counts().
  */
 struct lp_cause_direct {
-    struct lp_cause_writer *writer;
+    struct lp_cause_writer **writer; /* [workers] */
     void (*account)(void *arg, const struct cw_event *event, const struct lp_sent *sent,
                     const uint32_t *steps);
     void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
@@ -96,6 +97,7 @@ struct lp_cause_list {
 
 /* The scratch of the handler that runs on this thread. */
 struct lp_cause_notes {
+    struct lp_cause_writer *writer; /* of this worker; NULL: the event is not final */
     struct lp_cause_list flight, stretch;
 };
 extern __thread struct lp_cause_notes lp_cause_notes;
@@ -110,10 +112,14 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
 
 /* A handler of an event of this LP begins: both lists are empty. The place of the LP's latest entry
  * is needed at the end: many LPs have had their turn since it was written. */
-static inline void lp_causes_begin(const struct lp_model *m, uint32_t lp)
+static inline void lp_causes_begin(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp)
 {
-    if (m->emit.direct != NULL)
-        __builtin_prefetch(&m->emit.direct->writer->last[lp], 1);
+    uint32_t worker;
+    lp_cause_notes.writer = NULL;
+    if (m->emit.direct != NULL && cw_is_final(ctx, &worker)) {
+        lp_cause_notes.writer = m->emit.direct->writer[worker];
+        __builtin_prefetch(&lp_cause_notes.writer->last[lp], 1);
+    }
     lp_cause_forget(&lp_cause_notes.flight);
     lp_cause_forget(&lp_cause_notes.stretch);
 }

@@ -101,7 +101,7 @@ struct lp_emitted {
     bool waits;    /* kernels that have waited (LP_RECORD_WAITED), as records; */
     bool notes;    /* these, or `causes` */
     bool causes;   /* why each event comes when it comes (causes.h), in this batch */
-    struct lp_cause_direct *direct; /* its receiver, past the engine; NULL: records */
+    struct lp_cause_direct *direct; /* their receiver for final events; NULL: records */
 };
 
 /* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches

@@ -213,7 +213,7 @@ int link_table_add(struct link_table *table, const struct link_table_head *head,
         .bytes = head->bytes, .time_ps = head->time_ps, .bin_ps = machine_use_bin_ps(use)};
     snprintf(size->collective, sizeof size->collective, "%s", head->collective);
     snprintf(size->algorithm, sizeof size->algorithm, "%s", head->algorithm);
-    lp_system_visit_links(system, (struct lp_machine_part){0, 1}, fill_link, &f);
+    lp_system_visit_links(system, (struct lp_machine_part){.parts = 1}, fill_link, &f);
     fill_pes(&f);
     if (f.count > 0)
         qsort(f.entries, f.count, sizeof *f.entries, by_likeness_and_place);

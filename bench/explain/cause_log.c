@@ -64,13 +64,14 @@ struct asked {
 struct cause_log {
     uint32_t lps, workers, pages_max;
     uint64_t worker_bytes_max;
-    size_t block_bytes;        /* a power of two, at most a huge page */
-    size_t list_bytes;         /* at the end of each block; 0: blocks have no lists */
-    struct worker_log *worker; /* [workers] */
-    struct asked *asked;       /* [lps] by the host, between drains */
-    uint32_t **page;           /* [pages_max] */
-    struct sync_u64 pages;     /* numbers that were taken; added to by any worker */
-    uint32_t last[];           /* [lps] places, each written by the worker that owns the LP */
+    size_t block_bytes;              /* a power of two, at most a huge page */
+    size_t list_bytes;               /* at the end of each block; 0: blocks have no lists */
+    struct worker_log *worker;       /* [workers] */
+    struct lp_cause_writer **writer; /* [workers] theirs */
+    struct asked *asked;             /* [lps] by the host, between drains */
+    uint32_t **page;                 /* [pages_max] */
+    struct sync_u64 pages;           /* numbers that were taken; added to by any worker */
+    uint32_t last[];                 /* [lps] places, each written by the worker that owns the LP */
 };
 
 static uint32_t *list_of(const struct cause_log *log, struct cause_block *block)
@@ -156,9 +157,10 @@ static void next_block(struct lp_cause_writer *writer, int64_t now_ps)
 static bool create_arrays(struct cause_log *log, uint32_t workers)
 {
     log->worker = aligned_alloc(_Alignof(struct worker_log), workers * sizeof *log->worker);
+    log->writer = calloc(workers, sizeof *log->writer);
     log->asked = calloc(log->lps, sizeof *log->asked);
     log->page = calloc(log->pages_max > 0 ? log->pages_max : 1, sizeof *log->page);
-    return log->worker != NULL && log->asked != NULL && log->page != NULL;
+    return log->worker != NULL && log->writer != NULL && log->asked != NULL && log->page != NULL;
 }
 
 struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t bytes_max)
@@ -184,6 +186,7 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t byte
     memset(log->worker, 0, workers * sizeof *log->worker);
     for (uint32_t i = 0; i < workers; i++) {
         log->worker[i].log = log;
+        log->writer[i] = &log->worker[i].writer;
         log->worker[i].writer = (struct lp_cause_writer){.last = log->last, .more = next_block};
     }
     return log;
@@ -211,6 +214,7 @@ void cause_log_free(struct cause_log *log)
         if (log->page[i] != NULL)
             pages_unmap(log->page[i], PAGES_HUGE_BYTES);
     free(log->worker);
+    free(log->writer);
     free(log->asked);
     free(log->page);
     free(log);
@@ -242,7 +246,7 @@ void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event
     lp_cause_write(&log->worker[worker].writer, event, sent, steps);
 }
 
-struct lp_cause_writer *cause_log_writer(struct cause_log *log) { return &log->worker[0].writer; }
+struct lp_cause_writer **cause_log_writers(struct cause_log *log) { return log->writer; }
 
 bool cause_log_is_whole(const struct cause_log *log)
 {

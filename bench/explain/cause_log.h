@@ -32,8 +32,9 @@ const uint32_t *cause_log_join(struct cause_log *log, uint32_t worker, const str
 /* `steps` has room for LP_STEPS_AT_ONCE. */
 void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
                    const struct lp_sent *sent, const uint32_t *steps);
-/* The place of worker 0, for handlers that write entries themselves (struct lp_cause_direct). */
-struct lp_cause_writer *cause_log_writer(struct cause_log *log);
+/* [workers] for handlers that write entries themselves (struct lp_cause_direct). They belong to the
+ * log. */
+struct lp_cause_writer **cause_log_writers(struct cause_log *log);
 
 /* Between drains. All that came was kept. */
 bool cause_log_is_whole(const struct cause_log *log);

@@ -108,7 +108,7 @@ void explainer_free(struct explainer *explainer)
 
 struct lp_cause_sink explainer_sink(struct explainer *explainer)
 {
-    explainer->direct = (struct lp_cause_direct){cause_log_writer(explainer->log),
+    explainer->direct = (struct lp_cause_direct){cause_log_writers(explainer->log),
                                                  explainer_account, explainer_waited, explainer};
     return (struct lp_cause_sink){explainer_begin, explainer_record, explainer, &explainer->direct};
 }

@@ -305,7 +305,8 @@ struct link_survey {
 static void survey_part(void *arg, uint32_t worker)
 {
     const struct link_survey *const survey = arg;
-    lp_system_visit_links(survey->system, (struct lp_machine_part){worker, survey->workers},
+    lp_system_visit_links(survey->system,
+                          (struct lp_machine_part){.index = worker, .parts = survey->workers},
                           keep_link, &survey->rows[worker]);
 }
 
@@ -318,7 +319,7 @@ static void survey_links(struct lp_system *system, struct result_row *row)
     row->kind_count = 0;
     survey.rows = calloc(workers, sizeof *survey.rows);
     if (survey.rows == NULL) {
-        lp_system_visit_links(system, (struct lp_machine_part){0, 1}, keep_link, row);
+        lp_system_visit_links(system, (struct lp_machine_part){.parts = 1}, keep_link, row);
         return;
     }
     cw_each_worker(lp_system_sim(system), survey_part, &survey);

@@ -15,7 +15,7 @@ struct span {
 
 struct visit {
     const struct lp_model *m;
-    uint32_t epoch;
+    uint32_t epoch, groups;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
     char place[40]; /* "sip 3 cube 5" */
@@ -113,7 +113,7 @@ static void visit_groups(const struct visit *v, const struct hw_link *links, uin
     for (uint32_t unit = 0; unit < units; unit++)
         for (uint32_t group = begin; group < end; group++) {
             const struct span *const span = &v->span[group];
-            if (unit >= span->units)
+            if (unit >= span->units || (v->groups >> group & 1) == 0)
                 continue;
             const bool lanes = span->each == 0;
             const struct hw_link *const link =
@@ -134,7 +134,8 @@ static void visit_owner(const struct visit *v, enum lp_link_owner owner,
     for (uint32_t begin = 0; begin < LP_LINK_GROUPS; begin = end) {
         for (end = begin + 1; end < LP_LINK_GROUPS && lp_link_row[end].with_previous;)
             end++;
-        if (lp_link_row[begin].owner == owner)
+        const uint32_t asked = v->groups >> begin & ((1u << (end - begin)) - 1);
+        if (lp_link_row[begin].owner == owner && asked != 0)
             visit_groups(v, links, begin, end);
     }
 }
@@ -142,7 +143,11 @@ static void visit_owner(const struct visit *v, enum lp_link_owner owner,
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct lp_links_asked asked,
                     void (*fn)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    struct visit v = {.m = m, .epoch = asked.epoch, .fn = fn, .arg = arg};
+    struct visit v = {.m = m,
+                      .epoch = asked.epoch,
+                      .groups = asked.groups > 0 ? asked.groups : UINT32_MAX,
+                      .fn = fn,
+                      .arg = arg};
     const uint64_t sips = m->hw.sip_count;
     const uint32_t first = (uint32_t)(sips * asked.part / asked.parts),
                    end = (uint32_t)(sips * (asked.part + 1) / asked.parts);

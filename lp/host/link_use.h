@@ -38,9 +38,11 @@ void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, cha
 struct lp_links_asked {
     uint32_t epoch; /* the batch */
     uint32_t part, parts;
+    uint32_t groups; /* bit g: links of group g; 0: of all groups */
 };
+_Static_assert(LP_LINK_GROUPS < 31, "a group has a bit");
 
-/* Visits every link that carried something in that batch. */
+/* Visits every link of those groups that carried something in that batch. */
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct lp_links_asked asked,
                     void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 

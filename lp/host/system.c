@@ -86,7 +86,7 @@ static void on_record(void *arg, const struct cw_event *event, uint16_t kind, co
         options->kernel(options->arg, record);
     else if (kind == LP_RECORD_CROSSED && options->crossed != NULL)
         options->crossed(options->arg, record);
-    else if (kind == LP_RECORD_WAITED && options->waited != NULL)
+    else if ((kind == LP_RECORD_WAITED || kind == LP_RECORD_WAIT_TOLD) && options->waited != NULL)
         options->waited(options->arg, event->time_ps, record);
 }
 
@@ -107,7 +107,7 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
             options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
     } else if (kind >= LP_RECORD_CAUSE) {
-        if (system->model.emit.causes && system->model.emit.direct == NULL)
+        if (system->model.emit.causes)
             options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
     }
 }
@@ -187,8 +187,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
     system->model.emit.arrivals = options->arrival != NULL;
     system->model.emit.links = options->crossed != NULL;
-    if (options->engine.sync == CW_SEQUENTIAL)
-        system->model.emit.direct = options->causes.direct;
+    system->model.emit.direct = options->causes.direct;
     system->model.emit.waits = options->waited != NULL;
     trace_causes(system, false);
     system->hooks = lp_engine_model(&system->model, options->causes.begin != NULL);
@@ -589,5 +588,6 @@ void lp_system_visit_links(const struct lp_system *system, struct lp_machine_par
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
     lp_links_visit(&system->model, system->sim,
-                   (struct lp_links_asked){system->batch, part.index, part.parts}, visit, arg);
+                   (struct lp_links_asked){system->batch, part.index, part.parts, part.groups},
+                   visit, arg);
 }

@@ -25,8 +25,8 @@ struct lp_cause_sink {
     void (*record)(void *arg, uint32_t worker, const struct cw_event *event, uint16_t kind,
                    const void *record, uint16_t bytes);
     void *arg;
-    /* The same past the engine's records, where nothing is undone (CW_SEQUENTIAL); then nothing
-     * comes as a record. It outlives the machine. NULL: as records. */
+    /* The same past the engine's records, from handlers of events that are final. It outlives the
+     * machine. NULL: all as records. */
     struct lp_cause_direct *direct;
 };
 
@@ -132,6 +132,7 @@ struct lp_counts lp_system_count(const struct lp_system *system);
  * Nothing is reserved, hence nothing counted, with contention `none`. */
 struct lp_machine_part {
     uint32_t index, parts;
+    uint32_t groups; /* of links: bit g asks for group g; 0: all */
 };
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
