@@ -15,7 +15,13 @@
 /*
  * A step is one word, or three:
  *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the node behind it, 21 to 25 its
- *           kind, 26 it was waited for, 27 it costs no serialisation
+ *           kind, 26 it was waited for, 27 it costs no serialisation. A node or a kind that there
+ *           is not: none; the reduce unit
+ *   a way   through a cube, as a transfer goes from router to router: several links in one step.
+ *           Bit 30; bits 0 to 11 the links that were waited for, in their order; 12 to 19 the first
+ *           router, 20 to 27 the last one; 28 they cost no serialisation. With bit 29 the way goes
+ *           on over the two links out of the cube: bits 20 and 21 the port, 22 and 23 whether they
+ *           were waited for. cause_way_unfold() (bench/explain/ways.h) gives its links.
  *   a part  bit 31, bits 26 to 30 enum lp_cause_part, bits 0 to 25 its time in ps. All of these
  * set: the time is in the next two words, the low one first calls   bit 31, part LP_PART_CALLS, and
  * how often each kind of overhead was paid: 6 bits each for ISSUE_CPU, ISSUE_IPCQ, ISSUE_MEMORY,
@@ -26,13 +32,21 @@ enum {
     LP_STEP_KIND_SHIFT = 21,
     LP_STEP_WAITED = 1 << 26,
     LP_STEP_FREE = 1 << 27,
-    LP_STEP_NOTHING = 31, /* as a node: none; as a kind: the reduce unit */
+    LP_STEP_WAY = 1 << 30,
+    LP_WAY_LEAVES = 1 << 29,
+    LP_WAY_FREE = 1 << 28,
+    LP_WAY_FROM_SHIFT = 12,
+    LP_WAY_TO_SHIFT = 20, /* a router, or a port */
+    LP_WAY_OUT_WAITED = 1 << 22,
+    LP_WAY_UCIE_WAITED = 1 << 23,
+    LP_WAY_HOPS_MAX = 12,
     LP_STEP_PART_SHIFT = 26,
     LP_STEP_LONG = (1 << LP_STEP_PART_SHIFT) - 1, /* as a time: in the next words */
     LP_STEP_LONG_WORDS = 3,
     LP_STEP_CALLS_BITS = 6
 };
 #define LP_STEP_PART (1u << 31)
+_Static_assert(HW_LINK_KINDS < 32 && HW_NODE_KINDS < 32, "they have five bits each");
 
 /* The parts of a delay that are not the crossing of a link. */
 enum lp_cause_part {
@@ -58,6 +72,10 @@ _Static_assert(LP_PARTS <= 1 << (31 - LP_STEP_PART_SHIFT), "a part's number has 
 
 /* A step's fields. */
 static inline bool lp_step_is_part(uint32_t step) { return (step & LP_STEP_PART) != 0; }
+static inline bool lp_step_is_way(uint32_t step)
+{
+    return (step & (LP_STEP_PART | LP_STEP_WAY)) == LP_STEP_WAY;
+}
 static inline uint32_t lp_step_index(uint32_t step) { return step & 0xffff; }
 static inline uint32_t lp_step_node(uint32_t step) { return step >> LP_STEP_NODE_SHIFT & 31; }
 static inline uint32_t lp_step_kind(uint32_t step) { return step >> LP_STEP_KIND_SHIFT & 31; }
@@ -139,7 +157,7 @@ enum {
     LP_TAG_ELSEWHERE = 1 << 27,
     LP_TAG_LONG = 1 << 28,
     LP_ENTRY_STEPS_MAX = 2048,
-    LP_STEPS_AT_ONCE = 8 /* are copied without a question, so a list has room for as many */
+    LP_STEPS_AT_ONCE = 4 /* are copied without a question, so a list has room for as many */
 };
 _Static_assert(LP_EVENT_LEND < 16 && TL_CONTEXTS_MAX <= 16, "they have four bits each");
 _Static_assert(LP_ENTRY_STEPS_MAX < 1 << 12, "the number of steps has twelve bits");
@@ -178,18 +196,40 @@ static inline uint32_t *lp_entry_put_times(uint32_t *to, uint64_t now_ps, uint64
  * written a moment ago: a load of several of them would wait until all have reached the cache. */
 static inline void lp_entry_copy_steps(uint32_t *to, const uint32_t *steps, uint32_t count)
 {
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < LP_STEPS_AT_ONCE; i++)
         to[i] = (uint32_t)cw_keep_in_register(steps[i]);
-    for (uint32_t i = LP_STEPS_AT_ONCE; i < count; i++)
-        to[i] = (uint32_t)cw_keep_in_register(steps[i]);
+    if (__builtin_expect(count > LP_STEPS_AT_ONCE, 0))
+        for (uint32_t i = LP_STEPS_AT_ONCE; i < count; i++)
+            to[i] = (uint32_t)cw_keep_in_register(steps[i]);
 }
 
-/* Keeps an event that was sent, with all its steps. `steps` has room for LP_STEPS_AT_ONCE. Fields
- * that may be left out are written in any case; the next word then overwrites them: no branch
- * depends on them. */
-static inline void lp_cause_write(struct lp_cause_writer *writer, const struct cw_event *event,
-                                  const struct lp_sent *sent, const uint32_t *steps)
+/* Fields that may be left out: of which a caller says that its entries always have them, whether
+ * they need them or not, or never do. The questions for all others have no branch: the field is
+ * written in any case, and the next word then overwrites it. */
+struct lp_entry_form {
+    uint32_t always, never; /* LP_TAG_... */
+};
+
+/* One word of such a field. */
+static inline __attribute__((always_inline)) uint32_t *
+lp_entry_put_field(struct lp_entry_form form, uint32_t *to, uint32_t word, uint32_t which,
+                   bool needed, uint32_t *tag)
+{
+    if (form.never & which)
+        return to;
+    const uint32_t flag = form.always & which ? 1 : lp_entry_flag(needed);
+    *to = word;
+    *tag |= flag * which;
+    return to + flag;
+}
+
+/* Keeps an event that was sent, with all its steps. `steps` has room for LP_STEPS_AT_ONCE. Inlined:
+ * *sent stays in registers. From memory its fields would be read in other widths than they were
+ * just written, which takes as long as all the rest. */
+static inline __attribute__((always_inline)) void
+lp_cause_write(struct lp_cause_writer *writer, const struct cw_event *event,
+               const struct lp_sent *sent, const uint32_t *steps, struct lp_entry_form form)
 {
     const uint32_t count = sent->count;
     if (__builtin_expect(
@@ -199,32 +239,28 @@ static inline void lp_cause_write(struct lp_cause_writer *writer, const struct c
     const uint64_t since_ps = (uint64_t)(event->time_ps - writer->base_ps);
     const uint64_t delay_ps = (uint64_t)(sent->at_ps - event->time_ps);
     const uint32_t by_number = (uint32_t)event->number;
-    const uint32_t is_long = lp_entry_flag((since_ps | delay_ps) >> 32 != 0);
     uint32_t tag = (uint32_t)event->type | (uint32_t)sent->type << LP_TAG_TYPE_SHIFT |
-                   (uint32_t)sent->context << LP_TAG_CONTEXT_SHIFT | count << LP_TAG_STEPS_SHIFT |
-                   is_long * LP_TAG_LONG;
+                   (uint32_t)sent->context << LP_TAG_CONTEXT_SHIFT | count << LP_TAG_STEPS_SHIFT;
     lp_entry_put(entry + LP_ENTRY_BEFORE, writer->last[event->lp], (uint32_t)since_ps);
     lp_entry_put(entry + LP_ENTRY_ENTITY, sent->entity, sent->number);
     uint32_t *to = entry + LP_ENTRY_WORDS_MIN;
-    uint32_t flag = lp_entry_flag(by_number != sent->number);
-    *to = by_number;
-    to += flag;
-    tag |= flag * LP_TAG_BY_NUMBER;
-    flag = lp_entry_flag(event->entity != sent->entity);
-    *to = event->entity;
-    to += flag;
-    tag |= flag * LP_TAG_BY_ENTITY;
-    flag = lp_entry_flag((sent->bytes | sent->sigma_ps) != 0);
-    lp_entry_put(to, sent->bytes, sent->sigma_ps);
-    to += 2 * flag;
-    tag |= flag * LP_TAG_FLIGHT;
-    flag = lp_entry_flag(sent->to_lp != event->lp);
-    *to = sent->to_lp;
-    to += flag;
-    tag |= flag * LP_TAG_ELSEWHERE;
-    lp_entry_put(entry + LP_ENTRY_DELAY, (uint32_t)delay_ps, tag);
-    if (__builtin_expect(is_long != 0, 0))
+    to = lp_entry_put_field(form, to, by_number, LP_TAG_BY_NUMBER, by_number != sent->number, &tag);
+    to = lp_entry_put_field(form, to, event->entity, LP_TAG_BY_ENTITY,
+                            event->entity != sent->entity, &tag);
+    if (!(form.never & LP_TAG_FLIGHT)) {
+        const bool needed = (sent->bytes | sent->sigma_ps) != 0;
+        const uint32_t flag = form.always & LP_TAG_FLIGHT ? 1 : lp_entry_flag(needed);
+        lp_entry_put(to, sent->bytes, sent->sigma_ps);
+        tag |= flag * LP_TAG_FLIGHT;
+        to += 2 * flag;
+    }
+    to =
+        lp_entry_put_field(form, to, sent->to_lp, LP_TAG_ELSEWHERE, sent->to_lp != event->lp, &tag);
+    if (__builtin_expect((since_ps | delay_ps) >> 32 != 0, 0)) {
+        tag |= LP_TAG_LONG;
         to = lp_entry_put_times(to, (uint64_t)event->time_ps, (uint64_t)sent->at_ps);
+    }
+    lp_entry_put(entry + LP_ENTRY_DELAY, (uint32_t)delay_ps, tag);
     lp_entry_copy_steps(to, steps, count);
     writer->at = to + count;
     writer->last[event->lp] = writer->begin_place + (uint32_t)(entry - writer->begin);

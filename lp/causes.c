@@ -79,72 +79,102 @@ static struct lp_cause_direct *receiver_of(const struct cw_ctx *ctx)
     return ((const struct lp_model *)cw_model_data(ctx))->emit.direct;
 }
 
-/* The functions behind pointers get a copy: so *sent itself stays in registers. From memory its
- * fields would be read in other widths than they were just written, which takes as long as all the
- * rest. */
-static inline __attribute__((always_inline)) void
-tell_sent(struct cw_ctx *ctx, const struct lp_sent *sent, const uint32_t *steps)
+/* Keeps an entry of a final event at once. False: it has to be a record. */
+static inline __attribute__((always_inline)) bool keep_at_once(struct cw_ctx *ctx,
+                                                               const struct lp_sent *sent,
+                                                               const uint32_t *steps,
+                                                               struct lp_entry_form form)
 {
     struct lp_cause_writer *const writer = lp_cause_notes.writer;
-    const struct cw_event *const event = ctx->event;
     if (__builtin_expect(writer == NULL, 0)) {
-        const struct lp_sent copy = *sent;
+        const struct lp_sent copy = *sent; /* the fields themselves stay in registers */
         emit_records(ctx, &copy, steps);
+        return false;
+    }
+    lp_cause_write(writer, ctx->event, sent, steps, form);
+    return true;
+}
+
+/* Those that are not a kernel's. */
+static inline __attribute__((always_inline)) void keep_other(struct cw_ctx *ctx,
+                                                             const struct lp_sent *sent,
+                                                             const uint32_t *steps,
+                                                             struct lp_entry_form form)
+{
+    const struct cw_event *const event = ctx->event;
+    if (!keep_at_once(ctx, sent, steps, form) ||
+        !lp_cause_counts(event->type, sent->type, sent->bytes))
         return;
-    }
-    lp_cause_write(writer, event, sent, steps);
-    if (lp_cause_counts(event->type, sent->type)) {
-        const struct lp_cause_direct *const direct = receiver_of(ctx);
-        const struct lp_sent copy = *sent;
-        direct->account(direct->arg, event, &copy, steps);
-    }
+    const struct lp_cause_direct *const direct = receiver_of(ctx);
+    direct->other(direct->arg, event, sent->entity, sent->type, sent->bytes);
 }
 
 void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                           struct lp_sender sender, int64_t at_ps)
 {
     struct lp_cause_list *const list = &lp_cause_notes.flight;
-    tell_sent(ctx,
-              &(struct lp_sent){.at_ps = at_ps,
-                                .entity = sender.entity,
-                                .number = (uint32_t)sender.number,
-                                .to_lp = to_lp,
-                                /* written one by one: one load of both would wait */
-                                .bytes = (uint32_t)cw_keep_in_register(list->bytes),
-                                .sigma_ps = (uint32_t)cw_keep_in_register(list->sigma_ps),
-                                .type = (uint8_t)type,
-                                .count = (uint16_t)list->count},
-              list->step);
+    keep_other(ctx,
+               &(struct lp_sent){.at_ps = at_ps,
+                                 .entity = sender.entity,
+                                 .number = (uint32_t)sender.number,
+                                 .to_lp = to_lp,
+                                 /* written one by one: one load of both would wait */
+                                 .bytes = (uint32_t)cw_keep_in_register(list->bytes),
+                                 .sigma_ps = (uint32_t)cw_keep_in_register(list->sigma_ps),
+                                 .type = (uint8_t)type,
+                                 .count = (uint16_t)list->count},
+               list->step, (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
     lp_cause_forget(list);
 }
 
-void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t to_lp, uint32_t context,
-                          struct lp_sender sender, int64_t at_ps)
+void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t context, struct lp_sender sender,
+                          int64_t at_ps)
 {
+    const struct cw_event *const event = ctx->event;
     struct lp_cause_list *const list = &lp_cause_notes.stretch;
-    tell_sent(ctx,
-              &(struct lp_sent){.at_ps = at_ps,
-                                .entity = sender.entity,
-                                .number = (uint32_t)sender.number,
-                                .to_lp = to_lp,
-                                .type = LP_EVENT_KERNEL,
-                                .context = (uint8_t)context,
-                                .count = (uint16_t)list->count},
-              list->step);
+    const uint32_t count = list->count;
+    if (keep_at_once(ctx,
+                     &(struct lp_sent){.at_ps = at_ps,
+                                       .entity = sender.entity,
+                                       .number = (uint32_t)sender.number,
+                                       .to_lp = event->lp,
+                                       .type = LP_EVENT_KERNEL,
+                                       .context = (uint8_t)context,
+                                       .count = (uint16_t)count},
+                     list->step,
+                     (struct lp_entry_form){.always = LP_TAG_BY_NUMBER,
+                                            .never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE})) {
+        const struct lp_cause_direct *const direct = receiver_of(ctx);
+        direct->kernel(direct->arg, event, sender.entity, context, at_ps, list->step, count);
+    }
     lp_cause_forget(list);
 }
 
-void lp_cause_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                   struct lp_sender sender, int64_t at_ps, uint32_t bytes)
+void lp_cause_sent(struct cw_ctx *ctx, enum lp_event_type type, struct lp_sender sender,
+                   int64_t at_ps)
 {
-    tell_sent(ctx,
-              &(struct lp_sent){.at_ps = at_ps,
-                                .entity = sender.entity,
-                                .number = (uint32_t)sender.number,
-                                .to_lp = to_lp,
-                                .bytes = bytes,
-                                .type = (uint8_t)type},
-              lp_cause_notes.flight.step); /* none of them */
+    keep_other(ctx,
+               &(struct lp_sent){.at_ps = at_ps,
+                                 .entity = sender.entity,
+                                 .number = (uint32_t)sender.number,
+                                 .to_lp = ctx->event->lp,
+                                 .type = (uint8_t)type},
+               lp_cause_notes.flight.step, /* none of them */
+               (struct lp_entry_form){.never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
+}
+
+void lp_cause_credit_sent(struct cw_ctx *ctx, uint32_t to_lp, struct lp_sender sender,
+                          int64_t at_ps, uint32_t pe)
+{
+    keep_other(ctx,
+               &(struct lp_sent){.at_ps = at_ps,
+                                 .entity = sender.entity,
+                                 .number = (uint32_t)sender.number,
+                                 .to_lp = to_lp,
+                                 .bytes = pe,
+                                 .type = LP_EVENT_CREDIT},
+               lp_cause_notes.flight.step, /* none of them */
+               (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
 }
 
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)

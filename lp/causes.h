@@ -51,26 +51,27 @@ struct lp_waited {
 /*
  * Causes of an event that is final already (cw_is_final()) need not go through the engine: they are
  * kept at once, by the worker that runs the handler. All other causes are records. Those of one LP
- * come in the total order of its events either way. `account` is told of those that say how a PE
- * spends its time: lp_cause_counts().
+ * come in the total order of its events either way. The functions are told of those that say how a
+ * PE spends its time. Arguments go in registers (lp_cause_write()).
  */
 struct lp_cause_direct {
     struct lp_cause_writer **writer; /* [workers] */
-    void (*account)(void *arg, const struct cw_event *event, const struct lp_sent *sent,
-                    const uint32_t *steps);
+    /* An event of a kernel's context was sent, with the steps of the kernel's own time; */
+    void (*kernel)(void *arg, const struct cw_event *event, uint32_t entity, uint32_t context,
+                   int64_t at_ps, const uint32_t *steps, uint32_t count);
+    /* another one for which lp_cause_counts() holds, with so many bytes. */
+    void (*other)(void *arg, const struct cw_event *event, uint32_t entity, uint32_t type,
+                  uint32_t bytes);
     void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
     void *arg;
 };
 
-/* Such events: a kernel's own time, its start and end, and bytes that pass the engine of PE_DMA.
- */
-static inline bool lp_cause_counts(uint32_t by_type, uint32_t type)
+/* Such events beside those of kernels: the first and the last of a kernel, and bytes that pass the
+ * engine of PE_DMA. */
+static inline bool lp_cause_counts(uint32_t by_type, uint32_t type, uint32_t bytes)
 {
-    enum {
-        BY = 1 << LP_EVENT_PE_CPU | 1 << LP_EVENT_ENGINE,
-        SENT = 1 << LP_EVENT_KERNEL | 1 << LP_EVENT_MEMORY | 1 << LP_EVENT_CPU_ARRIVAL
-    };
-    return (BY >> by_type & 1) != 0 || (SENT >> type & 1) != 0;
+    return (by_type == LP_EVENT_ENGINE && bytes > 0) || by_type == LP_EVENT_PE_CPU ||
+           type == LP_EVENT_MEMORY || type == LP_EVENT_CPU_ARRIVAL;
 }
 
 /* ---- handlers, where the host asks ----------------------------------------------------------- */
@@ -110,51 +111,86 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
     list->sigma_ps = 0;
 }
 
-/* A handler of an event of this LP begins: both lists are empty. The place of the LP's latest entry
- * is needed at the end: many LPs have had their turn since it was written. */
+/* A handler of an event of this LP begins: both lists are empty. They nearly always are already,
+ * since what is sent empties its list. The place of the LP's latest entry is needed at the end:
+ * many LPs have had their turn since it was written. */
 static inline void lp_causes_begin(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp)
 {
+    struct lp_cause_notes *const notes = &lp_cause_notes;
     uint32_t worker;
-    lp_cause_notes.writer = NULL;
+    notes->writer = NULL;
     if (m->emit.direct != NULL && cw_is_final(ctx, &worker)) {
-        lp_cause_notes.writer = m->emit.direct->writer[worker];
-        __builtin_prefetch(&lp_cause_notes.writer->last[lp], 1);
+        notes->writer = m->emit.direct->writer[worker];
+        __builtin_prefetch(&notes->writer->last[lp], 1);
     }
-    lp_cause_forget(&lp_cause_notes.flight);
-    lp_cause_forget(&lp_cause_notes.stretch);
+    if (__builtin_expect((notes->flight.count | notes->stretch.count) != 0, 0)) {
+        lp_cause_forget(&notes->flight);
+        lp_cause_forget(&notes->stretch);
+    }
 }
 
-static inline void lp_cause_link(uint32_t kind, uint32_t index, uint32_t node, uint32_t flags)
+static inline void lp_cause_add_step(struct lp_cause_list *list, uint32_t step)
 {
-    struct lp_cause_list *const list = &lp_cause_notes.flight;
-    if (list->count < LP_CAUSE_LIST_MAX)
-        list->step[list->count++] =
-            (index & 0xffff) |
-            (node < HW_NODE_KINDS ? node : LP_STEP_NOTHING) << LP_STEP_NODE_SHIFT |
-            (kind < HW_LINK_KINDS ? kind : LP_STEP_NOTHING) << LP_STEP_KIND_SHIFT | flags;
+    if (__builtin_expect(list->count < LP_CAUSE_LIST_MAX, 1))
+        list->step[list->count++] = step;
+}
+
+/* Some bytes are about to cross a first link here, and have paid so much serialisation before. */
+static inline void lp_cause_carries(struct lp_cause_list *list, uint32_t bytes,
+                                    int64_t sigma_before_ps)
+{
+    if (list->bytes != 0 || bytes == 0)
+        return;
+    list->bytes = bytes;
+    list->sigma_ps = sigma_before_ps < 0            ? 0
+                     : sigma_before_ps > UINT32_MAX ? UINT32_MAX
+                                                    : (uint32_t)sigma_before_ps;
 }
 
 /* The flight has crossed a link of this LP to a node. `sigma_before_ps`: the serialisation that it
- * had paid before; `waited`: the link was not free. */
+ * had paid before; `waited`: the link was not free. HW_NODE_KINDS: no node; HW_LINK_KINDS: the
+ * reduce unit. */
 static inline void lp_cause_crossed(const struct hw_flight *flight, int64_t sigma_before_ps,
                                     bool waited, enum hw_link_kind kind, uint32_t index,
                                     enum hw_node_kind next)
 {
     struct lp_cause_list *const list = &lp_cause_notes.flight;
-    if (list->bytes == 0 && flight->bytes > 0) {
-        list->bytes = flight->bytes;
-        list->sigma_ps = sigma_before_ps < 0            ? 0
-                         : sigma_before_ps > UINT32_MAX ? UINT32_MAX
-                                                        : (uint32_t)sigma_before_ps;
-    }
-    lp_cause_link(kind, index, next,
-                  (waited ? LP_STEP_WAITED : 0) | (flight->bytes == 0 ? LP_STEP_FREE : 0));
+    lp_cause_carries(list, flight->bytes, sigma_before_ps);
+    lp_cause_add_step(list, (index & 0xffff) | (uint32_t)next << LP_STEP_NODE_SHIFT |
+                                (uint32_t)kind << LP_STEP_KIND_SHIFT |
+                                (uint32_t)waited * LP_STEP_WAITED |
+                                (uint32_t)(flight->bytes == 0) * LP_STEP_FREE);
 }
 
 /* The flight goes over a link that it neither reserves nor pays serialisation for. */
 static inline void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next)
 {
-    lp_cause_link(kind, 0xffff, next, LP_STEP_FREE);
+    lp_cause_add_step(&lp_cause_notes.flight, 0xffff | (uint32_t)next << LP_STEP_NODE_SHIFT |
+                                                  (uint32_t)kind << LP_STEP_KIND_SHIFT |
+                                                  LP_STEP_FREE);
+}
+
+/*
+ * The flight has gone from router to router of its cube: `waits` has a bit for each link, in their
+ * order, that was not free. Up to LP_WAY_HOPS_MAX links. `lp_cause_left()`: and by a port out of
+ * the cube.
+ */
+static inline void lp_cause_way(const struct hw_flight *flight, int64_t sigma_before_ps,
+                                uint32_t from, uint32_t to, uint32_t waits)
+{
+    struct lp_cause_list *const list = &lp_cause_notes.flight;
+    lp_cause_carries(list, flight->bytes, sigma_before_ps);
+    lp_cause_add_step(list, LP_STEP_WAY | waits | from << LP_WAY_FROM_SHIFT |
+                                to << LP_WAY_TO_SHIFT |
+                                (uint32_t)(flight->bytes == 0) * LP_WAY_FREE);
+}
+static inline void lp_cause_left(const struct hw_flight *flight, int64_t sigma_before_ps,
+                                 uint32_t from, uint32_t waits, enum hw_port port, bool out_waited,
+                                 bool ucie_waited)
+{
+    lp_cause_way(flight, sigma_before_ps, from, (uint32_t)port,
+                 waits | LP_WAY_LEAVES | (uint32_t)out_waited * LP_WAY_OUT_WAITED |
+                     (uint32_t)ucie_waited * LP_WAY_UCIE_WAITED);
 }
 
 /* The way of 0 bytes between PE_DMA and a memory of the cube, over so many links between routers;
@@ -170,11 +206,14 @@ void lp_cause_call(enum tl_issue issue);
  * then. The list that was noted is empty afterwards. */
 void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                           struct lp_sender sender, int64_t at_ps);
-void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t to_lp, uint32_t context,
-                          struct lp_sender sender, int64_t at_ps);
-/* `bytes`: of a credit: the PE that it is for. */
-void lp_cause_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
-                   struct lp_sender sender, int64_t at_ps, uint32_t bytes);
+void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t context, struct lp_sender sender,
+                          int64_t at_ps);
+/* To the same LP. */
+void lp_cause_sent(struct cw_ctx *ctx, enum lp_event_type type, struct lp_sender sender,
+                   int64_t at_ps);
+/* A credit, for that PE. */
+void lp_cause_credit_sent(struct cw_ctx *ctx, uint32_t to_lp, struct lp_sender sender,
+                          int64_t at_ps, uint32_t pe);
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited);
 
 #endif

@@ -4,30 +4,25 @@
 #include "bench/explain/accounts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/host/sync.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "lp/kernel/tl_call.h"
 
-/* Where the account of a PE is. Written by the worker that owns the PE's cube. */
-struct account_place {
-    uint32_t begun; /* in which collective the account was begun */
-    uint32_t at;
-};
-
 /*
  * A PE without a kernel has no account. The accounts lie in the order in which they were begun: on
  * few pages of memory, since to touch a new page takes longer than to write an account. On several
  * threads this order is by chance, and nothing depends on it. Each worker takes places for itself.
+ * A place is written by the worker that owns the PE's cube.
  */
 struct accounts {
     const struct hw_config *hw;
     uint32_t count, cubes;
-    uint32_t collective;         /* the one under way, from 1 */
-    struct account_place *place; /* [count] by PE */
-    struct account *account;     /* [count] */
-    struct sync_u64 used;        /* accounts that were begun; added to by any worker */
+    uint32_t *place;         /* [count] by PE: 1 + the number of its account; 0: none */
+    struct account *account; /* [count] */
+    struct sync_u64 used;    /* accounts that were begun; added to by any worker */
 };
 
 struct accounts *accounts_create(const struct hw_config *hw)
@@ -60,19 +55,24 @@ void accounts_free(struct accounts *accounts)
 
 void accounts_clear(struct accounts *accounts)
 {
-    accounts->collective++;
+    memset(accounts->place, 0, accounts->count * sizeof *accounts->place);
     sync_store_release(&accounts->used, 0);
 }
 
-static struct account *account_of(struct accounts *accounts, uint32_t pe)
+static __attribute__((noinline)) struct account *begin_account(struct accounts *accounts,
+                                                               uint32_t pe)
 {
-    struct account_place *const place = &accounts->place[pe];
-    if (__builtin_expect(place->begun != accounts->collective, 0)) {
-        *place = (struct account_place){accounts->collective,
-                                        (uint32_t)sync_add_relaxed(&accounts->used, 1)};
-        accounts->account[place->at] = (struct account){.start_ps = INT64_MAX};
-    }
-    return &accounts->account[place->at];
+    const uint32_t at = (uint32_t)sync_add_relaxed(&accounts->used, 1);
+    accounts->place[pe] = 1 + at;
+    accounts->account[at] = (struct account){.start_ps = INT64_MAX};
+    return &accounts->account[at];
+}
+
+static inline struct account *account_of(struct accounts *accounts, uint32_t pe)
+{
+    const uint32_t place = accounts->place[pe];
+    return __builtin_expect(place != 0, 1) ? &accounts->account[place - 1]
+                                           : begin_account(accounts, pe);
 }
 
 /* A kernel's own time, up to its next event. */
@@ -94,33 +94,44 @@ static void take_stretch(struct account_work *work, const uint32_t *steps, uint3
     }
 }
 
-/* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
-static void take_engine(const struct accounts *accounts, struct account *own, uint32_t by_type,
-                        const struct lp_sent *sent)
+static void note_start(struct account *own, const struct cw_event *event)
 {
-    const bool leaves = by_type == LP_EVENT_ENGINE && sent->type != LP_EVENT_ENGINE &&
-                        sent->type != LP_EVENT_KERNEL;
-    if (sent->bytes > 0 && sent->type != LP_EVENT_CREDIT &&
-        (leaves || (sent->type == LP_EVENT_MEMORY && by_type != LP_EVENT_MEMORY)))
-        own->engine_ps += hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], sent->bytes);
-}
-
-void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_sent *sent, const uint32_t *steps)
-{
-    if (sent->entity == 0 || event->lp > accounts->cubes)
-        return;
-    struct account *const own = account_of(accounts, sent->entity - 1);
-    if (sent->type == LP_EVENT_KERNEL)
-        take_stretch(sent->context == 0 ? &own->own : &own->streams, steps, sent->count);
-    if (sent->type == LP_EVENT_KERNEL && sent->context == 0)
-        own->busy_ps = sent->at_ps;
     if (event->type == LP_EVENT_PE_CPU && event->time_ps < own->start_ps)
         own->start_ps = event->time_ps;
-    if (sent->type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
+}
+
+/* The sender is a PE, and its event was on its cube. */
+static bool is_of_pe(const struct accounts *accounts, const struct cw_event *event, uint32_t entity)
+{
+    return entity != 0 && event->lp <= accounts->cubes;
+}
+
+void accounts_take_kernel(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
+                          uint32_t context, int64_t at_ps, const uint32_t *steps, uint32_t count)
+{
+    if (!is_of_pe(accounts, event, entity))
+        return;
+    struct account *const own = account_of(accounts, entity - 1);
+    take_stretch(context == 0 ? &own->own : &own->streams, steps, count);
+    if (context == 0)
+        own->busy_ps = at_ps;
+    note_start(own, event);
+}
+
+/* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
+void accounts_take_other(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
+                         uint32_t type, uint32_t bytes)
+{
+    if (!is_of_pe(accounts, event, entity))
+        return;
+    struct account *const own = account_of(accounts, entity - 1);
+    const bool leaves = event->type == LP_EVENT_ENGINE && type != LP_EVENT_ENGINE;
+    const bool asks = type == LP_EVENT_MEMORY && event->type != LP_EVENT_MEMORY;
+    note_start(own, event);
+    if (type == LP_EVENT_CPU_ARRIVAL && event->type != LP_EVENT_TRANSFER)
         own->end_ps = event->time_ps;
-    else
-        take_engine(accounts, own, event->type, sent);
+    else if (bytes > 0 && type != LP_EVENT_CREDIT && (leaves || asks))
+        own->engine_ps += hw_ser_ps(&accounts->hw->link[HW_LINK_PE_NOC], bytes);
 }
 
 static enum account_wait kind_of(const struct lp_waited *waited)
@@ -160,6 +171,6 @@ uint32_t accounts_count(const struct accounts *accounts) { return accounts->coun
 
 const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
 {
-    const struct account_place place = accounts->place[pe];
-    return place.begun == accounts->collective ? &accounts->account[place.at] : NULL;
+    const uint32_t place = accounts->place[pe];
+    return place != 0 ? &accounts->account[place - 1] : NULL;
 }

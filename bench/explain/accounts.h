@@ -44,10 +44,11 @@ struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of me
 void accounts_free(struct accounts *accounts);                /* accepts NULL */
 void accounts_clear(struct accounts *accounts);
 
-/* An event that was sent, with the steps of its delay; only those count that lp_cause_counts()
- * tells. */
-void accounts_take_cause(struct accounts *accounts, const struct cw_event *event,
-                         const struct lp_sent *sent, const uint32_t *steps);
+/* As struct lp_cause_direct tells them. */
+void accounts_take_kernel(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
+                          uint32_t context, int64_t at_ps, const uint32_t *steps, uint32_t count);
+void accounts_take_other(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
+                         uint32_t type, uint32_t bytes);
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited);
 
 /* Between drains. */

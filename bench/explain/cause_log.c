@@ -243,7 +243,7 @@ const uint32_t *cause_log_join(struct cause_log *log, uint32_t worker, const str
 void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event *event,
                    const struct lp_sent *sent, const uint32_t *steps)
 {
-    lp_cause_write(&log->worker[worker].writer, event, sent, steps);
+    lp_cause_write(&log->worker[worker].writer, event, sent, steps, (struct lp_entry_form){0});
 }
 
 struct lp_cause_writer **cause_log_writers(struct cause_log *log) { return log->writer; }

@@ -62,8 +62,11 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
         struct lp_sent sent;
         const uint32_t *const steps = cause_log_join(explainer->log, worker, record, &sent);
         cause_log_add(explainer->log, worker, event, &sent, steps);
-        if (lp_cause_counts(event->type, sent.type))
-            accounts_take_cause(explainer->accounts, event, &sent, steps);
+        if (sent.type == LP_EVENT_KERNEL)
+            accounts_take_kernel(explainer->accounts, event, sent.entity, sent.context, sent.at_ps,
+                                 steps, sent.count);
+        else if (lp_cause_counts(event->type, sent.type, sent.bytes))
+            accounts_take_other(explainer->accounts, event, sent.entity, sent.type, sent.bytes);
     } else if (kind == LP_RECORD_CAUSE_MORE) {
         cause_log_more(explainer->log, worker, record, bytes / (uint32_t)sizeof(uint32_t));
     } else {
@@ -71,11 +74,18 @@ static void explainer_record(void *arg, uint32_t worker, const struct cw_event *
     }
 }
 
-/* The same on one thread, past the records. */
-static void explainer_account(void *arg, const struct cw_event *event, const struct lp_sent *sent,
-                              const uint32_t *steps)
+/* The same of final events, past the records. */
+static void explainer_kernel(void *arg, const struct cw_event *event, uint32_t entity,
+                             uint32_t context, int64_t at_ps, const uint32_t *steps, uint32_t count)
 {
-    accounts_take_cause(((struct explainer *)arg)->accounts, event, sent, steps);
+    accounts_take_kernel(((struct explainer *)arg)->accounts, event, entity, context, at_ps, steps,
+                         count);
+}
+
+static void explainer_other(void *arg, const struct cw_event *event, uint32_t entity, uint32_t type,
+                            uint32_t bytes)
+{
+    accounts_take_other(((struct explainer *)arg)->accounts, event, entity, type, bytes);
 }
 
 static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
@@ -108,8 +118,9 @@ void explainer_free(struct explainer *explainer)
 
 struct lp_cause_sink explainer_sink(struct explainer *explainer)
 {
-    explainer->direct = (struct lp_cause_direct){cause_log_writers(explainer->log),
-                                                 explainer_account, explainer_waited, explainer};
+    explainer->direct =
+        (struct lp_cause_direct){cause_log_writers(explainer->log), explainer_kernel,
+                                 explainer_other, explainer_waited, explainer};
     return (struct lp_cause_sink){explainer_begin, explainer_record, explainer, &explainer->direct};
 }
 

@@ -34,17 +34,52 @@ static struct lp_cause_entry sender_in(struct cause_log *log, uint32_t lp, const
     return entry;
 }
 
+/*
+ * The way of one transfer: the entries that have sent it on, from where it began. The path goes
+ * back along it from LP to LP, and asks for one entry after the other.
+ */
+enum { TRAIL_MAX = 64 };
+struct trail {
+    uint32_t entity, number; /* of the transfer */
+    uint32_t count;
+    struct {
+        struct lp_cause_entry entry;
+        uint32_t lp; /* whose log it is in */
+    } hop[TRAIL_MAX];
+};
+
+struct walk {
+    const struct lp_model *m;
+    struct cause_log *log;
+    struct path *path;
+    struct trail trail;
+};
+
 enum { HOPS_MAX = 4096 };
 
 static const struct lp_cause_entry none; /* its place is 0 */
 
-/* Follows a transfer from an entry that has sent it on, until the entry that sends the event. */
-static struct lp_cause_entry follow(struct cause_log *log, struct lp_cause_entry entry,
-                                    uint32_t *lp, const struct spot *event)
+static void add_hop(struct trail *trail, const struct lp_cause_entry *entry, uint32_t lp)
 {
+    if (trail->count == TRAIL_MAX)
+        return;
+    trail->hop[trail->count].entry = *entry;
+    trail->hop[trail->count].lp = lp;
+    trail->count++;
+}
+
+/* Follows a transfer from an entry that has sent it on, until the entry that sends the event. */
+static struct lp_cause_entry follow(struct walk *walk, struct lp_cause_entry entry, uint32_t *lp,
+                                    const struct spot *event)
+{
+    struct cause_log *const log = walk->log;
+    walk->trail.entity = event->entity;
+    walk->trail.number = event->number;
+    walk->trail.count = 0;
     for (uint32_t hops = 0; hops < HOPS_MAX && entry.place != 0 && !sends(&entry, event); hops++) {
         if (entry.at_ps > event->ps)
             return none;
+        add_hop(&walk->trail, &entry, *lp);
         *lp = entry.to_lp;
         struct lp_cause_entry next = cause_log_until(log, *lp, entry.at_ps), found = none;
         for (; next.place != 0 && next.now_ps == entry.at_ps;
@@ -59,6 +94,21 @@ static struct lp_cause_entry follow(struct cause_log *log, struct lp_cause_entry
         entry = found;
     }
     return entry;
+}
+
+/* The entry of the latest trail that sends the event. Whoever follows the transfer again finds it:
+ * from there on both ways are the same. */
+static struct lp_cause_entry on_trail(const struct trail *trail, const struct spot *event,
+                                      uint32_t *lp)
+{
+    if (trail->entity != event->entity || trail->number != event->number)
+        return none;
+    for (uint32_t i = trail->count; i-- > 0;)
+        if (sends(&trail->hop[i].entry, event)) {
+            *lp = trail->hop[i].lp;
+            return trail->hop[i].entry;
+        }
+    return none;
 }
 
 /* The LP where a transfer begins: its sender's cube, or the IO die for a message of the host. */
@@ -79,20 +129,24 @@ static bool is_injected(const struct lp_model *m, const struct spot *event)
 }
 
 /* The entry that has sent an event; *lp: in whose log. */
-static struct lp_cause_entry find_sender(const struct lp_model *m, struct cause_log *log,
-                                         const struct spot *event, uint32_t *lp)
+static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *event, uint32_t *lp)
 {
+    const struct lp_model *const m = walk->m;
+    struct cause_log *const log = walk->log;
     const uint32_t home = home_of(m, event);
     *lp = event->type == LP_EVENT_CREDIT && !m->config.credit_fabric ? home : event->lp;
     if (is_injected(m, event))
         return none;
     if (event->type != LP_EVENT_TRANSFER)
         return sender_in(log, *lp, event);
+    const struct lp_cause_entry known = on_trail(&walk->trail, event, lp);
+    if (known.place != 0)
+        return known;
     struct lp_cause_entry entry = cause_log_until(log, home, event->ps);
     for (; entry.place != 0; entry = cause_log_before(log, home, &entry)) {
         entry = cause_log_sent(log, home, &entry, event->entity, event->number, LP_EVENT_TRANSFER);
         *lp = home;
-        const struct lp_cause_entry found = follow(log, entry, lp, event);
+        const struct lp_cause_entry found = follow(walk, entry, lp, event);
         if (found.place != 0)
             return found;
     }
@@ -123,8 +177,9 @@ static uint32_t last_use(const struct lp_cause_entry *entry, uint32_t end, uint3
     return last;
 }
 
-/* The transfer that had the link before step *step of an entry: its entry, and its step. */
-static struct lp_cause_entry find_holder(const struct cause_log *log, uint32_t lp,
+/* The transfer that had the link before step *step of an entry, whose ways are unfolded: its entry,
+ * unfolded, too, and its step. */
+static struct lp_cause_entry find_holder(struct walk *walk, uint32_t lp,
                                          struct lp_cause_entry entry, uint32_t link, uint32_t *step)
 {
     uint32_t end = *step;
@@ -134,7 +189,11 @@ static struct lp_cause_entry find_holder(const struct cause_log *log, uint32_t l
             *step = use;
             break;
         }
-        entry = cause_log_before(log, lp, &entry);
+        if (end == entry.steps)
+            ways_drop(&walk->path->ways, &entry);
+        entry = cause_log_before(walk->log, lp, &entry);
+        if (!ways_unfold(&walk->path->ways, walk->m, lp, &entry))
+            return none;
         end = entry.steps;
     }
     return entry;
@@ -166,18 +225,18 @@ struct moment {
     bool injected;
 };
 
-static struct moment moment_of_event(const struct lp_model *m, struct cause_log *log,
-                                     const struct spot *event)
+static struct moment moment_of_event(struct walk *walk, const struct spot *event)
 {
-    struct moment moment = {.ps = event->ps, .injected = is_injected(m, event)};
-    moment.entry = find_sender(m, log, event, &moment.lp);
+    struct moment moment = {.ps = event->ps, .injected = is_injected(walk->m, event)};
+    moment.entry = find_sender(walk, event, &moment.lp);
+    if (!ways_unfold(&walk->path->ways, walk->m, moment.lp, &moment.entry))
+        moment.entry = none;
     moment.end = moment.entry.steps;
     return moment;
 }
 
 /* The leg that ends at a moment, and the moment at which it begins. */
-static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
-                              const struct moment *moment, struct moment *before)
+static struct path_leg leg_to(struct walk *walk, const struct moment *moment, struct moment *before)
 {
     const struct lp_cause_entry *const entry = &moment->entry;
     struct path_leg leg = {.entry = *entry,
@@ -186,15 +245,15 @@ static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
                            .to_link = moment->to_link,
                            .from_ps = entry->now_ps,
                            .to_ps = moment->ps};
-    const uint32_t waited = last_wait(m, entry, moment->end);
+    const uint32_t waited = last_wait(walk->m, entry, moment->end);
     if (waited < moment->end) {
         uint32_t step = waited;
         const struct lp_cause_entry holder =
-            find_holder(log, moment->lp, *entry, lp_step_index(entry->step[waited]), &step);
+            find_holder(walk, moment->lp, *entry, lp_step_index(entry->step[waited]), &step);
         if (holder.place != 0) {
             leg.first = (uint16_t)waited;
             leg.after_link = true;
-            leg.from_ps = leg.to_ps - path_steps_ps(m, log, &leg);
+            leg.from_ps = leg.to_ps - path_steps_ps(walk->m, walk->log, &leg);
             *before = (struct moment){.ps = leg.from_ps,
                                       .entry = holder,
                                       .lp = moment->lp,
@@ -208,7 +267,7 @@ static struct path_leg leg_to(const struct lp_model *m, struct cause_log *log,
                                .entity = entry->by_entity,
                                .number = entry->by_number,
                                .type = entry->by_type};
-    *before = moment_of_event(m, log, &event);
+    *before = moment_of_event(walk, &event);
     return leg;
 }
 
@@ -236,10 +295,11 @@ void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int
                              .entity = last.by_entity,
                              .number = last.by_number,
                              .type = last.by_type};
-    struct moment moment = moment_of_event(m, log, &end);
+    struct walk walk = {.m = m, .log = log, .path = path};
+    struct moment moment = moment_of_event(&walk, &end);
     while (moment.ps > from_ps && moment.entry.place != 0) {
         struct moment before;
-        if (!push(path, leg_to(m, log, &moment, &before)))
+        if (!push(path, leg_to(&walk, &moment, &before)))
             return;
         moment = before;
     }
@@ -248,4 +308,8 @@ void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int
     path->whole = moment.ps - path->host_ps <= from_ps;
 }
 
-void path_free(struct path *path) { free(path->leg); }
+void path_free(struct path *path)
+{
+    ways_free(&path->ways);
+    free(path->leg);
+}

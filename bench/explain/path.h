@@ -16,6 +16,7 @@
 #define BENCH_PATH_H
 
 #include "bench/explain/cause_log.h"
+#include "bench/explain/ways.h"
 
 /* Kinds of parts. `which` is the kind of link or of node. */
 enum path_class {
@@ -55,6 +56,7 @@ struct path_leg {
 
 struct path {
     struct cause_log *log;
+    struct ways ways;     /* steps of legs */
     struct path_leg *leg; /* the last leg first */
     size_t count, capacity;
     int64_t from_ps, to_ps;

@@ -98,23 +98,23 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
     lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
 }
 
-/* fabric_cross() where nothing is asked for but causes. */
-static inline __attribute__((always_inline)) void
-cross_and_note(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+/* fabric_cross() where nothing is asked for but causes. Returns whether the flight has waited. */
+static inline __attribute__((always_inline)) bool
+cross_and_tell(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
                enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
-    const int64_t sigma_before_ps = flight->sigma_ps;
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
-    const int64_t wait_ps = hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]);
-    lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
+    return hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]) > 0;
 }
 
 static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
                                                   enum hw_link_kind kind, uint32_t index,
                                                   enum hw_node_kind next)
 {
-    cross_and_note(run, flight, kind, index, next);
+    const int64_t sigma_before_ps = flight->sigma_ps;
+    const bool waited = cross_and_tell(run, flight, kind, index, next);
+    lp_cause_crossed(flight, sigma_before_ps, waited, kind, index, next);
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -139,46 +139,69 @@ void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind ki
     fabric_cross(run, flight, kind, index, next);
 }
 
-typedef void cross_fn(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+/* A crossing that tells whether the flight has waited, or does not say. */
+typedef bool cross_fn(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
                       uint32_t index, enum hw_node_kind next);
 
-/* From router to router as hw_route_noc() goes: by X, then Y. `cross` is inlined. */
-static inline __attribute__((always_inline)) void cross_noc_by(cross_fn *cross, struct lp_run *run,
-                                                               struct hw_flight *flight,
-                                                               uint32_t from, uint32_t to)
+/* From router to router as hw_route_noc() goes: by X, then Y. `cross` is inlined. Returns a bit for
+ * each link, in their order, that the flight has waited for. */
+static inline __attribute__((always_inline)) uint32_t cross_noc_by(cross_fn *cross,
+                                                                   struct lp_run *run,
+                                                                   struct hw_flight *flight,
+                                                                   uint32_t from, uint32_t to)
 {
     const struct lp_model *const m = run->m;
     struct hw_spot at = lp_router_spot(m, from);
     const struct hw_spot end = lp_router_spot(m, to);
+    uint32_t waits = 0, bit = 1;
     while (from != to) {
         const enum hw_port port = at.x < end.x   ? HW_PORT_E
                                   : at.x > end.x ? HW_PORT_W
                                   : at.y < end.y ? HW_PORT_S
                                                  : HW_PORT_N;
-        cross(run, flight, HW_LINK_NOC, m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port,
-              HW_NODE_ROUTER);
+        if (cross(run, flight, HW_LINK_NOC, m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port,
+                  HW_NODE_ROUTER))
+            waits |= bit;
+        bit <<= 1;
         static const int step_x[HW_PORTS] = {0, 0, 1, -1}, step_y[HW_PORTS] = {-1, 1, 0, 0};
         at.x += (uint32_t)step_x[port];
         at.y += (uint32_t)step_y[port];
         from = at.y * m->hw.noc_w + at.x;
     }
+    return waits;
+}
+
+static inline __attribute__((always_inline)) bool
+cross_in_silence(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                 uint32_t index, enum hw_node_kind next)
+{
+    fabric_cross(run, flight, kind, index, next);
+    return false;
+}
+
+/* Causes alone are asked for, and a way through this cube is one step. */
+static inline bool notes_ways(const struct lp_model *m)
+{
+    return !m->hw.jittered && !m->emit.links && m->hw.noc_w + m->hw.noc_h <= LP_WAY_HOPS_MAX + 2;
 }
 
 /* Without calls between the crossings, so that the processor fetches the next links early. */
 static __attribute__((noinline)) void cross_noc_noted(struct lp_run *run, struct hw_flight *flight,
                                                       uint32_t from, uint32_t to)
 {
-    cross_noc_by(cross_and_note, run, flight, from, to);
+    const int64_t sigma_before_ps = flight->sigma_ps;
+    const uint32_t waits = cross_noc_by(cross_and_tell, run, flight, from, to);
+    lp_cause_way(flight, sigma_before_ps, from, to, waits);
 }
 
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
     if (from == to)
         return;
-    if (__builtin_expect(run->m->hw.watched, 0) && !run->m->hw.jittered && !run->m->emit.links)
+    if (__builtin_expect(run->m->hw.watched, 0) && notes_ways(run->m))
         cross_noc_noted(run, flight, from, to);
     else
-        cross_noc_by(fabric_cross, run, flight, from, to);
+        cross_noc_by(cross_in_silence, run, flight, from, to);
 }
 
 static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links group)
@@ -309,6 +332,25 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
     return ps;
 }
 
+/* From `router` out of the cube by `port`: as cross_noc_noted(), and two links more. */
+static __attribute__((noinline)) void leave_noted(struct lp_run *run, struct hw_flight *flight,
+                                                  uint32_t router, enum hw_port port,
+                                                  bool to_io_die)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t out = m->links.first[LP_LINKS_OUT] + port;
+    const uint32_t ucie = m->links.first[LP_LINKS_UCIE] + port;
+    const int64_t sigma_before_ps = flight->sigma_ps;
+    __builtin_prefetch(&run->cube->link[out], 1);
+    __builtin_prefetch(&run->cube->link[ucie], 1);
+    const uint32_t waits =
+        cross_noc_by(cross_and_tell, run, flight, router, m->router.of_port[port]);
+    const bool out_waited = cross_and_tell(run, flight, HW_LINK_NOC_UCIE, out, HW_NODE_UCIE_PORT);
+    const bool ucie_waited = cross_and_tell(run, flight, HW_LINK_UCIE, ucie,
+                                            to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
+    lp_cause_left(flight, sigma_before_ps, router, waits, port, out_waited, ucie_waited);
+}
+
 /* From `router` out of the cube by `port`, to the LP behind that port. */
 static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
                        struct lp_transfer *transfer, uint32_t router, enum hw_port port)
@@ -316,15 +358,15 @@ static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_fl
     const struct lp_model *m = run->m;
     uint32_t to_cube = 0;
     const bool to_io_die = !lp_cube_neighbour(m, run->cube_in_sip, port, &to_cube);
-    if (__builtin_expect(m->hw.watched, 0)) {
-        __builtin_prefetch(&run->cube->link[m->links.first[LP_LINKS_OUT] + port], 1);
-        __builtin_prefetch(&run->cube->link[m->links.first[LP_LINKS_UCIE] + port], 1);
+    if (__builtin_expect(m->hw.watched, 0) && notes_ways(m)) {
+        leave_noted(run, flight, router, port, to_io_die);
+    } else {
+        lp_cross_noc(run, flight, router, m->router.of_port[port]);
+        fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
+                     HW_NODE_UCIE_PORT);
+        fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
+                     to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     }
-    lp_cross_noc(run, flight, router, m->router.of_port[port]);
-    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
-                 HW_NODE_UCIE_PORT);
-    fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
-                 to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
     lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
                LP_EVENT_TRANSFER, sender, transfer, flight);

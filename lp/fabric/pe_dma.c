@@ -29,7 +29,7 @@ static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct l
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
     if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, run->lp, type, sender, at_ps, 0);
+        lp_cause_sent(run->ctx, type, sender, at_ps);
     lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
 }
 
@@ -348,7 +348,7 @@ static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sen
     if (lp_traces_causes(run->m) && part == 1)
         lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps);
     else if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps, 0);
+        lp_cause_sent(run->ctx, LP_EVENT_DMA_DONE, sender, at_ps);
     struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
     if (move->parts == 0 || at_ps > move->done_ps)
         move->done_ps = at_ps;
@@ -492,5 +492,5 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
             event->number, &load, sizeof load);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, run->lp, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps, 0);
+        lp_cause_sent(run->ctx, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps);
 }

@@ -129,5 +129,5 @@ void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_tr
     cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_LEND, event->entity,
             event->number, &request, sizeof request);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, run->lp, LP_EVENT_LEND, lp_sender_of(event), first_left_ps, 0);
+        lp_cause_sent(run->ctx, LP_EVENT_LEND, lp_sender_of(event), first_left_ps);
 }

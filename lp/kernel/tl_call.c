@@ -103,7 +103,7 @@ bool tl_in_step(struct tl *tl)
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
     if (lp_traces_causes(tl->run->m))
-        lp_cause_kernel_sent(tl->run->ctx, tl->run->lp, tl->context, sender, tl->local_ps);
+        lp_cause_kernel_sent(tl->run->ctx, tl->context, sender, tl->local_ps);
     lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     return false;
 }

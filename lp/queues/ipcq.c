@@ -119,8 +119,7 @@ static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint3
     const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
     lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, to_lp, LP_EVENT_CREDIT, sender, cw_now(run->ctx) + latency_ps,
-                      peer);
+        lp_cause_credit_sent(run->ctx, to_lp, sender, cw_now(run->ctx) + latency_ps, peer);
     return latency_ps;
 }
 
