@@ -79,108 +79,136 @@ static struct lp_cause_direct *receiver_of(const struct cw_ctx *ctx)
     return ((const struct lp_model *)cw_model_data(ctx))->emit.direct;
 }
 
-/* Keeps an entry of a final event at once. False: it has to be a record. */
-static inline __attribute__((always_inline)) bool keep_at_once(struct cw_ctx *ctx,
-                                                               const struct lp_sent *sent,
-                                                               const uint32_t *steps,
-                                                               struct lp_entry_form form)
+/* Where this worker keeps entries of the event; NULL: as records, since it is not final. */
+static inline struct lp_cause_writer *writer_for(struct cw_ctx *ctx)
 {
-    struct lp_cause_writer *const writer = lp_cause_notes.writer;
-    if (__builtin_expect(writer == NULL, 0)) {
-        const struct lp_sent copy = *sent; /* the fields themselves stay in registers */
-        emit_records(ctx, &copy, steps);
-        return false;
-    }
-    lp_cause_write(writer, ctx->event, sent, steps, form);
-    return true;
+    const struct lp_cause_direct *const direct = receiver_of(ctx);
+    uint32_t worker;
+    return direct != NULL && cw_is_final(ctx, &worker) ? direct->writer[worker] : NULL;
 }
 
-/* Those that are not a kernel's. */
-static inline __attribute__((always_inline)) void keep_other(struct cw_ctx *ctx,
-                                                             const struct lp_sent *sent,
-                                                             const uint32_t *steps,
-                                                             struct lp_entry_form form)
+/* Those that are not a kernel's. The rare case is a function of its own, with the same fields, so
+ * that the usual one keeps no registers for it. */
+static inline __attribute__((always_inline)) void
+keep_other(struct cw_ctx *ctx, struct lp_cause_writer *writer, const struct lp_sent *sent,
+           const uint32_t *steps, struct lp_entry_form form)
 {
     const struct cw_event *const event = ctx->event;
-    if (!keep_at_once(ctx, sent, steps, form) ||
-        !lp_cause_counts(event->type, sent->type, sent->bytes))
-        return;
-    const struct lp_cause_direct *const direct = receiver_of(ctx);
-    direct->other(direct->arg, event, sent->entity, sent->type, sent->bytes);
+    lp_cause_write(writer, event, sent, steps, form);
+    if (lp_cause_counts(event->type, sent->type, sent->bytes)) {
+        const struct lp_cause_direct *const direct = receiver_of(ctx);
+        direct->other(direct->arg, event, sent->entity, sent->type, sent->bytes);
+    }
+}
+
+static inline struct lp_sent flight_of(const struct lp_cause_list *list, uint32_t to_lp,
+                                       enum lp_event_type type, struct lp_sender sender,
+                                       int64_t at_ps)
+{
+    return (struct lp_sent){.at_ps = at_ps,
+                            .entity = sender.entity,
+                            .number = (uint32_t)sender.number,
+                            .to_lp = to_lp,
+                            /* written one by one: one load of both would wait */
+                            .bytes = (uint32_t)cw_keep_in_register(list->bytes),
+                            .sigma_ps = (uint32_t)cw_keep_in_register(list->sigma_ps),
+                            .type = (uint8_t)type,
+                            .count = (uint16_t)list->count};
+}
+
+static __attribute__((noinline)) void flight_as_record(struct cw_ctx *ctx, uint32_t to_lp,
+                                                       enum lp_event_type type,
+                                                       struct lp_sender sender, int64_t at_ps)
+{
+    struct lp_cause_list *const list = &lp_cause_notes.flight;
+    const struct lp_sent sent = flight_of(list, to_lp, type, sender, at_ps);
+    emit_records(ctx, &sent, list->step);
+    lp_cause_forget(list);
 }
 
 void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                           struct lp_sender sender, int64_t at_ps)
 {
+    struct lp_cause_writer *const writer = writer_for(ctx);
+    if (__builtin_expect(writer == NULL, 0)) {
+        flight_as_record(ctx, to_lp, type, sender, at_ps);
+        return;
+    }
     struct lp_cause_list *const list = &lp_cause_notes.flight;
-    keep_other(ctx,
-               &(struct lp_sent){.at_ps = at_ps,
-                                 .entity = sender.entity,
-                                 .number = (uint32_t)sender.number,
-                                 .to_lp = to_lp,
-                                 /* written one by one: one load of both would wait */
-                                 .bytes = (uint32_t)cw_keep_in_register(list->bytes),
-                                 .sigma_ps = (uint32_t)cw_keep_in_register(list->sigma_ps),
-                                 .type = (uint8_t)type,
-                                 .count = (uint16_t)list->count},
-               list->step, (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
-    lp_cause_forget(list);
+    const struct lp_sent sent = flight_of(list, to_lp, type, sender, at_ps);
+    const uint32_t *const steps = list->step;
+    lp_cause_forget(list); /* its steps stay */
+    keep_other(ctx, writer, &sent, steps,
+               (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
 }
 
 void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t context, struct lp_sender sender,
                           int64_t at_ps)
 {
     const struct cw_event *const event = ctx->event;
+    struct lp_cause_writer *const writer = writer_for(ctx);
     struct lp_cause_list *const list = &lp_cause_notes.stretch;
+    const struct lp_sent sent = {.at_ps = at_ps,
+                                 .entity = sender.entity,
+                                 .number = (uint32_t)sender.number,
+                                 .to_lp = event->lp,
+                                 .type = LP_EVENT_KERNEL,
+                                 .context = (uint8_t)context,
+                                 .count = (uint16_t)list->count};
     const uint32_t count = list->count;
-    if (keep_at_once(ctx,
-                     &(struct lp_sent){.at_ps = at_ps,
-                                       .entity = sender.entity,
-                                       .number = (uint32_t)sender.number,
-                                       .to_lp = event->lp,
-                                       .type = LP_EVENT_KERNEL,
-                                       .context = (uint8_t)context,
-                                       .count = (uint16_t)count},
-                     list->step,
-                     (struct lp_entry_form){.always = LP_TAG_BY_NUMBER,
-                                            .never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE})) {
-        const struct lp_cause_direct *const direct = receiver_of(ctx);
-        direct->kernel(direct->arg, event, sender.entity, context, at_ps, list->step, count);
+    lp_cause_forget(list); /* its steps stay */
+    if (__builtin_expect(writer == NULL, 0)) {
+        const struct lp_sent copy = sent; /* the fields themselves stay in registers */
+        emit_records(ctx, &copy, list->step);
+        return;
     }
-    lp_cause_forget(list);
+    lp_cause_write(writer, event, &sent, list->step,
+                   (struct lp_entry_form){.always = LP_TAG_BY_NUMBER,
+                                          .never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
+    const struct lp_cause_direct *const direct = receiver_of(ctx);
+    direct->kernel(direct->arg, event, sender.entity, context, at_ps, list->step, count);
+}
+
+/* One without steps. */
+static inline __attribute__((always_inline)) void
+keep_bare(struct cw_ctx *ctx, const struct lp_sent *sent, struct lp_entry_form form)
+{
+    struct lp_cause_writer *const writer = writer_for(ctx);
+    if (__builtin_expect(writer == NULL, 0)) {
+        const struct lp_sent copy = *sent;
+        emit_records(ctx, &copy, NULL);
+        return;
+    }
+    keep_other(ctx, writer, sent, lp_cause_notes.flight.step, form);
 }
 
 void lp_cause_sent(struct cw_ctx *ctx, enum lp_event_type type, struct lp_sender sender,
                    int64_t at_ps)
 {
-    keep_other(ctx,
-               &(struct lp_sent){.at_ps = at_ps,
+    const struct lp_sent sent = {.at_ps = at_ps,
                                  .entity = sender.entity,
                                  .number = (uint32_t)sender.number,
                                  .to_lp = ctx->event->lp,
-                                 .type = (uint8_t)type},
-               lp_cause_notes.flight.step, /* none of them */
-               (struct lp_entry_form){.never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
+                                 .type = (uint8_t)type};
+    keep_bare(ctx, &sent, (struct lp_entry_form){.never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
 }
 
 void lp_cause_credit_sent(struct cw_ctx *ctx, uint32_t to_lp, struct lp_sender sender,
                           int64_t at_ps, uint32_t pe)
 {
-    keep_other(ctx,
-               &(struct lp_sent){.at_ps = at_ps,
+    const struct lp_sent sent = {.at_ps = at_ps,
                                  .entity = sender.entity,
                                  .number = (uint32_t)sender.number,
                                  .to_lp = to_lp,
                                  .bytes = pe,
-                                 .type = LP_EVENT_CREDIT},
-               lp_cause_notes.flight.step, /* none of them */
-               (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
+                                 .type = LP_EVENT_CREDIT};
+    keep_bare(ctx, &sent, (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
 }
 
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)
 {
     const struct lp_emitted *const emit = &((const struct lp_model *)cw_model_data(ctx))->emit;
-    const bool at_once = emit->causes && lp_cause_notes.writer != NULL;
+    const bool at_once = emit->causes && writer_for(ctx) != NULL;
     if (at_once)
         emit->direct->waited(emit->direct->arg, cw_now(ctx), waited);
     if (emit->waits || (emit->causes && !at_once))

@@ -98,7 +98,6 @@ struct lp_cause_list {
 
 /* The scratch of the handler that runs on this thread. */
 struct lp_cause_notes {
-    struct lp_cause_writer *writer; /* of this worker; NULL: the event is not final */
     struct lp_cause_list flight, stretch;
 };
 extern __thread struct lp_cause_notes lp_cause_notes;
@@ -111,18 +110,11 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
     list->sigma_ps = 0;
 }
 
-/* A handler of an event of this LP begins: both lists are empty. They nearly always are already,
- * since what is sent empties its list. The place of the LP's latest entry is needed at the end:
- * many LPs have had their turn since it was written. */
-static inline void lp_causes_begin(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp)
+/* A handler begins: both lists are empty. They nearly always are already, since what is sent
+ * empties its list. */
+static inline void lp_causes_begin(void)
 {
     struct lp_cause_notes *const notes = &lp_cause_notes;
-    uint32_t worker;
-    notes->writer = NULL;
-    if (m->emit.direct != NULL && cw_is_final(ctx, &worker)) {
-        notes->writer = m->emit.direct->writer[worker];
-        __builtin_prefetch(&notes->writer->last[lp], 1);
-    }
     if (__builtin_expect((notes->flight.count | notes->stretch.count) != 0, 0)) {
         lp_cause_forget(&notes->flight);
         lp_cause_forget(&notes->stretch);

@@ -35,7 +35,7 @@ static void lp_handle_traced(struct cw_ctx *ctx, const void *state, const struct
 {
     const struct lp_model *const m = cw_model_data(ctx);
     if (lp_traces_causes(m))
-        lp_causes_begin(ctx, m, event->lp);
+        lp_causes_begin();
     lp_handle(ctx, state, event);
 }
 

@@ -254,6 +254,8 @@ struct sums {
     struct explain *explain;
     struct place_sum *place; /* a hash table of `places` places, a power of two */
     size_t places, used;
+    struct place_sum latest;            /* parts of one place come in a row: not yet in the table */
+    uint16_t part_at[PATH_CLASSES][32]; /* 1 + the place in explain->part */
     int64_t rate_ps[HW_LINK_KINDS], flight_ps[HW_LINK_KINDS], node_ps[HW_NODE_KINDS];
     int64_t all_ps;
 };
@@ -261,16 +263,15 @@ struct sums {
 static void sum_part(struct sums *sums, const struct path_part *part)
 {
     struct explain *const explain = sums->explain;
-    size_t i = 0;
-    while (i < explain->part_count &&
-           (explain->part[i].class != part->class || explain->part[i].which != part->which))
-        i++;
-    if (i == sizeof explain->part / sizeof *explain->part)
-        return;
-    if (i == explain->part_count)
+    uint16_t *const at = &sums->part_at[part->class][part->which];
+    if (*at == 0) {
+        if (explain->part_count == sizeof explain->part / sizeof *explain->part)
+            return;
         explain->part[explain->part_count++] =
             (struct explain_part){(enum path_class)part->class, part->which, 0};
-    explain->part[i].ps += part->ps;
+        *at = (uint16_t)explain->part_count;
+    }
+    explain->part[*at - 1].ps += part->ps;
 }
 
 static void sum_place(struct sums *sums, uint64_t key, int64_t ps)
@@ -298,6 +299,13 @@ static void sum_place(struct sums *sums, uint64_t key, int64_t ps)
     sums->place[i].ps += ps;
 }
 
+static void sum_latest_place(struct sums *sums)
+{
+    if (sums->latest.key != 0)
+        sum_place(sums, sums->latest.key, sums->latest.ps);
+    sums->latest = (struct place_sum){0};
+}
+
 enum { PLACE_LP = 1, PLACE_PE, PLACE_LINK };
 
 static void take_part(void *arg, const struct path_part *part)
@@ -315,13 +323,15 @@ static void take_part(void *arg, const struct path_part *part)
         sums->node_ps[part->which] += part->ps;
     const bool link = part->link != UINT16_MAX;
     const uint64_t where = part->pe != UINT32_MAX ? part->pe : part->lp;
-    sum_place(sums,
-              (uint64_t)(link                     ? PLACE_LINK
-                         : part->pe != UINT32_MAX ? PLACE_PE
-                                                  : PLACE_LP)
-                      << 56 |
-                  (uint64_t)(link ? part->link : 0) << 32 | (link ? part->lp : where),
-              part->ps);
+    const uint64_t key = (uint64_t)(link                     ? PLACE_LINK
+                                    : part->pe != UINT32_MAX ? PLACE_PE
+                                                             : PLACE_LP)
+                             << 56 |
+                         (uint64_t)(link ? part->link : 0) << 32 | (link ? part->lp : where);
+    if (key != sums->latest.key)
+        sum_latest_place(sums);
+    sums->latest.key = key;
+    sums->latest.ps += part->ps;
 }
 
 static int by_part_time(const void *a, const void *b)
@@ -332,10 +342,9 @@ static int by_part_time(const void *a, const void *b)
                                   : (x->which > y->which) - (x->which < y->which);
 }
 
-static int by_place_time(const void *a, const void *b)
+static bool is_longer(const struct place_sum *a, const struct place_sum *b)
 {
-    const struct place_sum *const x = a, *const y = b;
-    return x->ps != y->ps ? (x->ps < y->ps ? 1 : -1) : (x->key > y->key) - (x->key < y->key);
+    return a->ps != b->ps ? a->ps > b->ps : a->key < b->key;
 }
 
 static void name_place(const struct lp_model *m, uint64_t key, char *text, size_t bytes)
@@ -359,16 +368,22 @@ static void name_place(const struct lp_model *m, uint64_t key, char *text, size_
 static void fill_places(struct sums *sums)
 {
     struct explain *const explain = sums->explain;
-    size_t used = 0;
-    for (size_t i = 0; i < sums->places; i++)
-        if (sums->place[i].ps > 0)
-            sums->place[used++] = sums->place[i];
-    if (used > 0)
-        qsort(sums->place, used, sizeof *sums->place, by_place_time);
-    for (size_t i = 0; i < used && i < EXPLAIN_PLACES; i++) {
+    struct place_sum longest[EXPLAIN_PLACES + 1];
+    size_t count = 0;
+    sum_latest_place(sums);
+    for (size_t i = 0; i < sums->places; i++) {
+        if (sums->place[i].ps <= 0)
+            continue;
+        size_t at = count;
+        for (; at > 0 && is_longer(&sums->place[i], &longest[at - 1]); at--)
+            longest[at] = longest[at - 1];
+        longest[at] = sums->place[i];
+        count += count < EXPLAIN_PLACES;
+    }
+    for (size_t i = 0; i < count; i++) {
         struct explain_place *const place = &explain->place[explain->place_count++];
-        place->ps = sums->place[i].ps;
-        name_place(sums->m, sums->place[i].key, place->name, sizeof place->name);
+        place->ps = longest[i].ps;
+        name_place(sums->m, longest[i].key, place->name, sizeof place->name);
     }
 }
 

@@ -50,8 +50,10 @@ struct path_leg {
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */
     bool to_link;        /* it ends when the tail has left the link of the last step */
     int64_t from_ps, to_ps;
-    int64_t
-        steps_ps; /* the time that its steps give on the model's machine; filled by path_visit() */
+    /* Filled by path_visit(): the time that its steps give on the model's machine; kinds of nodes,
+     * and of links whose flight time, its parts have (bits). */
+    int64_t steps_ps;
+    uint32_t nodes, flights;
 };
 
 struct path {

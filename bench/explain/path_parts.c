@@ -18,7 +18,8 @@ struct resolving {
     path_part_fn visit;
     void *arg;
     int64_t sum_ps;
-    bool credit; /* the parts are those of a credit's way */
+    uint32_t nodes, flights; /* bits of kinds that there was a part of */
+    bool credit;             /* the parts are those of a credit's way */
 };
 
 static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
@@ -26,6 +27,10 @@ static void add(struct resolving *r, enum path_class class, uint32_t which, uint
 {
     const struct lp_cause_entry *const entry = &r->leg->entry;
     r->sum_ps += ps;
+    if (class == PATH_NODE)
+        r->nodes |= 1u << which;
+    else if (class == PATH_FLIGHT)
+        r->flights |= 1u << which;
     if (ps == 0 || r->visit == NULL)
         return;
     r->visit(r->arg, &(struct path_part){.class = (uint8_t) class,
@@ -353,11 +358,13 @@ void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit,
                               .log = path->log,
                               .hw = &m->hw,
                               .leg = leg,
-                              .visit = visit_cut,
-                              .arg = &cutting};
+                              .visit = cutting.left_ps > 0 ? visit_cut : visit,
+                              .arg = cutting.left_ps > 0 ? &cutting : arg};
         add_steps(&r);
         leg->steps_ps = r.sum_ps;
         add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
+        leg->nodes = r.nodes;
+        leg->flights = r.flights;
     }
     if (path->host_ps > 0)
         visit(arg, &(struct path_part){.class = PATH_QUEUE,
@@ -368,15 +375,47 @@ void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit,
                                        .ps = path->host_ps});
 }
 
+static bool is_same_rate(struct hw_rate a, struct hw_rate b)
+{
+    return a.num == b.num && a.den == b.den;
+}
+
+/* How two machines differ. */
+struct difference {
+    uint32_t nodes, flights; /* bits of kinds */
+    bool rates;
+};
+
+static struct difference difference_of(const struct hw_config *a, const struct hw_config *b)
+{
+    struct difference d = {.rates = !is_same_rate(a->dma_reduce, b->dma_reduce)};
+    for (uint32_t node = 0; node < HW_NODE_KINDS; node++)
+        d.nodes |= (uint32_t)(a->overhead_ps[node] != b->overhead_ps[node]) << node;
+    d.nodes |= (uint32_t)!is_same_rate(a->math_cycle, b->math_cycle) << HW_NODE_PE_MATH;
+    d.nodes |= (uint32_t)!is_same_rate(a->gemm_cycle, b->gemm_cycle) << HW_NODE_PE_GEMM;
+    d.nodes |= (uint32_t)!is_same_rate(a->fetch_store, b->fetch_store) << HW_NODE_PE_FETCH_STORE;
+    d.nodes |= (uint32_t)(a->ipcq_wire_ps != b->ipcq_wire_ps) << HW_NODE_PE_IPCQ;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
+        d.flights |= (uint32_t)(a->link[kind].prop_ps != b->link[kind].prop_ps) << kind;
+        d.rates |= !is_same_rate(a->link[kind].rate, b->link[kind].rate);
+    }
+    return d;
+}
+
 int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
                        const struct hw_config *hw)
 {
+    const struct difference d = difference_of(&m->hw, hw);
     int64_t sum_ps = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct path_leg *const leg = &path->leg[i];
         struct resolving r = {.m = m, .log = path->log, .hw = hw, .leg = leg};
-        add_steps(&r);
-        add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
+        if (d.rates || (leg->nodes & d.nodes) != 0 || (leg->flights & d.flights) != 0) {
+            add_steps(&r);
+            add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
+        } else {
+            r.sum_ps = leg->to_ps - leg->from_ps; /* nothing of it changes */
+        }
         const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;
         sum_ps += r.sum_ps > cut_ps ? r.sum_ps - cut_ps : 0;
     }

@@ -34,8 +34,7 @@ static void enter_cube(struct lp_run *run, const struct cw_event *event)
     cw_check(run->ctx, transfer.port < HW_PORTS);
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const struct lp_model *m = run->m;
-    const uint32_t index = m->links.first[LP_LINKS_IN] + transfer.port;
-    lp_cross(run, &flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
+    lp_cross_in(run, &flight, (enum hw_port)transfer.port);
     lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->router.of_port[transfer.port]);
 }
 

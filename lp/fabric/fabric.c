@@ -108,13 +108,46 @@ cross_and_tell(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind k
     return hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]) > 0;
 }
 
-static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
-                                                  enum hw_link_kind kind, uint32_t index,
-                                                  enum hw_node_kind next)
+static inline __attribute__((always_inline)) void
+cross_and_note(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+               enum hw_node_kind next)
 {
     const int64_t sigma_before_ps = flight->sigma_ps;
     const bool waited = cross_and_tell(run, flight, kind, index, next);
     lp_cause_crossed(flight, sigma_before_ps, waited, kind, index, next);
+}
+
+static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
+                                                  enum hw_link_kind kind, uint32_t index,
+                                                  enum hw_node_kind next)
+{
+    cross_and_note(run, flight, kind, index, next);
+}
+
+/* Links that nearly every transfer crosses: their kinds are constants. */
+static __attribute__((noinline)) void cross_in_noted(struct lp_run *run, struct hw_flight *flight,
+                                                     uint32_t index)
+{
+    cross_and_note(run, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
+}
+
+static __attribute__((noinline)) void cross_pe_in_noted(struct lp_run *run,
+                                                        struct hw_flight *flight, uint32_t index,
+                                                        enum hw_node_kind node)
+{
+    cross_and_note(run, flight, HW_LINK_PE_NOC, index, node);
+}
+
+static __attribute__((noinline)) void cross_tcm_noted(struct lp_run *run, struct hw_flight *flight,
+                                                      uint32_t index)
+{
+    cross_and_note(run, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
+}
+
+/* Nothing is asked for but causes. */
+static inline bool notes_alone(const struct lp_model *m)
+{
+    return __builtin_expect(m->hw.watched, 0) && !m->hw.jittered && !m->emit.links;
 }
 
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
@@ -133,10 +166,13 @@ fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kin
                         hw->overhead_ps[next]);
 }
 
-void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
-              enum hw_node_kind next)
+void lp_cross_in(struct lp_run *run, struct hw_flight *flight, enum hw_port port)
 {
-    fabric_cross(run, flight, kind, index, next);
+    const uint32_t index = run->m->links.first[LP_LINKS_IN] + port;
+    if (notes_alone(run->m))
+        cross_in_noted(run, flight, index);
+    else
+        fabric_cross(run, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
 }
 
 /* A crossing that tells whether the flight has waited, or does not say. */
@@ -179,10 +215,10 @@ cross_in_silence(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind
     return false;
 }
 
-/* Causes alone are asked for, and a way through this cube is one step. */
+/* And a way through a cube is one step. */
 static inline bool notes_ways(const struct lp_model *m)
 {
-    return !m->hw.jittered && !m->emit.links && m->hw.noc_w + m->hw.noc_h <= LP_WAY_HOPS_MAX + 2;
+    return notes_alone(m) && m->hw.noc_w + m->hw.noc_h <= LP_WAY_HOPS_MAX + 2;
 }
 
 /* Without calls between the crossings, so that the processor fetches the next links early. */
@@ -198,7 +234,7 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
 {
     if (from == to)
         return;
-    if (__builtin_expect(run->m->hw.watched, 0) && notes_ways(run->m))
+    if (notes_ways(run->m))
         cross_noc_noted(run, flight, from, to);
     else
         cross_noc_by(cross_in_silence, run, flight, from, to);
@@ -212,7 +248,11 @@ static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links gro
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node)
 {
-    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINKS_TO_PE), node);
+    const uint32_t index = pe_link(run->m, pe, LP_LINKS_TO_PE);
+    if (notes_alone(run->m))
+        cross_pe_in_noted(run, flight, index, node);
+    else
+        fabric_cross(run, flight, HW_LINK_PE_NOC, index, node);
 }
 
 void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
@@ -223,7 +263,11 @@ void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
-    fabric_cross(run, flight, HW_LINK_TCM, pe_link(run->m, pe, LP_LINKS_TCM_WRITE), HW_NODE_PE_TCM);
+    const uint32_t index = pe_link(run->m, pe, LP_LINKS_TCM_WRITE);
+    if (notes_alone(run->m))
+        cross_tcm_noted(run, flight, index);
+    else
+        fabric_cross(run, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
 }
 
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
@@ -358,7 +402,7 @@ static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_fl
     const struct lp_model *m = run->m;
     uint32_t to_cube = 0;
     const bool to_io_die = !lp_cube_neighbour(m, run->cube_in_sip, port, &to_cube);
-    if (__builtin_expect(m->hw.watched, 0) && notes_ways(m)) {
+    if (notes_ways(m)) {
         leave_noted(run, flight, router, port, to_io_die);
     } else {
         lp_cross_noc(run, flight, router, m->router.of_port[port]);

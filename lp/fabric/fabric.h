@@ -33,9 +33,8 @@ void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, 
 int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
                    uint32_t index);
 
-/* Crosses link number `index` of this cube, to a node of kind `next`. */
-void lp_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
-              enum hw_node_kind next);
+/* In by a UCIe port, to its router. */
+void lp_cross_in(struct lp_run *run, struct hw_flight *flight, enum hw_port port);
 void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* router -> pe_dma or pe_cpu; and pe_dma -> router. */
 void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
