@@ -27,14 +27,14 @@ struct account_work {
     uint32_t calls[ISSUES - ISSUE_CPU];
 };
 
-/* The first cache line has nearly all that an event of a kernel changes. */
+/* The first two cache lines have nearly all that an event of a kernel changes. */
 struct account {
     _Alignas(64) struct account_work own;
-    int64_t busy_ps;          /* until then the kernel's time is accounted for */
-    int64_t engine_ps;        /* PE_DMA's engine passed bytes */
-    int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
-    int64_t wait_ps[ACCOUNT_WAITS];
+    int64_t busy_ps;   /* until then the kernel's time is accounted for */
+    int64_t engine_ps; /* PE_DMA's engine passed bytes */
     int64_t data_ps[HW_DIRS_MAX];
+    int64_t wait_ps[ACCOUNT_WAITS];
+    int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
     struct account_work streams;
 };
 

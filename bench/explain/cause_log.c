@@ -4,8 +4,9 @@
  * to write the entries. A place is the number of a page, and a word of it. 0 is a word of the first
  * block's own data.
  *
- * With one worker each full block ends with a list of the latest entry of each LP. So a question
- * for an entry at some time begins in the right block, which has few entries of an LP.
+ * Where entries come in the order of time, each full block ends with a list of the latest entry of
+ * each LP. So a question for an entry at some time begins in the right block, which has few entries
+ * of an LP.
  */
 #include "bench/explain/cause_log.h"
 
@@ -53,7 +54,6 @@ struct worker_log {
 /* The last entry not after a time that was asked for: most questions go on from there. */
 struct asked {
     uint32_t place;
-    struct cause_block *block; /* no block behind it has the entry */
     int64_t until_ps;
 };
 
@@ -68,7 +68,8 @@ struct cause_log {
     size_t list_bytes;               /* at the end of each block; 0: blocks have no lists */
     struct worker_log *worker;       /* [workers] */
     struct lp_cause_writer **writer; /* [workers] theirs */
-    struct asked *asked;             /* [lps] by the host, between drains */
+    struct asked *asked;             /* [lps] by the host, between drains; not with lists */
+    struct cause_block *near;        /* that the host asked for last, with lists; NULL: none */
     uint32_t **page;                 /* [pages_max] */
     struct sync_u64 pages;           /* numbers that were taken; added to by any worker */
     uint32_t last[];                 /* [lps] places, each written by the worker that owns the LP */
@@ -163,7 +164,7 @@ static bool create_arrays(struct cause_log *log, uint32_t workers)
     return log->worker != NULL && log->writer != NULL && log->asked != NULL && log->page != NULL;
 }
 
-struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t bytes_max)
+struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered, uint64_t bytes_max)
 {
     struct cause_log *const log = calloc(1, sizeof *log + lps * sizeof *log->last);
     if (log == NULL)
@@ -173,7 +174,7 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t byte
     log->pages_max = pages < PLACE_PAGES_MAX ? (uint32_t)pages : PLACE_PAGES_MAX;
     log->worker_bytes_max = bytes_max / workers;
     const size_t list_bytes = lps * sizeof *log->last;
-    log->list_bytes = workers == 1 && list_bytes <= PAGES_HUGE_BYTES / 8 ? list_bytes : 0;
+    log->list_bytes = ordered && list_bytes <= PAGES_HUGE_BYTES / 8 ? list_bytes : 0;
     log->block_bytes = log->list_bytes > 0 ? BLOCK_BYTES_MIN : PAGES_HUGE_BYTES;
     while (log->block_bytes < PAGES_HUGE_BYTES &&
            log->block_bytes < LISTS_TO_A_BLOCK * log->list_bytes)
@@ -196,6 +197,7 @@ void cause_log_clear(struct cause_log *log)
 {
     memset(log->last, 0, log->lps * sizeof *log->last);
     memset(log->asked, 0, log->lps * sizeof *log->asked);
+    log->near = NULL;
     for (uint32_t i = 0; i < log->workers; i++) {
         struct worker_log *const own = &log->worker[i];
         own->writer.at = own->writer.end = NULL;
@@ -281,20 +283,22 @@ static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp
     return lp_cause_read(words, place, block->base_ps, lp);
 }
 
-/* Goes back to the first block that may have the last entry of an LP until a time. Returns the
- * place of an entry of that LP from which it is found; 0: there is none that the lists know. */
-static uint32_t go_back(const struct cause_log *log, uint32_t lp, int64_t until_ps,
-                        struct cause_block **block)
+static int64_t first_ps(const struct cause_block *block) { return block->base_ps + BASE_BEFORE_PS; }
+
+/* The place of the latest entry of an LP in the last block that begins until a time, or before that
+ * block; 0: there is none. All blocks behind are later. */
+static uint32_t place_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
 {
-    uint32_t from = 0;
-    while (log->list_bytes > 0 && *block != NULL && (*block)->before != NULL) {
-        const uint32_t earlier = list_of(log, (*block)->before)[lp];
-        if (earlier == 0 || read_entry(log, lp, earlier).now_ps <= until_ps)
-            break;
-        from = earlier;
-        *block = (*block)->before;
-    }
-    return from;
+    struct cause_block *const current = log->worker[0].current;
+    struct cause_block *block = log->near != NULL ? log->near : current;
+    if (block == NULL)
+        return 0;
+    while (block->before != NULL && first_ps(block) > until_ps)
+        block = block->before;
+    while (block != current && first_ps(block->next) <= until_ps)
+        block = block->next;
+    log->near = block;
+    return block == current ? log->last[lp] : list_of(log, block)[lp];
 }
 
 struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
@@ -302,10 +306,11 @@ struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_
     if (lp >= log->lps || !cause_log_is_whole(log))
         return (struct lp_cause_entry){0};
     struct asked *const asked = &log->asked[lp];
-    if (asked->place == 0 || until_ps > asked->until_ps)
-        *asked = (struct asked){log->last[lp], log->worker[0].current, until_ps};
-    const uint32_t from = go_back(log, lp, until_ps, &asked->block);
-    struct lp_cause_entry entry = read_entry(log, lp, from != 0 ? from : asked->place);
+    if (log->list_bytes > 0)
+        asked->place = place_until(log, lp, until_ps);
+    else if (asked->place == 0 || until_ps > asked->until_ps)
+        asked->place = log->last[lp];
+    struct lp_cause_entry entry = read_entry(log, lp, asked->place);
     while (entry.place != 0 && entry.now_ps > until_ps)
         entry = read_entry(log, lp, entry.before);
     asked->place = entry.place;

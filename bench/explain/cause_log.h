@@ -14,9 +14,11 @@
 
 struct cause_log;
 
-/* `bytes_max`: of all logs together, and not above 16 GiB; entries beyond are not kept. NULL: out
+/* `ordered`: one worker, whose entries come in the order of time; questions are quick then.
+ * `bytes_max`: of all logs together, and not above 16 GiB; entries beyond are not kept. NULL: out
  * of memory. */
-struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, uint64_t bytes_max);
+struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered,
+                                   uint64_t bytes_max);
 void cause_log_free(struct cause_log *log); /* accepts NULL */
 /* Forgets all; between drains. */
 void cause_log_clear(struct cause_log *log);
@@ -40,7 +42,7 @@ struct lp_cause_writer **cause_log_writers(struct cause_log *log);
 bool cause_log_is_whole(const struct cause_log *log);
 uint64_t cause_log_bytes(const struct cause_log *log); /* that are taken from the system */
 /* The last entry of an LP whose event is not after this time; its place is 0: there is none. Quick
- * where the times that are asked for fall, and with one worker. */
+ * where the times that are asked for fall, and in an ordered log. */
 struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps);
 /* The entry before this one in the log of its LP; its place is 0: there is none. */
 struct lp_cause_entry cause_log_before(const struct cause_log *log, uint32_t lp,

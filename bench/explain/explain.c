@@ -93,13 +93,14 @@ static void explainer_waited(void *arg, int64_t now_ps, const struct lp_waited *
     accounts_take_wait(((struct explainer *)arg)->accounts, now_ps, waited);
 }
 
-struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, uint64_t bytes_max)
+struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, bool ordered,
+                                   uint64_t bytes_max)
 {
     struct explainer *const explainer = calloc(1, sizeof *explainer);
     if (explainer == NULL)
         return NULL;
     const uint32_t lps = 1 + hw->sip_count * hw_cubes(hw) + hw->sip_count + hw_switches(hw);
-    explainer->log = cause_log_create(lps, workers, bytes_max);
+    explainer->log = cause_log_create(lps, workers, ordered, bytes_max);
     explainer->accounts = accounts_create(hw);
     if (explainer->log != NULL && explainer->accounts != NULL)
         return explainer;

@@ -88,9 +88,9 @@ struct explain {
 
 struct explainer;
 
-/* For a machine with these parameters. The memory of causes is limited to `bytes_max`. NULL: out of
- * memory. */
-struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers,
+/* For a machine with these parameters. `ordered`: one worker handles all events, in their order.
+ * The memory of causes is limited to `bytes_max`. NULL: out of memory. */
+struct explainer *explainer_create(const struct hw_config *hw, uint32_t workers, bool ordered,
                                    uint64_t bytes_max);
 void explainer_free(struct explainer *explainer); /* accepts NULL */
 /* The options that the machine is built with. */

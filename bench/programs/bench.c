@@ -331,8 +331,9 @@ static struct dist *create_machine(struct bench_session *session, const struct d
     struct dist_options own = *dist;
     const struct run_options *const options = session->options;
     if (options->explain) {
-        session->explainer = explainer_create(&session->config->hw, options->engine.worker_count,
-                                              causes_bytes_max(options));
+        session->explainer =
+            explainer_create(&session->config->hw, options->engine.worker_count,
+                             options->engine.sync == CW_SEQUENTIAL, causes_bytes_max(options));
         if (session->explainer == NULL) {
             (void)cw_error_memory(error, "the explanation");
             return NULL;

@@ -29,7 +29,7 @@ static void add(struct cause_log *log, uint32_t worker, uint32_t lp, int64_t now
 static void each_lp_has_a_log(void **state)
 {
     (void)state;
-    struct cause_log *const log = cause_log_create(LPS, 2, 64 * MEBIBYTE);
+    struct cause_log *const log = cause_log_create(LPS, 2, false, 64 * MEBIBYTE);
     assert_non_null(log);
     assert_int_equal(cause_log_until(log, 1, INT64_MAX).place, 0);
     for (uint32_t i = 0; i < 100000; i++)
@@ -51,7 +51,7 @@ static void each_lp_has_a_log(void **state)
 static void the_last_entry_until_a_time_is_found(void **state)
 {
     (void)state;
-    struct cause_log *const log = cause_log_create(LPS, 1, 64 * MEBIBYTE);
+    struct cause_log *const log = cause_log_create(LPS, 1, true, 64 * MEBIBYTE);
     for (uint32_t i = 1; i <= 10; i++)
         add(log, 0, 1, 10 * (int64_t)i, i);
     assert_int_equal(cause_log_until(log, 1, 85).number, 8);
@@ -72,7 +72,7 @@ static void questions_begin_in_the_right_block(void **state)
 {
     (void)state;
     enum { ENTRIES = 20000 };
-    struct cause_log *const log = cause_log_create(LPS, 1, 64 * MEBIBYTE);
+    struct cause_log *const log = cause_log_create(LPS, 1, true, 64 * MEBIBYTE);
     for (uint32_t round = 0; round < 2; round++) {
         cause_log_clear(log);
         for (uint32_t i = 0; i < ENTRIES; i++)
@@ -99,7 +99,7 @@ static void questions_begin_in_the_right_block(void **state)
 static void the_limit_of_memory_holds(void **state)
 {
     (void)state;
-    struct cause_log *const log = cause_log_create(LPS, 1, 4 * MEBIBYTE);
+    struct cause_log *const log = cause_log_create(LPS, 1, true, 4 * MEBIBYTE);
     for (uint32_t i = 0; i < 200000; i++)
         add(log, 0, 1, i, i);
     assert_false(cause_log_is_whole(log));
@@ -136,7 +136,7 @@ static void make_sent(uint32_t i, struct cw_event *event, struct lp_sent *sent)
 static void entries_come_back_as_they_were(void **state)
 {
     (void)state;
-    struct cause_log *const log = cause_log_create(LPS, 1, 4 * MEBIBYTE);
+    struct cause_log *const log = cause_log_create(LPS, 1, true, 4 * MEBIBYTE);
     uint32_t steps[STEPS];
     struct cw_event event;
     struct lp_sent sent;
@@ -166,7 +166,7 @@ static void entries_come_back_as_they_were(void **state)
 static void steps_are_joined(void **state)
 {
     (void)state;
-    struct cause_log *const log = cause_log_create(LPS, 1, 4 * MEBIBYTE);
+    struct cause_log *const log = cause_log_create(LPS, 1, true, 4 * MEBIBYTE);
     const uint32_t first[] = {1, 2, 3};
     const struct lp_cause cause = {.sent = {.number = 9, .count = 2}, .step = {4, 5}};
     struct lp_sent sent;
