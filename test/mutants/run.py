@@ -27,6 +27,7 @@ UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worke
         "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance", "gather"]
 TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
+    ("explore-asan", "test/stress/test_explore_ties", {"TIES_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
     ("asan", "test/unit/core/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
     ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
