@@ -221,7 +221,6 @@ static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 
 /*
  * A mutable pointer to a part of this LP's state: struct pe *pe = CW_MUT(ctx, &cube->pe[i]).
- *   ctx   the handler's context
  *   part  a pointer into the state that the handler was given: the smallest part that changes
  * If this event could still be rolled back, the engine keeps the part's contents first. Parts may
  * overlap. Fails the event with CW_BUG for a part outside the state. An array does not compile:
@@ -243,7 +242,6 @@ static inline void *cw_mut(struct cw_ctx *ctx, const void *part, size_t bytes)
 /*
  * Sends an event. It returns only if the event can be sent: it fails the running event otherwise,
  * for instance for too great a depth.
- *   ctx            the handler's context
  *   lp             the receiver, < lp_count
  *   delay_ps       >= 0 after cw_now(), and not less than the least delay that
  *                  cw_config.least_delay_ps promises for this pair of workers
@@ -260,23 +258,21 @@ CW_API void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t 
  * Emits a commit record: bytes that reach the host (cw_config.record) if and when this event
  * commits. Records come in the total order of their events, and for one event in the order of
  * emission.
- *   ctx     the handler's context
  *   kind    any number; for the host
  *   record  `bytes` bytes, which are copied
  *   bytes   <= CW_PAYLOAD_BYTES_MAX
  */
 CW_API void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes);
 
-/* Whether this event is final: it will not be undone, and the records of its LP's events before it
- * have reached cw_config.worker_record. Then *worker is the worker that runs the handler, which may
- * give to that worker's data of the host at once whatever it would emit. */
+/* Whether this event will not be undone, and the records of its LP's events before it have reached
+ * cw_config.worker_record. Then the handler may give at once to the host's data of *worker, which
+ * runs it, all that it would emit. */
 CW_API bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker);
 
 /*
  * Fails the event and does not return. Its changes, sends and records are as if they had never
  * been. When the event turns out to be the least of all unprocessed ones, the run ends with this
  * exit code and message.
- *   ctx        the handler's context
  *   exit_code  CW_PROGRAM_FAILED, say
  *   format     as for printf
  */

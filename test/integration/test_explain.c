@@ -128,6 +128,30 @@ static void threads_change_nothing(void **state)
     free(alone);
 }
 
+/* With --links each crossing is noted for itself, and else a whole way through a cube is one step.
+ */
+static void ways_have_the_links_that_were_crossed(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"",
+                                           "--preset pod64 --no-data",
+                                           "--preset six_3x2",
+                                           "--preset a3_16",
+                                           "--preset dragonfly_64 --no-data",
+                                           "--set sip.cube_mesh.w=3 --set sip.cube_mesh.h=2"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        char args[256], file[64];
+        snprintf(file, sizeof file, "/tmp/test_explain_%d.json", (int)getpid());
+        char *const as_ways = explanation(machines[i]);
+        snprintf(args, sizeof args, "%s --links %s", machines[i], file);
+        char *const as_links = explanation(args);
+        unlink(file);
+        assert_string_equal(as_ways, as_links);
+        free(as_ways);
+        free(as_links);
+    }
+}
+
 static void results_stay(void **state)
 {
     (void)state;
@@ -207,9 +231,13 @@ static void too_many_causes_are_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_sum_to_the_time), cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(results_stay),          cmocka_unit_test(a_timeline_stays),
-        cmocka_unit_test(the_limit_is_one),      cmocka_unit_test(too_many_causes_are_said),
+        cmocka_unit_test(parts_sum_to_the_time),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(ways_have_the_links_that_were_crossed),
+        cmocka_unit_test(results_stay),
+        cmocka_unit_test(a_timeline_stays),
+        cmocka_unit_test(the_limit_is_one),
+        cmocka_unit_test(too_many_causes_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

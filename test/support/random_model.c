@@ -81,6 +81,37 @@ static void send_on(struct cw_ctx *ctx, const struct random_model *m, struct cw_
     ++*number;
 }
 
+static uint64_t digest_after(uint64_t digest, const struct cw_event *event, uint16_t kind,
+                             const void *record, uint16_t bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, record, bytes);
+    digest = (digest ^ value ^ (uint64_t)event->time_ps ^ event->lp ^ kind) * 0x9E3779B97F4A7C15u;
+    return digest ^ digest >> 29;
+}
+
+static void add_record(struct random_part *part, const struct cw_event *event, uint16_t kind,
+                       const void *record, uint16_t bytes)
+{
+    part->digest = digest_after(part->digest, event, kind, record, bytes);
+    part->count++;
+}
+
+/* Emits a record, and notes it at once if the event is final. */
+static void tell(struct cw_ctx *ctx, const struct random_model *m, uint16_t kind,
+                 const void *record, uint16_t bytes)
+{
+    struct random_records *const records = m->at_once;
+    const uint32_t lp = ctx->event->lp;
+    uint32_t worker;
+    cw_emit(ctx, kind, record, bytes);
+    if (records == NULL || !cw_is_final(ctx, &worker))
+        return;
+    add_record(&records->at_once[lp], ctx->event, kind, record, bytes);
+    records->ahead[lp]++;
+    records->misplaced[lp] |= !records->moves && !records->gathers && worker != records->owner[lp];
+}
+
 static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event *event)
 {
     const struct random_model *const m = cw_model_data(ctx);
@@ -98,9 +129,9 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
         CW_MUT(ctx, &state->sums)->sums[*sum % 10] += *sum;
     *sum += state->bytes[event->type] + state->odd[0].sums[1] + state->sums.sums[4];
     if (cw_rng_below(rng, 2) == 0)
-        cw_emit(ctx, (uint16_t)(*sum % 3), sum, 8);
+        tell(ctx, m, (uint16_t)(*sum % 3), sum, 8);
     if (*sum % 4 == 0) /* a second one, shorter */
-        cw_emit(ctx, 3, sum, 4);
+        tell(ctx, m, 3, sum, 4);
     if (body.ttl > 0)
         send_on(ctx, m, rng, state, body.ttl - 1, *sum);
     if (body.ttl > 0 && cw_rng_below(rng, 8) == 0)
@@ -109,22 +140,6 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
     if (event->time_ps >= m->fail_ps && (!m->twins || event->lp % 3 != 0))
         cw_fail(ctx, CW_PROGRAM_FAILED, "LP %u gives up at %lld", event->lp,
                 (long long)event->time_ps);
-}
-
-static uint64_t digest_after(uint64_t digest, const struct cw_event *event, uint16_t kind,
-                             const void *record, uint16_t bytes)
-{
-    uint64_t value = 0;
-    memcpy(&value, record, bytes);
-    digest = (digest ^ value ^ (uint64_t)event->time_ps ^ event->lp ^ kind) * 0x9E3779B97F4A7C15u;
-    return digest ^ digest >> 29;
-}
-
-static void add_record(struct random_part *part, const struct cw_event *event, uint16_t kind,
-                       const void *record, uint16_t bytes)
-{
-    part->digest = digest_after(part->digest, event, kind, record, bytes);
-    part->count++;
 }
 
 /* The receivers of a run's records. */
@@ -152,6 +167,17 @@ static void take_worker_record(void *arg, uint32_t worker, const struct cw_event
     if (part->count <= RANDOM_RECORDS_MAX)
         records->digest_after[event->lp][part->count - 1] = part->digest;
     records->misplaced[event->lp] |= !records->moves && worker != records->owner[event->lp];
+    if (records->ahead[event->lp] > 0)
+        records->ahead[event->lp]--;
+    else
+        add_record(&records->at_once[event->lp], event, kind, record, bytes);
+}
+
+/* A failed event has noted its records, too. */
+static bool same_at_once(const struct random_records *records, uint32_t lp, bool failed)
+{
+    const struct random_part *const a = &records->at_once[lp], *const b = &records->on_workers[lp];
+    return failed || (records->ahead[lp] == 0 && a->count == b->count && a->digest == b->digest);
 }
 
 bool random_records_agree(const struct random_records *records, bool failed, char *text,
@@ -162,12 +188,14 @@ bool random_records_agree(const struct random_records *records, bool failed, cha
         const struct random_part *const own = &records->on_workers[lp];
         const bool fits = all->count <= own->count && own->count <= RANDOM_RECORDS_MAX &&
                           (failed || all->count == own->count);
-        if (!records->misplaced[lp] && fits &&
+        if (!records->misplaced[lp] && fits && same_at_once(records, lp, failed) &&
             (all->count == 0 || records->digest_after[lp][all->count - 1] == all->digest))
             continue;
         snprintf(text, bytes,
-                 "LP %u: %u records in the total order, %u on its worker %u, %s, digests %s", lp,
-                 all->count, own->count, records->owner[lp],
+                 "LP %u: %u records in the total order, %u on its worker %u (at once: %s), %s, "
+                 "digests %s",
+                 lp, all->count, own->count, records->owner[lp],
+                 same_at_once(records, lp, failed) ? "the same" : "others",
                  records->misplaced[lp] ? "not all there" : "all there",
                  fits && all->count > 0 && records->digest_after[lp][all->count - 1] != all->digest
                      ? "differ"
@@ -254,7 +282,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
             i > 0 && is_near(m, i, i - 1) ? lp_worker[i - 1] : cw_rng_below(&rng, run->workers);
     least_delays(&copy, lp_worker, run->workers, least_ps);
     const struct cw_model model = {.name = "random",
-                                   .data = m,
+                                   .data = &copy,
                                    .lp_count = m->lps,
                                    .state_bytes = state_bytes,
                                    .init = init,
@@ -262,8 +290,11 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
     struct receivers receivers = {.records = run->records};
     if (run->records != NULL && run->sync != CW_SEQUENTIAL)
         memcpy(run->records->owner, lp_worker, m->lps * sizeof *lp_worker);
-    if (run->records != NULL)
+    if (run->records != NULL) {
         run->records->moves = run->sync == CW_STRESS || run->balance != CW_BALANCE_OFF;
+        run->records->gathers = run->gather != CW_GATHER_NEVER;
+    }
+    copy.at_once = run->records;
     const struct cw_config config = {
         .sync = run->sync,
         .worker_count = run->workers,

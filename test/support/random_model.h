@@ -27,18 +27,22 @@ struct random_model {
     uint32_t near;        /* so many LPs in a row are in one worker: no lookahead among them */
     bool twins;           /* some events are equal in all but their LP */
     bool rivals;          /* some to one LP, by different ones, in all but type and payload */
+    struct random_records *at_once; /* where handlers of final events note their records; or NULL */
 };
 
-/* The records of a run by LP: as the receiver of all records gets them, and as the receiver of each
- * worker's. A digest covers all records of the LP so far. */
+/* The records of a run by LP: as the receiver of all records gets them, as the receiver of each
+ * worker's, and as they are where handlers of final events (cw_is_final()) note theirs at once, and
+ * that receiver notes the others. A digest covers all records of the LP so far. */
 struct random_records {
     struct random_part {
         uint32_t count;
         uint64_t digest;
-    } in_order[RANDOM_LPS_MAX], on_workers[RANDOM_LPS_MAX];
+    } in_order[RANDOM_LPS_MAX], on_workers[RANDOM_LPS_MAX], at_once[RANDOM_LPS_MAX];
+    uint32_t ahead[RANDOM_LPS_MAX]; /* noted at once, and not yet received */
     uint64_t digest_after[RANDOM_LPS_MAX][RANDOM_RECORDS_MAX]; /* each of on_workers */
     uint32_t owner[RANDOM_LPS_MAX];
     bool moves;                     /* LPs change their owners */
+    bool gathers;                   /* one worker may handle all events */
     bool misplaced[RANDOM_LPS_MAX]; /* a record came on another worker than the LP's owner */
 };
 
@@ -76,8 +80,8 @@ struct random_outcome random_model_run(const struct random_model *model,
 bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,
                             char *text, size_t bytes);
 
-/* Whether each LP's owner has had the LP's part of the total order. A run that failed may have told
- * the owners of later records, too. False: `text` says which LP differs. */
+/* Whether each LP's owner has had the LP's part of the total order, at once or not. A run that
+ * failed may have told the owners of later records, too. False: `text` says which LP differs. */
 bool random_records_agree(const struct random_records *records, bool failed, char *text,
                           size_t bytes);
 
