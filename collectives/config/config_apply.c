@@ -77,17 +77,29 @@ static void children_add(struct children *children, const char *name)
     }
 }
 
+static bool children_has(const struct children *children, const char *path,
+                         const struct config_key *key)
+{
+    return (children->any_file || children->file == key->file) &&
+           strncmp(path, children->prefix, children->prefix_bytes) == 0;
+}
+
 static void children_visit(void *arg, const char *path, const struct config_key *key)
 {
     struct children *const children = arg;
-    if (!children->any_file && children->file != key->file)
-        return;
-    if (strncmp(path, children->prefix, children->prefix_bytes) != 0)
+    if (!children_has(children, path, key))
         return;
     const char *const rest = path + children->prefix_bytes;
     char name[PATH_BYTES];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "."), rest);
     children_add(children, name);
+}
+
+/* Counts the keys alone. */
+static void children_count(void *arg, const char *path, const struct config_key *key)
+{
+    struct children *const children = arg;
+    children->count += children_has(children, path, key);
 }
 
 /* What may stand under `path` ("" for the top); `wanted` is a name to find the nearest of. */
@@ -178,8 +190,15 @@ static bool expect_mapping(const struct apply *apply, const char *path, const ch
 /* Whether path + '.' begins a key's path in one of the source's files. */
 static bool is_group(const struct apply *apply, const char *path)
 {
+    char prefix[PATH_BYTES + 1];
     struct children children;
-    children_of(apply, path, NULL, NULL, &children);
+    snprintf(prefix, sizeof prefix, "%s.", path);
+    children.prefix = prefix;
+    children.prefix_bytes = strlen(prefix);
+    children.any_file = apply->source->any_key;
+    children.file = apply->source->file;
+    children.count = 0;
+    visit_paths(NULL, children_count, &children);
     return children.count > 0;
 }
 
