@@ -28,14 +28,17 @@ typedef void (*path_visitor)(void *arg, const char *path, const struct config_ke
 
 static void visit_paths(const char *algorithm, path_visitor visit, void *arg)
 {
-    char path[PATH_BYTES];
+    static const char group[] = "defaults.";
+    char path[PATH_BYTES], default_path[PATH_BYTES];
+    memcpy(default_path, group, sizeof group);
     for (uint32_t i = 0; i < config_machine_key_count; i++)
         visit(arg, config_machine_keys[i].path, &config_machine_keys[i]);
     for (uint32_t i = 0; i < config_ccl_key_count; i++) {
         const struct config_key *const key = &config_ccl_keys[i];
         if ((key->flags & CONFIG_NOT_IN_DEFAULTS) == 0) {
-            snprintf(path, sizeof path, "defaults.%s", key->path);
-            visit(arg, path, key);
+            /* by a copy: this loop has most of the time that a configuration takes */
+            memcpy(default_path + sizeof group - 1, key->path, strlen(key->path) + 1);
+            visit(arg, default_path, key);
         }
         if (algorithm != NULL && (key->flags & CONFIG_NOT_IN_ALGORITHM) == 0) {
             snprintf(path, sizeof path, "algorithms.%s.%s", algorithm, key->path);
