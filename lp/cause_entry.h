@@ -173,12 +173,13 @@ struct lp_cause_writer {
     void (*more)(struct lp_cause_writer *writer, int64_t now_ps);
 };
 
-/* Two words in one store. The compiler must not gather several pairs in a vector: that takes longer
- * than to store them. */
+/* The compiler must not gather words in a vector: that takes longer than to store them. */
 static inline void lp_entry_put(uint32_t *to, uint32_t first, uint32_t second)
 {
-    const uint64_t words = cw_keep_in_register((uint64_t)second << 32 | first);
-    __builtin_memcpy(to, &words, sizeof words);
+    __asm__("" : "+r"(first));
+    to[0] = first;
+    __asm__("" : "+r"(second));
+    to[1] = second;
 }
 
 /* 0 or 1, and whole in a register. A comparison that goes to memory is one byte there, and a wider
@@ -208,7 +209,7 @@ static inline void lp_entry_copy_steps(uint32_t *to, const uint32_t *steps, uint
  * they need them or not, or never do. The questions for all others have no branch: the field is
  * written in any case, and the next word then overwrites it. */
 struct lp_entry_form {
-    uint32_t always, never; /* LP_TAG_... */
+    uint32_t always, never, rarely; /* LP_TAG_...; with a branch */
 };
 
 /* One word of such a field. */
@@ -216,9 +217,9 @@ static inline __attribute__((always_inline)) uint32_t *
 lp_entry_put_field(struct lp_entry_form form, uint32_t *to, uint32_t word, uint32_t which,
                    bool needed, uint32_t *tag)
 {
-    if (form.never & which)
+    if (form.never & which || (form.rarely & which && __builtin_expect(!needed, 1)))
         return to;
-    const uint32_t flag = form.always & which ? 1 : lp_entry_flag(needed);
+    const uint32_t flag = (form.always | form.rarely) & which ? 1 : lp_entry_flag(needed);
     *to = word;
     *tag |= flag * which;
     return to + flag;

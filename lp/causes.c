@@ -87,8 +87,7 @@ static inline struct lp_cause_writer *writer_for(struct cw_ctx *ctx)
     return direct != NULL && cw_is_final(ctx, &worker) ? direct->writer[worker] : NULL;
 }
 
-/* Those that are not a kernel's. The rare case is a function of its own, with the same fields, so
- * that the usual one keeps no registers for it. */
+/* Those that are not a kernel's. */
 static inline __attribute__((always_inline)) void
 keep_other(struct cw_ctx *ctx, struct lp_cause_writer *writer, const struct lp_sent *sent,
            const uint32_t *steps, struct lp_entry_form form)
@@ -116,6 +115,7 @@ static inline struct lp_sent flight_of(const struct lp_cause_list *list, uint32_
                             .count = (uint16_t)list->count};
 }
 
+/* Apart, so that the usual case keeps no registers for it. */
 static __attribute__((noinline)) void flight_as_record(struct cw_ctx *ctx, uint32_t to_lp,
                                                        enum lp_event_type type,
                                                        struct lp_sender sender, int64_t at_ps)
@@ -139,7 +139,8 @@ void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type
     const uint32_t *const steps = list->step;
     lp_cause_forget(list); /* its steps stay */
     keep_other(ctx, writer, &sent, steps,
-               (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
+               (struct lp_entry_form){.always = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE,
+                                      .rarely = LP_TAG_BY_NUMBER | LP_TAG_BY_ENTITY});
 }
 
 void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t context, struct lp_sender sender,
@@ -190,7 +191,9 @@ void lp_cause_sent(struct cw_ctx *ctx, enum lp_event_type type, struct lp_sender
                                  .number = (uint32_t)sender.number,
                                  .to_lp = ctx->event->lp,
                                  .type = (uint8_t)type};
-    keep_bare(ctx, &sent, (struct lp_entry_form){.never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE});
+    keep_bare(ctx, &sent,
+              (struct lp_entry_form){.never = LP_TAG_FLIGHT | LP_TAG_ELSEWHERE,
+                                     .rarely = LP_TAG_BY_ENTITY});
 }
 
 void lp_cause_credit_sent(struct cw_ctx *ctx, uint32_t to_lp, struct lp_sender sender,

@@ -111,11 +111,12 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
 }
 
 /* A handler begins: both lists are empty. They nearly always are already, since what is sent
- * empties its list. */
+ * empties its list. A handler that was ended, or that has sent nothing, leaves steps behind. */
 static inline void lp_causes_begin(void)
 {
     struct lp_cause_notes *const notes = &lp_cause_notes;
-    if (__builtin_expect((notes->flight.count | notes->stretch.count) != 0, 0)) {
+    if (__builtin_expect((notes->flight.count | notes->flight.bytes | notes->stretch.count) != 0,
+                         0)) {
         lp_cause_forget(&notes->flight);
         lp_cause_forget(&notes->stretch);
     }

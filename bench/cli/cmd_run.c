@@ -63,7 +63,7 @@ static int begin_result(struct result *result, int argc, char **argv,
                         const struct run_options *options, const struct config *config,
                         bool is_document, struct cw_error *error)
 {
-    *result = (struct result){0};
+    *result = (struct result){.document = is_document};
     if (is_document) /* it takes as long as all that a short run does before its machine */
         result->provenance = provenance_of_run(argc, argv, options, config, NULL);
     snprintf(result->bench, sizeof result->bench, "%s", options->bench);

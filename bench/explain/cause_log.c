@@ -193,6 +193,16 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered,
     return log;
 }
 
+/* The first pages of several workers are there before these run. The system may take milliseconds
+ * for a huge page while all cores are busy, and the other workers wait for the one that asks. */
+static void add_first_pages(struct cause_log *log, struct worker_log *own)
+{
+    enum { PAGES_FIRST = 2 };
+    struct cause_block *before = NULL;
+    for (int i = 0; i < PAGES_FIRST && (i == 0 || before != NULL); i++)
+        before = add_block(log, own, before);
+}
+
 void cause_log_clear(struct cause_log *log)
 {
     memset(log->last, 0, log->lps * sizeof *log->last);
@@ -204,6 +214,8 @@ void cause_log_clear(struct cause_log *log)
         own->current = NULL; /* the first entry goes to the first block */
         own->refused = false;
         own->more = 0;
+        if (log->workers > 1 && own->first == NULL)
+            add_first_pages(log, own);
     }
 }
 

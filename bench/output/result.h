@@ -147,6 +147,7 @@ struct result {
     size_t told;             /* rows that row_done was called for */
     struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
+    bool document; /* its JSON is wanted */
     void (*row_done)(void *arg, struct result *result,
                      size_t row); /* each row, once it is known
 with all figures of the run so far; in order, on the host's thread; or NULL */

@@ -140,7 +140,7 @@ int run_use_row(struct run_use *use, struct result *result, const struct result_
                                          .algorithm = row->algorithm,
                                          .bytes = row->bytes,
                                          .time_ps = time_ps};
-    if ((use->machine == NULL && !use->options->explain) || time_ps <= 0)
+    if ((use->machine == NULL && !(use->options->explain && result->document)) || time_ps <= 0)
         return CW_OK;
     if (use->machine != NULL && !machine_use_finish(use->machine))
         return cw_error_memory(error, "the use of the machine");

@@ -32,7 +32,8 @@ int run_use_open(struct run_use *use, const struct run_options *options,
                  const struct config *config, struct cw_error *error);
 /* A machine is there, and nothing has happened in it. */
 int run_use_begin(struct run_use *use, const struct lp_model *model, struct cw_error *error);
-/* The row's last iteration has ended. Its picture becomes the result's. */
+/* The row's last iteration has ended. Its picture becomes the result's, where there are cubes to
+ * draw, or where the result's JSON is wanted. */
 int run_use_row(struct run_use *use, struct result *result, const struct result_row *row,
                 const struct lp_system *system, const struct lp_times *times,
                 struct cw_error *error);

@@ -204,7 +204,7 @@ static int read_line(struct call *call, int argc, char **argv)
 static int run_configured(struct call *call, int argc, char **argv, struct run_outcome *outcome)
 {
     struct cw_error *const error = &call->error;
-    struct result result = {0};
+    struct result result = {.document = true};
     struct config **const shipped = call->kept != NULL ? &call->kept->shipped : NULL;
     result.provenance = provenance_of_run(argc, argv, &call->options, call->config, shipped);
     if (result.provenance == NULL || !provenance_columns(&call->options, &result)) {
