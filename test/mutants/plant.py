@@ -77,6 +77,7 @@ BESIDE = {STRESS + "explore": ["test/stress/explorer.c", "test/support/random_mo
           STRESS + "alloc_faults": ["test/stress/explorer.c", "test/support/random_model.c",
                                     "test/stress/failing_memory.c"],
           UNIT + "parallel": ["test/support/random_model.c"],
+          UNIT + "listen": ["test/support/random_model.c"],
           UNIT + "worker_records": ["test/support/random_model.c", "test/support/tied_model.c"],
           UNIT + "harsh": ["test/support/random_model.c", "test/support/harsh_model.c"],
           UNIT + "stress": ["test/support/random_model.c", "bench/phold/phold.c", "bench/output/process_phases.c"],
