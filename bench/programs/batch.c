@@ -13,6 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/distributed.h"
@@ -85,10 +86,30 @@ static int batch_completed(void *arg, const struct dist_completion *completion,
     return code;
 }
 
+static struct ccl_call batch_call(const struct batch_run *run)
+{
+    return (struct ccl_call){.hw = &run->config->hw,
+                             .ccl = &run->config->ccl,
+                             .collective = CCL_REDUCE_SCATTER,
+                             .world_size = dist_world_size_for(run->config),
+                             .n_elem = call_elems(run),
+                             .dtype = (enum lp_dtype)run->options->dtype,
+                             .math = (enum lp_math)run->options->op};
+}
+
+/* The machine has room for the algorithm that does the calls: the configured one may be of another
+ * collective, and then another one takes its place. */
 static int reduce_rows(struct batch_run *run, struct cw_error *error)
 {
+    const struct ccl_call call = batch_call(run);
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(call.ccl, call.collective, error);
+    if (algorithm == NULL)
+        return error->exit_code;
     const struct dist_options options = {.config = run->config,
                                          .engine = run->options->engine,
+                                         .contexts = 1 + algorithm->kernel->stream_count,
+                                         .peers = ccl_algorithm_peers(algorithm, &call),
                                          .completed = batch_completed,
                                          .arg = run};
     run->dist = dist_create(&options, error);
@@ -187,19 +208,14 @@ static int run_batches(struct batch_run *first, struct batch_run *other, struct 
 /* Every batch size must be one that the algorithm takes, before anything runs. */
 static int check_batches(const struct batch_run *run, struct cw_error *error)
 {
-    for (uint32_t batch = 1; batch != 0; batch = next_batch(run->rows, batch)) {
-        const struct ccl_call call = {.hw = &run->config->hw,
-                                      .ccl = &run->config->ccl,
-                                      .collective = CCL_REDUCE_SCATTER,
-                                      .world_size = dist_world_size_for(run->config),
-                                      .n_elem = batch * run->row_elems,
-                                      .dtype = (enum lp_dtype)run->options->dtype,
-                                      .math = (enum lp_math)run->options->op};
-        const int code = dist_check_call(run->config, &call, error);
-        if (code != CW_OK)
-            return code;
+    int code = bench_algorithm_fits(run->config, CCL_REDUCE_SCATTER, "batch", error);
+    struct batch_run sized = *run;
+    for (sized.batch = 1; sized.batch != 0 && code == CW_OK;
+         sized.batch = next_batch(run->rows, sized.batch)) {
+        const struct ccl_call call = batch_call(&sized);
+        code = dist_check_call(run->config, &call, error);
     }
-    return CW_OK;
+    return code;
 }
 
 int batch_run_all(const struct run_options *options, const struct config *config,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -87,6 +88,28 @@ static void a_choice_that_changes_with_the_batch_is_found(void **state)
     run_output_free(&output);
 }
 
+/* A file's algorithm may be of another collective: auto takes its place, with its own peers. */
+static void an_all_reduce_of_a_file_gives_way(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-batch-XXXXXX";
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    FILE *const file = fdopen(descriptor, "w");
+    fputs("defaults:\n  algorithm: ring_allreduce\n", file);
+    assert_int_equal(fclose(file), 0);
+    struct run_output output =
+        run_line(0,
+                 "batch --rows 2 --ccl %s --set system.sips.topology=pair_switch "
+                 "--set system.sips.count=8 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1",
+                 path);
+    assert_int_equal(remove(path), 0);
+    struct batch_line lines[16];
+    assert_int_equal(read_lines(output.out, lines), 2);
+    assert_string_equal(lines[0].algorithm, "mesh");
+    run_output_free(&output);
+}
+
 static void rows_that_cannot_be_cut_are_refused(void **state)
 {
     (void)state;
@@ -94,6 +117,8 @@ static void rows_that_cannot_be_cut_are_refused(void **state)
         {"batch --preset a3_16 --row-elems 100 --algorithm birs",
          "100 elements are no multiple of that; use 112, or another multiple\n"},
         {"batch --algorithm birs", "birs is for paired dies"},
+        {"batch --preset a3_16 --algorithm birs_allreduce",
+         "birs_allreduce does all_reduce, and batch is a bench of reduce_scatter"},
         {"batch --preset a3_16 --rows 4096 --row-elems 1048576", "legal are 1073741824 at most\n"},
         {"batch --preset a3_16 --rows 0", "--rows"},
         {"batch --preset a3_16 --tiles 3", "--tiles"}};
@@ -111,6 +136,7 @@ int main(void)
         cmocka_unit_test(the_bits_of_one_algorithm_agree_in_all_batches),
         cmocka_unit_test(birs_inter_agrees_where_ranks_are_no_power_of_two),
         cmocka_unit_test(a_choice_that_changes_with_the_batch_is_found),
+        cmocka_unit_test(an_all_reduce_of_a_file_gives_way),
         cmocka_unit_test(rows_that_cannot_be_cut_are_refused),
     };
     return cmocka_run_group_tests_name("the command batch", tests, NULL, NULL);
