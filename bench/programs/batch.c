@@ -86,22 +86,22 @@ static int batch_completed(void *arg, const struct dist_completion *completion,
     return code;
 }
 
-static struct ccl_call batch_call(const struct batch_run *run)
+/* The call of a batch of so many rows. */
+static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows)
 {
     return (struct ccl_call){.hw = &run->config->hw,
                              .ccl = &run->config->ccl,
                              .collective = CCL_REDUCE_SCATTER,
                              .world_size = dist_world_size_for(run->config),
-                             .n_elem = call_elems(run),
+                             .n_elem = rows * run->row_elems,
                              .dtype = (enum lp_dtype)run->options->dtype,
                              .math = (enum lp_math)run->options->op};
 }
 
-/* The machine has room for the algorithm that does the calls: the configured one may be of another
- * collective, and then another one takes its place. */
+/* The configured algorithm may do another collective: the machine has room for this one's. */
 static int reduce_rows(struct batch_run *run, struct cw_error *error)
 {
-    const struct ccl_call call = batch_call(run);
+    const struct ccl_call call = call_of_rows(run, run->batch);
     const struct ccl_algorithm *const algorithm =
         ccl_algorithm_for(call.ccl, call.collective, error);
     if (algorithm == NULL)
@@ -208,14 +208,15 @@ static int run_batches(struct batch_run *first, struct batch_run *other, struct 
 /* Every batch size must be one that the algorithm takes, before anything runs. */
 static int check_batches(const struct batch_run *run, struct cw_error *error)
 {
-    int code = bench_algorithm_fits(run->config, CCL_REDUCE_SCATTER, "batch", error);
-    struct batch_run sized = *run;
-    for (sized.batch = 1; sized.batch != 0 && code == CW_OK;
-         sized.batch = next_batch(run->rows, sized.batch)) {
-        const struct ccl_call call = batch_call(&sized);
-        code = dist_check_call(run->config, &call, error);
+    if (bench_algorithm_fits(run->config, CCL_REDUCE_SCATTER, "batch", error) != CW_OK)
+        return error->exit_code;
+    for (uint32_t batch = 1; batch != 0; batch = next_batch(run->rows, batch)) {
+        const struct ccl_call call = call_of_rows(run, batch);
+        const int code = dist_check_call(run->config, &call, error);
+        if (code != CW_OK)
+            return code;
     }
-    return code;
+    return CW_OK;
 }
 
 int batch_run_all(const struct run_options *options, const struct config *config,

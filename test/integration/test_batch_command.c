@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -88,25 +87,16 @@ static void a_choice_that_changes_with_the_batch_is_found(void **state)
     run_output_free(&output);
 }
 
-/* A file's algorithm may be of another collective: auto takes its place, with its own peers. */
-static void an_all_reduce_of_a_file_gives_way(void **state)
+/* The configured algorithm does all-reduces; the reduce-scatter that takes its place has room. */
+static void without_a_reduce_scatter_in_the_configuration_auto_chooses(void **state)
 {
     (void)state;
-    char path[] = "/tmp/cubewarp-batch-XXXXXX";
-    const int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    FILE *const file = fdopen(descriptor, "w");
-    fputs("defaults:\n  algorithm: ring_allreduce\n", file);
-    assert_int_equal(fclose(file), 0);
-    struct run_output output =
-        run_line(0,
-                 "batch --rows 2 --ccl %s --set system.sips.topology=pair_switch "
-                 "--set system.sips.count=8 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1",
-                 path);
-    assert_int_equal(remove(path), 0);
     struct batch_line lines[16];
-    assert_int_equal(read_lines(output.out, lines), 2);
+    struct run_output output = run_line(0, "batch --set system.sips.count=2 --set "
+                                           "sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --rows 4");
+    assert_int_equal(read_lines(output.out, lines), 3);
     assert_string_equal(lines[0].algorithm, "mesh");
+    assert_non_null(strstr(output.out, "agree in batches of 3 sizes\n"));
     run_output_free(&output);
 }
 
@@ -135,8 +125,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bits_of_one_algorithm_agree_in_all_batches),
         cmocka_unit_test(birs_inter_agrees_where_ranks_are_no_power_of_two),
+        cmocka_unit_test(without_a_reduce_scatter_in_the_configuration_auto_chooses),
         cmocka_unit_test(a_choice_that_changes_with_the_batch_is_found),
-        cmocka_unit_test(an_all_reduce_of_a_file_gives_way),
         cmocka_unit_test(rows_that_cannot_be_cut_are_refused),
     };
     return cmocka_run_group_tests_name("the command batch", tests, NULL, NULL);
