@@ -263,21 +263,13 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
     pin_end(sim->pin);
 }
 
-/* The least event that has failed at GVT, in the total order. A sequential run fails at it, too. */
-static const struct timewarp *least_failed(const struct cw_sim *sim, struct entry *least)
+/* The failure of the worker whose event that is. */
+static const struct cw_error *failure_of(const struct cw_sim *sim, const struct cw_event *failed)
 {
-    const struct timewarp *by = NULL;
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (!tw->current.failed)
-            continue;
-        const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
-        if (by == NULL || entry_before(&entry, least)) {
-            by = tw;
-            *least = entry;
-        }
-    }
-    return by;
+    uint32_t by = 0;
+    while (sim->workers[by].timewarp->failed_event != failed)
+        by++;
+    return &sim->workers[by].timewarp->failure;
 }
 
 /* At the end of a run each event is pending or has a log, and all logs are counted. */
@@ -310,6 +302,27 @@ static void check_settled(const struct cw_sim *sim)
                  (unsigned long long)lp_live);
 }
 
+/* I-FAIL-1: no event that comes before the failed one is pending, or could be undone. */
+static void check_failed(const struct cw_sim *sim, const struct cw_event *failed)
+{
+    for (uint32_t i = 0; CW_ASSERTING && i < sim->worker_count; i++) {
+        const struct entry *const least = pending_peek(&sim->workers[i].pending);
+        CW_INVARIANT("I-FAIL-1",
+                     least == NULL || least->event->reserved & EVENT_CANCELLED ||
+                         !cw_event_before(least->event, failed),
+                     "the run ends at an event for %lld ps, worker %u has one before it",
+                     (long long)failed->time_ps, (unsigned)i);
+    }
+    for (uint32_t lp = 0; CW_ASSERTING && lp < sim->model.lp_count; lp++) {
+        const struct log *log = sim->lp_logs[lp].newest;
+        for (uint64_t i = sim->lp_logs[lp].live; i > 0; i--, log = log->older)
+            CW_INVARIANT("I-FAIL-1", !cw_event_before(log->event, failed),
+                         "the run ends at an event for %lld ps, LP %u has not committed one before "
+                         "it",
+                         (long long)failed->time_ps, (unsigned)lp);
+    }
+}
+
 /* A run with too many events fails also if it has ended before a round could notice. */
 static bool exceeds_limit(const struct cw_sim *sim)
 {
@@ -326,11 +339,12 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
     check_settled(sim);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         (void)record_outbox_publish(&sim->workers[i].timewarp->outbox);
-    struct entry entry;
-    const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
+    const struct cw_event *const failed = gvt->failed;
+    if (failed != NULL)
+        check_failed(sim, failed);
     struct interval_log *const log = sim->workers[0].clock.log;
     const uint64_t begun = clock_ticks();
-    if (!recorder_finish(&sim->recorder, gvt->now, failed == NULL ? NULL : &entry))
+    if (!recorder_finish(&sim->recorder, gvt->now, failed))
         return memory_error(&sim->memory, error);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
@@ -340,8 +354,8 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
                             (unsigned long long)sim->config.events_max);
     if (failed == NULL)
         return stress_result(sim, error);
-    simulation_failed_at(sim, failed->failed_event);
-    *error = failed->failure;
+    simulation_failed_at(sim, failed);
+    *error = *failure_of(sim, failed);
     return error->exit_code;
 }
 
