@@ -11,6 +11,7 @@
 #include "core/host/pin.h"
 #include "core/host/threads.h"
 #include "core/invariant.h"
+#include "core/listen/listen.h"
 #include "core/simulation.h"
 #include "core/timewarp/gvt.h"
 #include "core/exchange/gvt_slot.h"
@@ -282,7 +283,7 @@ static void check_settled(const struct cw_sim *sim)
         const struct timewarp *const tw = worker->timewarp;
         live += tw->undo_log.live;
         alive += event_pool_alive(&worker->pool);
-        pending += pending_count(&worker->pending);
+        pending += pending_count(&worker->pending) + worker->listened.count;
         failed |= tw->current.failed;
         CW_INVARIANT(
             "I-CREDIT-2",
@@ -332,7 +333,8 @@ static bool exceeds_limit(const struct cw_sim *sim)
     return sim->config.events_max > 0 && committed > sim->config.events_max;
 }
 
-/* Delivers the records that are left. After a failure the states stay as speculation left them. */
+/* Delivers the records that are left, and handles the events for the LP that only listens. After a
+ * failure the states stay as speculation left them. */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
@@ -348,6 +350,8 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         return memory_error(&sim->memory, error);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
+    if (listen_handle(sim, parallel_each_worker, failed, error) != CW_OK)
+        return error->exit_code;
     if (failed == NULL && exceeds_limit(sim))
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "more than %llu events, the most that this run may handle",
