@@ -331,7 +331,7 @@ static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
             worker->records.used = 0;
         }
         commit_hash(worker, block, event);
-        commit_free(worker, &worker[sim->config.lp_worker[event->lp]].pool, event);
+        commit_free(worker, worker_pool_of(worker, event->lp), event);
         handled++;
     }
     count_gathered(tw);
