@@ -29,6 +29,9 @@ struct sweep {
     struct sweep_order order;
     uint32_t *again; /* points that a worker had ahead when it ended */
     uint32_t again_count;
+    uint32_t *killed; /* points whose process was killed once: they run again at the end, alone */
+    uint32_t killed_count;
+    bool *was_killed; /* [study->point_count] */
     uint32_t ended;
     uint32_t idle_ends; /* processes in a row that ended without a point */
     double busy_s;      /* of all points that have ended */
@@ -59,15 +62,17 @@ static void leave_signals(const struct sigaction before[3])
 
 static uint32_t points_left(const struct sweep *sweep)
 {
-    return sweep_order_left(&sweep->order) + sweep->again_count;
+    return sweep_order_left(&sweep->order) + sweep->again_count + sweep->killed_count;
 }
 
 /* The point that a worker gets next; there is one. */
 static uint32_t next_point(struct sweep *sweep, const struct sweep_worker *worker)
 {
-    return sweep->again_count > 0
-               ? sweep->again[sweep->again_count - 1]
-               : sweep_order_next(&sweep->order, (uint32_t)(worker - sweep->workers));
+    if (sweep->again_count > 0)
+        return sweep->again[sweep->again_count - 1];
+    if (sweep_order_left(&sweep->order) > 0)
+        return sweep_order_next(&sweep->order, (uint32_t)(worker - sweep->workers));
+    return sweep->killed[sweep->killed_count - 1];
 }
 
 /* The worker has got it. */
@@ -75,6 +80,8 @@ static void take_point(struct sweep *sweep, const struct sweep_worker *worker)
 {
     if (sweep->again_count > 0)
         sweep->again_count--;
+    else if (sweep_order_left(&sweep->order) == 0)
+        sweep->killed_count--;
     else
         sweep_order_take(&sweep->order, (uint32_t)(worker - sweep->workers));
 }
@@ -101,6 +108,17 @@ static int record(struct sweep *sweep, const struct sweep_answer *answer, struct
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
+/* A process may be killed because the points in flight take too much memory, or a moment before the
+ * sweep itself is, with all processes of a job. So its point has one try more, alone. */
+static bool runs_again(struct sweep *sweep, const struct sweep_answer *answer)
+{
+    if (!answer->is_killed || sweep->was_killed[answer->point])
+        return false;
+    sweep->was_killed[answer->point] = true;
+    sweep->killed[sweep->killed_count++] = answer->point;
+    return true;
+}
+
 /* Ends a worker. Its first point has ended with it, the others run again. */
 static int end_worker(struct sweep *sweep, struct sweep_worker *worker, double timeout_s,
                       struct cw_error *error)
@@ -111,7 +129,7 @@ static int end_worker(struct sweep *sweep, struct sweep_worker *worker, double t
         sweep->again[sweep->again_count++] = worker->points[i];
     sweep_worker_end(worker, timeout_s, &answer);
     int code = CW_OK;
-    if (points > 0)
+    if (points > 0 && !runs_again(sweep, &answer))
         code = record(sweep, &answer, error);
     sweep->idle_ends = points > 0 ? 0 : sweep->idle_ends + 1;
     if (sweep->idle_ends > STARTS_FAILED_MAX)
@@ -127,10 +145,12 @@ static double bytes_of(const struct sweep *sweep, uint32_t point)
     return (double)sweep->plan->estimates[point].bytes;
 }
 
-/* Whether the next point fits beside those of the other workers, by estimate. One always does. */
+/* Whether the next point fits beside those of the other workers, by estimate. One always does. One
+ * whose process was killed fits beside none. */
 static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
 {
-    double bytes = bytes_of(sweep, next_point(sweep, worker));
+    const uint32_t point = next_point(sweep, worker);
+    double bytes = bytes_of(sweep, point);
     bool is_alone = true;
     for (uint32_t i = 0; i < sweep->plan->workers; i++) {
         const struct sweep_worker *const other = &sweep->workers[i];
@@ -139,7 +159,7 @@ static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
         is_alone = false;
         bytes += bytes_of(sweep, other->points[0]);
     }
-    return is_alone || bytes <= (double)sweep->plan->memory_bytes;
+    return is_alone || (!sweep->was_killed[point] && bytes <= (double)sweep->plan->memory_bytes);
 }
 
 /* Gives a worker as many points as it may have, and forks it where there is none. */
@@ -232,12 +252,14 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
                   .machine_bytes = plan->machine_bytes},
         .workers = calloc(plan->workers, sizeof *sweep.workers),
         .polled = calloc(plan->workers, sizeof *sweep.polled),
-        .again = calloc((size_t)SWEEP_AHEAD_MAX * plan->workers + 1, sizeof *sweep.again)};
+        .again = calloc((size_t)SWEEP_AHEAD_MAX * plan->workers + 1, sizeof *sweep.again),
+        .killed = calloc((size_t)plan->count + 1, sizeof *sweep.killed),
+        .was_killed = calloc(plan->study->point_count, sizeof *sweep.was_killed)};
     struct sigaction before[3];
     *counts = (struct sweep_counts){0};
     int code = CW_OK;
     if (!sweep_order_init(&sweep.order, plan) || sweep.workers == NULL || sweep.polled == NULL ||
-        sweep.again == NULL)
+        sweep.again == NULL || sweep.killed == NULL || sweep.was_killed == NULL)
         code = cw_error_memory(error, "the processes of the study");
     const double begun_s = clock_s();
     sweep_progress_begin(&sweep.progress, plan);
@@ -255,5 +277,7 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
     free(sweep.workers);
     free(sweep.polled);
     free(sweep.again);
+    free(sweep.killed);
+    free(sweep.was_killed);
     return code;
 }

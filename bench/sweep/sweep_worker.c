@@ -261,6 +261,7 @@ static void bury(struct sweep_worker *worker, double timeout_s, struct sweep_ans
         snprintf(how, sizeof how, "not over after %.6g s (--point-timeout)", timeout_s);
     } else if (WIFSIGNALED(status)) {
         answer->outcome.exit_code = SIGNALLED + WTERMSIG(status);
+        answer->is_killed = WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM;
         snprintf(how, sizeof how, "its process was ended by signal %d (%s)%s", WTERMSIG(status),
                  strsignal(WTERMSIG(status)),
                  WTERMSIG(status) == SIGKILL ? ", perhaps by the system for want of memory" : "");

@@ -43,6 +43,7 @@ struct sweep_answer {
     struct study_outcome outcome;
     char *message, *result; /* its texts; freed by sweep_answer_free() */
     uint64_t rss_bytes;     /* most resident memory of the process so far */
+    bool is_killed;         /* its process got SIGKILL or SIGTERM from outside, within the point */
 };
 
 /* Forks the process. CW_NO_RESOURCE if there is none to be had. */

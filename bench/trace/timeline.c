@@ -6,13 +6,12 @@
  */
 #include "bench/trace/timeline.h"
 
-#define JUDYERROR_NOTEST 1 /* else Judy ends the program when it has no memory */
-#include <Judy.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/trace/timeline_counters.h"
+#include "bench/trace/timeline_arrows.h"
+#include "bench/trace/timeline_calls.h"
 #include "bench/trace/timeline_links.h"
 #include "collectives/data/dtype.h"
 #include "collectives/data/op_replay.h"
@@ -21,8 +20,7 @@
 
 enum {
     NS_PS = 1000,
-    TRACKS_MAX = 1024, /* of a PE: one of kernels, the rest of operations */
-    WAITS_MAX = 16     /* of a PE, that are kept until their operation comes */
+    WAITS_MAX = 16 /* of a PE, that are kept until their operation comes */
 };
 
 /* A stretch for which an operation waited. */
@@ -46,31 +44,15 @@ struct pe_tracks {
     uint32_t waits;
 };
 
-/* The calls: batches of launches. */
-struct call_slice {
-    uint32_t batch; /* 0: none yet */
-    int64_t begin_ps, end_ps;
-    char kernel[64]; /* its name */
-    uint64_t n_elem;
-    uint8_t dtype;
-    uint32_t number; /* among those of its kernel and size, from 0 */
-};
-
 struct timeline {
-    FILE *out;
-    const struct lp_model *model; /* not for freeing: it may be gone then */
-    uint32_t pe_count;
-    struct timeline_options options;
-    struct lp_op op; /* not yet written; kind 0: none */
-    struct call_slice call;
-    struct timeline_counters counters;
+    struct timeline_events events;
+    struct timeline_calls calls;
+    struct timeline_arrows arrows;
     struct timeline_links *links; /* NULL: not asked for */
-    Pvoid_t flows;                /* JudyL: tiles and puts on their way to their arrows' numbers */
-    Word_t flow;                  /* the latest number */
-    int64_t last_ps;
-    bool out_of_memory;
-    bool *sip_named;       /* [SIP] */
+    uint32_t pe_count;
     struct pe_tracks **pe; /* [PE]; NULL: nothing so far */
+    struct lp_op op;       /* not yet written; kind 0: none */
+    bool out_of_memory;
 };
 
 struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
@@ -80,18 +62,20 @@ struct timeline *timeline_create(FILE *stream, const struct lp_model *model,
     if (t != NULL) {
         t->pe_count = hw_pe_count(&model->hw);
         t->pe = calloc(hw_pe_count(&model->hw), sizeof(struct pe_tracks *));
-        t->sip_named = calloc(model->hw.sip_count, sizeof *t->sip_named);
+        t->events.sip_named = calloc(model->hw.sip_count, sizeof *t->events.sip_named);
         t->links = options->links ? timeline_links_create(model) : NULL;
     }
-    if (t == NULL || t->pe == NULL || t->sip_named == NULL ||
+    if (t == NULL || t->pe == NULL || t->events.sip_named == NULL ||
         (options->links && t->links == NULL)) {
         timeline_free(t);
         cw_error_memory(error, "the timeline");
         return NULL;
     }
-    t->out = stream;
-    t->model = model;
-    t->options = *options;
+    t->events.out = stream;
+    t->events.model = model;
+    t->events.filter = options->filter;
+    t->calls.collective = options->collective;
+    t->calls.warmup = options->warmup;
     fprintf(stream,
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"%s\"},"
             "\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu32
@@ -111,48 +95,20 @@ void timeline_free(struct timeline *t)
             free(t->pe[i]);
         }
     timeline_links_free(t->links);
-    (void)JudyLFreeArray(&t->flows, PJE0); /* the macro compares signs, which clang refuses */
+    timeline_arrows_free(&t->arrows);
     free(t->pe);
-    free(t->sip_named);
+    free(t->events.sip_named);
     free(t);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
-
-/* The end of an event. The members that differ most come last: the events of PEs that do the same
- * at the same time differ by their last numbers alone, which compresses well. */
-static void put_time(struct timeline *t, uint32_t tid, int64_t ps)
-{
-    fprintf(t->out, ",\"tid\":%" PRIu32 ",\"ts\":%" PRId64 ".%06" PRId64 "1", tid, ps / 1000000,
-            ps % 1000000);
-    t->last_ps = ps > t->last_ps ? ps : t->last_ps;
-}
-static void end_event(struct timeline *t, uint32_t pid, uint32_t tid, int64_t ps)
-{
-    put_time(t, tid, ps);
-    fprintf(t->out, ",\"pid\":%" PRIu32 "}", pid);
-}
-
-static int64_t clip(const struct timeline *t, int64_t ps)
-{
-    const struct timeline_filter *const filter = &t->options.filter;
-    return ps < filter->from_ps ? filter->from_ps : ps > filter->to_ps ? filter->to_ps : ps;
-}
-
-/* Whether a slice has a part in the time that is asked for. */
-static bool in_time(const struct timeline *t, int64_t begin_ps, int64_t end_ps)
-{
-    const struct timeline_filter *const filter = &t->options.filter;
-    return begin_ps < filter->to_ps &&
-           (end_ps > filter->from_ps || (begin_ps == end_ps && begin_ps >= filter->from_ps));
-}
 
 /* NULL: the PE is not shown, or there is no memory. */
 static struct pe_tracks *tracks_of(struct timeline *t, uint32_t pe)
 {
     if (t->pe[pe] != NULL)
         return t->pe[pe];
-    if (!timeline_filter_has(&t->options.filter, hw_place_of(&t->model->hw, pe)))
+    if (!timeline_filter_has(&t->events.filter, hw_place_of(&t->events.model->hw, pe)))
         return NULL;
     t->pe[pe] = calloc(1, sizeof **t->pe);
     if (t->pe[pe] == NULL)
@@ -162,72 +118,22 @@ static struct pe_tracks *tracks_of(struct timeline *t, uint32_t pe)
     return t->pe[pe];
 }
 
-static uint32_t tid_of(const struct timeline *t, uint32_t pe, uint32_t track)
-{
-    const struct hw_place place = hw_place_of(&t->model->hw, pe);
-    return (place.cube * t->model->pes + place.pe) * TRACKS_MAX + track;
-}
-
-static void name_track(struct timeline *t, uint32_t pe, uint32_t track)
-{
-    const struct hw_place place = hw_place_of(&t->model->hw, pe);
-    const uint32_t tid = tid_of(t, pe, track);
-    if (!t->sip_named[place.sip])
-        fprintf(t->out,
-                ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRIu32
-                ",\"args\":{\"name\":\"SIP %" PRIu32 "\"}}",
-                place.sip, place.sip);
-    t->sip_named[place.sip] = true;
-    fprintf(t->out,
-            ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-            ",\"args\":{\"name\":\"cube %" PRIu32 " PE %" PRIu32 " %s\"}}"
-            ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-            ",\"args\":{\"sort_index\":%" PRIu32 "}}",
-            place.sip, tid, place.cube, place.pe, track == 0 ? "kernels" : "operations", place.sip,
-            tid, tid);
-}
-
-/* An event on a PE's track begins with its type, and ends with its place. */
-static void begin_event(struct timeline *t, const char *type)
-{
-    fprintf(t->out, ",\n{\"ph\":\"%s\"", type);
-}
-static void end_on_track(struct timeline *t, uint32_t pe, uint32_t track, int64_t ps)
-{
-    end_event(t, hw_place_of(&t->model->hw, pe).sip, tid_of(t, pe, track), ps);
-}
-
-/* A slice without others inside: its duration stands in its own event. */
-static void begin_leaf(struct timeline *t, int64_t begin_ps, int64_t end_ps)
-{
-    const int64_t ps = end_ps - begin_ps;
-    begin_event(t, "X");
-    fprintf(t->out, ",\"dur\":%" PRId64 ".%06" PRId64, ps / 1000000, ps % 1000000);
-    t->last_ps = end_ps > t->last_ps ? end_ps : t->last_ps;
-}
-
-static void end_slice(struct timeline *t, uint32_t pe, uint32_t track, int64_t ps)
-{
-    begin_event(t, "E");
-    end_on_track(t, pe, track, ps);
-}
-
 /* ---- operations ----------------------------------------------------------------------------- */
 
 static void write_peer(struct timeline *t, const char *label, uint32_t pe)
 {
-    const struct hw_place place = hw_place_of(&t->model->hw, pe);
-    fprintf(t->out, ",\"%s\":\"%" PRIu32 ".%" PRIu32 ".%" PRIu32 "\"", label, place.sip, place.cube,
-            place.pe);
+    const struct hw_place place = hw_place_of(&t->events.model->hw, pe);
+    fprintf(t->events.out, ",\"%s\":\"%" PRIu32 ".%" PRIu32 ".%" PRIu32 "\"", label, place.sip,
+            place.cube, place.pe);
 }
 
 /* The other end is told where no arrow leads to it. wait: at the end of the slice; NULL: none. */
 static void write_args(struct timeline *t, const struct lp_op *op, bool has_arrow,
                        const struct wait_span *wait)
 {
-    fprintf(t->out, ",\"args\":{\"bytes\":%" PRIu32, op->bytes);
+    fprintf(t->events.out, ",\"args\":{\"bytes\":%" PRIu32, op->bytes);
     if (dtype_is_known(op->dtype))
-        fprintf(t->out, ",\"dtype\":\"%s\"", dtype_name((enum dtype)op->dtype));
+        fprintf(t->events.out, ",\"dtype\":\"%s\"", dtype_name((enum dtype)op->dtype));
     switch (has_arrow ? (enum lp_op_kind)0 : (enum lp_op_kind)op->kind) {
     case LP_OP_SEND:
     case LP_OP_PUT:
@@ -244,19 +150,19 @@ static void write_args(struct timeline *t, const struct lp_op *op, bool has_arro
         write_peer(t, "from", op->peer);
         break;
     case LP_OP_GEMM:
-        fprintf(t->out, ",\"rows\":%" PRIu32 ",\"inner\":%" PRIu32, op->seq, op->peer);
+        fprintf(t->events.out, ",\"rows\":%" PRIu32 ",\"inner\":%" PRIu32, op->seq, op->peer);
         break;
     default:
         break;
     }
     if (op->kind == LP_OP_SEND || op->kind == LP_OP_RECV || op->kind == LP_OP_PUT ||
         op->kind == LP_OP_LAND)
-        fprintf(t->out, ",\"seq\":%" PRIu32, op->seq);
+        fprintf(t->events.out, ",\"seq\":%" PRIu32, op->seq);
     if (wait != NULL)
-        fprintf(t->out, ",\"waited_us\":%" PRId64 ".%06" PRId64,
+        fprintf(t->events.out, ",\"waited_us\":%" PRId64 ".%06" PRId64,
                 (wait->end_ps - wait->begin_ps) / 1000000,
                 (wait->end_ps - wait->begin_ps) % 1000000);
-    fputc('}', t->out);
+    fputc('}', t->events.out);
 }
 
 /* The first track that is free at this time, from 1 on; it is taken until end_ps. 0: no memory. */
@@ -278,7 +184,7 @@ static uint32_t take_track(struct timeline *t, struct pe_tracks *tracks, int64_t
     }
     if (at == tracks->tracks) {
         tracks->tracks++;
-        name_track(t, tracks->pe, at + 1);
+        trace_name_track(&t->events, tracks->pe, at + 1);
     }
     tracks->free_ps[at] = end_ps;
     return at + 1;
@@ -287,7 +193,7 @@ static uint32_t take_track(struct timeline *t, struct pe_tracks *tracks, int64_t
 /* The end of a receive, in which its kernel waits for the credit to be out; 0: none. */
 static int64_t credit_wait_ps(const struct timeline *t, const struct lp_op *op)
 {
-    const struct lp_model *const m = t->model;
+    const struct lp_model *const m = t->events.model;
     if (op->kind != LP_OP_RECV || !m->config.credit_blocks || m->config.credit_fabric ||
         op->dst.space != LP_SPACE_NONE)
         return 0;
@@ -318,35 +224,35 @@ static bool may_wait(const struct lp_op *op, const struct lp_waited *waited)
 static void write_cause(struct timeline *t, uint32_t pe, const struct lp_waited *waited)
 {
     const char *const dir =
-        lp_dir_name(t->model->named, pe, (enum hw_dir)(waited->dir % HW_DIRS_MAX));
+        lp_dir_name(t->events.model->named, pe, (enum hw_dir)(waited->dir % HW_DIRS_MAX));
     const bool any =
         waited->call == CALL_RECV_ANY || waited->call == CALL_RECV_ALL || waited->call == CALL_WAIT;
     switch ((enum lp_wait)waited->wait) {
     case LP_WAIT_DATA:
-        fprintf(t->out, "wait for data%s%s", any ? "" : " from ", any ? "" : dir);
+        fprintf(t->events.out, "wait for data%s%s", any ? "" : " from ", any ? "" : dir);
         break;
     case LP_WAIT_CREDIT:
-        fprintf(t->out, "wait for room at %s", dir);
+        fprintf(t->events.out, "wait for room at %s", dir);
         break;
     case LP_WAIT_CHANNEL:
-        fputs("wait for PE_DMA", t->out);
+        fputs("wait for PE_DMA", t->events.out);
         break;
     case LP_WAIT_NOTIFY:
-        fputs("wait for a notification", t->out);
+        fputs("wait for a notification", t->events.out);
         break;
     default:
-        fputs("wait for streams", t->out);
+        fputs("wait for streams", t->events.out);
     }
 }
 
 static void write_wait(struct timeline *t, uint32_t pe, uint32_t track,
                        const struct wait_span *wait)
 {
-    begin_leaf(t, wait->begin_ps, wait->end_ps);
-    fputs(",\"name\":\"", t->out);
+    trace_begin_leaf(&t->events, wait->begin_ps, wait->end_ps);
+    fputs(",\"name\":\"", t->events.out);
     write_cause(t, pe, &wait->waited);
-    fputc('"', t->out);
-    end_on_track(t, pe, track, wait->begin_ps);
+    fputc('"', t->events.out);
+    trace_end_on_track(&t->events, pe, track, wait->begin_ps);
 }
 
 /* Takes the waits inside the operation from those that are kept. They follow each other, within
@@ -373,163 +279,37 @@ static uint32_t take_waits(struct pe_tracks *tracks, const struct lp_op *op, int
     return count;
 }
 
-/* ---- arrows --------------------------------------------------------------------------------- */
-
-static void write_arrow(struct timeline *t, uint32_t pe, uint32_t track, int64_t ps, Word_t number,
-                        bool begins)
-{
-    begin_event(t, begins ? "s" : "f");
-    fprintf(t->out, "%s,\"cat\":\"tile\",\"name\":\"tile\"", begins ? "" : ",\"bp\":\"e\"");
-    put_time(t, tid_of(t, pe, track), ps);
-    fprintf(t->out, ",\"id\":%" PRIu64 ",\"pid\":%" PRIu32 "}", (uint64_t)number,
-            hw_place_of(&t->model->hw, pe).sip);
-}
-
-static Word_t queue_key(uint32_t pe, uint32_t dir, uint32_t seq)
-{
-    return ((Word_t)pe * HW_DIRS_MAX + dir) << 32 | seq;
-}
-static Word_t put_key(uint32_t pe, uint32_t seq)
-{
-    return (Word_t)1 << 63 | (Word_t)pe << 32 | seq;
-}
-
-/* Of an operation in whose slice an arrow begins, or ends. */
-static Word_t arrow_key(const struct lp_op *op)
-{
-    switch (op->kind) {
-    case LP_OP_SEND:
-        return queue_key(op->peer, op->peer_dir, op->seq);
-    case LP_OP_RECV:
-        return queue_key(op->pe, op->dir, op->seq);
-    default:
-        return put_key(op->kind == LP_OP_PUT ? op->pe : op->peer, op->seq);
-    }
-}
-
-/* The number of the arrow that begins in the slice of a send or a put, whose other end is shown, or
- * that ends in the slice of a receive or a landing; 0: there is none. */
-static Word_t arrow_of(struct timeline *t, const struct lp_op *op)
-{
-    PWord_t number;
-    int was_there = 0;
-    const Word_t key = arrow_key(op);
-    if (op->kind == LP_OP_RECV || op->kind == LP_OP_LAND) {
-        JLG(number, t->flows, key);
-        const Word_t found = number == NULL ? 0 : *number;
-        if (found > 0)
-            JLD(was_there, t->flows, key);
-        t->out_of_memory = t->out_of_memory || was_there == JERR;
-        return found;
-    }
-    if ((op->kind != LP_OP_SEND && op->kind != LP_OP_PUT) ||
-        !timeline_filter_has(&t->options.filter, hw_place_of(&t->model->hw, op->peer)))
-        return 0;
-    JLI(number, t->flows, key);
-    t->out_of_memory = t->out_of_memory || number == PJERR;
-    if (number == PJERR)
-        return 0;
-    return *number = ++t->flow;
-}
-
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* The kernel's slice begins, if its time has come. */
 static void open_kernel(struct timeline *t, struct pe_tracks *tracks, int64_t now_ps)
 {
-    const struct timeline_filter *const filter = &t->options.filter;
+    const struct timeline_filter *const filter = &t->events.filter;
     const bool has_come = tracks->start_ps >= filter->from_ps || now_ps > filter->from_ps;
     if (!tracks->runs || tracks->is_open || !has_come || tracks->start_ps >= filter->to_ps)
         return;
     if (!tracks->named)
-        name_track(t, tracks->pe, 0);
+        trace_name_track(&t->events, tracks->pe, 0);
     tracks->named = true;
     tracks->is_open = true;
-    begin_event(t, "B");
-    const struct lp_launch *const launch = lp_launch_of(t->model, tracks->launch);
-    fprintf(t->out, ",\"name\":\"%s\",\"args\":{\"rank\":%" PRIu32 ",\"elements\":%" PRIu64 "}",
+    trace_begin(&t->events, "B");
+    const struct lp_launch *const launch = lp_launch_of(t->events.model, tracks->launch);
+    fprintf(t->events.out,
+            ",\"name\":\"%s\",\"args\":{\"rank\":%" PRIu32 ",\"elements\":%" PRIu64 "}",
             launch->kernel->name, launch->args.rank, launch->args.n_elem);
-    end_on_track(t, tracks->pe, 0, clip(t, tracks->start_ps));
+    trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->start_ps));
 }
 
 static void write_phase(struct timeline *t, struct pe_tracks *tracks, int64_t end_ps)
 {
-    const struct tl_kernel *const kernel = lp_launch_of(t->model, tracks->launch)->kernel;
-    if (tracks->phase >= kernel->phase_count || !in_time(t, tracks->phase_ps, end_ps))
+    const struct tl_kernel *const kernel = lp_launch_of(t->events.model, tracks->launch)->kernel;
+    if (tracks->phase >= kernel->phase_count ||
+        !trace_in_time(&t->events, tracks->phase_ps, end_ps))
         return;
-    begin_leaf(t, clip(t, tracks->phase_ps), clip(t, end_ps));
-    fprintf(t->out, ",\"name\":\"%s\"", kernel->phase[tracks->phase]);
-    end_on_track(t, tracks->pe, 0, clip(t, tracks->phase_ps));
-}
-
-/* ---- calls ---------------------------------------------------------------------------------- */
-
-static void write_counters(struct timeline *t)
-{
-    static const char *const name[COUNTERS] = {"tiles on their way", "busy links between SIPs",
-                                               "busy links between cubes",
-                                               "busy links inside cubes"};
-    const struct timeline_counters *const c = &t->counters;
-    for (int k = 0; k < COUNTERS; k++)
-        for (int64_t i = 0, last = 0; i < COUNTER_BINS; i++) {
-            const int64_t ps = c->begin_ps + i * c->bin_ps, mean = c->bin[k][i] * 1000 / c->bin_ps;
-            if (ps > t->call.end_ps + c->bin_ps)
-                break;
-            if ((mean == last && i > 0) || !in_time(t, ps, ps))
-                continue;
-            begin_event(t, "C");
-            fprintf(t->out, ",\"name\":\"%s\",\"args\":{\"count\":%" PRId64 ".%03" PRId64 "}",
-                    name[k], mean / 1000, mean % 1000);
-            end_event(t, t->model->hw.sip_count, 0, ps);
-            last = mean;
-        }
-}
-
-/* The call that is over. */
-static void write_call(struct timeline *t)
-{
-    const struct call_slice *const call = &t->call;
-    if (call->batch == 0)
-        return;
-    timeline_counters_tile(&t->counters, call->end_ps, 0);
-    write_counters(t);
-    if (!in_time(t, call->begin_ps, call->end_ps))
-        return;
-    const uint32_t warmup = t->options.warmup;
-    const bool known = dtype_is_known(call->dtype);
-    const uint64_t bytes = known ? call->n_elem * dtype_bytes((enum dtype)call->dtype) : 0;
-    begin_leaf(t, clip(t, call->begin_ps), clip(t, call->end_ps));
-    fprintf(t->out, ",\"name\":\"%s %" PRIu64 " bytes, %s %" PRIu32 "\"", call->kernel, bytes,
-            call->number < warmup ? "warm-up" : "iteration",
-            1 + (call->number < warmup ? call->number : call->number - warmup));
-    fprintf(t->out,
-            ",\"args\":{\"bench\":\"%s\",\"bytes\":%" PRIu64 ",\"elements\":%" PRIu64
-            ",\"dtype\":\"%s\",\"call\":%" PRIu32 ",\"timed\":%s}",
-            t->options.collective, bytes, call->n_elem,
-            known ? dtype_name((enum dtype)call->dtype) : "", call->number + 1,
-            call->number < warmup ? "false" : "true");
-    end_event(t, t->model->hw.sip_count, 0, clip(t, call->begin_ps));
-}
-
-static void note_call(struct timeline *t, const struct lp_kernel_record *record)
-{
-    const struct lp_launch *const launch = lp_launch_of(t->model, record->launch);
-    struct call_slice *const call = &t->call;
-    if (launch->batch == call->batch) {
-        call->end_ps = record->t_ps > call->end_ps ? record->t_ps : call->end_ps;
-        return;
-    }
-    write_call(t);
-    const bool alike = call->batch > 0 && strcmp(call->kernel, launch->kernel->name) == 0 &&
-                       call->n_elem == launch->args.n_elem;
-    *call = (struct call_slice){.batch = launch->batch,
-                                .begin_ps = record->t_ps,
-                                .end_ps = record->t_ps,
-                                .n_elem = launch->args.n_elem,
-                                .dtype = launch->args.dtype,
-                                .number = alike ? call->number + 1 : 0};
-    snprintf(call->kernel, sizeof call->kernel, "%s", launch->kernel->name);
-    timeline_counters_begin(&t->counters, record->t_ps);
+    trace_begin_leaf(&t->events, trace_clip(&t->events, tracks->phase_ps),
+                     trace_clip(&t->events, end_ps));
+    fprintf(t->events.out, ",\"name\":\"%s\"", kernel->phase[tracks->phase]);
+    trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->phase_ps));
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -556,45 +336,45 @@ static void write_slice(struct timeline *t, struct pe_tracks *tracks, uint32_t t
     waits -= whole;
     const bool leaf = waits == 0 && end_ps > begin_ps &&
                       (op->kind != LP_OP_RECV || end_ps - begin_ps >= 2 * NS_PS);
-    const Word_t arrow = arrow_of(t, op);
+    const uint64_t arrow = timeline_arrow_of(&t->arrows, &t->events, op);
     const bool arrives = op->kind == LP_OP_RECV || op->kind == LP_OP_LAND;
     if (leaf)
-        begin_leaf(t, begin_ps, end_ps);
+        trace_begin_leaf(&t->events, begin_ps, end_ps);
     else
-        begin_event(t, "B");
-    fprintf(t->out, ",\"name\":\"%s%s%s%s", op_log_kind_name(op->kind), queue ? " " : "",
-            queue ? lp_dir_name(t->model->named, op->pe, (enum hw_dir)op->dir) : "",
+        trace_begin(&t->events, "B");
+    fprintf(t->events.out, ",\"name\":\"%s%s%s%s", op_log_kind_name(op->kind), queue ? " " : "",
+            queue ? lp_dir_name(t->events.model->named, op->pe, (enum hw_dir)op->dir) : "",
             whole ? ", " : "");
     if (whole)
         write_cause(t, op->pe, &wait[0].waited);
-    fputc('"', t->out);
+    fputc('"', t->events.out);
     write_args(t, op, arrow > 0, whole && wait[0].begin_ps > begin_ps ? &wait[0] : NULL);
-    end_on_track(t, op->pe, track, begin_ps);
+    trace_end_on_track(&t->events, op->pe, track, begin_ps);
     if (arrow > 0 && !arrives)
-        write_arrow(t, op->pe, track, begin_ps, arrow, true);
+        timeline_arrow_write(&t->events, op->pe, track, begin_ps, arrow, true);
     for (uint32_t i = 0; i < waits; i++)
         write_wait(t, op->pe, track, &wait[i]);
     if (arrow > 0 && arrives)
-        write_arrow(t, op->pe, track, leaf ? inside_leaf_ps(begin_ps, end_ps) : end_ps, arrow,
-                    false);
+        timeline_arrow_write(&t->events, op->pe, track,
+                             leaf ? inside_leaf_ps(begin_ps, end_ps) : end_ps, arrow, false);
     if (!leaf)
-        end_slice(t, op->pe, track, end_ps);
+        trace_end_slice(&t->events, op->pe, track, end_ps);
 }
 
 static void write_op(struct timeline *t)
 {
     struct lp_op *const op = &t->op;
     struct pe_tracks *const tracks = op->kind == 0 ? NULL : tracks_of(t, op->pe);
-    const bool shown = tracks != NULL && in_time(t, op->t_start_ps, op->t_end_ps);
+    const bool shown = tracks != NULL && trace_in_time(&t->events, op->t_start_ps, op->t_end_ps);
     const uint32_t track = shown ? take_track(t, tracks, op->t_start_ps, op->t_end_ps) : 0;
     if (track > 0) {
-        const int64_t data_ps = clip(t, op->t_end_ps - credit_wait_ps(t, op));
-        const int64_t end_ps = clip(t, op->t_end_ps);
-        write_slice(t, tracks, track, clip(t, op->t_start_ps), data_ps);
+        const int64_t data_ps = trace_clip(&t->events, op->t_end_ps - credit_wait_ps(t, op));
+        const int64_t end_ps = trace_clip(&t->events, op->t_end_ps);
+        write_slice(t, tracks, track, trace_clip(&t->events, op->t_start_ps), data_ps);
         if (data_ps < end_ps) {
-            begin_leaf(t, data_ps, end_ps);
-            fputs(",\"name\":\"wait for credit\"", t->out);
-            end_on_track(t, op->pe, track, data_ps);
+            trace_begin_leaf(&t->events, data_ps, end_ps);
+            fputs(",\"name\":\"wait for credit\"", t->events.out);
+            trace_end_on_track(&t->events, op->pe, track, data_ps);
         }
     }
     op->kind = 0;
@@ -604,9 +384,9 @@ void timeline_op(struct timeline *t, const struct lp_op *op)
 {
     struct lp_op *const last = &t->op;
     if (op->kind == LP_OP_SEND || op->kind == LP_OP_PUT)
-        timeline_counters_tile(&t->counters, op->t_end_ps, 1);
+        timeline_counters_tile(&t->calls.counters, op->t_end_ps, 1);
     if (op->kind == LP_OP_LAND)
-        timeline_counters_tile(&t->counters, op->t_end_ps, -1);
+        timeline_counters_tile(&t->calls.counters, op->t_end_ps, -1);
     if (op->kind == LP_OP_STORE && last->kind == LP_OP_STORE && op->pe == last->pe &&
         op->t_start_ps == last->t_start_ps && op->t_end_ps == last->t_end_ps &&
         op->bytes <= UINT32_MAX - last->bytes) {
@@ -620,7 +400,7 @@ void timeline_op(struct timeline *t, const struct lp_op *op)
 void timeline_kernel(struct timeline *t, const struct lp_kernel_record *record)
 {
     write_op(t);
-    note_call(t, record);
+    timeline_calls_note(&t->calls, &t->events, record);
     struct pe_tracks *const tracks = tracks_of(t, record->pe);
     if (tracks == NULL)
         return;
@@ -640,21 +420,22 @@ void timeline_kernel(struct timeline *t, const struct lp_kernel_record *record)
     if (record->mark != LP_MARK_END)
         return;
     if (tracks->is_open)
-        end_slice(t, record->pe, 0, clip(t, record->t_ps));
+        trace_end_slice(&t->events, record->pe, 0, trace_clip(&t->events, record->t_ps));
     tracks->runs = tracks->is_open = false;
 }
 
 void timeline_arrival(struct timeline *t, const struct lp_arrival *arrival)
 {
-    timeline_counters_tile(&t->counters, arrival->t_ps, -1);
+    timeline_counters_tile(&t->calls.counters, arrival->t_ps, -1);
 }
 
 void timeline_crossed(struct timeline *t, const struct lp_crossed *crossed)
 {
-    if (crossed->batch != t->call.batch)
+    if (crossed->batch != t->calls.call.batch)
         return;
-    timeline_counters_crossed(&t->counters, t->model, crossed);
-    if (t->links != NULL && !timeline_links_crossed(t->links, t->out, &t->options.filter, crossed))
+    timeline_counters_crossed(&t->calls.counters, t->events.model, crossed);
+    if (t->links != NULL &&
+        !timeline_links_crossed(t->links, t->events.out, &t->events.filter, crossed))
         t->out_of_memory = true;
 }
 
@@ -666,11 +447,13 @@ void timeline_waited(struct timeline *t, int64_t now_ps, const struct lp_waited 
         return;
     const struct wait_span span = {waited->since_ps, now_ps, *waited};
     if (waited->wait == LP_WAIT_JOIN || waited->wait == LP_WAIT_BARRIER) {
-        const uint32_t track =
-            in_time(t, span.begin_ps, now_ps) ? take_track(t, tracks, span.begin_ps, now_ps) : 0;
+        const uint32_t track = trace_in_time(&t->events, span.begin_ps, now_ps)
+                                   ? take_track(t, tracks, span.begin_ps, now_ps)
+                                   : 0;
         if (track > 0)
             write_wait(t, waited->pe, track,
-                       &(struct wait_span){clip(t, span.begin_ps), clip(t, now_ps), *waited});
+                       &(struct wait_span){trace_clip(&t->events, span.begin_ps),
+                                           trace_clip(&t->events, now_ps), *waited});
         return;
     }
     if (tracks->waits == WAITS_MAX)
@@ -682,10 +465,10 @@ void timeline_waited(struct timeline *t, int64_t now_ps, const struct lp_waited 
 
 static void write_instant(struct timeline *t, const char *text)
 {
-    fputs(",\"name\":\"", t->out);
+    fputs(",\"name\":\"", t->events.out);
     for (const char *at = text; *at != '\0'; at++)
-        fprintf(t->out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
-    fputc('"', t->out);
+        fprintf(t->events.out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    fputc('"', t->events.out);
 }
 
 void timeline_waiting(struct timeline *t, const struct lp_waiting *waiting)
@@ -695,31 +478,32 @@ void timeline_waiting(struct timeline *t, const struct lp_waiting *waiting)
     if (tracks == NULL)
         return;
     open_kernel(t, tracks, INT64_MAX);
-    begin_event(t, "i");
-    fputs(",\"s\":\"t\"", t->out);
+    trace_begin(&t->events, "i");
+    fputs(",\"s\":\"t\"", t->events.out);
     write_instant(t, waiting->state);
-    fprintf(t->out, ",\"args\":{\"kernel\":\"%s\"}", waiting->kernel);
-    end_on_track(t, waiting->pe, 0, waiting->since_ps);
+    fprintf(t->events.out, ",\"args\":{\"kernel\":\"%s\"}", waiting->kernel);
+    trace_end_on_track(&t->events, waiting->pe, 0, waiting->since_ps);
 }
 
 void timeline_interrupted(struct timeline *t, int64_t now_ps)
 {
     write_op(t);
-    begin_event(t, "i");
-    fputs(",\"s\":\"g\"", t->out);
+    trace_begin(&t->events, "i");
+    fputs(",\"s\":\"g\"", t->events.out);
     write_instant(t, "interrupted");
-    end_event(t, t->model->hw.sip_count, 0, now_ps);
+    trace_end(&t->events, t->events.model->hw.sip_count, 0, now_ps);
 }
 
 int timeline_finish(struct timeline *t, struct cw_error *error)
 {
     write_op(t);
-    for (uint32_t i = 0; i < hw_pe_count(&t->model->hw); i++)
+    for (uint32_t i = 0; i < hw_pe_count(&t->events.model->hw); i++)
         if (t->pe[i] != NULL && t->pe[i]->is_open) { /* of a run that failed */
-            write_phase(t, t->pe[i], t->last_ps);
-            end_slice(t, i, 0, t->last_ps);
+            write_phase(t, t->pe[i], t->events.last_ps);
+            trace_end_slice(&t->events, i, 0, t->events.last_ps);
         }
-    write_call(t);
-    fputs("\n]}\n", t->out);
-    return t->out_of_memory ? cw_error_memory(error, "the timeline") : CW_OK;
+    timeline_calls_write(&t->calls, &t->events);
+    fputs("\n]}\n", t->events.out);
+    return t->out_of_memory || t->arrows.out_of_memory ? cw_error_memory(error, "the timeline")
+                                                       : CW_OK;
 }

@@ -1,0 +1,156 @@
+/*
+ * rs_ag_place.c: see rs_ag_place.h.
+ */
+#include "collectives/algorithms/scheduled/rs_ag_place.h"
+
+const struct rs_ag_part *rs_ag_part_of(const struct rs_ag_place *p)
+{
+    return &p->plan->part[p->part];
+}
+
+const struct rs_ag_dim *rs_ag_dim_of(const struct rs_ag_place *p, uint32_t d)
+{
+    return &rs_ag_part_of(p)->dim[d];
+}
+
+uint32_t rs_ag_group_size(const struct rs_ag_place *p, uint32_t d)
+{
+    uint32_t size = 1;
+    for (uint32_t k = d + 1; k < rs_ag_part_of(p)->dims; k++)
+        size *= rs_ag_dim_of(p, k)->n;
+    return size;
+}
+
+uint32_t rs_ag_rank_numbered(const struct rs_ag_place *p, uint32_t number)
+{
+    return p->plan->rank_of != NULL ? p->plan->rank_of[number] : number;
+}
+
+uint32_t rs_ag_peer_at(const struct rs_ag_place *p, uint32_t d, uint32_t at)
+{
+    const struct rs_ag_dim *const dim = rs_ag_dim_of(p, d);
+    return rs_ag_rank_numbered(p, p->number - p->at[d] * dim->stride + at * dim->stride);
+}
+
+/* The rank that chunk `i` of a group belongs to: its places are those of this rank before dimension
+ * d, `at` in d, and then the digits of i, the last dimension's the least. */
+static uint32_t owner_of(const struct rs_ag_place *p, uint32_t d, uint32_t at, uint32_t i)
+{
+    uint32_t number = at * rs_ag_dim_of(p, d)->stride;
+    for (uint32_t k = 0; k < d; k++)
+        number += p->at[k] * rs_ag_dim_of(p, k)->stride;
+    for (uint32_t k = rs_ag_part_of(p)->dims; k-- > d + 1;) {
+        number += i % rs_ag_dim_of(p, k)->n * rs_ag_dim_of(p, k)->stride;
+        i /= rs_ag_dim_of(p, k)->n;
+    }
+    return rs_ag_rank_numbered(p, number);
+}
+
+/* ---- where chunks are ------------------------------------------------------------------------ */
+
+enum ccl_collective rs_ag_collective_of(const struct rs_ag_place *p)
+{
+    return p->plan->call->collective;
+}
+
+/* Chunk i of the group of place `at` of dimension d, in a buffer. An all-reduce has the groups of a
+ * part one after the other; the other collectives have a block per rank in the larger buffer. */
+static struct schedule_chunks chunk_at(const struct rs_ag_place *p, uint32_t d, uint32_t at,
+                                       uint32_t i, enum schedule_buffer buffer)
+{
+    const enum schedule_buffer larger =
+        rs_ag_collective_of(p) == CCL_ALL_GATHER ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
+    struct schedule_chunks chunks = {.buffer = (uint8_t)buffer};
+    if (rs_ag_collective_of(p) != CCL_ALL_REDUCE && buffer == larger) {
+        chunks.at = owner_of(p, d, at, i) * p->plan->parts + p->part;
+    } else if (rs_ag_collective_of(p) != CCL_ALL_REDUCE && buffer != SCHEDULE_SCRATCH) {
+        chunks.at = p->part; /* its own, the only one */
+    } else {                 /* scratch begins with the group of the first dimension */
+        const bool scratch = buffer == SCHEDULE_SCRATCH;
+        chunks.at = p->part * (scratch ? p->scratch : p->ranks) + i;
+        for (uint32_t k = scratch ? 1 : 0; k <= d; k++)
+            chunks.at += (k == d ? at : p->at[k]) * rs_ag_group_size(p, k);
+    }
+    return chunks;
+}
+
+enum schedule_buffer rs_ag_sums_after(const struct rs_ag_place *p, uint32_t d)
+{
+    const bool last = d + 1 == rs_ag_part_of(p)->dims;
+    return rs_ag_collective_of(p) == CCL_REDUCE_SCATTER && !last ? SCHEDULE_SCRATCH
+                                                                 : SCHEDULE_OUTPUT;
+}
+
+enum schedule_buffer rs_ag_sums_before(const struct rs_ag_place *p, uint32_t d)
+{
+    if (d > 0)
+        return rs_ag_sums_after(p, d - 1);
+    return p->number < p->plan->folded ? SCHEDULE_OUTPUT : SCHEDULE_INPUT;
+}
+
+/* Consecutive chunks of a group lie one after the other in all buffers. */
+static bool lie_together(const struct rs_ag_place *p)
+{
+    return rs_ag_collective_of(p) == CCL_ALL_REDUCE;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+uint32_t rs_ag_end_of_spans(const struct rs_ag_place *p, uint32_t size)
+{
+    return p->peers_only ? 1 : size;
+}
+
+void rs_ag_end_dimension(struct rs_ag_place *p)
+{
+    for (uint32_t t = 0; t < p->threads; t++) {
+        p->ended[t] = p->steps[t];
+        p->begun[t] = false;
+    }
+}
+
+static void wait_for_thread(const struct rs_ag_place *p, uint32_t thread, uint32_t other,
+                            uint32_t steps)
+{
+    if (other != thread && steps > 0)
+        schedule_wait_for(p->b, p->rank, p->thread + thread,
+                          (struct schedule_wait){p->thread + other, steps - 1});
+}
+
+void rs_ag_add_step(struct rs_ag_place *p, struct rs_ag_step step)
+{
+    const uint32_t t = step.thread, each = lie_together(p) ? step.count : 1;
+    for (uint32_t i = 0; i < step.count; i += each) {
+        p->steps[t] =
+            1 + schedule_add(p->b, p->rank, p->thread + t,
+                             (struct schedule_step){
+                                 .op = (uint8_t)step.op,
+                                 .channel = (uint8_t)p->part,
+                                 .count = each,
+                                 .src = chunk_at(p, step.d, step.at, step.first + i, step.src),
+                                 .dst = chunk_at(p, step.d, step.at, step.first + i, step.dst),
+                                 .send_to = step.send_to,
+                                 .recv_from = step.recv_from});
+        for (uint32_t other = 0; !p->begun[t] && other < p->threads; other++)
+            wait_for_thread(p, t, other, p->ended[other]);
+        p->begun[t] = true;
+        if (i == 0 && step.after != NULL)
+            wait_for_thread(p, t, *step.after, p->steps[*step.after]);
+    }
+}
+
+void rs_ag_keep_own(struct rs_ag_place *p)
+{
+    const uint32_t last = rs_ag_part_of(p)->dims - 1;
+    rs_ag_add_step(p, (struct rs_ag_step){.op = SCHEDULE_COPY,
+                                          .d = last,
+                                          .at = p->at[last],
+                                          .count = 1,
+                                          .src = SCHEDULE_INPUT,
+                                          .dst = SCHEDULE_OUTPUT});
+}
+
+bool rs_ag_sends_input(const struct rs_ag_place *p, uint32_t d)
+{
+    return rs_ag_collective_of(p) == CCL_ALL_GATHER && d + 1 == rs_ag_part_of(p)->dims;
+}
