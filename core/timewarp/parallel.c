@@ -123,6 +123,16 @@ void parallel_free(struct cw_sim *sim)
     memory_give(&sim->memory, sim->lp_logs, sim->model.lp_count * sizeof *sim->lp_logs);
 }
 
+/* Whether turns may be cut short (worker_loop.c): each worker has a thread and a core of its own,
+ * and no turn has anything to tell or to check besides. */
+static bool has_short_turns(const struct cw_sim *sim, const struct worker *worker)
+{
+    const struct cw_config *const config = &sim->config;
+    return (config->sync == CW_ADAPTIVE || config->sync == CW_CONSERVATIVE) &&
+           sim->thread_count == sim->worker_count && !sim->crowded && !config->check_changes &&
+           config->worker_look == NULL && worker->clock.log == NULL;
+}
+
 /* The bounds of the last drain do not hold for events that were injected since. */
 static void forget_bounds(struct cw_sim *sim)
 {
@@ -134,6 +144,7 @@ static void forget_bounds(struct cw_sim *sim)
         gvt->safe_ps = INT64_MIN;
         gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;
+        tw->short_turns = has_short_turns(sim, &sim->workers[i]);
         links_forget_arrivals(&tw->links); /* all that was handled is committed */
         credit_begin(&tw->credit, tw->links.sent_for_good);
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
