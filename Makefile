@@ -130,7 +130,7 @@ TEST_BINARIES := $(TEST_SOURCES:%.c=$(OUT)/%)
 # The explorer's tests exist in the variants explore and explore-asan only.
 EXPLORE_TESTS := $(wildcard test/stress/test_*.c)
 EXPLORE_SUPPORT := $(filter-out $(EXPLORE_TESTS),$(wildcard test/stress/*.c)) test/support/random_model.c \
-                   test/support/harsh_model.c
+                   test/support/harsh_model.c test/support/tied_model.c
 EXPLORE_BINARIES := $(EXPLORE_TESTS:%.c=$(OUT)/%)
 BARE_BINARIES := $(BARE_SOURCES:%.c=$(OUT)/%)
 

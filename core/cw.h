@@ -428,6 +428,10 @@ struct cw_config {
     enum cw_balance balance;         /* whether parts of the model move between workers */
     const uint32_t *lp_part;         /* [lp_count] the part of each LP: LPs that move together, and
                                         start on one worker; NULL: blocks */
+    uint32_t listener;               /* 1 + the LP that only listens: its handler sends and emits
+                                        nothing. Several workers handle its events at the end of
+                                        a drain, behind all others, and no worker waits for them.
+                                        Least delays do not hold of sends to it. 0: none */
     cw_least_delays_fn least_delays; /* NULL: the least delays are the same for all owners */
     void *least_delays_arg;
     int64_t end_ps;      /* exclusive; CW_TIME_MAX: until no event is left */
@@ -511,10 +515,13 @@ struct cw_stats {
     double window_mean;                 /* over the rounds of GVT; of several workers, the mean */
     double gvt_round_mean_s;            /* wall time from a worker's first cut to its new GVT */
     double time_share[CW_ACTIVITIES];   /* sampled; the sum is 1, or 0 without samples */
-    uint64_t trace_hash;     /* of all committed events: the same for every mode and partition */
-    uint32_t threads_pinned; /* all, or none */
-    double run_s;            /* wall time inside cw_drain(), all drains */
-    double host_s;           /* wall time inside cw_each_worker(), all calls */
+    uint64_t trace_hash;      /* of all committed events: the same for every mode and partition */
+    uint32_t threads_pinned;  /* all, or none */
+    double run_s;             /* wall time inside cw_drain(), all drains */
+    double host_s;            /* wall time inside cw_each_worker(), all calls */
+    uint64_t events_listened; /* of those committed: at the end of drains (cw_config.listener) */
+    double listen_shared_s;   /* wall time: the workers put them in order, and free them */
+    double listen_serial_s;   /* one thread handles them */
 };
 
 /*

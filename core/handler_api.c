@@ -4,6 +4,7 @@
  * All of them run on the worker that handles the event. A failure never returns to the handler: it
  * jumps to the worker's loop, which drops the event's changes, sends and records.
  */
+#include "core/listen/listen.h"
 #include "core/simulation.h"
 #include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/send.h"
@@ -52,6 +53,9 @@ static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t dela
                                 uint64_t number, unsigned payload_bytes)
 {
     const struct cw_event *const event = worker->ctx.event;
+    if (event->lp == worker->listener)
+        worker_fail(worker, CW_BUG, "LP %u only listens, but it sends to LP %u",
+                    (unsigned)event->lp, (unsigned)lp);
     if (lp >= worker->lp_count)
         worker_fail(worker, CW_BUG, "send to LP %u, but there are %u LPs", (unsigned)lp,
                     (unsigned)worker->lp_count);
@@ -79,6 +83,8 @@ static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t dela
 static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 {
     const struct cw_config *const config = &worker->sim->config;
+    if (lp + 1 == config->listener)
+        return;
     const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
     if (from == to && config->sync != CW_SEQUENTIAL)
         return;
@@ -137,29 +143,62 @@ static inline void handler_api_note_sent(struct worker *worker, const struct cw_
         note_specially(worker, event);
 }
 
-static inline bool is_within_limits(const struct worker *worker, const struct send *send)
+/* The depth of an event that is sent: from 0 to CW_DEPTH_MAX + 1. Hidden in a register: the
+ * compiler would test the delay wherever the depth is used. */
+static inline uint64_t depth_of(const struct worker *worker, int64_t delay_ps)
 {
-    const struct cw_event *const cause = worker->ctx.event;
+    return cw_keep_in_register(delay_ps == 0 ? worker->ctx.event->depth + 1u : 0u);
+}
+
+static inline bool is_within_limits(const struct worker *worker, const struct send *send,
+                                    uint64_t depth)
+{
     /* As unsigned numbers, so that one comparison also catches a negative delay. */
-    const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - cause->time_ps);
-    const unsigned depth = send->delay_ps == 0 ? cause->depth + 1u : 0u;
+    const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - worker->ctx.event->time_ps);
     return send->lp < worker->lp_count && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX &&
            send->number <= CW_NUMBER_MAX && (uint64_t)send->delay_ps < room_ps &&
            depth <= CW_DEPTH_MAX;
 }
 
-static inline struct event_header header_of(const struct worker *worker, const struct send *send)
+static inline struct event_header header_of(const struct worker *worker, const struct send *send,
+                                            uint64_t depth)
 {
-    const struct cw_event *const cause = worker->ctx.event;
     return (struct event_header){
-        .time_ps = cause->time_ps + send->delay_ps,
+        .time_ps = worker->ctx.event->time_ps + send->delay_ps,
         .number = send->number,
         .entity = send->entity,
         .lp = send->lp,
-        .depth = send->delay_ps == 0 ? (uint16_t)(cause->depth + 1) : 0,
+        .depth = (uint16_t)depth,
         .type = send->type,
         .payload_bytes = send->payload_bytes,
     };
+}
+
+/* An event for the LP that only listens, which other workers' LPs know nothing of (listen.h). */
+static struct cw_event *send_to_listener(struct worker *worker, const struct send *send,
+                                         const struct event_header *header)
+{
+    if (!listen_reserve(worker))
+        worker_out_of_memory(worker);
+    struct cw_event *const event =
+        worker_need_in_handler(worker, event_pool_get(&worker->pool, send->payload_bytes));
+    event_write(event, header);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
+    listen_add(worker, entry_of(header, event));
+    return event;
+}
+
+/* An event that this worker handles. */
+static inline struct cw_event *send_to_own(struct worker *worker, const struct send *send,
+                                           const struct event_header *header)
+{
+    struct cw_event *const event = worker_need_in_handler(
+        worker, event_pool_get(worker_pool_of(worker, send->lp), send->payload_bytes));
+    event_write(event, header);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
+    if (__builtin_expect(!pending_push(&worker->pending, entry_of(header, event)), 0))
+        worker_fail_for_memory(worker);
+    return event;
 }
 
 /* Another worker handles the LP's events. */
@@ -180,8 +219,9 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
     if (__builtin_expect(worker->ctx.keep, 0))
         reserve_note(worker, send);
 
-    const struct event_header header = header_of(worker, send);
-    if (is_foreign(worker, lp)) {
+    const struct event_header header = header_of(worker, send, depth_of(worker, send->delay_ps));
+    const bool listens = lp == worker->listener;
+    if (!listens && is_foreign(worker, lp)) {
         if (worker->sim->config.least_delay_ps != NULL)
             check_promise(worker, lp, send->delay_ps);
         const struct event_words words = words_of(&header);
@@ -189,12 +229,8 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
                    send->payload);
         return;
     }
-    struct cw_event *const event = worker_need_in_handler(
-        worker, event_pool_get(worker_pool_of(worker, lp), send->payload_bytes));
-    event_write(event, &header);
-    payload_copy(event->payload, send->payload, send->payload_bytes);
-    if (__builtin_expect(!pending_push(&worker->pending, entry_of(&header, event)), 0))
-        worker_fail_for_memory(worker);
+    const struct cw_event *const event =
+        listens ? send_to_listener(worker, send, &header) : send_to_own(worker, send, &header);
     if (__builtin_expect(worker->ctx.keep, 0)) {
         handler_api_note_sent(worker, event);
         worker_leave_engine(worker);
@@ -210,15 +246,16 @@ static __attribute__((noinline)) void send_specially(struct worker *worker, uint
                                                      const void *payload, uint16_t payload_bytes)
 {
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const uint64_t depth = depth_of(worker, delay_ps);
     struct lazy_cancel *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
-    if (!is_within_limits(worker, &send) || lazy == NULL || lazy->log == NULL ||
+    if (!is_within_limits(worker, &send, depth) || lazy == NULL || lazy->log == NULL ||
         lazy->sends_left == 0) {
         fail_send(worker, lp, delay_ps, number, payload_bytes);
         return; /* not reached */
     }
     lazy->sends_left--;
     reserve_note(worker, &send);
-    const struct event_header header = header_of(worker, &send);
+    const struct event_header header = header_of(worker, &send, depth);
     if (lazy_cancel_reuse(worker->timewarp, &header, payload)) {
         worker_leave_engine(worker);
         return;
@@ -246,6 +283,43 @@ static __attribute__((noinline)) void push_elsewhere(struct worker *worker, int6
 }
 
 /*
+ * Sends an event that is within the limits, where nothing is to be undone, no promise to be
+ * checked, and its LP's events are this worker's. False: no free record is at hand, and nothing has
+ * changed. Inlined: once with a pool that is at a fixed place in the worker.
+ */
+static inline __attribute__((always_inline)) bool send_at_once(struct worker *worker,
+                                                               struct event_pool *pool,
+                                                               const struct send *send,
+                                                               uint64_t depth)
+{
+    struct cw_event *const event = event_pool_get_used(pool, send->payload_bytes);
+    if (__builtin_expect(event == NULL, 0))
+        return false;
+    worker->sends_left--;
+    const struct event_header header = header_of(worker, send, depth);
+    event_write(event, &header);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
+    const struct entry entry = entry_of(&header, event);
+    if (__builtin_expect(!pending_push_here(&worker->pending, entry), 0))
+        push_elsewhere(worker, entry.time_ps, entry.key_high, entry.key_low, event);
+    return true;
+}
+
+/* The rest of cw_send() where LPs have owners. */
+static __attribute__((noinline)) void
+send_among_workers(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type,
+                   uint32_t entity, uint64_t number, const void *payload, uint16_t payload_bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps || lp == worker->listener ||
+                             is_foreign(worker, lp),
+                         0) ||
+        !send_at_once(worker, worker_pool_of(worker, lp), &send, depth_of(worker, delay_ps)))
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+}
+
+/*
  * Most sends are within the limits and go to an LP of the same worker, with nothing to undo, no
  * promise to check, and a free record at hand. All others leave by a jump to a function with the
  * same arguments, before anything has changed: so this one keeps no registers for them.
@@ -255,29 +329,18 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
 {
     struct worker *const worker = worker_of(ctx);
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    if (__builtin_expect(!is_within_limits(worker, &send) || worker->sends_left == 0, 0)) {
+    const uint64_t depth = depth_of(worker, delay_ps);
+    if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
         send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
-    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps || is_foreign(worker, lp),
-                         0)) {
-        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+    if (worker->lp_worker != NULL) {
+        send_among_workers(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
-    struct event_pool *const pool =
-        worker->lp_worker == NULL ? &worker->pool : worker_pool_of(worker, lp);
-    struct cw_event *const event = event_pool_get_used(pool, payload_bytes);
-    if (__builtin_expect(event == NULL, 0)) {
+    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps, 0) ||
+        !send_at_once(worker, &worker->pool, &send, depth))
         send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
-        return;
-    }
-    worker->sends_left--;
-    const struct event_header header = header_of(worker, &send);
-    event_write(event, &header);
-    payload_copy(event->payload, payload, payload_bytes);
-    const struct entry entry = entry_of(&header, event);
-    if (__builtin_expect(!pending_push_here(&worker->pending, entry), 0))
-        push_elsewhere(worker, entry.time_ps, entry.key_high, entry.key_low, event);
 }
 
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)
@@ -286,6 +349,9 @@ void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t byt
     if (__builtin_expect(bytes > CW_PAYLOAD_BYTES_MAX, 0))
         worker_fail(worker, CW_BUG, "a record of %u bytes; the most is %u", (unsigned)bytes,
                     CW_PAYLOAD_BYTES_MAX);
+    if (__builtin_expect(worker->records_left == 0, 0) && ctx->event->lp == worker->listener)
+        worker_fail(worker, CW_BUG, "LP %u only listens, but it emits a record",
+                    (unsigned)ctx->event->lp);
     if (__builtin_expect(worker->records_left == 0, 0))
         worker_fail(worker, CW_PROGRAM_FAILED, "more than %u records from one event",
                     (unsigned)worker->sim->config.sends_per_event_max);

@@ -10,6 +10,7 @@
 #include "core/cw.h"
 #include "core/host/clock.h"
 #include "core/host/fault_guard.h"
+#include "core/listen/listen.h"
 #include "core/sequential.h"
 #include "core/simulation.h"
 #include "core/stats.h"
@@ -66,6 +67,9 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
                 (unsigned)config->lp_worker[lp], (unsigned)config->worker_count);
     if (config->trace != NULL && config->sync != CW_SEQUENTIAL)
         return cw_error_set(error, CW_BUG, "a trace is the sequential mode's only");
+    if (config->listener > model->lp_count)
+        return cw_error_set(error, CW_BUG, "LP %u only listens, but there are %u LPs",
+                            (unsigned)config->listener - 1, (unsigned)model->lp_count);
     if (config->stress_rate_p32 > UINT64_C(1) << 32)
         return cw_error_set(error, CW_BUG, "a stress rate above 1");
     return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
@@ -115,10 +119,13 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     worker->index = (uint32_t)(worker - sim->workers);
     worker->hash_off = sim->config.hash_off;
     worker->check_below_ps = INT64_MIN;
+    worker->listener = UINT32_MAX;
     if (sim->config.sync == CW_SEQUENTIAL && sim->config.least_delay_ps != NULL)
         worker->check_below_ps = CW_TIME_MAX;
     else if (sim->worker_count > 1 && sim->config.sync != CW_SEQUENTIAL)
         worker->lp_worker = sim->config.lp_worker;
+    if (worker->lp_worker != NULL && sim->config.listener > 0)
+        worker->listener = sim->config.listener - 1;
     worker->ctx.model_data = sim->model.data;
     activity_init(&worker->clock);
     event_pool_init(&worker->pool, &sim->memory);
@@ -225,6 +232,7 @@ static void clear_of_worker(void *arg, uint32_t index)
     struct worker *const worker = &sim->workers[index];
     pending_free(&worker->pending);
     pending_init(&worker->pending, &sim->memory);
+    listen_free(worker);
     event_pool_free(&worker->pool);
     lp_states_drop(&sim->lp_states, index, sim->worker_count);
 }
@@ -247,6 +255,7 @@ void cw_sim_free(struct cw_sim *sim)
         change_check_free(&worker->change_check);
         commit_records_free(&worker->records);
         pending_free(&worker->pending);
+        listen_free(worker);
         event_pool_free(&worker->pool);
     }
     memory_give(&sim->memory, sim->workers, sim->worker_count * sizeof *sim->workers);
@@ -292,7 +301,9 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
         return checked;
     struct worker *const worker =
         &sim->workers[sim->worker_count > 1 ? sim->config.lp_worker[lp] : 0];
-    struct cw_event *const event = event_pool_get(&worker->pool, payload_bytes);
+    struct cw_event *const event = lp != worker->listener || listen_reserve(worker)
+                                       ? event_pool_get(&worker->pool, payload_bytes)
+                                       : NULL;
     if (event == NULL)
         return memory_error(&sim->memory, error);
     const struct event_header header = {
@@ -306,7 +317,9 @@ int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, u
     event_write(event, &header);
     if (payload_bytes > 0)
         memcpy(event->payload, payload, payload_bytes);
-    if (!pending_push(&worker->pending, entry_of(&header, event))) {
+    if (lp == worker->listener)
+        listen_add(worker, entry_of(&header, event));
+    else if (!pending_push(&worker->pending, entry_of(&header, event))) {
         event_pool_put(&worker->pool, event);
         return memory_error(&sim->memory, error);
     }

@@ -32,6 +32,12 @@ struct stats_told {
     int64_t gvt_ps;
 };
 
+/* Of the LP that only listens (listen/listen.h), as the statistics have them. */
+struct listen_figures {
+    uint64_t events;
+    double shared_s, serial_s;
+};
+
 /* Grouped by writer while workers run. The fields that all workers read for each event must not
  * share a cache line with a field that one of them writes, nor lie on the line next to it, because
  * lines are fetched in pairs. */
@@ -59,6 +65,7 @@ struct cw_sim {
     int64_t now_ps;              /* of the last drain's end */
     struct cw_times times;
     uint64_t run_ticks; /* in drains, as run_s */
+    struct listen_figures listen;
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
     struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or

@@ -275,7 +275,10 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
     *stats = (struct cw_stats){.trace_hash = trace_hash_of_run(sim),
                                .threads_pinned = pin_count(sim->pin),
                                .run_s = sim->times.run_s,
-                               .host_s = sim->times.host_s};
+                               .host_s = sim->times.host_s,
+                               .events_listened = sim->listen.events,
+                               .listen_shared_s = sim->listen.shared_s,
+                               .listen_serial_s = sim->listen.serial_s};
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct cw_stats one;
         cw_sim_worker_stats(sim, i, &one);

@@ -50,6 +50,13 @@ struct handler_watch {
     unsigned ticks;      /* ... since which so many have found no other */
 };
 
+/* Events for the LP that only listens, which this worker's LPs have sent in this drain: of its
+ * pool, in no order (listen/listen.h). */
+struct listened {
+    struct entry *entries; /* [count] of [capacity] */
+    size_t count, capacity;
+};
+
 struct worker {
     _Alignas(128) struct cw_ctx ctx;   /* no two workers share a line, or a pair of lines */
     uint32_t sends_left, records_left; /* of the handler call that is running */
@@ -57,6 +64,7 @@ struct worker {
     uint32_t index;
     bool hash_off;
     bool gathered;             /* this is worker 0, and it handles the events of all workers */
+    uint32_t listener;         /* the LP that only listens; UINT32_MAX: there is none */
     const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker has the records of all */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also those that stay on this worker; INT64_MIN: none is */
@@ -74,6 +82,7 @@ struct worker {
     struct handler_watch watch;
     double host_s;     /* wall time of this worker's part of the last cw_each_worker() */
     uint64_t restored; /* of `committed`: events that came with a snapshot (snapshot.c) */
+    struct listened listened;
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }

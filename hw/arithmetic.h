@@ -47,10 +47,14 @@ static inline uint32_t hw_remainder(uint32_t x, const struct hw_divisor *by)
 
 /* splitmix64's finaliser: each bit of the result depends on each bit of z. core/rng.c has its own,
  * because core includes no other folder. */
-static inline uint64_t hw_mix(uint64_t z)
+static inline uint64_t hw_mix_high(uint64_t z) /* the upper 31 bits of hw_mix(); others differ */
 {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 27) * 0x94d049bb133111ebu;
+}
+static inline uint64_t hw_mix(uint64_t z)
+{
+    z = hw_mix_high(z);
     return z ^ z >> 31;
 }
 

@@ -64,6 +64,9 @@ done
 # Rooms, pairs, circles, arrows between rooms, invariants, citations (ARCHITECTURE.md, test/QUALITY.md).
 test/structure.py --check || complain "the structure is not what ARCHITECTURE.md says"
 
+# Each planted bug still names text of the sources.
+misfits=$(test/mutants/run.py --check) || complain "planted bugs that cannot be planted: $misfits"
+
 cppcheck --quiet --std=c11 --language=c --enable=warning,portability --inline-suppr \
     --suppressions-list=test/cppcheck.txt --error-exitcode=1 -j2 -I. \
     core hw lp partition collectives bench perf || complain "cppcheck found something"

@@ -18,11 +18,13 @@ try() {
     failed=1
 }
 round_from() {
-    export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1 HARSH_SEED=$1
+    export PARALLEL_SEED=$1 EXPLORE_SEED=$1 FAULTS_SEED=$1 HARSH_SEED=$1 TIES_SEED=$1
     try env EXPLORE_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore
     try env EXPLORE_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore
     try env HARSH_SEEDS=$((200000 * scale)) build/explore/test/stress/test_explore_harsh
     try env HARSH_SEEDS=$((20000 * scale)) build/explore-asan/test/stress/test_explore_harsh
+    try env TIES_SEEDS=$((100000 * scale)) build/explore/test/stress/test_explore_ties
+    try env TIES_SEEDS=$((10000 * scale)) build/explore-asan/test/stress/test_explore_ties
     try env FAULTS_SEEDS=$((20 * scale)) build/explore-asan/test/stress/test_alloc_faults
     try env PARALLEL_SEEDS=$((1000 * scale)) build/check/test/unit/core/test_core_parallel
     try env PARALLEL_SEEDS=$((200 * scale)) build/asan/test/unit/core/test_core_parallel

@@ -85,10 +85,30 @@ static int batch_completed(void *arg, const struct dist_completion *completion,
     return code;
 }
 
+/* The call of a batch of so many rows. */
+static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows)
+{
+    return (struct ccl_call){.hw = &run->config->hw,
+                             .ccl = &run->config->ccl,
+                             .collective = CCL_REDUCE_SCATTER,
+                             .world_size = dist_world_size_for(run->config),
+                             .n_elem = rows * run->row_elems,
+                             .dtype = (enum lp_dtype)run->options->dtype,
+                             .math = (enum lp_math)run->options->op};
+}
+
+/* The configured algorithm may do another collective: the machine has room for this one's. */
 static int reduce_rows(struct batch_run *run, struct cw_error *error)
 {
+    const struct ccl_call call = call_of_rows(run, run->batch);
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(call.ccl, call.collective, error);
+    if (algorithm == NULL)
+        return error->exit_code;
     const struct dist_options options = {.config = run->config,
                                          .engine = run->options->engine,
+                                         .contexts = 1 + algorithm->kernel->stream_count,
+                                         .peers = ccl_algorithm_peers(algorithm, &call),
                                          .completed = batch_completed,
                                          .arg = run};
     run->dist = dist_create(&options, error);
@@ -188,13 +208,7 @@ static int run_batches(struct batch_run *first, struct batch_run *other, struct 
 static int check_batches(const struct batch_run *run, struct cw_error *error)
 {
     for (uint32_t batch = 1; batch != 0; batch = next_batch(run->rows, batch)) {
-        const struct ccl_call call = {.hw = &run->config->hw,
-                                      .ccl = &run->config->ccl,
-                                      .collective = CCL_REDUCE_SCATTER,
-                                      .world_size = dist_world_size_for(run->config),
-                                      .n_elem = batch * run->row_elems,
-                                      .dtype = (enum lp_dtype)run->options->dtype,
-                                      .math = (enum lp_math)run->options->op};
+        const struct ccl_call call = call_of_rows(run, batch);
         const int code = dist_check_call(run->config, &call, error);
         if (code != CW_OK)
             return code;

@@ -13,6 +13,7 @@
 #include "bench/programs/bench_verify.h"
 #include "bench/programs/value_file.h"
 #include "collectives/runtime/dist_rehearsal.h"
+#include "core/host/host_limits.h"
 
 /* A run; shared by all workers. */
 struct gradient {
@@ -142,8 +143,11 @@ static int ccl_gradient_prepare(struct bench_session *session, struct dist_optio
         return cw_error_memory(error, "the gradients");
     session->own = g;
     g->session = session;
+    const uint64_t limit = options->engine.memory_bytes_max;
     uint64_t bytes = 0;
-    int code = value_file_read("--data", options->data, &g->values, &bytes, error);
+    int code =
+        value_file_read("--data", options->data, limit > 0 ? limit : host_limits_memory_bytes() / 2,
+                        &g->values, &bytes, error);
     if (code == CW_OK)
         code = find_layout(g, bytes, error);
     if (code != CW_OK)

@@ -2,19 +2,24 @@
 #include "bench/programs/value_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PIECE_BYTES = 1 << 20, PIECE_ELEMS = 512 };
 
-/* Reads to the end, in pieces, since a pipe has no length. errno 0: out of memory. */
-static uint8_t *read_stream(FILE *file, uint64_t *bytes)
+/* Reads to the end, in pieces, since a pipe has no length; no further than one byte more than
+ * bytes_max. errno 0: out of memory. */
+static uint8_t *read_stream(FILE *file, uint64_t bytes_max, uint64_t *bytes)
 {
     uint8_t *values = NULL;
-    size_t used = 0, room = 0;
-    for (;;) {
+    uint64_t used = 0, room = 0;
+    size_t got = 1;
+    while (got > 0 && used <= bytes_max) {
         if (used == room) {
             room = room == 0 ? PIECE_BYTES : 2 * room;
             uint8_t *const more = realloc(values, room);
@@ -26,7 +31,7 @@ static uint8_t *read_stream(FILE *file, uint64_t *bytes)
             values = more;
         }
         errno = 0;
-        const size_t got = fread(values + used, 1, room - used, file);
+        got = fread(values + used, 1, room - used, file);
         used += got;
         if (got == 0 && ferror(file)) {
             const int number = errno != 0 ? errno : EIO;
@@ -34,31 +39,58 @@ static uint8_t *read_stream(FILE *file, uint64_t *bytes)
             errno = number;
             return NULL;
         }
-        if (got == 0)
-            break;
     }
     *bytes = used;
     return values;
 }
 
-int value_file_read(const char *option, const char *path, uint8_t **values, uint64_t *bytes,
-                    struct cw_error *error)
+/* A device such as /dev/zero may never end. A terminal is one that does. */
+static int check_kind(const char *option, const char *path, FILE *file, struct cw_error *error)
+{
+    struct stat status;
+    if (fstat(fileno(file), &status) != 0 ||
+        !(S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) || isatty(fileno(file)))
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "%s %s: it is a device, which may have no end; legal are a file, a pipe, "
+                        "and - for standard input from either",
+                        option, path);
+}
+
+static int read_values(const char *option, const char *path, FILE *file, uint64_t bytes_max,
+                       uint8_t **values, uint64_t *bytes, struct cw_error *error)
+{
+    if (check_kind(option, path, file, error) != CW_OK)
+        return error->exit_code;
+    *values = read_stream(file, bytes_max, bytes);
+    const int number = errno;
+    if (*values == NULL && number == 0)
+        return cw_error_memory(error, "a file of values");
+    if (*values == NULL)
+        return cw_error_set(error, CW_USAGE, "%s %s: cannot read it: %s", option, path,
+                            strerror(number));
+    if (*bytes <= bytes_max)
+        return CW_OK;
+    free(*values);
+    *values = NULL;
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "%s %s: it has more than %" PRIu64
+                        " bytes, the most that are read (--max-memory, or half of the machine's)",
+                        option, path, bytes_max);
+}
+
+int value_file_read(const char *option, const char *path, uint64_t bytes_max, uint8_t **values,
+                    uint64_t *bytes, struct cw_error *error)
 {
     FILE *const file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     *values = NULL;
     if (file == NULL)
         return cw_error_set(error, CW_USAGE, "%s %s: cannot open it: %s", option, path,
                             strerror(errno));
-    *values = read_stream(file, bytes);
-    const int number = errno;
+    const int code = read_values(option, path, file, bytes_max, values, bytes, error);
     if (file != stdin)
         (void)fclose(file);
-    if (*values != NULL)
-        return CW_OK;
-    if (number == 0)
-        return cw_error_memory(error, "a file of values");
-    return cw_error_set(error, CW_USAGE, "%s %s: cannot read it: %s", option, path,
-                        strerror(number));
+    return code;
 }
 
 bool value_file_is_finite(enum dtype dtype, const void *values, uint64_t count, uint64_t *at)

@@ -113,6 +113,7 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
                           struct subject_costs *measured, struct cw_error *error)
 {
     double adaptive[SUBJECT_TRIALS_MAX], workers[SUBJECT_TRIALS_MAX];
+    double listen_s[SUBJECT_TRIALS_MAX], listen_serial_s[SUBJECT_TRIALS_MAX];
     const double start_s = clock_s();
     size_t trial = 0;
     for (; trial < SUBJECT_TRIALS_MIN ||
@@ -126,9 +127,14 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
         }
         const struct cw_stats *const turns = &run[IN_TURN];
         const double own_s = turns->run_s - (costs->turn_s + costs->look_s) * (double)turns->turns -
-                             costs->message_s * (double)turns->messages_sent;
+                             costs->message_s * (double)turns->messages_sent -
+                             turns->listen_shared_s - turns->listen_serial_s;
+        const double listened = (double)turns->events_listened;
+        const double others = 1 - listened / (double)turns->events_committed;
+        listen_s[trial] = listened > 0 ? turns->listen_shared_s / listened : 0;
+        listen_serial_s[trial] = listened > 0 ? turns->listen_serial_s / listened : 0;
         adaptive[trial] = run[ADAPTIVE].run_s / run[SEQUENTIAL].run_s;
-        workers[trial] = own_s / run[SEQUENTIAL].run_s;
+        workers[trial] = own_s / (run[SEQUENTIAL].run_s * others);
         if (trial == 0 || run[SEQUENTIAL].run_s < measured->sequential_s) {
             measured->stats = run[SEQUENTIAL];
             measured->sequential_s = run[SEQUENTIAL].run_s;
@@ -136,6 +142,8 @@ int subject_costs_measure(struct subject *subject, const struct perf_engine_cost
     }
     measured->adaptive_factor = fmax(1, perf_median(adaptive, trial)); /* less is chance */
     measured->workers_factor = fmax(1, perf_median(workers, trial));
+    measured->listen_s = perf_median(listen_s, trial);
+    measured->listen_serial_s = perf_median(listen_serial_s, trial);
     return CW_OK;
 }
 

@@ -18,6 +18,8 @@ struct subject_costs {
     double sequential_s;    /* in drains */
     double adaptive_factor; /* the same of adaptive mode with one worker, over sequential */
     double part_factor[SUBJECT_PARTS]; /* [log2 of the parts]: subject_parts_measure() */
+    double listen_s;        /* an event of the listener, on two workers: in order, and freed */
+    double listen_serial_s; /* and handled */
     double workers_factor; /* the same with two workers in turn, without their messages and looks */
 };
 

@@ -14,6 +14,8 @@ enum { TYPES = UINT16_MAX + 1 };
 #define TRIALS_SHARE  0.02
 /* Lines that the host's thread waits for in a call of all workers, for each of them. */
 #define CALL_LINES 2.0
+/* An event of the listener, when the lists of twice as many workers are merged. */
+#define LISTEN_LEVEL_S 4e-9
 
 const char *const prediction_share_name[SHARES] = {
     "events",    "parallel mode",          "messages",         "looks and GVT",
@@ -77,11 +79,16 @@ static int run_model(const struct prediction_basis *basis, struct prediction *pr
             .workers = prediction->workers,
             .lp_worker = place.lp_worker,
             .least_ps = place.least_ps,
+            .listener = basis->subject->is_phold ? 0 : 1, /* the host's LP: lp/host/system.c */
             .speculates = true,
             .costs = basis->costs,
             .layout = &prediction->layout,
         };
         run.costs.event_factor = event_factor(basis, prediction->workers);
+        run.costs.listen_s = basis->measured.listen_s;
+        run.costs.listen_level_s = LISTEN_LEVEL_S;
+        run.costs.listen_serial_s = basis->measured.listen_serial_s;
+        run.costs.call_lines = CALL_LINES;
         result = perf_engine_model(&run, &prediction->figures, error);
     }
     free(cost_s);

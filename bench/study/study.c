@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/output/plain_text.h"
 #include "core/host/text_stream.h"
 
 /* A later setting of the same name takes the earlier one's place in force, at its own position. */
@@ -51,7 +52,7 @@ char *study_label(const struct study *study, uint32_t point)
                 study->axes[a].values[study->points[point].at[a]].text);
     if (study->axis_count == 0)
         fputs("base", stream);
-    return fclose(stream) == 0 ? text : NULL;
+    return fclose(stream) == 0 ? plain_text(text, "") : NULL;
 }
 
 char **study_arguments(const struct study *study, const uint32_t *at, size_t *count)

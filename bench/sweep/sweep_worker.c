@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/output/plain_text.h"
 #include "bench/sweep/sweep_line.h"
 #include "core/host/clock.h"
 #include "core/host/text_stream.h"
@@ -221,7 +222,7 @@ static char *last_words(const struct sweep_worker *worker, const char *how)
         return NULL;
     fprintf(stream, "%s%s%.*s", how, read_bytes > 0 ? ": " : "",
             (int)(read_bytes > 0 ? read_bytes : 0), notes);
-    return fclose(stream) == 0 ? text : NULL;
+    return fclose(stream) == 0 ? plain_text(text, "\n\t") : NULL;
 }
 
 static void release(struct sweep_worker *worker)

@@ -28,14 +28,17 @@ typedef void (*path_visitor)(void *arg, const char *path, const struct config_ke
 
 static void visit_paths(const char *algorithm, path_visitor visit, void *arg)
 {
-    char path[PATH_BYTES];
+    static const char group[] = "defaults.";
+    char path[PATH_BYTES], default_path[PATH_BYTES];
+    memcpy(default_path, group, sizeof group);
     for (uint32_t i = 0; i < config_machine_key_count; i++)
         visit(arg, config_machine_keys[i].path, &config_machine_keys[i]);
     for (uint32_t i = 0; i < config_ccl_key_count; i++) {
         const struct config_key *const key = &config_ccl_keys[i];
         if ((key->flags & CONFIG_NOT_IN_DEFAULTS) == 0) {
-            snprintf(path, sizeof path, "defaults.%s", key->path);
-            visit(arg, path, key);
+            /* by a copy: this loop has most of the time that a configuration takes */
+            memcpy(default_path + sizeof group - 1, key->path, strlen(key->path) + 1);
+            visit(arg, default_path, key);
         }
         if (algorithm != NULL && (key->flags & CONFIG_NOT_IN_ALGORITHM) == 0) {
             snprintf(path, sizeof path, "algorithms.%s.%s", algorithm, key->path);
@@ -77,17 +80,29 @@ static void children_add(struct children *children, const char *name)
     }
 }
 
+static bool children_has(const struct children *children, const char *path,
+                         const struct config_key *key)
+{
+    return (children->any_file || children->file == key->file) &&
+           strncmp(path, children->prefix, children->prefix_bytes) == 0;
+}
+
 static void children_visit(void *arg, const char *path, const struct config_key *key)
 {
     struct children *const children = arg;
-    if (!children->any_file && children->file != key->file)
-        return;
-    if (strncmp(path, children->prefix, children->prefix_bytes) != 0)
+    if (!children_has(children, path, key))
         return;
     const char *const rest = path + children->prefix_bytes;
     char name[PATH_BYTES];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "."), rest);
     children_add(children, name);
+}
+
+/* Counts the keys alone. */
+static void children_count(void *arg, const char *path, const struct config_key *key)
+{
+    struct children *const children = arg;
+    children->count += children_has(children, path, key);
 }
 
 /* What may stand under `path` ("" for the top); `wanted` is a name to find the nearest of. */
@@ -178,8 +193,15 @@ static bool expect_mapping(const struct apply *apply, const char *path, const ch
 /* Whether path + '.' begins a key's path in one of the source's files. */
 static bool is_group(const struct apply *apply, const char *path)
 {
+    char prefix[PATH_BYTES + 1];
     struct children children;
-    children_of(apply, path, NULL, NULL, &children);
+    snprintf(prefix, sizeof prefix, "%s.", path);
+    children.prefix = prefix;
+    children.prefix_bytes = strlen(prefix);
+    children.any_file = apply->source->any_key;
+    children.file = apply->source->file;
+    children.count = 0;
+    visit_paths(NULL, children_count, &children);
     return children.count > 0;
 }
 

@@ -15,7 +15,8 @@
 
 #include "hw/arithmetic.h"
 
-#define PIECE 512u
+#define PIECE  512u
+#define STRIDE UINT64_C(0x9e3779b97f4a7c15) /* of splitmix64, from one element to the next */
 
 /* A seed of whole numbers: bits 32 to 55 have `apart`, 56 to 59 `most`. */
 enum { APART_BIT = 32, APART_BITS = 24, MOST_BIT = 56, MOST_BITS = 4, MOST = 8 };
@@ -24,7 +25,7 @@ enum { APART_BIT = 32, APART_BITS = 24, MOST_BIT = 56, MOST_BITS = 4, MOST = 8 }
 
 static float integer_at(uint64_t seed, uint64_t g)
 {
-    const uint64_t z = hw_mix(((seed << 32) + g + 1) * 0x9e3779b97f4a7c15u);
+    const uint64_t z = hw_mix(((seed << 32) + g + 1) * STRIDE);
     const uint64_t apart = seed >> APART_BIT & ((1u << APART_BITS) - 1);
     const uint64_t most = seed >> MOST_BIT & ((1u << MOST_BITS) - 1);
     if ((seed & IS_PRODUCT) != 0)
@@ -65,10 +66,9 @@ void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size
     float piece[PIECE];
     for (size_t done = 0; done < count; done += PIECE) {
         const size_t n = count - done < PIECE ? count - done : PIECE;
-        for (size_t i = 0; i < n; i++) { /* compiles to vectors of four */
-            const uint64_t z = hw_mix((stream + done + i) * 0x9e3779b97f4a7c15u);
-            piece[i] = (float)((int32_t)(z >> 48) - 32768) * (1.0f / 32768);
-        }
+        uint64_t z = (stream + done) * STRIDE;
+        for (size_t i = 0; i < n; i++, z += STRIDE) /* compiles to vectors of four */
+            piece[i] = (float)((int32_t)(hw_mix_high(z) >> 48) - 32768) * (1.0f / 32768);
         for (size_t i = 0; i < n && (seed & IS_INTEGERS) != 0; i++)
             piece[i] = integer_at(seed, first + done + i);
         dtype_from_f32(dtype, (uint8_t *)dst + done * dtype_bytes(dtype), piece, n);

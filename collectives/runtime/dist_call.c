@@ -47,25 +47,55 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
     return false;
 }
 
+/* Where the PEs of a rank are kept that the plans name. */
+static uint32_t *kept_pes(const struct dist *dist, uint32_t rank)
+{
+    const struct hw_config *const hw = &dist->options.config->hw;
+    return dist->planned + (size_t)rank * hw_cubes(hw) * hw_pes(hw);
+}
+
+/* A part of the ranks, whose places no other part writes. */
+static void plan_part(const struct dist *dist, uint32_t index, uint32_t parts)
+{
+    const uint64_t ranks = dist->world_size;
+    for (uint64_t rank = ranks * index / parts; rank < ranks * (index + 1) / parts; rank++)
+        dist->planned_count[rank] =
+            install_plan_participants(dist->plans, (uint32_t)rank, kept_pes(dist, (uint32_t)rank));
+}
+
+static void plan_of_worker(void *arg, uint32_t worker)
+{
+    const struct dist *const dist = arg;
+    plan_part(dist, worker, cw_sim_worker_count(lp_system_sim(dist->system)));
+}
+
+/* Asks for the PEs of all ranks. A loaded module is asked on this thread alone. */
+static void plan_ranks(struct dist *dist)
+{
+    enum { SHARED_RANKS_MIN = 256 }; /* fewer are not worth waking a thread for */
+    if (dist->world_size >= SHARED_RANKS_MIN && !plugin_is_path(dist->options.config->ccl.module))
+        cw_each_worker(lp_system_sim(dist->system), plan_of_worker, dist);
+    else
+        plan_part(dist, 0, 1);
+}
+
 /* Those that the plans name. They are the same in each call, so they are kept where there is room
  * for those of all ranks. */
-static uint32_t planned_pes(const struct dist *dist, uint32_t rank, const uint32_t **pes)
+static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **pes)
 {
     *pes = dist->launched;
     if (dist->planned == NULL)
         return install_plan_participants(dist->plans, rank, dist->launched);
-    const struct hw_config *const hw = &dist->options.config->hw;
-    uint32_t *const kept = dist->planned + (size_t)rank * hw_cubes(hw) * hw_pes(hw);
     if (dist->planned_count[rank] == UINT32_MAX)
-        dist->planned_count[rank] = install_plan_participants(dist->plans, rank, kept);
-    *pes = kept;
+        plan_ranks(dist);
+    *pes = kept_pes(dist, rank);
     return dist->planned_count[rank];
 }
 
 /* The PEs of the rank's SIP that run the kernel, in order of (cube, pe), until the next call;
  * returns how many. The plans name those of the configured algorithm; one for another collective
  * names its own. */
-static uint32_t launched_pes(const struct dist *dist, const struct ccl_algorithm *algorithm,
+static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algorithm,
                              const struct ccl_call *call, const uint32_t **pes)
 {
     uint32_t *const out = dist->launched;
@@ -111,8 +141,8 @@ static int refuse_layout(const struct dist *dist, const struct ccl_algorithm *al
 
 /* Kernels and shards are on the same PEs: both lists are in order of (cube, pe). A validator that
  * the configuration names decides alone on shards that no kernel works on. */
-static int validate_layout(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                           uint32_t rank, struct cw_error *error)
+static int validate_layout(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
+                           struct cw_error *error)
 {
     const struct ccl_call call = call_of_rank(dist, rank);
     const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
@@ -156,7 +186,7 @@ static int check_size(const struct dist *dist, const struct ccl_algorithm *algor
 
 /* The tensors of all ranks, before anything is launched: by the configured validator if the
  * configured algorithm runs, and by the one that every algorithm has. */
-static int validate_tensors(const struct dist *dist, const struct ccl_algorithm *algorithm,
+static int validate_tensors(struct dist *dist, const struct ccl_algorithm *algorithm,
                             struct cw_error *error)
 {
     const struct tensor_group group = {dist->tensors, dist->world_size};

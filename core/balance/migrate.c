@@ -309,17 +309,10 @@ static bool all_have_made(const struct timewarp *tw, enum move_stage made)
 
 static struct key least_of(struct key a, struct key b) { return key_before(a, b) ? a : b; }
 
-/* The least key that this worker has to handle, a failed event's included. */
-static struct key least_left(struct timewarp *tw)
-{
-    const struct key key = gvt_least_pending(tw);
-    return tw->current.failed ? least_of(key, tw->current.stuck_at) : key;
-}
-
 void migrate_undo_rest(struct timewarp *tw)
 {
     const struct key safe = {.time_ps = tw->gvt.safe_ps};
-    const struct key final = least_of(least_left(tw), safe); /* K of I-MOVE-2 */
+    const struct key final = least_of(gvt_least_left(tw), safe); /* K of I-MOVE-2 */
     fossil_collect_before(tw, final);
     rollback_rest(tw);
     fossil_collect_before(tw, final); /* frees the blocks that hold no log any more */
@@ -476,7 +469,7 @@ static void migrate_take(struct timewarp *tw, struct migrate_slot *slot)
     tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = tw->gvt.now.time_ps;
     /* release: as in promise_renew(); it is read again after step 4 only */
     sync_store_release(&sim->slots[tw->index].promise_ps, (uint64_t)tw->promise.promised_ps);
-    slot->least = least_left(tw);
+    slot->least = gvt_least_left(tw);
     end_step(tw, slot, MOVE_TAKEN);
 }
 

@@ -35,7 +35,7 @@ struct gvt_slot {
     struct sync_u64 transit_ps[2]; /* [round % 2] the least time that the others have sent to this
                                       worker between their cuts (I-GVT-4) */
     uint64_t round;                /* that this is the report to */
-    bool failed; /* `least` is an event that has failed for good, and was not sent */
+    const struct cw_event *failed; /* the event that is `least` has failed for good; NULL: none */
     /* line 3: the report's figures; read by worker 0, and only if the host wants to know */
     _Alignas(64) struct stats_report report;
 };

@@ -287,14 +287,15 @@ static void deliver(struct record_merger *merger, struct merge_lane *lane)
 }
 
 void record_merge_deliver(struct record_merger *merger, struct key bound,
-                          const struct entry *failed)
+                          const struct cw_event *failed)
 {
     merger->bound = bound;
     build_heap(merger);
     while (merger->heap_count > 0) {
         struct merge_lane *const lane = merger->heap[0];
         const struct entry *const least = head_of(lane);
-        if (failed != NULL ? !entry_before(least, failed) : !key_before(key_of(least), bound))
+        if (failed != NULL ? !cw_event_before(least->event, failed)
+                           : !key_before(key_of(least), bound))
             break;
         deliver(merger, lane);
         if (lane->first == lane->end)

@@ -62,7 +62,7 @@ bool record_merge_take(struct record_merger *merger);
 /* Delivers the records of the events that were taken and are before `bound`; if `failed` is not
  * NULL, of those that are before it. */
 void record_merge_deliver(struct record_merger *merger, struct key bound,
-                          const struct entry *failed);
+                          const struct cw_event *failed);
 /* The key of the least event that was taken and not delivered; KEY_NEVER: there is none. */
 struct key record_merge_least(const struct record_merger *merger);
 

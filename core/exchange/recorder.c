@@ -37,7 +37,7 @@ void recorder_begin(struct recorder *recorder)
 }
 
 static bool take_and_deliver(struct recorder *recorder, struct key bound,
-                             const struct entry *failed)
+                             const struct cw_event *failed)
 {
     if (!record_merge_take(&recorder->merger))
         return false;
@@ -46,7 +46,7 @@ static bool take_and_deliver(struct recorder *recorder, struct key bound,
     return true;
 }
 
-bool recorder_finish(struct recorder *recorder, struct key bound, const struct entry *failed)
+bool recorder_finish(struct recorder *recorder, struct key bound, const struct cw_event *failed)
 {
     CW_INVARIANT("I-REC-2", !recorder->on || sync_load_acquire(&recorder->asked) == 0,
                  "the workers are at rest, and the recorder has a bound at %lld ps to deliver",

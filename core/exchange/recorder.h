@@ -58,7 +58,7 @@ struct record_lane *recorder_lane(const struct recorder *recorder, uint32_t work
 void recorder_begin(struct recorder *recorder);
 /* After it, when all threads have come to rest: delivers the records of the events before `bound`,
  * or before `failed`, if that is not NULL. False: out of memory. */
-bool recorder_finish(struct recorder *recorder, struct key bound, const struct entry *failed);
+bool recorder_finish(struct recorder *recorder, struct key bound, const struct cw_event *failed);
 
 /* Worker 0, when all have made the first cut of a round and before its own second cut: asks for
  * everything before `bound`, if that is anything new. False: out of memory; only if there is no

@@ -258,8 +258,10 @@ static void move_all_to_first(struct timewarp *tw)
     if (tw->rollback.cancelled > 0 &&
         !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
         worker_fail_for_memory(tw->worker);
-    if (!sim->gather->gathered) /* else as it was decided */
-        sim->gather->copies = count_pending(sim) <= COPIED_EVENTS_MAX;
+    /* If they are gathered, it was decided then. cw_send() finds a listener only among owners. */
+    if (!sim->gather->gathered)
+        sim->gather->copies =
+            count_pending(sim) <= COPIED_EVENTS_MAX && tw->worker->listener == UINT32_MAX;
     for (uint32_t i = 1; i < sim->worker_count; i++)
         if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
             worker_fail_for_memory(tw->worker);

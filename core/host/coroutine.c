@@ -3,6 +3,8 @@
  */
 #include "core/host/coroutine.h"
 
+#include <stdint.h>
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -13,22 +15,29 @@
 void coroutine_adopt(struct coroutine *self)
 {
     *self = (struct coroutine){.stack = NULL};
-#if COROUTINE_JUMPS
-    self->begun = true;
-#endif
 #if defined(__SANITIZE_THREAD__)
     self->fiber = __tsan_get_current_fiber();
 #endif
 }
 
+/* main() does not return, so nothing is linked behind it. */
+static void make_context(ucontext_t *context, void *stack, size_t bytes, void (*main)(void))
+{
+    getcontext(context);
+    context->uc_stack.ss_sp = stack;
+    context->uc_stack.ss_size = bytes;
+    context->uc_link = NULL;
+    makecontext(context, main, 0);
+}
+
 void coroutine_make(struct coroutine *coroutine, void *stack, size_t bytes, void (*main)(void))
 {
     *coroutine = (struct coroutine){.stack = stack, .stack_bytes = bytes};
-    getcontext(&coroutine->context);
-    coroutine->context.uc_stack.ss_sp = stack;
-    coroutine->context.uc_stack.ss_size = bytes;
-    coroutine->context.uc_link = NULL; /* main() does not return */
-    makecontext(&coroutine->context, main, 0);
+#if COROUTINE_JUMPS
+    coroutine->main = main;
+#else
+    make_context(&coroutine->context, stack, bytes, main);
+#endif
 #if defined(__SANITIZE_THREAD__)
     coroutine->fiber = __tsan_create_fiber(0);
 #endif
@@ -60,6 +69,17 @@ void coroutine_arrive(struct coroutine *self, struct coroutine *from)
 
 #if COROUTINE_JUMPS
 
+/* Its context is needed once, and is larger than the rest of a coroutine: so it lies on the
+ * stack that is left. */
+static __attribute__((noinline)) void coroutine_begin(struct coroutine *coroutine)
+{
+    ucontext_t context;
+    make_context(&context, (void *)(uintptr_t)coroutine->stack, coroutine->stack_bytes,
+                 coroutine->main);
+    coroutine->main = NULL;
+    setcontext(&context);
+}
+
 /* A place is jumped to while the function that has noted it is still there: that function is this
  * one, and it has left its stack to another coroutine before it returned. */
 void coroutine_switch(struct coroutine *from, struct coroutine *to, bool for_good)
@@ -67,10 +87,9 @@ void coroutine_switch(struct coroutine *from, struct coroutine *to, bool for_goo
     (void)for_good;
     if (_setjmp(from->place) != 0)
         return;
-    if (to->begun)
+    if (to->main == NULL)
         _longjmp(to->place, 1);
-    to->begun = true;
-    setcontext(&to->context);
+    coroutine_begin(to);
 }
 
 #else

@@ -26,10 +26,11 @@
 #endif
 
 struct coroutine {
-    ucontext_t context; /* where it begins */
 #if COROUTINE_JUMPS
-    jmp_buf place; /* where it goes on, once it has begun */
-    bool begun;
+    void (*main)(void); /* where it begins; NULL: it has begun */
+    jmp_buf place;      /* and where it goes on */
+#else
+    ucontext_t context;
 #endif
     const void *stack;
     size_t stack_bytes;

@@ -23,6 +23,7 @@ enum { AHEAD = 4 }; /* logs, whose events are fetched before their turn */
 struct limit {
     int64_t time_ps;
     struct key gvt;
+    const struct cw_event *failed; /* NULL, or an event at `gvt`: those before it are final */
 };
 
 static inline bool is_final(const struct limit *limit, struct cw_event *event)
@@ -30,7 +31,8 @@ static inline bool is_final(const struct limit *limit, struct cw_event *event)
     if (event->time_ps != limit->gvt.time_ps)
         return event->time_ps < limit->time_ps;
     const struct entry entry = entry_of_event(event);
-    return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt);
+    return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt) ||
+           (limit->failed != NULL && cw_event_before(event, limit->failed));
 }
 
 /* Whose receiver of records gets those of an event of that LP: while one thread has all events, it
@@ -133,6 +135,14 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
     }
 }
 
+/* Whether no pending event of this worker comes before that one. For assertions. */
+static inline bool is_before_pending(struct timewarp *tw, const struct cw_event *event)
+{
+    const struct entry *const least = pending_peek(&tw->worker->pending);
+    return least == NULL || least->event->reserved & EVENT_CANCELLED ||
+           !cw_event_before(least->event, event);
+}
+
 /* Commits the final events of a block, and finds the least of the others. */
 static void collect_block(struct timewarp *tw, struct undo_block *block, const struct limit *limit)
 {
@@ -157,6 +167,10 @@ static void collect_block(struct timewarp *tw, struct undo_block *block, const s
             latest_ps = log->event->time_ps > latest_ps ? log->event->time_ps : latest_ps;
             CW_INVARIANT("I-HIST-2", is_oldest(&tw->lp_logs[log->event->lp], log),
                          "an event of LP %u at %lld ps commits before an older one",
+                         (unsigned)log->event->lp, (long long)log->event->time_ps);
+            CW_INVARIANT("I-FAIL-2", limit->failed == NULL || is_before_pending(tw, log->event),
+                         "the run fails, and an event of LP %u at %lld ps commits before one that "
+                         "is pending",
                          (unsigned)log->event->lp, (long long)log->event->time_ps);
             committed++;
             commit_log(tw, log);
@@ -198,9 +212,9 @@ static void collect_until(struct timewarp *tw, struct limit limit)
 
 void fossil_collect(struct timewarp *tw)
 {
-    struct limit limit = {.time_ps = promise_ps(tw), .gvt = tw->gvt.now};
-    limit.gvt.low += tw->gvt.failed; /* the run ends: nothing else comes at GVT */
-    collect_until(tw, limit);
+    collect_until(tw, (struct limit){.time_ps = promise_ps(tw),
+                                     .gvt = tw->gvt.now,
+                                     .failed = tw->gvt.failed}); /* I-FAIL-1, I-FAIL-2 */
 }
 
 void fossil_collect_before(struct timewarp *tw, struct key key)

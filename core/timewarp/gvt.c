@@ -88,10 +88,19 @@ struct key gvt_least_pending(struct timewarp *tw)
     return least == NULL ? KEY_NEVER : key_of(least);
 }
 
-bool gvt_is_before_failed(const struct timewarp *tw, const struct entry *entry)
+struct key gvt_least_left(struct timewarp *tw)
 {
-    const struct entry failed = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
-    return entry_before(entry, &failed);
+    const struct key key = gvt_least_pending(tw);
+    if (!tw->current.failed)
+        return key;
+    const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
+    const struct key failed = key_of(&entry);
+    return key_before(failed, key) ? failed : key;
+}
+
+bool gvt_is_before_failed(const struct timewarp *tw, const struct cw_event *event)
+{
+    return cw_event_before(event, tw->failed_event);
 }
 
 /* Tells each worker to which this one has sent between its cuts (I-GVT-4). */
@@ -105,6 +114,16 @@ static void report_crossings(struct timewarp *tw)
     }
 }
 
+/* The worker's failed event, if nothing is pending that comes before it; else NULL. */
+static const struct cw_event *failed_for_good(struct timewarp *tw)
+{
+    const struct entry *const least =
+        tw->current.failed ? pending_peek(&tw->worker->pending) : NULL;
+    return tw->current.failed && (least == NULL || !gvt_is_before_failed(tw, least->event))
+               ? tw->failed_event
+               : NULL;
+}
+
 static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
     CW_INVARIANT(
@@ -113,18 +132,12 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
         (unsigned long long)tw->gvt.round, (unsigned long long)slot->round);
     receive_all(tw);
     (void)links_publish(&tw->links);
-    struct key least = gvt_least_pending(tw);
-    slot->failed = tw->current.failed;
-    if (tw->current.failed) {
-        const struct key key = tw->current.stuck_at;
-        const struct entry *const entry = pending_peek(&tw->worker->pending);
-        least = key_before(key, least) ? key : least;
-        slot->failed = entry == NULL || !gvt_is_before_failed(tw, entry);
-    }
+    struct key least = gvt_least_left(tw);
+    slot->failed = failed_for_good(tw);
     tw->gvt.reported = least;
     slot->pending_ps = least.time_ps;
     if (!key_before(least, tw->links.sent_least)) {
-        slot->failed = false;
+        slot->failed = NULL;
         least = tw->links.sent_least;
     }
     slot->least = least;
@@ -139,22 +152,23 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 }
 
 /*
- * Whether all events that are left at GVT have failed for good. Several workers may have events of
- * that key, and those that come before the failed one, by type, payload or LP, must still commit.
- * The failed event is the least of its own worker, since nothing at GVT can arrive any more.
+ * The event at which the run ends: the least one, in the total order, of those that have failed at
+ * GVT. NULL: another event is left there. It may come before the failed ones, by type, payload or
+ * LP, and then must still commit. The same in each worker (I-FAIL-1).
  */
-static bool is_failure_certain(const struct cw_sim *sim, struct key now)
+static const struct cw_event *least_failed(const struct cw_sim *sim, struct key now)
 {
-    bool any = false;
+    const struct cw_event *least = NULL;
     for (uint32_t b = 0; b < sim->worker_count; b++) {
         const struct gvt_slot *const slot = &sim->slots[b];
         if (key_before(now, slot->least))
             continue;
-        if (!slot->failed)
-            return false;
-        any = true;
+        if (slot->failed == NULL)
+            return NULL;
+        if (least == NULL || cw_event_before(slot->failed, least))
+            least = slot->failed;
     }
-    return any;
+    return least;
 }
 
 /* Computes GVT from all reports, the same in each worker. Returns S of I-SAFE-1. */
@@ -179,7 +193,7 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
         const int64_t bound_ps = add_saturating(least_ps, delays_ps[b]);
         safe_ps = bound_ps < safe_ps ? bound_ps : safe_ps;
         gvt->now = key_before(slot->least, gvt->now) ? slot->least : gvt->now;
-        any_failed |= slot->failed;
+        any_failed |= slot->failed != NULL;
     }
     CW_INVARIANT("I-GVT-1", !key_before(gvt->now, last),
                  "GVT falls from %lld to %lld ps in round %llu", (long long)last.time_ps,
@@ -187,8 +201,8 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
     CW_INVARIANT("I-GVT-4", told_ps >= gvt->now.time_ps,
                  "a message for %lld ps was sent between the cuts, GVT is %lld ps",
                  (long long)told_ps, (long long)gvt->now.time_ps);
-    gvt->failed = any_failed && is_failure_certain(sim, gvt->now);
-    gvt->over = gvt->failed || gvt->now.time_ps >= sim->config.end_ps;
+    gvt->failed = any_failed ? least_failed(sim, gvt->now) : NULL;
+    gvt->over = gvt->failed != NULL || gvt->now.time_ps >= sim->config.end_ps;
     return safe_ps;
 }
 

@@ -97,10 +97,13 @@ bool gvt_step(struct timewarp *tw);
  * ones before it. */
 struct key gvt_least_pending(struct timewarp *tw);
 
+/* The least key that the worker has to handle, that of an event included that has failed for good.
+ */
+struct key gvt_least_left(struct timewarp *tw);
 /* Of a worker on which an event has failed for good: whether an event comes before that one in the
  * total order. A move may undo such an event again, also one with the failed one's key: it is still
  * to be handled. */
-bool gvt_is_before_failed(const struct timewarp *tw, const struct entry *entry);
+bool gvt_is_before_failed(const struct timewarp *tw, const struct cw_event *event);
 
 /* Fills delays_ps[to * workers + from] with D of I-SAFE-1, from the partition's matrix
  * [from * workers + to] of least delays; NULL: all are 0. Some workers^3 steps at most, fewer where

@@ -11,6 +11,7 @@
 #include "core/host/pin.h"
 #include "core/host/threads.h"
 #include "core/invariant.h"
+#include "core/listen/listen.h"
 #include "core/simulation.h"
 #include "core/timewarp/gvt.h"
 #include "core/exchange/gvt_slot.h"
@@ -274,21 +275,13 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
     pin_end(sim->pin);
 }
 
-/* The least event that has failed at GVT, in the total order. A sequential run fails at it, too. */
-static const struct timewarp *least_failed(const struct cw_sim *sim, struct entry *least)
+/* The failure of the worker whose event that is. */
+static const struct cw_error *failure_of(const struct cw_sim *sim, const struct cw_event *failed)
 {
-    const struct timewarp *by = NULL;
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (!tw->current.failed)
-            continue;
-        const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
-        if (by == NULL || entry_before(&entry, least)) {
-            by = tw;
-            *least = entry;
-        }
-    }
-    return by;
+    uint32_t by = 0;
+    while (sim->workers[by].timewarp->failed_event != failed)
+        by++;
+    return &sim->workers[by].timewarp->failure;
 }
 
 /* At the end of a run each event is pending or has a log, and all logs are counted. */
@@ -301,7 +294,7 @@ static void check_settled(const struct cw_sim *sim)
         const struct timewarp *const tw = worker->timewarp;
         live += tw->undo_log.live;
         alive += event_pool_alive(&worker->pool);
-        pending += pending_count(&worker->pending);
+        pending += pending_count(&worker->pending) + worker->listened.count;
         failed |= tw->current.failed;
         CW_INVARIANT(
             "I-CREDIT-2",
@@ -321,6 +314,27 @@ static void check_settled(const struct cw_sim *sim)
                  (unsigned long long)lp_live);
 }
 
+/* I-FAIL-1: no event that comes before the failed one is pending, or could be undone. */
+static void check_failed(const struct cw_sim *sim, const struct cw_event *failed)
+{
+    for (uint32_t i = 0; CW_ASSERTING && i < sim->worker_count; i++) {
+        const struct entry *const least = pending_peek(&sim->workers[i].pending);
+        CW_INVARIANT("I-FAIL-1",
+                     least == NULL || least->event->reserved & EVENT_CANCELLED ||
+                         !cw_event_before(least->event, failed),
+                     "the run ends at an event for %lld ps, worker %u has one before it",
+                     (long long)failed->time_ps, (unsigned)i);
+    }
+    for (uint32_t lp = 0; CW_ASSERTING && lp < sim->model.lp_count; lp++) {
+        const struct log *log = sim->lp_logs[lp].newest;
+        for (uint64_t i = sim->lp_logs[lp].live; i > 0; i--, log = log->older)
+            CW_INVARIANT("I-FAIL-1", !cw_event_before(log->event, failed),
+                         "the run ends at an event for %lld ps, LP %u has not committed one before "
+                         "it",
+                         (long long)failed->time_ps, (unsigned)lp);
+    }
+}
+
 /* A run with too many events fails also if it has ended before a round could notice. */
 static bool exceeds_limit(const struct cw_sim *sim)
 {
@@ -330,29 +344,33 @@ static bool exceeds_limit(const struct cw_sim *sim)
     return sim->config.events_max > 0 && committed > sim->config.events_max;
 }
 
-/* Delivers the records that are left. After a failure the states stay as speculation left them. */
+/* Delivers the records that are left, and handles the events for the LP that only listens. After a
+ * failure the states stay as speculation left them. */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
     check_settled(sim);
     for (uint32_t i = 0; i < sim->worker_count; i++)
         (void)record_outbox_publish(&sim->workers[i].timewarp->outbox);
-    struct entry entry;
-    const struct timewarp *const failed = gvt->failed ? least_failed(sim, &entry) : NULL;
+    const struct cw_event *const failed = gvt->failed;
+    if (failed != NULL)
+        check_failed(sim, failed);
     struct interval_log *const log = sim->workers[0].clock.log;
     const uint64_t begun = clock_ticks();
-    if (!recorder_finish(&sim->recorder, gvt->now, failed == NULL ? NULL : &entry))
+    if (!recorder_finish(&sim->recorder, gvt->now, failed))
         return memory_error(&sim->memory, error);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
+    if (listen_handle(sim, parallel_each_worker, failed == NULL ? NULL : &entry, error) != CW_OK)
+        return error->exit_code;
     if (failed == NULL && exceeds_limit(sim))
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "more than %llu events, the most that this run may handle",
                             (unsigned long long)sim->config.events_max);
     if (failed == NULL)
         return stress_result(sim, error);
-    simulation_failed_at(sim, failed->failed_event);
-    *error = failed->failure;
+    simulation_failed_at(sim, failed);
+    *error = *failure_of(sim, failed);
     return error->exit_code;
 }
 

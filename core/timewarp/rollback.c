@@ -139,7 +139,8 @@ static void cancel(struct timewarp *tw, struct cw_event *event, enum rollback_ca
                  "an event for LP %u at %lld ps is cancelled with the notes %u",
                  (unsigned)event->lp, (long long)event->time_ps, (unsigned)event->reserved);
     event->reserved |= EVENT_CANCELLED;
-    tw->rollback.cancelled++;
+    if (event->lp != tw->worker->listener) /* its events are not among the pending ones */
+        tw->rollback.cancelled++;
 }
 
 void rollback_work_off(struct timewarp *tw)

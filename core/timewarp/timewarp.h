@@ -33,7 +33,7 @@ struct current {
     const struct cw_event *handling; /* NULL: no handler is running */
     bool speculative;                /* the event is handled speculatively */
     bool stuck;                      /* a speculative event has failed at stuck_at: */
-    bool failed;                     /* a safe event has failed at stuck_at: the run ends there */
+    bool failed;                     /* a safe event has failed for good: failed_event */
     struct key stuck_at;             /* no event from here on is tried before it is safe */
 };
 
@@ -43,12 +43,13 @@ enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
 struct gvt {
     uint64_t round;
     enum gvt_stage stage;
-    bool over;           /* no event is left before the end, or a failure is certain */
-    bool wanted;         /* a round is: this worker waits for one that sleeps */
-    bool failed;         /* a failure is certain: the failed event is at GVT */
-    struct key now;      /* GVT */
-    struct key reported; /* the least key that was pending at the last report */
-    int64_t safe_ps;     /* events strictly before this are safe; never before GVT's time */
+    bool over;                     /* no event is left before the end, or a failure is certain */
+    bool wanted;                   /* a round is: this worker waits for one that sleeps */
+    const struct cw_event *failed; /* the run ends at this event, which is at GVT and has failed;
+                                      NULL: no failure is certain */
+    struct key now;                /* GVT */
+    struct key reported;           /* the least key that was pending at the last report */
+    int64_t safe_ps; /* events strictly before this are safe; never before GVT's time */
     uint64_t rounds;
     uint64_t processed_then; /* the worker's processed events when the last round ended */
     uint64_t rest_until;     /* the worker's turns from which it may begin a round to go on */

@@ -72,7 +72,7 @@ static enum verdict classify_least(struct timewarp *tw, const struct entry *leas
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
         return NOTHING;
-    if (tw->current.failed && !gvt_is_before_failed(tw, least))
+    if (tw->current.failed && !gvt_is_before_failed(tw, least->event))
         return BLOCKED;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) || tw->gathered ||
         !key_before(tw->gvt.now, key_of(least)))
@@ -389,8 +389,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
     return handled;
 }
 
-/* In a sampled turn: some events, each of which counts as work of its part. Returns how many.
- */
+/* In a sampled turn: some events, each of which is work of its part. Returns how many. */
 static unsigned handle_measured(struct timewarp *tw)
 {
     unsigned handled = 0, most = tw->throttle.batch / MEASURED_SHARE;
@@ -493,11 +492,11 @@ static void take_failure(struct timewarp *tw)
     const struct entry entry = entry_of_event(event);
     if (tw->gathered)
         count_gathered(tw);
-    tw->current.stuck_at = key_of(&entry);
     tw->current.speculative = false;
     worker->records.used = 0;
     lazy_cancel_end(tw);
     if (speculative) {
+        tw->current.stuck_at = key_of(&entry);
         if (key_before(tw->front, tw->current.stuck_at))
             tw->front = tw->current.stuck_at;
         rollback_open(tw);
@@ -608,7 +607,8 @@ static inline bool records_wait(const struct timewarp *tw)
 static bool has_ended(struct timewarp *tw)
 {
     tw->wait.looks = 0; /* nothing wakes a worker any more */
-    tw->ended = !records_wait(tw) || tw->gvt.failed || ++tw->wait.last_looks > LAST_LOOKS_MAX;
+    tw->ended =
+        !records_wait(tw) || tw->gvt.failed != NULL || ++tw->wait.last_looks > LAST_LOOKS_MAX;
     if (!tw->ended && tw->worker->clock.log != NULL)
         log_turn(tw, false);
     if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN && sync_yield_timed() > 0)

@@ -102,9 +102,8 @@ static void join_io_die(const struct place *p, uint32_t sip)
 {
     const struct lp_model *m = p->m;
     const uint32_t die = lp_of_io_die(m, sip);
-    /* The host LP sends nothing: its messages are injected between drains. */
-    lower_least_delay(p, die, 0,
-                      m->hw.link[HW_LINK_PCIE].prop_ps + m->hw.overhead_ps[HW_NODE_HOST]);
+    /* No bound to or from the host's LP: it only listens, and its messages are injected between
+     * drains. */
     p->cut->link[HW_LINK_PCIE].all++;
     p->cut->link[HW_LINK_PCIE].cut += p->lp_worker[die] != p->lp_worker[0];
     for (uint32_t outlet = 0; outlet < hw_outlets(&m->hw); outlet++) {

@@ -211,6 +211,7 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     config.least_delay_ps = placed ? least_ps : NULL;
     uint32_t *const lp_part = parts_of(options, &system->model);
     config.lp_part = lp_part;
+    config.listener = 1; /* the host's LP takes answers: it sends nothing, and emits nothing */
     config.least_delays = system_least_delays;
     config.least_delays_arg = system;
     if (config.end_ps == 0)

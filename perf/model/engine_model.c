@@ -7,6 +7,7 @@
  */
 #include "perf/model/engine_model.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "perf/model/model_bounds.h"
@@ -117,7 +118,7 @@ static void begin_drain(struct model *model, size_t begin, size_t end)
     }
     memset(model->mail_s, 0, (size_t)model->n * model->n * sizeof *model->mail_s);
     for (size_t i = begin; i < end; i++)
-        model->workers[model->run->lp_worker[lp[i]]].end++;
+        model->workers[model->run->lp_worker[lp[i]]].end += !model_is_listened(model, (uint32_t)i);
     size_t at = begin;
     for (uint32_t i = 0; i < model->n; i++) {
         struct model_worker *const worker = &model->workers[i];
@@ -126,10 +127,11 @@ static void begin_drain(struct model *model, size_t begin, size_t end)
         at += count;
     }
     for (size_t i = begin; i < end; i++)
-        model->list[model->workers[model->run->lp_worker[lp[i]]].end++] = (uint32_t)i;
+        if (!model_is_listened(model, (uint32_t)i))
+            model->list[model->workers[model->run->lp_worker[lp[i]]].end++] = (uint32_t)i;
     for (size_t i = begin; i < end; i++)
         model->workers[model->run->lp_worker[lp[i]]].pending +=
-            model_is_injected(model, (uint32_t)i);
+            model_is_injected(model, (uint32_t)i) && !model_is_listened(model, (uint32_t)i);
     model->heap_count = model->n;
 }
 
@@ -142,6 +144,29 @@ static double drain_imbalance_s(const struct model *model)
         sum_s += model->workers[i].busy_s;
     }
     return most_s * model->n - sum_s;
+}
+
+/* The events of the listener, behind all others: three calls of all workers put them in order and
+ * free them, and one thread handles them. Returns the time. */
+static double model_listen(struct model *model, size_t begin, size_t end)
+{
+    enum { CALLS = 3, EVENTS_SHARED_MIN = 4096 /* as in core/listen/listen.c */ };
+    const struct perf_engine_costs *const costs = &model->run->costs;
+    struct perf_engine_figures *const sum = model->sum;
+    double events = 0;
+    for (size_t i = begin; i < end; i++)
+        events += model_is_listened(model, (uint32_t)i);
+    const bool is_shared = events >= EVENTS_SHARED_MIN;
+    const uint32_t n = model->n, sharers = is_shared ? n : 1;
+    const double levels = n > 2 ? log2(n) - 1 : 0; /* the cost was measured on two */
+    const double order_s = events * (costs->listen_s + levels * costs->listen_level_s);
+    const double serial_s = events * costs->listen_serial_s;
+    const double calls_s = is_shared ? CALLS * costs->call_lines * model->line_max_s * (n - 1) : 0;
+    const double took_s = order_s / sharers + serial_s + calls_s;
+    sum->handling_s += serial_s;
+    sum->overhead_s += order_s;
+    sum->waiting_s += n * took_s - serial_s - order_s;
+    return took_s;
 }
 
 static void model_drain(struct model *model, size_t begin, size_t end)
@@ -159,7 +184,7 @@ static void model_drain(struct model *model, size_t begin, size_t end)
     }
     for (uint32_t i = 0; i < model->n; i++)
         model->sum->waiting_s += took_s - model->workers[i].clock_s;
-    model->sum->took_s += took_s;
+    model->sum->took_s += took_s + model_listen(model, begin, end);
     model->sum->imbalance_s += drain_imbalance_s(model);
 }
 

@@ -79,7 +79,7 @@ static void find_effects(struct model *model)
     memset(model->effect, 0xff, (model->trace->count + 1) * sizeof *model->effect); /* NO_EFFECT */
     for (uint32_t event = 0; event < model->trace->count; event++) {
         const uint32_t cause = model->trace->cause[event];
-        if (model_is_injected(model, event))
+        if (model_is_injected(model, event) || model_is_listened(model, event))
             continue;
         uint16_t *const count = model_worker_of(model, cause) == model_worker_of(model, event)
                                     ? model->spawns

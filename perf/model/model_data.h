@@ -97,6 +97,12 @@ static inline uint32_t model_worker_of(const struct model *model, uint32_t event
     return model->run->lp_worker[model->trace->lp[event]];
 }
 
+/* The event is for the LP that only listens: no worker has it before the drain is over. */
+static inline bool model_is_listened(const struct model *model, uint32_t event)
+{
+    return model->n > 1 && model->trace->lp[event] + 1 == model->run->listener;
+}
+
 static inline bool model_is_injected(const struct model *model, uint32_t event)
 {
     return model->trace->cause[event] == (uint32_t)INJECTED;

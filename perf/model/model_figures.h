@@ -21,6 +21,10 @@ struct perf_engine_costs {
     double round_s;       /* of a round of GVT, for each worker */
     double round_other_s; /* the same, for each other worker */
     double undo_share;    /* an event that is handled speculatively costs so much more */
+    double listen_s;      /* an event of the listener, in order and freed: the workers share it */
+    double listen_level_s;  /* the same, for each doubling of the workers' lists that are merged */
+    double listen_serial_s; /* and handled, by one thread */
+    double call_lines;      /* lines that a call of all workers moves, for each other worker */
 };
 
 struct perf_engine_run {
@@ -29,6 +33,7 @@ struct perf_engine_run {
     uint32_t lp_count, workers;
     const uint32_t *lp_worker; /* [lp_count] */
     const int64_t *least_ps;   /* [from * workers + to] */
+    uint32_t listener;         /* 1 + the LP whose events are handled behind all; 0: none */
     bool speculates;           /* adaptive; else conservative */
     struct perf_engine_costs costs;
     const struct perf_socket_layout *layout; /* of at least so many cores */

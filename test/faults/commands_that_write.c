@@ -104,7 +104,7 @@ const struct command commands_that_write[] = {
     {.name = "config", .line = "config " MACHINE, .tells = true},
     {.name = "check", .line = "check " SMALL},
     {.name = "verify", .line = "verify " SMALL " --threads 2"},
-    {.name = "batch", .line = "batch " MACHINE " --rows 4 --algorithm rhd", .tells = true},
+    {.name = "batch", .line = "batch " MACHINE " --rows 4", .tells = true},
     {.name = "topo",
      .line = "topo --set system.sips.count=2 --svg t.svg",
      .files = {{"t.svg", FILE_SAME, true}}},

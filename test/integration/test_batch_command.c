@@ -87,6 +87,19 @@ static void a_choice_that_changes_with_the_batch_is_found(void **state)
     run_output_free(&output);
 }
 
+/* The configured algorithm does all-reduces; the reduce-scatter that takes its place has room. */
+static void without_a_reduce_scatter_in_the_configuration_auto_chooses(void **state)
+{
+    (void)state;
+    struct batch_line lines[16];
+    struct run_output output = run_line(0, "batch --set system.sips.count=2 --set "
+                                           "sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --rows 4");
+    assert_int_equal(read_lines(output.out, lines), 3);
+    assert_string_equal(lines[0].algorithm, "mesh");
+    assert_non_null(strstr(output.out, "agree in batches of 3 sizes\n"));
+    run_output_free(&output);
+}
+
 static void rows_that_cannot_be_cut_are_refused(void **state)
 {
     (void)state;
@@ -110,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bits_of_one_algorithm_agree_in_all_batches),
         cmocka_unit_test(birs_inter_agrees_where_ranks_are_no_power_of_two),
+        cmocka_unit_test(without_a_reduce_scatter_in_the_configuration_auto_chooses),
         cmocka_unit_test(a_choice_that_changes_with_the_batch_is_found),
         cmocka_unit_test(rows_that_cannot_be_cut_are_refused),
     };

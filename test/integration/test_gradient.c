@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -148,6 +151,8 @@ static void files_that_are_none_are_refused(void **state)
     refuse("--data nowhere: cannot open it: No such file",
            "run --bench ccl_gradient --data nowhere");
     refuse("--data test: cannot read it: Is a directory", "run --bench ccl_gradient --data test");
+    refuse("--data /dev/zero: it is a device, which may have no end; legal are a file, a pipe,",
+           "run --bench ccl_gradient --data /dev/zero");
     refuse("--data does nothing in the bench ccl_allreduce (--bench); it is for ccl_gradient",
            "run --data x");
     write_values("odd", value, 65);
@@ -167,6 +172,28 @@ static void files_that_are_none_are_refused(void **state)
     refuse(": element 7 is no finite number", line);
 }
 
+static void a_file_without_end_is_read_up_to_a_limit(void **state)
+{
+    (void)state;
+    const char *const pipe_name = file("pipe");
+    char command[200];
+    int status;
+    assert_int_equal(mkfifo(pipe_name, 0600), 0);
+    snprintf(command, sizeof command, "exec cat /dev/zero > %s", pipe_name);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* ends by SIGPIPE, when the reader goes */
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    struct run_output output =
+        run_line(4, "run --bench ccl_gradient --max-memory 3MiB --data %s", pipe_name);
+    if (strstr(output.err, ": it has more than 3145728 bytes, the most that are read (") == NULL)
+        fail_msg("%s", output.err);
+    run_output_free(&output);
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +202,7 @@ int main(void)
         cmocka_unit_test(log_and_threads_hear_of_the_values),
         cmocka_unit_test(a_write_takes_the_time_of_a_fill),
         cmocka_unit_test(files_that_are_none_are_refused),
+        cmocka_unit_test(a_file_without_end_is_read_up_to_a_limit),
     };
     return cmocka_run_group_tests_name("gradients from a file", tests, make, drop);
 }

@@ -212,6 +212,18 @@ static void the_same_study_twice_does_nothing(void **state)
     free(before);
 }
 
+/* A named case may have any name; a terminal gets no escapes of it. */
+static void labels_are_shown_without_control_characters(void **state)
+{
+    (void)state;
+    write_study("escapes", "base: {preset: tiny, no-data: true}\n"
+                           "axes: {machine: {\"\\e[2Jred\\tx\": {seed: 1}, blue: {seed: 2}}}\n");
+    char *const dry = sweep(0, "escapes", "escapes", "--dry-run");
+    if (strstr(dry, "  machine=?[2Jred?x\n") == NULL || strchr(dry, '\x1b') != NULL)
+        fail_msg("%s", dry);
+    free(dry);
+}
+
 static void a_database_of_another_study_is_refused(void **state)
 {
     (void)state;
@@ -514,6 +526,7 @@ int main(void)
         cmocka_unit_test(results_are_those_of_run),
         cmocka_unit_test(kept_machines_change_no_row),
         cmocka_unit_test(the_same_study_twice_does_nothing),
+        cmocka_unit_test(labels_are_shown_without_control_characters),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
         cmocka_unit_test(a_damaged_database_is_refused),

@@ -8,6 +8,11 @@ Then it runs on two threads, and sequentially, beside each other where --beside 
 memory is read every second. A case fails if its memory grows: the most of the second half of the
 run may exceed the most of the first half, after a tenth for warming up, by 1 % or 1 MiB. It fails
 if the trace hashes differ, and if a run does not end with exit code 0.
+
+`optimistic` without a limit cannot be tested so: a worker whose neighbour has lost its core speculates
+on, up to 65,536 events, and the memory of the greatest such burst stays the engine's. Its case has
+a limit. That bounds the window (core/ENGINE.md, "Window"), and the bound is reached at once. So
+the memory that a burst takes is the same early and late, and what grows is a leak.
 """
 import argparse
 import json
@@ -37,7 +42,7 @@ CASES = (
     Case("phold-adaptive", "phold --lps 4096 --population 16 --remote 50%", "--end", 40,
          "--sync adaptive"),
     Case("phold-optimistic", "phold --lps 4096 --population 4 --lookahead 0.01 --remote 50%",
-         "--end", 40, "--sync optimistic"),
+         "--end", 40, "--sync optimistic --max-memory 32MiB"),
     Case("phold-conservative", "phold --lps 4096 --population 16 --lookahead 1 --remote 50%",
          "--end", 40, "--sync conservative"),
     Case("all-reduce", "run --preset pod64 --n-elem 1024 --no-data", "--iters", 4,

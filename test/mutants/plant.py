@@ -43,10 +43,11 @@ UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 
 # (variant, program, environment), the quick ones first.
 TESTS = [("plain", UNIT + name, {}) for name in
-         ("memory", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
+         ("memory", "arrivals", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
           "cause_trace", "balance", "lazy_cancel", "watermarks")] + [
     ("explore", STRESS + "explore_harsh", {"HARSH_SEEDS": "400"}),
     ("explore", STRESS + "explore", {"EXPLORE_SEEDS": "400"}),
+    ("explore", STRESS + "explore_ties", {"TIES_SEEDS": "400"}),
     ("plain", UNIT + "random", {}),
     ("plain", UNIT + "gather", {}),
     ("plain", UNIT + "stop", {}),
@@ -71,10 +72,12 @@ THREADS = [
 BESIDE = {STRESS + "explore": ["test/stress/explorer.c", "test/support/random_model.c"],
           STRESS + "explore_harsh": ["test/stress/explorer.c", "test/support/random_model.c",
                                      "test/support/harsh_model.c"],
+          STRESS + "explore_ties": ["test/stress/explorer.c", "test/support/random_model.c",
+                                    "test/support/tied_model.c"],
           STRESS + "alloc_faults": ["test/stress/explorer.c", "test/support/random_model.c",
                                     "test/stress/failing_memory.c"],
           UNIT + "parallel": ["test/support/random_model.c"],
-          UNIT + "worker_records": ["test/support/random_model.c"],
+          UNIT + "worker_records": ["test/support/random_model.c", "test/support/tied_model.c"],
           UNIT + "harsh": ["test/support/random_model.c", "test/support/harsh_model.c"],
           UNIT + "stress": ["test/support/random_model.c", "bench/phold/phold.c", "bench/output/process_phases.c"],
           UNIT + "gather": ["bench/phold/phold.c", "bench/output/process_phases.c"],

@@ -3,6 +3,7 @@
 
     test/mutants/run.py [NAME...]     all mutants, or those whose names begin so
     test/mutants/run.py --list
+    test/mutants/run.py --check       builds nothing: does each fit its file? `make lint` asks
 
 The bugs are in the *.mutants files beside this one. The sources are copied to a scratch folder,
 in which everything is built once; a mutant is then built, and tested until a test fails, a crash
@@ -22,10 +23,12 @@ hang_s = {}  # (variant, program): how long it may take, from how long it takes 
 
 # (variant, program, environment), the cheap ones first. For core/ those of core/ only: what they do
 # not find, no test of a model has to.
-UNIT = ["memory", "exchange", "errors", "pin", "each_worker", "worker_records", "sim", "rng",
-        "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance", "gather"]
+UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worker_records", "sim", "rng",
+        "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance", "gather",
+        "listen"]
 TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
+    ("explore-asan", "test/stress/test_explore_ties", {"TIES_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
     ("asan", "test/unit/core/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
     ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
@@ -157,12 +160,31 @@ def find(tests):
     return ""
 
 
+def occurrences(mutant, root):
+    """How often the text that the mutant replaces stands in its file."""
+    path = root / mutant.file
+    return path.read_text().count(mutant.old) if path.is_file() else 0
+
+
+def misfits(mutant):
+    """Why the mutant cannot be planted in the sources as they are, or its test not be run."""
+    count = occurrences(mutant, TOP)
+    if count != 1:
+        yield (f"its text occurs {count} times in {mutant.file}; it must occur exactly once, "
+               "so change it as the source was changed")
+    if mutant.old == mutant.new:
+        yield "it replaces its text by the same text"
+    for _, program, _ in mutant.tests:
+        if not (TOP / f"{program}.c").is_file():
+            yield f"its test {program} has no source {program}.c"
+
+
 def plant(mutant):
     """Returns the file's own text; None: the mutant does not fit it."""
-    path = SCRATCH / mutant.file
-    text = path.read_text() if path.is_file() else ""
-    if text.count(mutant.old) != 1:
+    if occurrences(mutant, SCRATCH) != 1:
         return None
+    path = SCRATCH / mutant.file
+    text = path.read_text()
     path.write_text(text.replace(mutant.old, mutant.new))
     return text
 
@@ -179,6 +201,10 @@ def main():
         for mutant in mutants:
             print(f"{mutant.name:32} {mutant.file:20} {mutant.breaks}")
         return 0
+    if "--check" in sys.argv:
+        wrong = [f"mutant {m.name}: {why}" for m in mutants for why in misfits(m)]
+        print("\n".join(wrong + [f"{len(mutants)} mutants, {len(wrong)} do not fit"]))
+        return 1 if wrong else 0
     SCRATCH.mkdir(parents=True, exist_ok=True)
     copy_sources()
     try:

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EXPLORER_WORKERS_MAX = 8 };
+enum { EXPLORER_WORKERS_MAX = 9 }; /* the recorder is one of them */
 
 /* How the next one is chosen. */
 enum explorer_policy {

@@ -91,6 +91,8 @@ static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event
     struct cw_rng *const rng = CW_MUT(ctx, &state->rng);
     uint64_t *const sum = CW_MUT(ctx, &state->sum);
     *sum = *sum * 31 + body.value + (uint64_t)event->time_ps;
+    if (m->listens && event->lp == 0)
+        return;
     ++*CW_MUT(ctx, &state->counts[event->type % 5]);
     *CW_MUT(ctx, &state->bytes[event->type]) ^= (uint8_t)*sum;
     CW_MUT(ctx, &state->odd[event->type % 3])->sums[*sum % 3] += (uint32_t)event->time_ps;
@@ -273,6 +275,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         .least_delay_ps = least_ps,
         .balance = run->balance,
         .lp_part = lp_part,
+        .listener = m->listens ? 1 : 0,
         .least_delays = least_delays,
         .least_delays_arg = &copy,
         .end_ps = CW_TIME_MAX,

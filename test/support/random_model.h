@@ -26,6 +26,7 @@ struct random_model {
     uint32_t ttl;         /* how many events follow each other */
     uint32_t near;        /* so many LPs in a row are in one worker: no lookahead among them */
     bool twins;           /* some events are equal in all but their LP */
+    bool listens;         /* LP 0 only listens */
     bool rivals;          /* some to one LP, by different ones, in all but type and payload */
 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/exchange/arrivals.h"
+#include "core/exchange/links.h"
 
 enum { LIMIT_BYTES = 1 << 20, EVENTS = 1 << 20, FAR = 16 };
 
@@ -192,9 +192,32 @@ static void a_table_is_searched_for_what_is_final_for_all(void **state)
     end(kit);
 }
 
+/* Each sender's promise, or GVT, is for its own events. The table has those of all senders. */
+static void events_are_final_by_their_own_senders_promise(void **state)
+{
+    (void)state;
+    enum { WORKERS = 4, GVT_PS = 30 };
+    static const int64_t promised_ps[] = {100, 20, 50}, final_ps[] = {100, GVT_PS, 50};
+    struct memory memory;
+    struct links links;
+    memory_init(&memory, LIMIT_BYTES);
+    assert_true(links_create(&links, &memory, NULL, WORKERS, 0));
+    for (uint32_t i = 0; i < links.in_count; i++)
+        links.in[i].promised_ps = promised_ps[i];
+    links_settle(&links, GVT_PS);
+    for (uint32_t i = 0; i < links.in_count; i++)
+        assert_int_equal(links.in[i].arrivals.final_ps, final_ps[i]);
+    assert_int_equal(links.aside.final_ps, GVT_PS);
+    links_settle(&links, 0); /* what was final stays so */
+    assert_int_equal(links.in[1].arrivals.final_ps, GVT_PS);
+    links_free(&links);
+    assert_int_equal(memory.taken.word, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_final_by_their_own_senders_promise),
         cmocka_unit_test(one_event_far_ahead_holds_no_memory_for_those_behind_it),
         cmocka_unit_test(whatever_can_be_cancelled_is_found_by_its_number),
         cmocka_unit_test(senders_do_not_see_each_other),

@@ -487,21 +487,22 @@ static void a_message_out_of_order_is_a_bug(void **state)
 static void a_failure_waits_for_what_is_on_its_way_at_its_key(void **state)
 {
     (void)state;
+    struct cw_event failed = {.time_ps = 3000};
     struct cw_sim *const sim = create_ring(2, 1);
     struct timewarp *const tw = sim->workers[0].timewarp;
     for (uint32_t w = 0; w < 2; w++)
         take_least(&sim->workers[w]);
     tw->current.failed = true;
-    tw->current.stuck_at = (struct key){.time_ps = 3000};
+    tw->failed_event = &failed;
     make_round(sim, (const int64_t[]){3000, 0});
     assert_true(tw->gvt.now.time_ps == 3000);
-    assert_false(tw->gvt.failed);
+    assert_null(tw->gvt.failed);
     make_round(sim, (const int64_t[]){0}); /* worker 1 has it now */
-    assert_false(tw->gvt.failed);
+    assert_null(tw->gvt.failed);
     take_least(&sim->workers[1]);
     make_round(sim, (const int64_t[]){0});
     for (uint32_t w = 0; w < 2; w++)
-        assert_true(sim->workers[w].timewarp->gvt.failed);
+        assert_ptr_equal(sim->workers[w].timewarp->gvt.failed, &failed);
     cw_sim_free(sim);
 }
 

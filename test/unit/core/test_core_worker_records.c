@@ -1,7 +1,8 @@
 /*
  * test_core_worker_records.c: the records of each worker's LPs, on that worker: each LP's part of
  * the total order, right behind the handlers of safe events; the looks of a receiver that waits;
- * the event at which a drain has failed; the total order as the host may ask for it.
+ * the event at which a drain has failed, alone and where many events tie with it (I-FAIL-2); the
+ * total order as the host may ask for it.
  *
  * PARALLEL_SEED=7 PARALLEL_SEEDS=1 replays one random model.
  */
@@ -16,6 +17,7 @@
 
 #include "core/host/sync.h"
 #include "test/support/random_model.h"
+#include "test/support/tied_model.h"
 
 enum { SEEDS_DEFAULT = 10, TTL = 30, WORKERS = 8 };
 
@@ -251,6 +253,28 @@ static void a_drain_that_failed_names_the_least_failed_event(void **state)
         }
 }
 
+static void a_failure_among_ties_tells_no_worker_a_wrong_record(void **state)
+{
+    (void)state;
+    enum { RUNS_PER_MODEL = 4 };
+    const uint64_t first = random_from_environment("TIES_SEED", 1);
+    const uint64_t seeds = random_from_environment("TIES_SEEDS", 80);
+    struct tied_model *const model = malloc(sizeof *model);
+    assert_non_null(model);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        char text[2500];
+        if (seed == first || seed % RUNS_PER_MODEL == 0)
+            tied_model_draw(model, seed / RUNS_PER_MODEL);
+        const struct tied_run run = tied_run_draw(model, seed);
+        if (!tied_model_holds(model, &run, text, sizeof text))
+            fail_msg("seed %llu, %s on %u workers: %s\nreplay: TIES_SEED=%llu TIES_SEEDS=1 "
+                     "build/check/test/unit/core/test_core_worker_records",
+                     (unsigned long long)seed, cw_sync_name[run.sync], run.workers, text,
+                     (unsigned long long)seed);
+    }
+    free(model);
+}
+
 /* ---- the total order ------------------------------------------------------------------------- */
 
 /* As the specification words it, field by field. */
@@ -302,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_receiver_that_waits_is_asked_until_it_does_not),
         cmocka_unit_test(a_receiver_that_waits_for_ever_does_not_keep_the_drain),
         cmocka_unit_test(a_drain_that_failed_names_the_least_failed_event),
+        cmocka_unit_test(a_failure_among_ties_tells_no_worker_a_wrong_record),
         cmocka_unit_test(the_order_of_two_events_is_the_total_order),
     };
     return cmocka_run_group_tests_name("records of workers", tests, NULL, NULL);

@@ -180,31 +180,6 @@ static void sip_never_cuts_a_sip_and_spreads_them_evenly(void **state)
     for_each_machine("sip", check_whole_sips);
 }
 
-/* 1,024 SIPs: the host counts as 8 of them. 128 SIPs: as one. 64 SIPs: as none. */
-static void sip_leaves_the_worker_of_the_host_fewer_sips(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *preset;
-        uint32_t workers, first, least, most; /* SIPs of worker 0, and of each other one */
-    } cases[] = {{"pod1024", 1, 1024, 0, 0},    {"pod1024", 2, 508, 516, 516},
-                 {"pod1024", 3, 336, 344, 344}, {"pod1024", 64, 0, 16, 17},
-                 {"pod1024", 256, 4, 4, 4},     {"rail_128", 2, 63, 65, 65},
-                 {"pod64", 2, 32, 32, 32},      {"pod64", 64, 1, 1, 1}};
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct config *const config = load_with(cases[i].preset, NULL, 0);
-        const struct hw_config *const hw = &config->hw;
-        uint32_t *const cube_worker = placed("sip", hw, cases[i].workers);
-        uint32_t *const count = counted(cube_worker, cube_count(hw), cases[i].workers);
-        assert_int_equal(count[0] / hw_cubes(hw), cases[i].first);
-        for (uint32_t w = 1; w < cases[i].workers; w++)
-            assert_in_range(count[w] / hw_cubes(hw), cases[i].least, cases[i].most);
-        free(count);
-        free(cube_worker);
-        config_free(config);
-    }
-}
-
 /* At most a third above the mean, or one cube. */
 static void check_balanced(const struct hw_config *hw, uint32_t workers,
                            const uint32_t *cube_worker)
@@ -531,7 +506,6 @@ int main(void)
         cmocka_unit_test(every_worker_gets_a_cube_from_block_and_metis),
         cmocka_unit_test(block_spreads_cubes_evenly_in_their_order),
         cmocka_unit_test(sip_never_cuts_a_sip_and_spreads_them_evenly),
-        cmocka_unit_test(sip_leaves_the_worker_of_the_host_fewer_sips),
         cmocka_unit_test(metis_is_balanced),
         cmocka_unit_test(metis_is_never_worse_than_a_balanced_sip_or_block),
         cmocka_unit_test(metis_cuts_sips_only_where_whole_ones_are_too_uneven),

@@ -97,6 +97,35 @@ static void add_ping_pong(struct fixture *fixture, int64_t length)
         add(fixture, 10 * i, i % 2, i - 1, 0);
 }
 
+/* Two chains of so many events, on a worker each; each event sends one to the listener. */
+static struct perf_engine_figures play_told(int64_t length, uint32_t listener)
+{
+    struct fixture fixture;
+    begin(&fixture, 2, CW_TIME_MAX);
+    fixture.run.listener = listener;
+    fixture.run.costs.listen_s = 0.5;
+    fixture.run.costs.listen_serial_s = 0.25;
+    for (int64_t i = 0; i < length; i++)
+        for (uint32_t lp = 1; lp <= 2; lp++) {
+            const int64_t before = (int64_t)fixture.trace.count;
+            add(&fixture, 10 * i, lp, i == 0 ? NEVER : before - 4, 0);
+            add(&fixture, 10 * i, 0, before, 0);
+        }
+    return play_once(&fixture);
+}
+
+static void workers_share_the_order_of_many_events_of_the_listener(void **state)
+{
+    (void)state;
+    const struct perf_engine_figures few = play_told(100, 1), many = play_told(2100, 1);
+    assert_true(is_about(few.took_s, 100 + 200 * (0.5 + 0.25)));
+    assert_true(is_about(many.took_s, 2100 + 4200 * (0.5 / 2 + 0.25)));
+    assert_int_equal(many.messages, 0);
+    const struct perf_engine_figures none = play_told(100, 0); /* its worker has 300 events */
+    assert_true(is_about(none.took_s, 300));
+    assert_int_equal(none.messages, 100);
+}
+
 static void two_chains_of_their_own_take_half(void **state)
 {
     (void)state;
@@ -261,6 +290,7 @@ static void other_layouts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(workers_share_the_order_of_many_events_of_the_listener),
         cmocka_unit_test(two_chains_of_their_own_take_half),
         cmocka_unit_test(a_lookahead_of_one_step_lets_two_chains_go_side_by_side),
         cmocka_unit_test(ping_pong_gains_nothing),
