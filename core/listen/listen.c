@@ -216,7 +216,7 @@ static void handle_listened(struct worker *worker, struct lp_block *block,
 
 /* Handles merged events up to the first that is not before the end of the drain, or not before
  * `failed`. */
-static void handle_merged(struct listening *listening, const struct entry *failed)
+static void handle_merged(struct listening *listening, const struct cw_event *failed)
 {
     struct cw_sim *const sim = listening->sim;
     struct worker *const worker = &sim->workers[0];
@@ -230,7 +230,7 @@ static void handle_merged(struct listening *listening, const struct entry *faile
         __builtin_prefetch(ahead);
         __builtin_prefetch((const uint8_t *)ahead + 64);
         if (entry->time_ps >= sim->config.end_ps ||
-            (failed != NULL && !entry_before(entry, failed)))
+            (failed != NULL && !cw_event_before(entry->event, failed)))
             break;
         CW_INVARIANT("I-LISTEN-1",
                      entry->event->reserved == 0 &&
@@ -248,7 +248,7 @@ static void handle_merged(struct listening *listening, const struct entry *faile
 }
 
 /* The same, on the thread that drains. A failure of the handler jumps here. */
-static int handle_watched(struct listening *listening, const struct entry *failed,
+static int handle_watched(struct listening *listening, const struct cw_event *failed,
                           struct cw_error *error)
 {
     struct worker *const worker = &listening->sim->workers[0];
@@ -334,7 +334,7 @@ static uint64_t count_listened(const struct cw_sim *sim)
     return count;
 }
 
-int listen_handle(struct cw_sim *sim, listen_each_fn each, const struct entry *failed,
+int listen_handle(struct cw_sim *sim, listen_each_fn each, const struct cw_event *failed,
                   struct cw_error *error)
 {
     const uint32_t workers = sim->worker_count;

@@ -45,7 +45,7 @@ typedef void (*listen_each_fn)(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 /* The drain is over: handles all events before its end, and before `failed`, at which the drain has
  * failed; NULL: it has not. The others stay, for the next drain. Returns CW_OK or the exit code of
  * *error: a handler has failed, or there is no memory. */
-int listen_handle(struct cw_sim *sim, listen_each_fn each, const struct entry *failed,
+int listen_handle(struct cw_sim *sim, listen_each_fn each, const struct cw_event *failed,
                   struct cw_error *error);
 
 void listen_free(struct worker *worker);

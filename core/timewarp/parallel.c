@@ -361,7 +361,7 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         return memory_error(&sim->memory, error);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
-    if (listen_handle(sim, parallel_each_worker, failed == NULL ? NULL : &entry, error) != CW_OK)
+    if (listen_handle(sim, parallel_each_worker, failed, error) != CW_OK)
         return error->exit_code;
     if (failed == NULL && exceeds_limit(sim))
         return cw_error_set(error, CW_PROGRAM_FAILED,

@@ -5,7 +5,8 @@
  * Claims: nothing is sent before what its sender has promised (I-PROM-1); no event and no
  * cancellation that is taken comes before the taker's safe bound (I-SAFE-2); nothing that was
  * committed is undone, be it by what arrives or by what the worker's own events send to each other
- * (I-PROM-2, core/timewarp/fossil.c); promises do not go back.
+ * (I-PROM-2, core/timewarp/fossil.c); promises do not go back; no cancellation arrives of an event
+ * whose cause is final for the taker, which has forgotten it (I-ARRIVE-3, core/exchange/arrivals.h).
  *
  * What a worker does is a choice at each step: handle its least event, publish, take what has
  * arrived, look at the promises, promise anew, collect fossils. An event sends one event, to
@@ -18,7 +19,7 @@
  * least.
  *
  * With RING each of three workers sends to the next one only, and looks at no promise but that of the
- * one before it.
+ * one before it. Without it, three workers forget no causes, which would be too many states.
  *
  * With LAZY, what an undone event sent stays (core/timewarp/lazy_cancel.h) until that is handled again, and perhaps
  * sends the same, or is cancelled itself.
@@ -44,6 +45,9 @@
  *   BUG_FOSSIL_NO_PENDING      what is final is before the safe bound, whatever is pending
  *   BUG_FOSSIL_NO_BOUND        what is final is before what is pending, whatever may arrive
  *   BUG_FOSSIL_AT              what is final is before the promise or at it
+ *   BUG_FINAL_AT               the taker forgets causes at the promise, too
+ *   BUG_FINAL_BEFORE_MAIL      the taker forgets by a promise whose messages it has not taken
+ *   BUG_FINAL_BY_BOUND         the taker forgets causes before its own safe bound
  */
 #ifndef WORKERS
 #define WORKERS 2
@@ -88,6 +92,7 @@
  * stands for what would be copied. */
 byte state[EVENTS], time[EVENTS], owner[EVENTS], child[EVENTS];
 bool cancelling[EVENTS]; /* a cancellation of it is on its way */
+byte cause[EVENTS];      /* the time of the event that has sent it */
 
 chan box[WORKERS * WORKERS] = [2 * SENDS] of { bool, byte }; /* is a cancellation; event */
 byte unpublished[WORKERS * WORKERS];                         /* not published yet, at the end */
@@ -99,6 +104,7 @@ byte used[WORKERS]; /* numbers given to events */
 
 byte promised[WORKERS];  /* the slots */
 byte safe[WORKERS];      /* each worker's bound */
+byte final[WORKERS * WORKERS]; /* of each box, the taker's: causes before it are final */
 byte least[WORKERS];     /* the least time pending; TOP: none */
 bool speculated[WORKERS]; /* something is processed and not committed */
 bool live;                /* something is pending or on its way */
@@ -182,6 +188,7 @@ inline forget(event)
     time[event] = 0;
     owner[event] = 0;
     child[event] = NONE;
+    cause[event] = 0;
     cancelling[event] = false
 }
 
@@ -241,6 +248,7 @@ inline take(from)
         :: len(box[BOX(from, me)]) > unpublished[BOX(from, me)] ->
             box[BOX(from, me)]?cancels, e;
             assert(time[e] >= safe[me]);
+            assert(!cancels || cause[e] >= final[BOX(from, me)]);
             if
             :: cancels && state[e] != PENDING ->
                 if
@@ -368,6 +376,9 @@ inline handle()
                 used[me]++;
                 owner[k] = to;
                 time[k] = time[e] + extra + (to == me -> 0 : DELAY(me, to));
+#if WORKERS == 2 || defined(RING)
+                cause[k] = (to == me -> 0 : time[e]);
+#endif
                 if
                 :: !safely -> child[e] = k
                 :: else
@@ -417,17 +428,19 @@ inline renew()
 #endif
 }
 
+/* What arrives from a worker is not before this, by a promise of it. */
 #if defined(BUG_LEFT_OUT)
-#define ARRIVAL(from) ((from) == 0 -> TOP : promised[from] + DELAY(from, me))
+#define ARRIVAL(from, promise) ((from) == 0 -> TOP : (promise) + DELAY(from, me))
 #elif defined(BUG_OWN_PROMISE)
-#define ARRIVAL(from) (promised[((from) == 0 -> me : (from))] + DELAY(from, me))
+#define ARRIVAL(from, promise) (((from) == 0 -> promised[me] : (promise)) + DELAY(from, me))
 #elif defined(BUG_OWN_DELAY)
-#define ARRIVAL(from) (promised[from] + DELAY(me, from))
+#define ARRIVAL(from, promise) ((promise) + DELAY(me, from))
 #else
-#define ARRIVAL(from) (promised[from] + DELAY(from, me))
+#define ARRIVAL(from, promise) ((promise) + DELAY(from, me))
 #endif
 /* Times end at TOP. */
-#define BOUND(from) LESS(ARRIVAL(from), TOP)
+#define BOUND(from, promise) LESS(ARRIVAL(from, promise), TOP)
+#define BOUND_NOW(from) BOUND(from, promised[from])
 
 inline raise(to_ps)
 {
@@ -440,25 +453,64 @@ inline raise(to_ps)
     }
 }
 
+/* The taker forgets the sender's causes before this time. */
+#if defined(BUG_FINAL_AT)
+#define FINAL(time) ((time) + 1)
+#elif defined(BUG_FINAL_BY_BOUND)
+#define FINAL(time) safe[me]
+#else
+#define FINAL(time) (time)
+#endif
+inline forget_causes(from, before)
+{
+#if WORKERS == 2 || defined(RING)
+    d_step {
+        if
+        :: FINAL(before) > final[BOX(from, me)] -> final[BOX(from, me)] = FINAL(before)
+        :: else
+        fi
+    }
+#else
+    skip
+#endif
+}
+
+#if defined(RING) && !defined(BUG_RING_WRONG_WAY)
+#define LOOKED_AT OTHER(2)
+#else
+#define LOOKED_AT OTHER(1)
+#endif
+
 inline look()
 {
 #ifdef BUG_MAIL_BEFORE_PROMISES
     receive();
 #endif
-#if defined(RING) && !defined(BUG_RING_WRONG_WAY)
-    bound = BOUND(OTHER(2));
-#elif WORKERS == 2 || defined(RING)
-    bound = BOUND(OTHER(1));
-#else
-    bound = BOUND(OTHER(1));
-    bound = LESS(BOUND(OTHER(2)), bound);
+    read1 = promised[LOOKED_AT];
+#if WORKERS > 2 && !defined(RING)
+    read2 = promised[OTHER(2)];
+#endif
+#ifdef BUG_FINAL_BEFORE_MAIL
+    forget_causes(LOOKED_AT, read1);
 #endif
     atomic {
 #ifndef BUG_MAIL_BEFORE_PROMISES
         receive();
 #endif
+        d_step {
+            bound = BOUND(LOOKED_AT, read1);
+#if WORKERS > 2 && !defined(RING)
+            bound = LESS(BOUND(OTHER(2), read2), bound)
+#endif
+        };
         raise(bound);
-        bound = 0
+        forget_causes(LOOKED_AT, read1);
+#if WORKERS > 2 && !defined(RING)
+        forget_causes(OTHER(2), read2);
+#endif
+        bound = 0;
+        read1 = 0;
+        read2 = 0
     }
 }
 
@@ -469,6 +521,7 @@ inline jump()
         d_step {
             jumps[me]++;
             bound = TOP;
+            read1 = TOP;
             for (k : 0 .. WORKERS * WORKERS - 1) {
                 unpublished[k] = 0
 #ifdef BUG_CANCEL_UNPUBLISHED
@@ -479,7 +532,8 @@ inline jump()
             for (k : 0 .. EVENTS - 1) {
                 if
                 :: state[k] == PENDING || state[k] == IN_TRANSIT || cancelling[k] ->
-                    bound = LESS(time[k] + PATH(owner[k], me), bound)
+                    bound = LESS(time[k] + PATH(owner[k], me), bound);
+                    read1 = LESS(time[k], read1)
                 :: else
                 fi
             }
@@ -487,7 +541,12 @@ inline jump()
         }
         receive();
         raise(bound);
-        bound = 0
+        forget_causes(OTHER(1), read1); /* GVT */
+#if WORKERS > 2
+        forget_causes(OTHER(2), read1);
+#endif
+        bound = 0;
+        read1 = 0
     }
 }
 
@@ -495,7 +554,7 @@ inline jump()
 
 proctype worker(byte me)
 {
-    byte e, k, c, to, extra, bound;
+    byte e, k, c, to, extra, bound, read1, read2;
     bool cancels, all, equal, safely, kept;
 end:
     do
@@ -507,9 +566,9 @@ end:
     :: unpublished[BOX(me, OTHER(2))] > 0 -> unpublished[BOX(me, OTHER(2))] = 0
 #endif
 #ifdef RING
-    :: live && (BOUND(OTHER(1)) > safe[me] || BOUND(OTHER(2)) > safe[me]) -> look()
+    :: live && (BOUND_NOW(OTHER(1)) > safe[me] || BOUND_NOW(OTHER(2)) > safe[me]) -> look()
 #else
-    :: live && BOUND(OTHER(1)) > safe[me] -> look()
+    :: live && BOUND_NOW(OTHER(1)) > safe[me] -> look()
 #endif
     :: live && PROMISE != promised[me] -> renew()
     :: live && jumps[me] < JUMPS -> jump()

@@ -70,8 +70,7 @@ static void a_run_with_a_listener_fails_at_the_same_event(void **state)
     }
 }
 
-/* ---- tokens, each of which is told to the listener at each hop ------------------------------- */
- */
+/* ---- tokens that tell the listener of each hop ----------------------------------------------- */
 
 enum { LPS = 64, HOPS = 150, STEP_PS = 1000, TO_LISTENER = 1, TO_RING };
 
