@@ -92,7 +92,8 @@ static void a_trial_that_loses_clearly_ends_early(void **state)
     double apart_s[3];
     const double shares[3] = {0.95, 0.8, 0.5};
     for (int i = 0; i < 3; i++) {
-        struct machine machine = {.rate = {shares[i] * 30e6, 30e6}, .change_s = 20e-6};
+        struct machine machine = {
+            .rate = {shares[i] * 30e6, 30e6}, .change_s = 20e-6, .pending = 1024};
         machine_begin(&machine, WAY_TOGETHER);
         machine_run(&machine, 0.01);
         assert_int_equal(machine.pace.best, WAY_TOGETHER);
