@@ -159,16 +159,21 @@ static void hash_part(void *arg, uint32_t worker)
 {
     struct hashing *const hashing = arg;
     const struct cw_sim *const sim = hashing->sim;
+    enum { FETCHED_AHEAD = 8 };
+    struct lp_block *const *const blocks = sim->lp_states.blocks;
     const uint64_t count = sim->lp_states.count, parts = sim->worker_count;
     uint64_t sum = 0;
-    for (uint64_t lp = count * worker / parts; lp < count * (worker + 1) / parts; lp++)
-        sum += trace_hash_lp((uint32_t)lp, sim->lp_states.blocks[lp]->hash);
+    for (uint64_t lp = count * worker / parts; lp < count * (worker + 1) / parts; lp++) {
+        if (lp + FETCHED_AHEAD < count)
+            __builtin_prefetch(&blocks[lp + FETCHED_AHEAD]->hash);
+        sum += trace_hash_lp((uint32_t)lp, blocks[lp]->hash);
+    }
     (void)sync_add_relaxed(&hashing->sum, sum); /* the end of the call orders it before the read */
 }
 
 static uint64_t trace_hash_of_run(const struct cw_sim *sim)
 {
-    enum { SHARED_LPS_MIN = 1 << 17 }; /* so many are worth starting the threads for */
+    enum { SHARED_LPS_MIN = 1 << 13 }; /* so many are worth waking the threads for */
     struct hashing hashing = {.sim = sim};
     if (sim->config.hash_off)
         return 0;

@@ -1,6 +1,6 @@
 /*
  * perf_history.c: the schema and its statements (perf_history.h). user_version says which schema a
- * file has; a file of another one is refused, not guessed at.
+ * file has; a file of another one, and a database of something else, is refused, not guessed at.
  */
 #include "perf/perf_history.h"
 
@@ -42,8 +42,18 @@ static int perf_history_fail(const char *path, const char *why, struct cw_error 
     return cw_error_set(error, CW_NO_RESOURCE, "history %.500s: %.300s", path, why);
 }
 
+static int refuse_file(const char *path, const char *why, struct cw_error *error)
+{
+    return cw_error_set(error, CW_USAGE,
+                        "history %.500s: %.300s; expected a file that 'cubewarp perf run' wrote",
+                        path, why);
+}
+
 static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *error)
 {
+    const int fault = sqlite3_errcode(history); /* SQLITE_NOMEM of NULL */
+    if (fault == SQLITE_NOTADB || fault == SQLITE_CORRUPT)
+        return refuse_file(path, sqlite3_errmsg(history), error);
     return perf_history_fail(path, history != NULL ? sqlite3_errmsg(history) : "out of memory",
                              error);
 }
@@ -91,14 +101,59 @@ static int version_of(sqlite3 *history)
     return version;
 }
 
+/* Whether there was memory for it: else it would be NULL, which columns refuse and queries do not.
+ */
+static bool bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) == SQLITE_OK;
+}
+
+/* How many tables of a name there are; of any name, if it is NULL. -1: SQLite failed. */
+static int tables_of(sqlite3 *history, const char *name)
+{
+    sqlite3_stmt *statement = NULL;
+    int count = -1;
+    if (sqlite3_prepare_v2(history,
+                           "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
+                           "(?1 IS NULL OR name = ?1)",
+                           -1, &statement, NULL) == SQLITE_OK &&
+        (name == NULL || bind_text(statement, 1, name)) && sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return count;
+}
+
+static int refuse_none_yet(const char *path, struct cw_error *error)
+{
+    return cw_error_set(error, CW_USAGE,
+                        "history %.500s: there is none yet; 'cubewarp perf run' makes one", path);
+}
+
+/*
+ * Whether the database is a history, or an empty file that becomes one. A `perf run` that ended
+ * before its first round leaves such a file.
+ */
+static int check_schema(sqlite3 *history, const char *path, bool writes, int version,
+                        struct cw_error *error)
+{
+    const int tables = tables_of(history, NULL), runs = tables_of(history, "run"),
+              measurements = tables_of(history, "measurement");
+    if (version < 0 || tables < 0 || runs < 0 || measurements < 0)
+        return fail_sqlite(history, path, error);
+    if (version == 0 && tables == 0)
+        return writes ? CW_OK : refuse_none_yet(path, error);
+    if (version == 0 || runs == 0 || measurements == 0)
+        return refuse_file(path, "a database of something else", error);
+    if (version != SCHEMA && version != SCHEMA_WITHOUT_RESULTS)
+        return refuse_file(path, "not a history that this version can read", error);
+    return CW_OK;
+}
+
 /* *history is to be closed whatever the result. Reading creates nothing. */
 static int open_history(const char *path, bool writes, sqlite3 **history, struct cw_error *error)
 {
-    if (!writes && access(path, F_OK) != 0 && errno == ENOENT) {
-        return cw_error_set(error, CW_USAGE,
-                            "history %.500s: there is none yet; 'cubewarp perf run' makes one",
-                            path);
-    }
+    if (!writes && access(path, F_OK) != 0 && errno == ENOENT)
+        return refuse_none_yet(path, error);
     if (writes && output_path_check(path, error) != CW_OK)
         return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
@@ -108,12 +163,9 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     const int version = version_of(*history);
-    if (version < 0)
-        return fail_sqlite(*history, path, error);
-    const bool older = version == SCHEMA_WITHOUT_RESULTS;
-    if (version != SCHEMA && !older && !(writes && version == 0))
-        return perf_history_fail(path, "not a history that this version can read", error);
-    if (older &&
+    if (check_schema(*history, path, writes, version, error) != CW_OK)
+        return error->exit_code;
+    if (version == SCHEMA_WITHOUT_RESULTS &&
         sqlite3_exec(*history, writes ? add_results : show_results, NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     if (writes && sqlite3_exec(*history, schema, NULL, NULL, NULL) != SQLITE_OK)
@@ -122,13 +174,6 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-/* Whether there was memory for it: else it would be NULL, which columns refuse and queries do not.
- */
-static bool bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC) == SQLITE_OK;
-}
 
 static bool insert_run(sqlite3 *history, const struct perf_run *run)
 {

@@ -83,9 +83,9 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
         return code;
     struct config_errors errors = {0};
     const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
-    const enum run_line_bench bench =
-        takes_bench && options_given(&options, "bench")   ? RUN_LINE_BENCH
-        : (command & (COMMAND_RUN | COMMAND_VERIFY)) != 0 ? RUN_LINE_ANY_BENCH
+    run->is_bench_named = takes_bench && options_given(&options, "bench");
+    const enum run_line_bench bench = run->is_bench_named ? RUN_LINE_BENCH
+                                      : takes_bench       ? RUN_LINE_ANY_BENCH
                                                           : RUN_LINE_NO_BENCH;
     code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);

@@ -1,7 +1,8 @@
 /*
  * cmd_check.c: `cubewarp check`: prints every error of a configuration, or that it has
- * none: those that the loader finds, then whether the chosen algorithm runs on this machine with
- * the sizes that are given, or with its own n_elem: hooks, mapper and validator are asked as a run
+ * none: those that the loader finds, then whether the chosen algorithm does the collective of a
+ * bench that is named, and runs on this machine with the sizes that are given, or with its own
+ * n_elem: hooks, mapper and validator are asked as a run
  * asks them. Then an estimate of the run.
  */
 #include "bench/cli/cmd_check.h"
@@ -10,6 +11,8 @@
 #include <stdio.h>
 
 #include "bench/cli/cli.h"
+#include "bench/programs/bench.h"
+#include "bench/programs/bench_algorithm.h"
 #include "bench/study/estimate_text.h"
 #include "bench/study/study_estimate.h"
 #include "collectives/config/config_load.h"
@@ -19,12 +22,11 @@
 
 /* Asks for a call of n_elem elements per shard. */
 static int check_size(const struct config *config, const struct run_options *options,
-                      const struct ccl_algorithm *algorithm, uint64_t n_elem,
-                      struct cw_error *error)
+                      enum ccl_collective collective, uint64_t n_elem, struct cw_error *error)
 {
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
-                                  .collective = algorithm->collective,
+                                  .collective = collective,
                                   .world_size = dist_world_size_for(config),
                                   .n_elem = n_elem,
                                   .dtype = (enum lp_dtype)options->dtype,
@@ -32,30 +34,47 @@ static int check_size(const struct config *config, const struct run_options *opt
     return dist_rehearse(config, &call, error);
 }
 
-/* The elements of the call that a run of its i-th size makes. */
+/* The elements of the call that a run of its i-th size makes; without sizes, of its only one. */
 static uint64_t check_elements(const struct config *config, const struct run_options *options,
-                               const struct ccl_algorithm *algorithm, size_t i)
+                               enum ccl_collective collective, size_t i)
 {
     const uint64_t shards = options->sizes_per_rank ? (uint64_t)study_estimate_shards(config) : 1;
-    const uint64_t parts =
-        algorithm->collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
-    const uint64_t n_elem = options->n_elem[i] / shards / parts;
+    const uint64_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
+    const uint64_t sized = options->size_count > 0 ? options->n_elem[i] : config->ccl.n_elem;
+    const uint64_t n_elem = sized / shards / parts;
     return n_elem > 0 ? n_elem : 1;
+}
+
+/* The collective that a bench calls, if an option names one, which its algorithm must do then; else
+ * that of the algorithm. */
+static int check_collective(const struct config *config, const struct run_options *options,
+                            enum ccl_collective *collective, struct cw_error *error)
+{
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    *collective = algorithm->collective;
+    const enum ccl_collective does = bench_collective(options->bench);
+    if (!options->is_bench_named || does == CCL_COLLECTIVES)
+        return CW_OK;
+    *collective = does;
+    return bench_algorithm_fits(config, does, options->bench, error);
 }
 
 /* All sizes. One that cannot run is told, and is an error if no other can, as in a run. */
 static int check_algorithm(const struct config *config, const struct run_options *options,
                            struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
-    if (algorithm == NULL)
+    enum ccl_collective collective = CCL_COLLECTIVES;
+    if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)
-        return check_size(config, options, algorithm, config->ccl.n_elem, error);
+        return check_size(config, options, collective,
+                          check_elements(config, options, collective, 0), error);
     size_t refused = 0;
     for (size_t i = 0; i < options->size_count; i++) {
         struct cw_error own = {.exit_code = CW_OK};
-        if (check_size(config, options, algorithm, check_elements(config, options, algorithm, i),
+        if (check_size(config, options, collective, check_elements(config, options, collective, i),
                        &own) == CW_OK)
             continue;
         if (refused++ == 0)

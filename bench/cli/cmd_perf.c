@@ -16,6 +16,7 @@
 #include "bench/options/options_perf.h"
 #include "bench/options/options_table.h"
 #include "bench/nights/cmd_perf_trend.h"
+#include "collectives/config/input/text.h"
 #include "perf/sets.h"
 
 static const struct {
@@ -33,12 +34,17 @@ static const char *const default_layouts[] = {"1x4", "1x8", "1x16", "1x32", "1x6
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int refuse_part(bool given)
+/* given: the word that names no part; NULL: there is none. */
+static int refuse_part(const char *given)
 {
     struct cw_error error;
-    cw_error_set(&error, CW_USAGE, "%s",
-                 given ? "no such part; there are run, compare, trend and project"
-                       : "a part is missing: run, compare, trend or project");
+    char quoted[TEXT_QUOTE_BYTES];
+    if (given == NULL)
+        cw_error_set(&error, CW_USAGE, "a part is missing: run, compare, trend or project");
+    else
+        cw_error_set(&error, CW_USAGE,
+                     "%s is no part of perf; there are run, compare, trend and project",
+                     text_quote(given, strlen(given), quoted));
     cli_fail("perf", &error);
     cli_hint("perf");
     return CW_USAGE;
@@ -67,7 +73,7 @@ int perf_main(int argc, char **argv)
             break;
     }
     if (argc < 2 || part == PARTS)
-        return refuse_part(argc > 1);
+        return refuse_part(argc > 1 ? argv[1] : NULL);
     struct options options = {.command = parts[part].command, .values = &perf};
     int result;
     if (!cli_read(&options, argc - 1, argv + 1, &result))

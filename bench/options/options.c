@@ -23,19 +23,23 @@ static int refuse_unknown(const struct options *options, const char *name, size_
                           const char *argument, struct cw_error *error)
 {
     struct text_nearest nearest = {0};
-    char quoted[TEXT_QUOTE_BYTES], cut[64];
-    size_t begin = 0;
+    char quoted[TEXT_QUOTE_BYTES], cut[64], names[512] = "";
+    size_t begin = 0, length = 0;
     snprintf(cut, sizeof cut, "%.*s", (int)bytes, name);
     text_quote(argument, (size_t)(name - argument) + bytes, quoted);
     for (size_t i = 0; i < option_row_count; i++) {
         if (!row_is_of(&option_rows[i], options->command))
             continue;
-        begin += strncmp(option_rows[i].name, cut, strlen(cut)) == 0;
         text_nearest_try(&nearest, cut, option_rows[i].name);
+        if (strncmp(option_rows[i].name, cut, strlen(cut)) != 0)
+            continue;
+        if (length < sizeof names)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s--%s",
+                                       begin > 0 ? ", " : "", option_rows[i].name);
+        begin++;
     }
     if (begin > 1)
-        return cw_error_set(error, CW_USAGE, "option %s may mean more than one: write more of it",
-                            quoted);
+        return cw_error_set(error, CW_USAGE, "option %s may mean more than one: %s", quoted, names);
     if (nearest.best == NULL)
         return cw_error_set(error, CW_USAGE, "unknown option %s", quoted);
     return cw_error_set(error, CW_USAGE, "unknown option %s; did you mean '--%s'?", quoted,

@@ -100,7 +100,9 @@ static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balanc
 /* Why `perf project` refuses an option. */
 static const char of_threads[] = "the projection runs the command on one thread and on two itself";
 static const char of_output[] = "the projection has no use for what the command reports; drop it";
-static const char needs_trace[] = "it filters the timeline: --trace FILE is missing";
+static const char needs_trace[] = "--trace-only, --trace-from, --trace-to and --trace-links are "
+                                  "for --trace FILE, which is missing";
+static const char one_of_topo[] = "--path, --svg and --xml exclude each other";
 static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
 
 const struct option_row option_rows[] = {
@@ -284,11 +286,12 @@ const struct option_row option_rows[] = {
      RUN(dump_pointers), .not_projected = of_output},
 
     {"path", 0, OPTION_TEXT, COMMAND_TOPO, "A B", "the path from PE A to PE B, each S.C.P",
-     RUN(path_from)},
+     RUN(path_from), .excludes = "xml", .excludes_text = one_of_topo},
     {"svg", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE", "draw the machine; - for standard output",
-     RUN(svg)},
+     RUN(svg), .excludes = "path", .excludes_text = one_of_topo},
     {"xml", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
-     "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml)},
+     "write the algorithm's schedule as MSCCL XML; - for standard output", RUN(xml),
+     .excludes = "svg", .excludes_text = one_of_topo},
     {"keys", 0, OPTION_SET, COMMAND_CONFIG, NULL, "list every key, and what is legal, instead",
      RUN(keys)},
     {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet)},
@@ -312,7 +315,8 @@ const struct option_row option_rows[] = {
     {"hot", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
      "share of the LPs, the first ones, that are hot: 0.1 or 10% (0)", PHOLD(options.hot_p32)},
     {"hot-share", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
-     "share of the remote events that the hot LPs get (0.5)", PHOLD(options.hot_share_p32)},
+     "share of the remote events that the hot LPs get (0.5)", PHOLD(options.hot_share_p32),
+     .needs = "hot", .needs_text = "--hot-share needs hot LPs: give --hot P, too"},
     {"mean", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "mean of the exponential part of a delay (1)",
      PHOLD(options.mean_ps)},
     {"lookahead", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "least delay (0.1)",

@@ -1,8 +1,8 @@
 /*
  * report_csv.c: one line per row, first the options of the run, then the results; no padding.
- * Names come from the configuration's checked names, so no field but not_run needs quotes. Threads,
- * mode and partition change no result and have no column: the file is the same to the byte for any
- * of them.
+ * A text with a comma is quoted: not_run always, values of --set and --tag, and the algorithm,
+ * where a choice has a name such as `ring_rs_ag, 4 rings`. Threads, mode and partition change no
+ * result and have no column: the file is the same to the byte for any of them.
  */
 #include "bench/output/report_csv.h"
 
@@ -37,7 +37,7 @@ static void print_quoted(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* A value of --set or --tag: any text. */
+/* A field of any text behind others: an algorithm, a value of --set or --tag. */
 static void print_value(FILE *file, const char *text)
 {
     fputc(',', file);
@@ -49,11 +49,11 @@ static void print_value(FILE *file, const char *text)
 
 void report_csv_row(FILE *file, const struct result *result, const struct result_row *row)
 {
-    fprintf(
-        file,
-        "%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64,
-        result->bench, row->collective, row->algorithm, result->config_digest, result->sips,
-        result->cubes, result->pes, result->seed, row->dtype, row->redop, row->bytes, row->count);
+    fprintf(file, "%s,%s", result->bench, row->collective);
+    print_value(file, row->algorithm);
+    fprintf(file, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64,
+            result->config_digest, result->sips, result->cubes, result->pes, result->seed,
+            row->dtype, row->redop, row->bytes, row->count);
     print_csv_ns(file, row->time_ps);
     print_csv_ns(file, row->host_time_ps);
     print_csv_ns(file, row->start_skew_ps);

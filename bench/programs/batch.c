@@ -13,6 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/distributed.h"
@@ -207,6 +208,8 @@ static int run_batches(struct batch_run *first, struct batch_run *other, struct 
 /* Every batch size must be one that the algorithm takes, before anything runs. */
 static int check_batches(const struct batch_run *run, struct cw_error *error)
 {
+    if (bench_algorithm_fits(run->config, CCL_REDUCE_SCATTER, "batch", error) != CW_OK)
+        return error->exit_code;
     for (uint32_t batch = 1; batch != 0; batch = next_batch(run->rows, batch)) {
         const struct ccl_call call = call_of_rows(run, batch);
         const int code = dist_check_call(run->config, &call, error);

@@ -31,23 +31,30 @@ static void put_names(enum ccl_collective collective, char *buf, size_t size)
     }
 }
 
-int bench_algorithm_check(const struct bench_session *session, struct cw_error *error)
+int bench_algorithm_fits(const struct config *config, enum ccl_collective does, const char *name,
+                         struct cw_error *error)
 {
-    const struct config *config = session->config;
-    const struct bench_program *program = session->program;
-    if (!has_algorithm(program) || !config_is_from_option(config, "defaults.algorithm"))
+    if (!config_is_from_option(config, "defaults.algorithm"))
         return CW_OK;
     const struct ccl_algorithm *const named = ccl_algorithm_load(config->ccl.module, error);
     if (named == NULL)
         return dist_refuse(config, "defaults.module", error);
-    if (named->collective == program->does)
+    if (named->collective == does)
         return CW_OK;
     char names[512] = "";
-    put_names(program->does, names, sizeof names);
+    put_names(does, names, sizeof names);
     cw_error_set(error, CW_USAGE, "%s does %s, and %s is a bench of %s, for which there are: %s",
-                 config->ccl.algorithm, ccl_collective_name(named->collective), program->name,
-                 ccl_collective_name(program->does), names);
+                 config->ccl.algorithm, ccl_collective_name(named->collective), name,
+                 ccl_collective_name(does), names);
     return dist_refuse(config, "defaults.algorithm", error);
+}
+
+int bench_algorithm_check(const struct bench_session *session, struct cw_error *error)
+{
+    const struct bench_program *const program = session->program;
+    return has_algorithm(program)
+               ? bench_algorithm_fits(session->config, program->does, program->name, error)
+               : CW_OK;
 }
 
 struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,

@@ -7,7 +7,11 @@
 
 #include "bench/programs/bench_program.h"
 
-/* Refuses an algorithm that an option names and that does another collective than the program. */
+/* Refuses an algorithm that an option names and that does another collective than `does`, that of
+ * the bench or command `name`. */
+int bench_algorithm_fits(const struct config *config, enum ccl_collective does, const char *name,
+                         struct cw_error *error);
+/* The same of a session's program. */
 int bench_algorithm_check(const struct bench_session *session, struct cw_error *error);
 /* The name of the program's algorithm: the configured one, or the one that carries out the
  * collective in its place. "" for a program without, and where sizes differ in it. */

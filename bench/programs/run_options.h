@@ -40,7 +40,8 @@ struct run_options {
     const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE each */
     size_t tag_count;
 
-    const char *bench; /* one of bench_name() */
+    const char *bench;   /* one of bench_name() */
+    bool is_bench_named; /* by an option */
     enum dtype dtype;
     enum redop op;
     struct run_sizes_asked asked;

@@ -46,7 +46,7 @@ int timeline_filter_read(struct timeline_filter *filter, const char *places, int
     *filter = (struct timeline_filter){.from_ps = from_ps, .to_ps = to_ps > 0 ? to_ps : INT64_MAX};
     if (filter->from_ps >= filter->to_ps)
         return cw_error_set(error, CW_USAGE,
-                            "--trace-from and --trace-to: expected a time before the second");
+                            "--trace-from and --trace-to: the first must be before the second");
     for (const char *at = places; at != NULL && *at != '\0'; at += *at == ',') {
         if (filter->places == FILTER_PLACES_MAX)
             return cw_error_set(error, CW_USAGE, "--trace-only: more than %d places",

@@ -19,7 +19,7 @@ enum {
     LANES = 8,
     BLOCK_BYTES =
         (XXH_SECRET_DEFAULT_SIZE - XXH_STRIPE_LEN) / XXH_SECRET_CONSUME_RATE * XXH_STRIPE_LEN,
-    PART_BLOCKS_MAX = 1 << 15,     /* of a worker in one round: 32 MiB of input, 2 MiB of sums */
+    ROUND_BLOCKS_MAX = 1 << 15,    /* 32 MiB of input, 2 MiB of sums, which stay in a cache */
     SHARED_BYTES_MIN = 256 * 1024, /* less is not worth waking a thread for */
 };
 
@@ -232,9 +232,10 @@ uint64_t range_hash(const struct range_hash_request *request)
                        &hashing); /* so that its time is counted as theirs */
         return hashing.hash;
     }
-    const uint64_t most = (uint64_t)workers * PART_BLOCKS_MAX, all = bytes / BLOCK_BYTES;
-    struct summing summing = {
-        .request = request, .workers = workers, .blocks = all < most ? all : most};
+    const uint64_t all = bytes / BLOCK_BYTES;
+    struct summing summing = {.request = request,
+                              .workers = workers,
+                              .blocks = all < ROUND_BLOCKS_MAX ? all : ROUND_BLOCKS_MAX};
     summing.sums = aligned_alloc(XXH_ACC_ALIGN, summing.blocks * sizeof *summing.sums);
     if (summing.sums == NULL) /* slower, not wrong */
         return hash_alone(request);

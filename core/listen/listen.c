@@ -28,9 +28,10 @@ struct lane {
 struct listening {
     struct cw_sim *sim;
     uint32_t workers, stretches;
-    struct entry *merged;  /* [capacity] of step 2; in step 1 the workers sort with its parts */
-    size_t *first;         /* [workers] the part of each */
-    struct entry *samples; /* [workers * SAMPLES] in order; every SAMPLES-th begins a stretch */
+    struct entry *merged; /* [capacity] of step 2; in step 1 the workers sort with its parts */
+    size_t *first;        /* [workers] the part of each */
+    struct entry
+        *samples; /* [workers * SAMPLES] in order; some, at equal distances, begin a stretch */
     size_t sample_count;
     struct lane *lanes; /* [stretches * workers] */
     size_t capacity, count, handled;

@@ -40,14 +40,19 @@ void lp_control_free(struct lp_control *control)
     free(control->pcie_free_ps);
 }
 
-/* Whether a message goes behind the last one of a run. */
-static bool continues(const struct lp_control *control, const struct lp_control_run *run,
-                      const struct lp_control_message *message)
+/* Whether messages to so many consecutive PEs of that SIP go behind the last one of a run. The
+ * second message of a run decides its stride. */
+static bool continues(struct lp_control_run *run, const struct lp_control_message *message,
+                      uint32_t count, uint32_t sip)
 {
     const struct lp_control_message *const first = &run->message;
-    return message->pe == first->pe + run->count && message->pe % control->sip_pes != 0 &&
-           message->seq == first->seq && message->data_bytes == first->data_bytes &&
-           message->kind == first->kind;
+    const uint32_t stride = run->count > 1 ? run->stride : message->pe - first->pe;
+    if (sip != run->sip || message->pe != first->pe + run->count * stride ||
+        (count > 1 && stride != 1) || message->seq != first->seq ||
+        message->data_bytes != first->data_bytes || message->kind != first->kind)
+        return false;
+    run->stride = stride;
+    return true;
 }
 
 bool lp_control_submit_run(struct lp_control *control, struct lp_control_message message,
@@ -55,7 +60,8 @@ bool lp_control_submit_run(struct lp_control *control, struct lp_control_message
 {
     struct lp_control_run *const last =
         control->run_count > 0 ? &control->runs[control->run_count - 1] : NULL;
-    if (last != NULL && continues(control, last, &message)) {
+    const uint32_t sip = message.pe / control->sip_pes;
+    if (last != NULL && continues(last, &message, count, sip)) {
         last->count += count;
         control->count += count;
         return true;
@@ -68,7 +74,8 @@ bool lp_control_submit_run(struct lp_control *control, struct lp_control_message
         control->runs = runs;
         control->run_capacity = capacity;
     }
-    control->runs[control->run_count++] = (struct lp_control_run){message, count, control->count};
+    control->runs[control->run_count++] = (struct lp_control_run){
+        .message = message, .count = count, .stride = 1, .sip = sip, .first = control->count};
     control->count += count;
     return true;
 }
@@ -84,7 +91,7 @@ static uint64_t most_of_a_sip(const struct lp_control *control, const struct lp_
     uint64_t *const of_sip = calloc(m->hw.sip_count, sizeof *of_sip);
     uint64_t most = 0;
     for (size_t i = 0; of_sip != NULL && i < control->run_count; i++) {
-        uint64_t *const count = &of_sip[control->runs[i].message.pe / control->sip_pes];
+        uint64_t *const count = &of_sip[control->runs[i].sip];
         *count += control->runs[i].count;
         most = *count > most ? *count : most;
     }
@@ -126,15 +133,16 @@ int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_mode
 }
 
 /* Reserves the host's link to the SIP and injects the message's arrival at its IO die. */
-static int inject_message(const struct injection *injection, uint32_t sip,
-                          const struct lp_control_run *run, uint32_t index, struct cw_error *error)
+static int inject_message(const struct injection *injection, const struct lp_control_run *run,
+                          uint32_t index, struct cw_error *error)
 {
+    const uint32_t sip = run->sip, pe = run->message.pe + index * run->stride;
     struct lp_control *const control = injection->control;
     const struct lp_control_message *const message = &run->message;
     const struct hw_config *const hw = &injection->m->hw;
     const uint64_t number = control->next_number + run->first + index;
-    struct lp_transfer transfer = {.src = message->pe + index,
-                                   .dst = message->pe + index,
+    struct lp_transfer transfer = {.src = pe,
+                                   .dst = pe,
                                    .bytes = hw->control_msg_bytes + message->data_bytes,
                                    .seq = message->seq,
                                    .kind = message->kind,
@@ -159,11 +167,10 @@ static void inject_of_worker(void *arg, uint32_t worker)
     const struct lp_control *const control = injection->control;
     for (size_t i = 0; i < control->run_count; i++) {
         const struct lp_control_run *const run = &control->runs[i];
-        const uint32_t sip = run->message.pe / control->sip_pes;
-        const bool own = injection->all ||
-                         cw_lp_worker(injection->sim, lp_of_io_die(injection->m, sip)) == worker;
+        const uint32_t io_die = lp_of_io_die(injection->m, run->sip);
+        const bool own = injection->all || cw_lp_worker(injection->sim, io_die) == worker;
         for (uint32_t k = 0; own && k < run->count; k++)
-            if (inject_message(injection, sip, run, k, &injection->errors[worker]) != CW_OK)
+            if (inject_message(injection, run, k, &injection->errors[worker]) != CW_OK)
                 return;
     }
 }

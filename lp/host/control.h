@@ -18,10 +18,11 @@ struct lp_control_message {
     uint8_t kind; /* enum lp_transfer_kind */
 };
 
-/* Messages that differ in their PE alone: to consecutive PEs of one SIP, from `message.pe` on. */
+/* Messages that differ in their PE alone: to PEs of one SIP, from `message.pe` on, each `stride`
+ * after the one before. */
 struct lp_control_run {
     struct lp_control_message message;
-    uint32_t count;
+    uint32_t count, stride, sip;
     uint64_t first; /* the number of the first one, from `next_number` on */
 };
 

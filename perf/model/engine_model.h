@@ -4,8 +4,8 @@
  * sequential run (projection.h). Each worker takes turns: it looks at the promises of the workers
  * that may send to it, handles a batch of safe events, publishes and promises. A worker without a
  * safe event goes on looking, speculates when its patience has gone, and begins a round of GVT
- * after 64 looks, as in the engine. Time passes by the costs below, each of which is a measured
- * figure or a stated constant.
+ * after 64 looks, as in the engine. The events of a listener (core/ENGINE.md) come behind each
+ * drain. Time passes by the costs below, each of which is a measured figure or a stated constant.
  *
  * Not modelled: the memory limit, sleeping workers, the messages of a wrong speculation. A
  * speculative event that a straggler undoes is handled again; its effects stay.

@@ -107,6 +107,8 @@ static void rows_that_cannot_be_cut_are_refused(void **state)
         {"batch --preset a3_16 --row-elems 100 --algorithm birs",
          "100 elements are no multiple of that; use 112, or another multiple\n"},
         {"batch --algorithm birs", "birs is for paired dies"},
+        {"batch --preset a3_16 --algorithm birs_allreduce",
+         "birs_allreduce does all_reduce, and batch is a bench of reduce_scatter"},
         {"batch --preset a3_16 --rows 4096 --row-elems 1048576", "legal are 1073741824 at most\n"},
         {"batch --preset a3_16 --rows 0", "--rows"},
         {"batch --preset a3_16 --tiles 3", "--tiles"}};

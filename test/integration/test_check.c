@@ -151,6 +151,27 @@ static void sizes_are_asked_one_by_one(void **state)
     run_output_free(&output);
 }
 
+static void a_bench_is_asked_for_its_own_collective(void **state)
+{
+    (void)state;
+    refuse_alike(2, "--bench ccl_reduce_scatter --preset a3_16 --algorithm ring_allreduce",
+                 "ring_allreduce does all_reduce, and ccl_reduce_scatter is a bench of "
+                 "reduce_scatter");
+    refuse_alike(2, "--bench ccl_reduce_scatter", "rhd takes one cube per SIP");
+    static const char *const legal[] = {
+        "check --algorithm auto --bytes 64KiB", /* the choice of all-reduces, as in run */
+        "check --bench ccl_all_gather --algorithm auto --bytes 64KiB",
+        "check --bench ccl_all_gather --bytes 64KiB",
+        "check --bench ccl_broadcast --algorithm relay_broadcast",
+        "check --bench ccl_barrier",
+        "check --bench ipcq_pingpong"};
+    for (size_t i = 0; i < sizeof legal / sizeof *legal; i++) {
+        struct run_output output = run_line(0, "%s", legal[i]);
+        assert_non_null(strstr(output.out, "ok, configuration "));
+        run_output_free(&output);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_legal_configuration_is_ok),
         cmocka_unit_test(an_estimate_follows_a_good_configuration),
         cmocka_unit_test(sizes_are_asked_one_by_one),
+        cmocka_unit_test(a_bench_is_asked_for_its_own_collective),
     };
     return cmocka_run_group_tests_name("check", tests, build, clean);
 }

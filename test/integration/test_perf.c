@@ -237,7 +237,7 @@ static void what_cannot_be_is_refused(void **state)
         const char *line, *message;
     } lines[] = {
         {"perf", "a part is missing: run, compare, trend or project"},
-        {"perf measure", "no such part"},
+        {"perf measure", "'measure' is no part of perf; there are run, compare,"},
         {"perf run --set none", "--set none: no such set; there are: quick, phold, lrab, "},
         {"perf run --rounds 0", "--rounds '0'"},
         {"perf run extra", "unexpected argument 'extra'"},

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -181,6 +182,26 @@ static void a_place_outside_the_machine_is_refused(void **state)
     }
 }
 
+/* An option that would do nothing beside the others is refused, and no file is made. */
+static void options_that_would_do_nothing_are_refused(void **state)
+{
+    (void)state;
+    static const char one[] = "--path, --svg and --xml exclude each other\n";
+    static const char *const lines[][2] = {
+        {"topo --svg /tmp/cubewarp-none.svg --path 0.0.0 1.0.0", one},
+        {"topo --xml - --svg /tmp/cubewarp-none.svg", one},
+        {"topo --path 0.0.0 1.0.0 --xml -", one},
+        {"phold --hot-share 10%", "--hot-share needs hot LPs: give --hot P, too\n"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output output = run_line(2, "%s", lines[i][0]);
+        if (strstr(output.err, lines[i][1]) == NULL)
+            fail_msg("%s: %s", lines[i][0], output.err);
+        assert_string_equal(output.out, "");
+        run_output_free(&output);
+    }
+    assert_int_equal(access("/tmp/cubewarp-none.svg", F_OK), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +211,7 @@ int main(void)
         cmocka_unit_test(a_drawing_shows_the_topology_as_it_is),
         cmocka_unit_test(a_drawing_shows_levels_and_layers),
         cmocka_unit_test(a_place_outside_the_machine_is_refused),
+        cmocka_unit_test(options_that_would_do_nothing_are_refused),
     };
     return cmocka_run_group_tests_name("shown", tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 # (variant, program, environment), the quick ones first.
 TESTS = [("plain", UNIT + name, {}) for name in
          ("memory", "arrivals", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
-          "cause_trace", "balance", "lazy_cancel", "watermarks")] + [
+          "cause_trace", "balance", "lazy_cancel", "watermarks", "listen")] + [
     ("explore", STRESS + "explore_harsh", {"HARSH_SEEDS": "400"}),
     ("explore", STRESS + "explore", {"EXPLORE_SEEDS": "400"}),
     ("explore", STRESS + "explore_ties", {"TIES_SEEDS": "400"}),
@@ -77,6 +77,7 @@ BESIDE = {STRESS + "explore": ["test/stress/explorer.c", "test/support/random_mo
           STRESS + "alloc_faults": ["test/stress/explorer.c", "test/support/random_model.c",
                                     "test/stress/failing_memory.c"],
           UNIT + "parallel": ["test/support/random_model.c"],
+          UNIT + "listen": ["test/support/random_model.c"],
           UNIT + "worker_records": ["test/support/random_model.c", "test/support/tied_model.c"],
           UNIT + "harsh": ["test/support/random_model.c", "test/support/harsh_model.c"],
           UNIT + "stress": ["test/support/random_model.c", "bench/phold/phold.c", "bench/output/process_phases.c"],

@@ -53,6 +53,7 @@ static struct schedule draw(uint64_t seed)
     };
     if (cw_rng_below(&of_model, 4) == 0)
         schedule.model.fail_ps = 1 + cw_rng_below(&of_model, 4000);
+    schedule.model.listens = seed / SCHEDULES_PER_MODEL % 4 == 0;
     do
         schedule.run.sync = CW_CONSERVATIVE + cw_rng_below(&rng, CW_SYNCS - CW_CONSERVATIVE);
     while (!random_model_runs(&schedule.model, schedule.run.sync, schedule.run.workers));

@@ -213,7 +213,10 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run --algoritm x", "unknown option '--algoritm'; did you mean '--algorithm'?");
     refuse_line("run --zzzzzz", "unknown option '--zzzzzz'");
     refuse_line("run -z", "unknown option -z");
-    refuse_line("run --se 4", "option '--se' may mean more than one: write more of it");
+    refuse_line("run --se 4", "option '--se' may mean more than one: --set, --seed");
+    refuse_line("run --trace-to 3us",
+                "--trace-only, --trace-from, --trace-to and --trace-links are "
+                "for --trace FILE, which is missing");
     refuse_line("run --seed", "--seed needs a value: --seed N");
     refuse_line("run --quiet=1", "--quiet takes no value");
     refuse_line("run fast", "unexpected argument 'fast'");

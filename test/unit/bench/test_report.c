@@ -236,6 +236,17 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
     free(text);
 }
 
+static void csv_quotes_the_name_of_a_schedule_with_a_comma(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    snprintf(rows[0].algorithm, sizeof rows[0].algorithm, "ring_rs_ag, 4 rings");
+    char *const text = written_by(report_csv, &result);
+    assert_non_null(strstr(text, "\nccl_allreduce,all_reduce,\"ring_rs_ag, 4 rings\",0123"));
+    free(text);
+}
+
 static void expect_keys(const json_t *object, const char *const *keys, size_t count)
 {
     size_t i = 0;
@@ -590,6 +601,7 @@ int main(void)
         cmocka_unit_test(several_threads_get_a_line_on_what_was_cut),
         cmocka_unit_test(json_says_what_was_cut_on_several_threads),
         cmocka_unit_test(csv_has_no_padding_and_empty_fields_for_what_is_not_known),
+        cmocka_unit_test(csv_quotes_the_name_of_a_schedule_with_a_comma),
         cmocka_unit_test(json_has_the_schema_s_keys_in_order),
         cmocka_unit_test(every_ps_survives_json),
         cmocka_unit_test(a_file_appears_when_it_is_complete),

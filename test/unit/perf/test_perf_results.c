@@ -5,6 +5,7 @@
 #include "test/support/test_perf_support.h"
 
 #include <jansson.h>
+#include <sqlite3.h>
 
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
@@ -185,11 +186,56 @@ static void a_file_that_is_no_history_is_refused_and_left_alone(void **state)
     FILE *file = fopen(path, "w");
     fputs("notes, and not a few", file);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(perf_history_add(path, &run, &id, &error), CW_NO_RESOURCE);
+    assert_int_equal(perf_history_add(path, &run, &id, &error), CW_USAGE);
     file = fopen(path, "r");
     assert_non_null(fgets(text, sizeof text, file));
     assert_int_equal(fclose(file), 0);
     assert_string_equal(text, "notes, and not a few");
+    perf_run_free(&run);
+    remove_temporary(path);
+}
+
+/* A study's database has the user_version that the first histories had. */
+static void a_database_of_something_else_is_no_history(void **state)
+{
+    (void)state;
+    static const char *const contents[] = {
+        "CREATE TABLE study (name TEXT); PRAGMA user_version = 1", "CREATE TABLE notes (n)"};
+    struct perf_run run = two_cases();
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        char path[64];
+        struct cw_error error;
+        struct perf_run read;
+        sqlite3 *db = NULL;
+        int64_t id;
+        temporary(path, "other.sqlite");
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, contents[i], NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        assert_int_equal(perf_history_try(path, &error), CW_USAGE);
+        assert_non_null(strstr(error.text, "a database of something else; expected"));
+        assert_int_equal(perf_history_add(path, &run, &id, &error), CW_USAGE);
+        assert_int_equal(perf_history_read(path, 1, &read, &error), CW_USAGE);
+        perf_run_free(&read);
+        remove_temporary(path);
+    }
+    perf_run_free(&run);
+}
+
+/* `perf run` tries the history first, and may end before it has anything to keep there. */
+static void a_history_that_was_only_tried_is_none_yet(void **state)
+{
+    (void)state;
+    char path[64];
+    struct cw_error error;
+    struct perf_run run = two_cases(), read;
+    int64_t id;
+    temporary(path, "tried.sqlite");
+    assert_int_equal(perf_history_try(path, &error), CW_OK);
+    assert_int_equal(perf_history_read(path, 1, &read, &error), CW_USAGE);
+    assert_non_null(strstr(error.text, "there is none yet"));
+    perf_run_free(&read);
+    assert_int_equal(perf_history_add(path, &run, &id, &error), CW_OK);
     perf_run_free(&run);
     remove_temporary(path);
 }
@@ -392,6 +438,8 @@ int main(void)
         cmocka_unit_test(a_file_that_is_no_result_is_refused_with_its_place),
         cmocka_unit_test(the_history_gives_back_each_run_and_knows_the_last_of_a_machine),
         cmocka_unit_test(a_file_that_is_no_history_is_refused_and_left_alone),
+        cmocka_unit_test(a_database_of_something_else_is_no_history),
+        cmocka_unit_test(a_history_that_was_only_tried_is_none_yet),
         cmocka_unit_test(a_case_is_slower_faster_or_the_same),
         cmocka_unit_test(other_commands_other_states_and_disturbed_rounds_are_not_compared),
         cmocka_unit_test(rounds_in_a_state_that_both_runs_found_are_compared),
