@@ -231,6 +231,15 @@ nightly: setup ## random models, schedules, aarch64, calls that fail: an hour (N
 	@$(SUBMAKE) faults
 	@test/nightly.sh
 
+SEEDS ?= 100000
+SEEDS_OPTIONS ?=
+.PHONY: nightly-seeds
+nightly-seeds: setup ## 100,000 seeds of each kind of random model and schedule, in shards; goes on where it ended (SEEDS_OPTIONS="--seconds 1200 --part 1/4")
+	@.ci/setup.sh git python3
+	@$(SUBMAKE) VARIANT=explore $(filter-out %/test_alloc_faults,$(STRESS))
+	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%)
+	@test/long/seeds.py --seeds $(SEEDS) $(SEEDS_OPTIONS)
+
 # Every call of the commands that write, from each place, with AddressSanitizer.
 FAULT_PAIRS ?= 100
 faults: setup ## make each call of the commands that write fail in turn, with AddressSanitizer: half an hour

@@ -159,7 +159,7 @@ static void init_states_of(void *arg, uint32_t worker)
 /* Each worker's own states by its own thread, unless that costs more than it gains. */
 static void init_states(struct cw_sim *sim)
 {
-    if (sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
+    if (sim->lp_states.blocks_bytes >= SHARED_INIT_BYTES_MIN)
         cw_each_worker(sim, init_states_of, sim);
     else
         lp_states_init(&sim->lp_states, &sim->model, NULL, 0);
@@ -170,13 +170,16 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
                             struct cw_error *error)
 {
     int result = copy_partition(sim, config, error);
+    const bool sequential = config->sync == CW_SEQUENTIAL;
+    const struct lp_owners owners = {
+        .lp_worker = sequential || config->worker_count == 1 ? NULL : sim->config.lp_worker,
+        .workers = sequential ? 1 : config->worker_count};
     if (result == CW_OK)
-        result = lp_states_create(&sim->lp_states, &sim->memory, &sim->model, error);
+        result = lp_states_create(&sim->lp_states, &sim->memory, &sim->model, &owners, error);
     if (result != CW_OK)
         return result;
     if (config->sync == CW_STRESS && !lp_states_make_movable(&sim->lp_states))
         return memory_error(&sim->memory, error);
-    const bool sequential = config->sync == CW_SEQUENTIAL;
     sim->worker_count = sequential ? 1 : config->worker_count;
     sim->workers = memory_take(&sim->memory, sim->worker_count * sizeof *sim->workers);
     if (sim->workers == NULL)
@@ -234,12 +237,12 @@ static void clear_of_worker(void *arg, uint32_t index)
     pending_init(&worker->pending, &sim->memory);
     listen_free(worker);
     event_pool_free(&worker->pool);
-    lp_states_drop(&sim->lp_states, index, sim->worker_count);
+    lp_states_drop(&sim->lp_states, index);
 }
 
 void cw_sim_clear(struct cw_sim *sim)
 {
-    if (sim->failure.exit_code == CW_OK && sim->lp_states.arena_bytes >= SHARED_INIT_BYTES_MIN)
+    if (sim->failure.exit_code == CW_OK && sim->lp_states.blocks_bytes >= SHARED_INIT_BYTES_MIN)
         cw_each_worker(sim, clear_of_worker, sim);
 }
 

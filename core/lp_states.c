@@ -8,7 +8,10 @@
 
 #include "core/host/pages.h"
 
-enum { LINE_BYTES = 64 };
+enum {
+    LINE_BYTES = 64,
+    GAP_BYTES = 16 << 20, /* of addresses, without memory behind them */
+};
 
 static size_t lp_states_block_bytes(size_t state_bytes)
 {
@@ -28,42 +31,92 @@ static size_t block_offset(size_t offset, size_t bytes)
     return (offset + align - 1) / align * align;
 }
 
+static uint32_t owner_of(const struct lp_owners *owners, uint32_t lp)
+{
+    return owners->lp_worker == NULL ? 0 : owners->lp_worker[lp];
+}
+
 static size_t sizes_bytes(const struct lp_states *states)
 {
     return states->count * sizeof *states->sizes;
 }
 
-/* Asks for each LP's size, and adds up the arena. */
-static int lp_states_measure(struct lp_states *states, const struct cw_model *model,
-                             struct cw_error *error)
+static size_t areas_bytes(const struct lp_states *states)
 {
-    size_t total = 0;
+    return states->area_count * sizeof *states->areas;
+}
+
+/* Puts a block behind those that end at *end. Returns where it begins. */
+static size_t place_behind(size_t *end, size_t state_bytes)
+{
+    const size_t bytes = lp_states_block_bytes(state_bytes), begin = block_offset(*end, bytes);
+    *end = begin + bytes;
+    return begin;
+}
+
+/* Asks for each LP's size, and adds up the blocks. */
+static int lp_states_measure(struct lp_states *states, const struct cw_model *model,
+                             const struct lp_owners *owners, struct cw_error *error)
+{
     for (uint32_t lp = 0; lp < states->count; lp++) {
         const size_t state_bytes = model->state_bytes(model->data, lp);
-        if (state_bytes > CW_STATE_BYTES_MAX || total > SIZE_MAX / 4) {
+        if (state_bytes > CW_STATE_BYTES_MAX || states->blocks_bytes > SIZE_MAX / 4) {
             sync_store_release(&states->memory->needed, UINT64_MAX); /* a figure for a message */
             return memory_error(states->memory, error);
         }
         states->sizes[lp] = (uint32_t)state_bytes;
-        const size_t bytes = lp_states_block_bytes(state_bytes);
-        total = block_offset(total, bytes) + bytes;
+        (void)place_behind(&states->blocks_bytes, state_bytes);
+        (void)place_behind(&states->areas[owner_of(owners, lp)].bytes, state_bytes);
         if (state_bytes > states->state_bytes_max)
             states->state_bytes_max = state_bytes;
     }
-    states->arena_bytes = total;
     return CW_OK;
 }
 
-/* Where each block is. The arena itself stays untouched, so that it is not in memory yet. */
-static void lay_out(struct lp_states *states)
+/* Where each area begins: at a huge page, far behind the one before. */
+static void lay_out_areas(struct lp_states *states)
 {
-    size_t offset = 0;
-    for (uint32_t lp = 0; lp < states->count; lp++) {
-        const size_t bytes = lp_states_block_bytes(states->sizes[lp]);
-        offset = block_offset(offset, bytes);
-        states->blocks[lp] = (struct lp_block *)(void *)(states->arena + offset);
-        offset += bytes;
+    for (uint32_t i = 0; i < states->area_count; i++) {
+        struct lp_area *const area = &states->areas[i];
+        if (i > 0)
+            area->begin = (states->arena_bytes + GAP_BYTES + PAGES_HUGE_BYTES - 1) /
+                          PAGES_HUGE_BYTES * PAGES_HUGE_BYTES;
+        states->arena_bytes = area->begin + area->bytes;
+        states->used_bytes += area->bytes;
     }
+}
+
+/* Where each block is. The arena itself stays untouched, so that it is not in memory yet. */
+static void lay_out(struct lp_states *states, const struct lp_owners *owners)
+{
+    for (uint32_t i = 0; i < states->area_count; i++)
+        states->areas[i].bytes = 0;
+    for (uint32_t lp = 0; lp < states->count; lp++) {
+        struct lp_area *const area = &states->areas[owner_of(owners, lp)];
+        const size_t place = area->begin + place_behind(&area->bytes, states->sizes[lp]);
+        states->blocks[lp] = (struct lp_block *)(void *)(states->arena + place);
+    }
+}
+
+/* Memory for all areas; NULL: there is none. Whole huge pages lie in one area, so that no worker
+ * takes more than its blocks. */
+static uint8_t *take_arena(const struct lp_states *states)
+{
+    if (states->area_count == 1)
+        return memory_take(states->memory, states->arena_bytes);
+    uint8_t *const arena =
+        memory_take_sparse(states->memory, states->used_bytes, states->arena_bytes);
+    for (uint32_t i = 0; i < states->area_count && arena != NULL; i++)
+        pages_wish_huge(arena + states->areas[i].begin, states->areas[i].bytes);
+    return arena;
+}
+
+static void give_arena(const struct lp_states *states, uint8_t *arena)
+{
+    if (states->area_count == 1)
+        memory_give(states->memory, arena, states->arena_bytes);
+    else
+        memory_give_sparse(states->memory, arena, states->used_bytes, states->arena_bytes);
 }
 
 static int lp_states_allocate(struct lp_states *states, struct cw_error *error)
@@ -71,22 +124,26 @@ static int lp_states_allocate(struct lp_states *states, struct cw_error *error)
     states->blocks = memory_take(states->memory, states->count * sizeof(struct lp_block *));
     if (states->blocks == NULL)
         return memory_error(states->memory, error);
-    states->arena = memory_take(states->memory, states->arena_bytes);
+    states->arena = take_arena(states);
     return states->arena == NULL ? memory_error(states->memory, error) : CW_OK;
 }
 
 int lp_states_create(struct lp_states *states, struct memory *memory, const struct cw_model *model,
-                     struct cw_error *error)
+                     const struct lp_owners *owners, struct cw_error *error)
 {
-    *states = (struct lp_states){.memory = memory, .count = model->lp_count};
+    *states = (struct lp_states){
+        .memory = memory, .count = model->lp_count, .area_count = owners->workers};
     states->sizes = memory_take(memory, sizes_bytes(states));
-    if (states->sizes == NULL)
+    states->areas = memory_take(memory, areas_bytes(states));
+    if (states->sizes == NULL || states->areas == NULL)
         return memory_error(memory, error);
-    int result = lp_states_measure(states, model, error);
-    if (result == CW_OK)
+    int result = lp_states_measure(states, model, owners, error);
+    if (result == CW_OK) {
+        lay_out_areas(states);
         result = lp_states_allocate(states, error);
+    }
     if (result == CW_OK)
-        lay_out(states);
+        lay_out(states, owners);
     return result;
 }
 
@@ -108,12 +165,10 @@ void lp_states_ready(struct lp_states *states)
     states->sizes = NULL;
 }
 
-void lp_states_drop(struct lp_states *states, uint32_t part, uint32_t parts)
+void lp_states_drop(struct lp_states *states, uint32_t worker)
 {
-    const size_t pages = states->arena_bytes / PAGES_HUGE_BYTES;
-    const size_t begin = pages * part / parts * PAGES_HUGE_BYTES;
-    const size_t end = pages * (part + 1) / parts * PAGES_HUGE_BYTES;
-    pages_drop(states->arena + begin, end - begin);
+    const struct lp_area *const area = &states->areas[worker];
+    pages_drop(states->arena + area->begin, area->bytes);
 }
 
 void lp_states_free(struct lp_states *states)
@@ -122,8 +177,11 @@ void lp_states_free(struct lp_states *states)
         return;
     lp_states_ready(states);
     memory_give(states->memory, states->blocks, states->count * sizeof(struct lp_block *));
-    memory_give(states->memory, states->arena, states->arena_bytes);
-    memory_give(states->memory, states->other, states->arena_bytes);
+    if (states->areas != NULL) {
+        give_arena(states, states->arena);
+        give_arena(states, states->other);
+    }
+    memory_give(states->memory, states->areas, areas_bytes(states));
 }
 
 /* The place of a block in the arena, or the same one in the other arena. */
@@ -137,30 +195,35 @@ static size_t place_of(const struct lp_states *states, const struct lp_block *bl
 void lp_states_save(const struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
                     uint8_t *to)
 {
+    size_t end = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
         const struct lp_block *const block = states->blocks[lp];
+        const size_t place = place_behind(&end, block->state_bytes);
         if (lp_worker == NULL || lp_worker[lp] == worker)
-            memcpy(to + place_of(states, block), block, sizeof *block + block->state_bytes);
+            memcpy(to + place, block, sizeof *block + block->state_bytes);
     }
 }
 
 void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
                     const uint8_t *from)
 {
+    size_t end = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
         struct lp_block *const block = states->blocks[lp];
+        const size_t place = place_behind(&end, block->state_bytes);
         if (lp_worker == NULL || lp_worker[lp] == worker)
-            memcpy(block, from + place_of(states, block), sizeof *block + block->state_bytes);
+            memcpy(block, from + place, sizeof *block + block->state_bytes);
     }
 }
 
 bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, size_t bytes)
 {
-    bool are_alike = bytes == states->arena_bytes;
+    bool are_alike = bytes == states->blocks_bytes;
+    size_t end = 0;
     for (uint32_t lp = 0; lp < states->count && are_alike; lp++) {
         const struct lp_block *const block = states->blocks[lp];
-        const struct lp_block *const other =
-            (const struct lp_block *)(const void *)(saved + place_of(states, block));
+        const size_t place = place_behind(&end, block->state_bytes);
+        const struct lp_block *const other = (const struct lp_block *)(const void *)(saved + place);
         are_alike = other->state_bytes == block->state_bytes;
     }
     return are_alike;
@@ -168,9 +231,9 @@ bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, s
 
 bool lp_states_make_movable(struct lp_states *states)
 {
-    states->other = memory_take(states->memory, states->arena_bytes);
-    if (states->other != NULL)
-        MEMORY_POISON(states->other, states->arena_bytes);
+    states->other = take_arena(states);
+    for (uint32_t i = 0; i < states->area_count && states->other != NULL; i++)
+        MEMORY_POISON(states->other + states->areas[i].begin, states->areas[i].bytes);
     return states->other != NULL;
 }
 

@@ -3,6 +3,13 @@
  *
  * The engine's own few bytes sit right before the state, so that both come with one cache line.
  * A block belongs to the worker that owns its LP.
+ *
+ * Each worker's blocks lie in an area of their own, and the areas far apart. Events often go over
+ * the LPs in even steps: the same cube of one SIP after the other. A processor learns such a step,
+ * and fetches several steps ahead. At the end of an area it then fetches lines that lie behind it.
+ * If these were the next worker's states, they would leave that worker's cache again and again:
+ * where the cores are far apart its events took twice as long (perf/README.md, "Slow minutes").
+ * An LP that moves to another worker stays in the area of its first one.
  */
 #ifndef CORE_LP_STATES_H
 #define CORE_LP_STATES_H
@@ -17,20 +24,35 @@ struct lp_block {
 };
 _Static_assert(offsetof(struct lp_block, state) == 16, "the state is aligned as the block is");
 
+/* The blocks of one worker's LPs, in the LPs' order. */
+struct lp_area {
+    size_t begin, bytes; /* in the arena */
+};
+
 struct lp_states {
     struct memory *memory;
     struct lp_block **blocks;
     uint8_t *arena;
     uint8_t *other; /* a second place for each block, laid out as the arena is; NULL: none moves */
-    size_t arena_bytes;
-    uint32_t count;
+    struct lp_area *areas; /* [area_count] */
+    size_t arena_bytes;    /* from the first area to the last one's end; of them, those */
+    size_t used_bytes;     /* in areas */
+    size_t blocks_bytes;   /* of all blocks, one after the other in the LPs' order */
+    uint32_t count, area_count;
     size_t state_bytes_max;
     uint32_t *sizes; /* of the states; NULL: all states are initialised */
 };
 
-/* Lays out all states, without touching them. Returns an enum cw_exit. */
+/* Who owns which LP. */
+struct lp_owners {
+    const uint32_t *lp_worker; /* [LP]; NULL: worker 0 owns all */
+    uint32_t workers;
+};
+
+/* Lays out all states, without touching them: each worker's in an area of its own. Returns an enum
+ * cw_exit. */
 int lp_states_create(struct lp_states *states, struct memory *memory, const struct cw_model *model,
-                     struct cw_error *error);
+                     const struct lp_owners *owners, struct cw_error *error);
 /* Initialises the states of the LPs of one worker; lp_worker NULL: all states. For different
  * workers at the same time, each on its own thread: the thread that touches memory first decides
  * which cores it is near to. */
@@ -38,13 +60,14 @@ void lp_states_init(struct lp_states *states, const struct cw_model *model,
                     const uint32_t *lp_worker, uint32_t worker);
 /* When all have been initialised. */
 void lp_states_ready(struct lp_states *states);
-/* Gives back the memory of one of so many parts of the states, which are lost. Different parts may
- * be given back at the same time. The states take at least PAGES_HUGE_BYTES. */
-void lp_states_drop(struct lp_states *states, uint32_t part, uint32_t parts);
+/* Gives back the memory of one worker's area: its states are lost. For different workers at the
+ * same time. The states take at least PAGES_HUGE_BYTES. */
+void lp_states_drop(struct lp_states *states, uint32_t worker);
 void lp_states_free(struct lp_states *states);
 
-/* Copies the blocks of one worker's LPs, hashes and states, to `to`, which has arena_bytes, or from
- * there; lp_worker NULL: all blocks. A block's place is that in the arena, wherever it lies now. */
+/* Copies the blocks of one worker's LPs, hashes and states, to `to`, which has blocks_bytes, or
+ * from there; lp_worker NULL: all blocks. A block's place there depends on the sizes of the states
+ * alone, not on the owners. */
 void lp_states_save(const struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
                     uint8_t *to);
 void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,

@@ -59,7 +59,7 @@ static void copy_states_of(void *arg, uint32_t worker)
 static void copy_states(struct snapshot_copy *copy)
 {
     struct cw_sim *const sim = copy->sim;
-    if (sim->lp_states.arena_bytes >= SHARED_COPY_BYTES_MIN) {
+    if (sim->lp_states.blocks_bytes >= SHARED_COPY_BYTES_MIN) {
         cw_each_worker(sim, copy_states_of, copy);
         return;
     }
@@ -118,7 +118,7 @@ struct cw_snapshot *cw_snapshot_take(struct cw_sim *sim, struct cw_error *error)
     snapshot->sync = sim->config.sync;
     snapshot->worker_count = sim->worker_count;
     snapshot->lp_count = sim->lp_states.count;
-    snapshot->blocks_bytes = sim->lp_states.arena_bytes;
+    snapshot->blocks_bytes = sim->lp_states.blocks_bytes;
     snapshot->workers = calloc(sim->worker_count, sizeof *snapshot->workers);
     snapshot->blocks = memory_take(&snapshot->memory, snapshot->blocks_bytes);
     if (snapshot->workers == NULL || snapshot->blocks == NULL) {

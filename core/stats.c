@@ -296,6 +296,7 @@ void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats)
             stats->time_share[k] += one.time_share[k];
         timed += activity_ticks(&sim->workers[i].clock) > 0;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a simulation has a worker */
     stats->window_first /= sim->worker_count;
     stats->window_last /= sim->worker_count;
     for (int k = 0; k < CW_ACTIVITIES && timed > 0; k++)

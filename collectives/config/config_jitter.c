@@ -16,28 +16,40 @@ struct kind_values {
     bool on_the_way;    /* a transfer meets it, and may be overtaken there by another */
 };
 
-static const struct config_value *value_of(const struct config_tree *tree, const char *group,
-                                           const char *name)
+/* The key of that name, one of a kind's: these follow each other, from `first` on
+ * (config_schema.c).
+ */
+static const struct config_value *value_of(const struct config_tree *tree, uint32_t first,
+                                           const char *group, const char *name)
 {
-    char path[80];
-    snprintf(path, sizeof path, "%s.%s", group, name);
-    const int key = config_machine_find(path);
-    return key < 0 ? NULL : &tree->machine[key];
+    const size_t bytes = strlen(group);
+    for (uint32_t i = first; i < config_machine_key_count; i++) {
+        const char *const path = config_machine_keys[i].path;
+        if (strncmp(path, group, bytes) != 0 || path[bytes] != '.')
+            break;
+        if (strcmp(path + bytes + 1, name) == 0)
+            return &tree->machine[i];
+    }
+    return NULL;
 }
 
 /* False: this kind has no such keys. */
 static bool values_of(const struct config_tree *tree, const char *group, const char *name,
                       struct kind_values *values)
 {
+    char path[80];
     snprintf(values->path, sizeof values->path, "jitter.%s.%s", group, name);
-    values->distribution = value_of(tree, values->path, "distribution");
-    if (values->distribution == NULL)
+    snprintf(path, sizeof path, "%s.distribution", values->path);
+    const int found = config_machine_find(path);
+    if (found < 0)
         return false;
-    values->mean = value_of(tree, values->path, "mean_ns");
-    values->spread = value_of(tree, values->path, "spread_ns");
-    values->slower = value_of(tree, values->path, "slower_percent");
-    values->each = value_of(tree, values->path, "each");
-    values->only = value_of(tree, values->path, "only");
+    const uint32_t first = (uint32_t)found;
+    values->distribution = &tree->machine[first];
+    values->mean = value_of(tree, first, values->path, "mean_ns");
+    values->spread = value_of(tree, first, values->path, "spread_ns");
+    values->slower = value_of(tree, first, values->path, "slower_percent");
+    values->each = value_of(tree, first, values->path, "each");
+    values->only = value_of(tree, first, values->path, "only");
     return true;
 }
 

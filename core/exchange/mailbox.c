@@ -47,7 +47,7 @@ void mailbox_free(struct mailbox_in *in)
 
 bool mailbox_publish(struct mailbox_out *out)
 {
-    if (out->published == out->written)
+    if (out->writing == NULL || out->published == out->written)
         return false;
     CW_INVARIANT("I-MAIL-1", out->written - out->head_seen <= out->writing->bytes,
                  "%llu bytes written, %llu given back, in a ring of %llu",

@@ -66,6 +66,8 @@ static struct record_chunk *get_chunk(struct record_outbox *outbox, size_t bytes
 static bool go_on(struct record_outbox *outbox, size_t bytes)
 {
     struct record_chunk *const old = outbox->open;
+    CW_INVARIANT("I-REC-1", outbox->lane != NULL, "worker %llu adds records that go to no merger",
+                 (unsigned long long)outbox->owner);
     struct record_chunk *const chunk = get_chunk(outbox, bytes);
     if (chunk == NULL)
         return false;
@@ -105,7 +107,7 @@ uint8_t *record_outbox_add(struct record_outbox *outbox, const struct cw_event *
 
 uint64_t record_outbox_publish(struct record_outbox *outbox)
 {
-    if (outbox->published == outbox->added)
+    if (outbox->open == NULL || outbox->published == outbox->added)
         return outbox->published;
     CW_INVARIANT("I-REC-1",
                  outbox->written <= outbox->open->bytes &&

@@ -15,11 +15,10 @@ static size_t whole_pages(size_t bytes)
 }
 
 /* Maps a little more than needed and unmaps both ends, to start at a huge page. */
-void *pages_map(size_t bytes)
+static uint8_t *map_aligned(size_t length, int flags)
 {
-    const size_t length = whole_pages(bytes), mapped = length + PAGES_HUGE_BYTES;
-    uint8_t *const start =
-        mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t mapped = length + PAGES_HUGE_BYTES;
+    uint8_t *const start = mmap(NULL, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
     const size_t before =
@@ -28,11 +27,45 @@ void *pages_map(size_t bytes)
         munmap(start, before);
     if (mapped - before > length)
         munmap(start + before + length, mapped - before - length);
+    return start + before;
+}
+
+void *pages_map(size_t bytes)
+{
+    const size_t length = whole_pages(bytes);
+    uint8_t *const start = map_aligned(length, MAP_PRIVATE | MAP_ANONYMOUS);
 #ifdef MADV_HUGEPAGE
     /* A wish: without it all is slower, not wrong. */
-    (void)madvise(start + before, length, MADV_HUGEPAGE);
+    if (start != NULL)
+        (void)madvise(start, length, MADV_HUGEPAGE);
 #endif
-    return start + before;
+    return start;
+}
+
+void *pages_map_sparse(size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef __linux__
+    flags |= MAP_NORESERVE;
+#endif
+    const size_t length = whole_pages(bytes);
+    uint8_t *const start = map_aligned(length, flags);
+#ifdef MADV_NOHUGEPAGE
+    if (start != NULL)
+        (void)madvise(start, length, MADV_NOHUGEPAGE);
+#endif
+    return start;
+}
+
+void pages_wish_huge(void *start, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t whole = bytes / PAGES_HUGE_BYTES * PAGES_HUGE_BYTES;
+    if (whole > 0)
+        (void)madvise(start, whole, MADV_HUGEPAGE);
+#else
+    (void)start, (void)bytes;
+#endif
 }
 
 void pages_unmap(void *start, size_t bytes) { munmap(start, whole_pages(bytes)); }

@@ -52,11 +52,31 @@ static bool account_later(struct memory *memory, size_t bytes)
     return taken;
 }
 
+static bool account_soon(struct memory *memory, size_t bytes)
+{
+    return account(memory, bytes) || account_later(memory, bytes);
+}
+
+/* The system has no memory for a request that was accounted. */
+static void refuse(struct memory *memory, size_t bytes)
+{
+    sync_store_release(&memory->needed, /* a figure for a message */
+                       sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
+}
+
+static void account_back(struct memory *memory, size_t bytes)
+{
+    const uint64_t taken = sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
+    CW_INVARIANT("I-MEM-1", taken >= bytes, "%zu bytes come back, but only %llu were taken", bytes,
+                 (unsigned long long)taken);
+    (void)taken;
+}
+
 void *memory_take(struct memory *memory, size_t bytes)
 {
     if (bytes == 0)
         bytes = 1;
-    if (!account(memory, bytes) && !account_later(memory, bytes))
+    if (!account_soon(memory, bytes))
         return NULL;
     void *block = NULL;
     if (bytes >= PAGES_HUGE_BYTES) {
@@ -67,9 +87,27 @@ void *memory_take(struct memory *memory, size_t bytes)
         block = NULL;
     }
     if (block == NULL)
-        sync_store_release(&memory->needed, /* a figure for a message */
-                           sync_add_relaxed(&memory->taken, -(uint64_t)bytes));
+        refuse(memory, bytes);
     return block;
+}
+
+void *memory_take_sparse(struct memory *memory, size_t bytes, size_t addresses)
+{
+    if (!account_soon(memory, bytes))
+        return NULL;
+    void *const block = pages_map_sparse(addresses);
+    if (block == NULL)
+        refuse(memory, bytes);
+    return block;
+}
+
+void memory_give_sparse(struct memory *memory, void *block, size_t bytes, size_t addresses)
+{
+    if (block == NULL)
+        return;
+    MEMORY_UNPOISON(block, addresses);
+    pages_unmap(block, addresses);
+    account_back(memory, bytes);
 }
 
 void *memory_take_spare(struct memory *memory, size_t bytes)
@@ -90,10 +128,7 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
         pages_unmap(block, bytes);
     else
         free(block);
-    const uint64_t taken = sync_add_relaxed(&memory->taken, -(uint64_t)bytes);
-    CW_INVARIANT("I-MEM-1", taken >= bytes, "%zu bytes come back, but only %llu were taken", bytes,
-                 (unsigned long long)taken);
-    (void)taken;
+    account_back(memory, bytes);
 }
 
 bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,

@@ -123,10 +123,10 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
         oldest = log;
         log = older;
     }
-    while (of->live > 0) {
+    while (oldest != NULL) {
         log = oldest;
         oldest = log->older;
-        CW_INVARIANT("I-HIST-2", of->live < 2 || log->event->time_ps <= oldest->event->time_ps,
+        CW_INVARIANT("I-HIST-2", oldest == NULL || log->event->time_ps <= oldest->event->time_ps,
                      "an event of LP %u at %lld ps commits before an older one", (unsigned)lp,
                      (long long)log->event->time_ps);
         commit_count(tw->worker, 1, log->event->time_ps);

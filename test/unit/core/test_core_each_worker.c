@@ -1,6 +1,7 @@
 /*
  * test_core_each_worker.c: the host's work for each worker: each worker once, on the thread that
- * runs it in a drain; what the calls write is there when they have returned.
+ * runs it in a drain; what the calls write is there when they have returned. Where workers' states
+ * lie.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -292,6 +293,46 @@ static void each_workers_thread_initialises_its_states(void **state)
         }
 }
 
+enum { FEW_LPS = 6, FEW_WORKERS = 3, APART_BYTES = 16 << 20 };
+
+static size_t given_bytes(const void *data, uint32_t lp) { return *(const size_t *)data + lp; }
+
+static void clear_state(const void *data, uint32_t lp, void *state)
+{
+    memset(state, 0, given_bytes(data, lp));
+}
+
+/* core/lp_states.h: no processor that fetches ahead in even steps goes from one to the other. */
+static void states_of_two_workers_lie_far_apart(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {24, 1 << 20};
+    static const uint32_t owners[FEW_LPS] = {2, 0, 1, 1, 0, 2};
+    for (int i = 0; i < 2; i++) {
+        const struct cw_model model = {.name = "apart",
+                                       .data = &sizes[i],
+                                       .lp_count = FEW_LPS,
+                                       .state_bytes = given_bytes,
+                                       .init = clear_state,
+                                       .handle = note_thread};
+        const struct cw_config config = {.sync = CW_STRESS,
+                                         .worker_count = FEW_WORKERS,
+                                         .lp_worker = owners,
+                                         .end_ps = CW_TIME_MAX,
+                                         .memory_bytes_max = 32 << 20};
+        struct cw_error error;
+        struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+        assert_non_null(sim);
+        for (uint32_t a = 0; a < FEW_LPS; a++)
+            for (uint32_t b = 0; b < a; b++) {
+                const intptr_t from = (intptr_t)cw_state(sim, a), to = (intptr_t)cw_state(sim, b);
+                const intptr_t apart = from < to ? to - from : from - to;
+                assert_true(owners[a] == owners[b] || apart >= APART_BYTES);
+            }
+        cw_sim_free(sim);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +342,7 @@ int main(void)
         cmocka_unit_test(workers_may_inject_to_their_own_lps),
         cmocka_unit_test(the_times_of_calls_are_told),
         cmocka_unit_test(each_workers_thread_initialises_its_states),
+        cmocka_unit_test(states_of_two_workers_lie_far_apart),
     };
     return cmocka_run_group_tests_name("work for each worker", tests, NULL, NULL);
 }

@@ -41,6 +41,28 @@ static void blocks_are_counted_zeroed_and_aligned(void **state)
     assert_true(memory.taken.word == 0);
 }
 
+/* What is used counts, not the addresses. */
+static void sparse_memory_counts_as_it_is_used(void **state)
+{
+    (void)state;
+    struct memory memory;
+    memory_init(&memory, 1 << 20);
+    const size_t addresses = (64 << 20) + 100;
+    uint8_t *const block = memory_take_sparse(&memory, 1000, addresses);
+    assert_non_null(block);
+    assert_int_equal((uintptr_t)block % (2 << 20), 0);
+    assert_int_equal(block[0] + block[addresses - 1], 0);
+    block[0] = block[addresses - 1] = 1;
+    assert_int_equal(memory.taken.word, 1000);
+    assert_null(memory_take_sparse(&memory, 1 << 20, 1 << 20));
+    assert_int_equal(memory.needed.word, (1 << 20) + 1000);
+    memory_give_sparse(&memory, block, 1000, addresses);
+    memory_give_sparse(&memory, NULL, 1000, addresses);
+    assert_int_equal(memory.taken.word, 0);
+    assert_null(memory_take_sparse(&memory, 1000, SIZE_MAX / 4));
+    assert_int_equal(memory.taken.word, 0);
+}
+
 static void the_limit_is_never_passed(void **state)
 {
     (void)state;
@@ -302,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_counted_zeroed_and_aligned),
+        cmocka_unit_test(sparse_memory_counts_as_it_is_used),
         cmocka_unit_test(the_limit_is_never_passed),
         cmocka_unit_test(a_limit_beyond_the_machine_ends_with_the_system),
         cmocka_unit_test(the_default_limit_is_four_fifths_of_the_machine),

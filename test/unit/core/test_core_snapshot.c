@@ -78,10 +78,10 @@ struct ring {
     uint32_t lps;
 };
 
+/* At least so many: states of several sizes. */
 static size_t counter_bytes(const void *data, uint32_t lp)
 {
-    (void)lp;
-    return ((const struct ring *)data)->state_bytes;
+    return ((const struct ring *)data)->state_bytes + lp % 3 * 40;
 }
 
 static void counter_init(const void *data, uint32_t lp, void *state)
@@ -101,8 +101,8 @@ static void count(struct cw_ctx *ctx, const void *state, const struct cw_event *
         cw_send(ctx, (event->lp + 5) % ring->lps, 10, 0, event->lp, event->number - 1, NULL, 0);
 }
 
-static struct cw_sim *create(const struct ring *ring, enum cw_sync sync, uint32_t workers,
-                             int64_t end_ps)
+static struct cw_sim *create_owned(const struct ring *ring, enum cw_sync sync, uint32_t workers,
+                                   int64_t end_ps, const uint32_t *lp_worker)
 {
     const struct cw_model model = {.name = "ring",
                                    .data = ring,
@@ -110,12 +110,21 @@ static struct cw_sim *create(const struct ring *ring, enum cw_sync sync, uint32_
                                    .state_bytes = counter_bytes,
                                    .init = counter_init,
                                    .handle = count};
-    const struct cw_config config = {
-        .sync = sync, .worker_count = workers, .thread_count = workers, .end_ps = end_ps};
+    const struct cw_config config = {.sync = sync,
+                                     .worker_count = workers,
+                                     .lp_worker = lp_worker,
+                                     .thread_count = workers,
+                                     .end_ps = end_ps};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
     return sim;
+}
+
+static struct cw_sim *create(const struct ring *ring, enum cw_sync sync, uint32_t workers,
+                             int64_t end_ps)
+{
+    return create_owned(ring, sync, workers, end_ps, NULL);
 }
 
 static void run_ring(struct cw_sim *sim, const struct ring *ring, uint64_t number)
@@ -184,6 +193,30 @@ static void many_simulations_go_on_from_one_snapshot(void **state)
             cw_snapshot_free(snapshot);
             cw_sim_free(first);
         }
+}
+
+/* A block's place in a snapshot does not depend on its owner. */
+static void other_workers_go_on_from_a_snapshot(void **state)
+{
+    (void)state;
+    static const struct ring rings[] = {{16, COUNTERS}, {LARGE_BYTES, COUNTERS}};
+    uint32_t in_turn[COUNTERS];
+    for (uint32_t lp = 0; lp < COUNTERS; lp++)
+        in_turn[lp] = lp % 3;
+    for (int r = 0; r < 2; r++) {
+        struct cw_sim *const first = create(&rings[r], CW_ADAPTIVE, 3, CW_TIME_MAX);
+        run_ring(first, &rings[r], 40);
+        struct cw_snapshot *const snapshot = take(first);
+        struct cw_sim *const other = create_owned(&rings[r], CW_ADAPTIVE, 3, CW_TIME_MAX, in_turn);
+        restore(other, snapshot);
+        expect_same_states(other, first, &rings[r]);
+        run_ring(other, &rings[r], 30);
+        run_ring(first, &rings[r], 30);
+        expect_same_states(other, first, &rings[r]);
+        cw_sim_free(other);
+        cw_sim_free(first);
+        cw_snapshot_free(snapshot);
+    }
 }
 
 static void counts_go_on_from_the_snapshot(void **state)
@@ -339,6 +372,7 @@ int main(void)
         cmocka_unit_test(a_restored_run_ends_as_one_that_was_not_interrupted),
         cmocka_unit_test(a_restored_run_fails_at_the_same_event),
         cmocka_unit_test(many_simulations_go_on_from_one_snapshot),
+        cmocka_unit_test(other_workers_go_on_from_a_snapshot),
         cmocka_unit_test(counts_go_on_from_the_snapshot),
         cmocka_unit_test(an_injection_before_the_snapshots_time_is_refused),
         cmocka_unit_test(a_snapshot_is_not_taken_while_events_are_left),
