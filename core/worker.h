@@ -65,7 +65,7 @@ struct worker {
     bool hash_off;
     bool gathered;             /* this is worker 0, and it handles the events of all workers */
     uint32_t listener;         /* the LP that only listens; UINT32_MAX: there is none */
-    const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker owns all */
+    const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker has the records of all */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also those that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
@@ -108,11 +108,12 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
     return entry;
 }
 
-/* The pool of the records of an LP's events: that of the worker that owns the LP, also while worker
- * 0 handles the events of all workers (gather.h). */
+/* The pool of the records of an LP's events. While worker 0 handles the events of all workers, it
+ * is that of the worker that owns the LP, or worker 0's for all LPs (gather.h). */
 static inline struct event_pool *worker_pool_of(struct worker *worker, uint32_t lp)
 {
-    return worker->gathered ? &worker[worker->lp_worker[lp]].pool : &worker->pool;
+    return worker->gathered && worker->lp_worker != NULL ? &worker[worker->lp_worker[lp]].pool
+                                                         : &worker->pool;
 }
 
 /* The thread that calls runs this worker, or none any more (NULL): the faults of its handlers are

@@ -145,6 +145,11 @@ int result_document_read(const char *path, struct result_document *document, str
         return result_document_take(json, path, document, error);
     if (wrong.line < 0) /* no place in the text: the file itself */
         return cw_error_set(error, CW_USAGE, "%s: %s", path, wrong.text);
+    if (wrong.column == 0 && wrong.position == 0) /* an empty file, or a folder */
+        return cw_error_set(error, CW_USAGE,
+                            "%s: nothing can be read from it; expected a result that `run --json` "
+                            "wrote",
+                            path);
     return cw_error_set(error, CW_USAGE, "%s:%d:%d: %s; expected a result that `run --json` wrote",
                         path, wrong.line, wrong.column, wrong.text);
 }

@@ -7,6 +7,8 @@
  */
 #include "core/gather/gather.h"
 
+#include <string.h>
+
 #include "core/balance/migrate.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/gather/pace.h"
@@ -29,6 +31,9 @@ enum {
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,
+    /* Of more pending events the records stay with the owners of their LPs, while events are
+     * gathered: to copy a record costs a line of another core. */
+    COPIED_EVENTS_MAX = 1 << 12,
     CACHED_EVENTS = 1 << 17, /* pending: of more, most lie in no cache */
     OFTEN_LOOKS_MAX = 32,    /* CW_GATHER_OFTEN */
 };
@@ -56,6 +61,7 @@ struct gather {
     bool paced;    /* `pace` has begun, in this drain or an earlier one */
     bool together; /* thread 0 runs all workers */
     bool gathered; /* worker 0 has all events */
+    bool copies;   /* if so: their records are worker 0's, too (gather.h) */
     bool started;  /* the other threads run this drain's main function */
     bool failed;   /* they cannot be started */
     gather_start_fn start;
@@ -156,13 +162,35 @@ static void note_figures(const struct worker *worker, struct worker_slot *slot)
 /* One worker's pending events on their way to others. */
 struct moving {
     struct worker *from;
+    bool copies; /* their records change their owner, too */
     bool failed; /* memory has run out */
 };
 
-/* The event's record is not looked at: it lies in the other core's cache, and stays its owner's. */
+/* The record that the event gets from its new owner. Where memory is short it keeps its own one,
+ * which then counts as the new owner's. */
+static struct cw_event *copy_record(struct worker *from, struct worker *to, struct cw_event *event)
+{
+    struct cw_event *const copy = memory_level(&from->sim->memory) >= MEMORY_TIGHT
+                                      ? NULL
+                                      : event_pool_get(&to->pool, event->payload_bytes);
+    if (copy == NULL) {
+        event_pool_count_out(&from->pool);
+        event_pool_count_in(&to->pool);
+        return event;
+    }
+    memcpy(copy, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+    event_pool_put(&from->pool, event);
+    return copy;
+}
+
+/* If the event's record stays its owner's, it is not looked at: it lies in the other core's cache.
+ */
 static void move_event(struct moving *moving, struct worker *to, const struct entry *entry)
 {
-    if (!pending_push(&to->pending, *entry))
+    struct entry moved = *entry;
+    if (moving->copies)
+        moved.event = copy_record(moving->from, to, entry->event);
+    if (!pending_push(&to->pending, moved))
         moving->failed = true;
 }
 
@@ -199,11 +227,19 @@ static bool drop_cancelled_event(void *arg, const struct entry *entry)
     return drop_if_cancelled(arg, entry->event);
 }
 
+static uint64_t count_pending(const struct cw_sim *sim)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        count += pending_count(&sim->workers[i].pending);
+    return count;
+}
+
 /* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
  * turn, as at the beginning of a drain: that leaves the buckets as they are. */
 static bool move_from(struct worker *from)
 {
-    struct moving moving = {.from = from};
+    struct moving moving = {.from = from, .copies = from->sim->gather->copies};
     const struct entry *least;
     if (pending_count(&from->pending) > FEW_EVENTS)
         return pending_sift(&from->pending, move_to_first, &moving) && !moving.failed;
@@ -222,6 +258,10 @@ static void move_all_to_first(struct timewarp *tw)
     if (tw->rollback.cancelled > 0 &&
         !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
         worker_fail_for_memory(tw->worker);
+    /* If they are gathered, it was decided then. cw_send() finds a listener only among owners. */
+    if (!sim->gather->gathered)
+        sim->gather->copies =
+            count_pending(sim) <= COPIED_EVENTS_MAX && tw->worker->listener == UINT32_MAX;
     for (uint32_t i = 1; i < sim->worker_count; i++)
         if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
             worker_fail_for_memory(tw->worker);
@@ -229,7 +269,7 @@ static void move_all_to_first(struct timewarp *tw)
 
 static void move_all_to_owners(struct timewarp *tw)
 {
-    struct moving moving = {.from = tw->worker};
+    struct moving moving = {.from = tw->worker, .copies = tw->worker->sim->gather->copies};
     if (!pending_sift(&tw->worker->pending, move_to_owner, &moving) || moving.failed)
         worker_fail_for_memory(tw->worker);
 }
@@ -241,6 +281,8 @@ static void move_all_to_owners(struct timewarp *tw)
 static void set_gathered(struct cw_sim *sim, bool gathered)
 {
     sim->gather->gathered = sim->workers[0].gathered = gathered;
+    /* as in a sequential run: no worker but this one has records */
+    sim->workers[0].lp_worker = gathered && sim->gather->copies ? NULL : sim->config.lp_worker;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         tw->gathered = gathered;
@@ -508,15 +550,12 @@ void gather_look_together(struct cw_sim *sim)
 bool gather_begin(struct cw_sim *sim, gather_start_fn start)
 {
     struct gather *const gather = sim->gather;
-    uint64_t pending = 0;
     if (gather == NULL)
         return false;
-    for (uint32_t i = 0; i < sim->worker_count; i++) {
-        pending += pending_count(&sim->workers[i].pending);
+    for (uint32_t i = 0; i < sim->worker_count; i++)
         note_figures(&sim->workers[i], &gather->workers[i]);
-    }
     if (!gather->paced)
-        pace_init(&gather->pace, pending > TOGETHER_FIRST_MAX ? WAY_APART : WAY_TOGETHER,
+        pace_init(&gather->pace, count_pending(sim) > TOGETHER_FIRST_MAX ? WAY_APART : WAY_TOGETHER,
                   gather_now_s(sim), sum_figures(sim).committed);
     gather->paced = true;
     gather->start = start;

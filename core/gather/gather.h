@@ -35,10 +35,16 @@
  *   2. Thread 0 says that the drain is over, and then clears the words, with a full fence between.
  *   3. So the thread sees that the drain is over, or its word is cleared after it was set.
  *
- * A record comes from the pool of the worker that owns the event's LP, and goes back to it, also
- * while worker 0 handles all events (worker_pool_of()). If records came from worker 0's pool and
- * went to other workers with their events, records of several workers would lie on one cache line
- * for good: threads apart were a third slower after one trial.
+ * If records came from worker 0's pool and went to other workers with their events, records of
+ * several workers would lie on one cache line for good: threads apart were a third slower after one
+ * trial. There are two ways around that:
+ *   - Of few pending events the records are copied, when events gather and when threads part, so
+ *     that each worker's events lie in records of its own pool. While worker 0 handles all events,
+ *     all are its own, and each event costs as much as in a sequential run.
+ *   - Of many events they are not, since each is a line of another core, nor where an LP only
+ *     listens (core/listen/listen.h). A record comes from the pool of the worker that owns the
+ *     event's LP, and goes back to it, also while worker 0 handles all events (worker_pool_of()).
+ *     An event then costs 2 % more.
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H

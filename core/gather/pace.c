@@ -22,8 +22,14 @@ static const double gain_min[WAYS] = {1.04, 1.0};
 /* A way that has just begun is measured at the latest after so many times as long as the best one
  * takes for the events that are pending. */
 #define WARM_MOST 2
-/* A trial that is so much slower ends early, and is not repeated soon. */
-#define HOPELESS 0.5
+/* A trial that is so much slower after a quarter or a half of its time ends then. One that was as
+ * slow as the latter is not repeated soon. */
+#define SLOWER_QUARTER 0.7
+#define SLOWER_HALF    0.9
+/* With so few events pending threads apart seldom gain. So that a run that ends soon does not pay
+ * for a trial, the first one waits until it takes one part in some 20 of the time. */
+#define FEW_PENDING   512
+#define FIRST_TRIAL_S 0.01
 /* The best way has become so much slower than it was when it was chosen: another trial is due. */
 #define SLOWER 0.7
 
@@ -80,7 +86,7 @@ static void choose(struct pace *pace, enum way way, double now_s, uint64_t commi
 static void note_loss(struct pace *pace, double rate)
 {
     pace->wins = 0;
-    pace->interval_s *= rate < pace->rate[pace->best] * HOPELESS ? 4 : 2;
+    pace->interval_s *= rate < pace->rate[pace->best] * SLOWER_HALF ? 4 : 2;
     if (pace->interval_s > INTERVAL_MAX_S)
         pace->interval_s = INTERVAL_MAX_S;
 }
@@ -140,16 +146,23 @@ static void count_cost(struct pace *pace, double now_s, uint64_t committed)
     pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
 }
 
+/* When the first trial is due, after the first measurement of all: at once, unless threads alone
+ * would cost a short run too much, or many events would have to move. */
+static double first_trial_s(const struct pace *pace, double now_s, uint64_t pending,
+                            double change_s)
+{
+    if (pace->best == WAY_TOGETHER)
+        return pending <= FEW_PENDING ? now_s + FIRST_TRIAL_S : now_s;
+    return change_s < TRIAL_S ? now_s : now_s + TRIAL_SHARE * 2 * change_s;
+}
+
 /* The best way was measured again. */
-static void judge_best(struct pace *pace, double now_s, double change_s)
+static void judge_best(struct pace *pace, double now_s, uint64_t pending, double change_s)
 {
     const double rate = pace->rate[pace->best];
     if (pace->decided <= 0) { /* the first measurement of all */
         pace->decided = rate;
-        /* the other way is tried at once, unless many events would have to move for it */
-        pace->next_s = pace->best == WAY_TOGETHER || change_s < TRIAL_S
-                           ? now_s
-                           : now_s + TRIAL_SHARE * 2 * change_s;
+        pace->next_s = first_trial_s(pace, now_s, pending, change_s);
     } else if (rate < SLOWER * pace->decided) {
         pace->decided = rate;
         pace->interval_s = INTERVAL_MIN_S;
@@ -169,8 +182,9 @@ static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t comm
         return elapsed_s >= trial_s;
     if (!pace->tries)
         return elapsed_s >= WINDOW_S;
-    const double rate = (double)(committed - pace->committed) / elapsed_s;
-    return elapsed_s >= (rate < pace->rate[pace->best] * HOPELESS ? trial_s / 4 : trial_s);
+    const double share = (double)(committed - pace->committed) / elapsed_s / pace->rate[pace->best];
+    return elapsed_s >= trial_s || (elapsed_s >= trial_s / 2 && share < SLOWER_HALF) ||
+           (elapsed_s >= trial_s / 4 && share < SLOWER_QUARTER);
 }
 
 /* Whether the way has run for long enough to be measured: the caches have what they need. */
@@ -210,7 +224,7 @@ enum way pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t
         judge_again(pace, now_s, committed, change_s);
         return pace->way;
     }
-    judge_best(pace, now_s, change_s);
+    judge_best(pace, now_s, pending, change_s);
     if (now_s >= pace->next_s)
         begin_trial(pace, now_s, committed);
     return pace->way;

@@ -124,6 +124,16 @@ void parallel_free(struct cw_sim *sim)
     memory_give(&sim->memory, sim->lp_logs, sim->model.lp_count * sizeof *sim->lp_logs);
 }
 
+/* Whether turns may be cut short (worker_loop.c): each worker has a thread and a core of its own,
+ * and no turn has anything to tell or to check besides. */
+static bool has_short_turns(const struct cw_sim *sim, const struct worker *worker)
+{
+    const struct cw_config *const config = &sim->config;
+    return (config->sync == CW_ADAPTIVE || config->sync == CW_CONSERVATIVE) &&
+           sim->thread_count == sim->worker_count && !sim->crowded && !config->check_changes &&
+           config->worker_look == NULL && worker->clock.log == NULL;
+}
+
 /* The bounds of the last drain do not hold for events that were injected since. */
 static void forget_bounds(struct cw_sim *sim)
 {
@@ -135,6 +145,7 @@ static void forget_bounds(struct cw_sim *sim)
         gvt->safe_ps = INT64_MIN;
         gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;
+        tw->short_turns = has_short_turns(sim, &sim->workers[i]);
         links_forget_arrivals(&tw->links); /* all that was handled is committed */
         credit_begin(&tw->credit, tw->links.sent_for_good);
         tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
@@ -268,7 +279,7 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 static const struct cw_error *failure_of(const struct cw_sim *sim, const struct cw_event *failed)
 {
     uint32_t by = 0;
-    while (sim->workers[by].timewarp->failed_event != failed)
+    while (by + 1 < sim->worker_count && sim->workers[by].timewarp->failed_event != failed)
         by++;
     return &sim->workers[by].timewarp->failure;
 }

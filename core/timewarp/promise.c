@@ -81,3 +81,36 @@ void promise_renew(struct timewarp *tw)
     if (sent || risen)
         wait_wake(sim, tw->index, false);
 }
+
+/* From a time to a later one. The safe bound is far below 0 until a promise is known. */
+static inline int64_t distance_ps(int64_t from_ps, int64_t to_ps)
+{
+    const uint64_t distance = (uint64_t)to_ps - (uint64_t)from_ps;
+    return distance < INT64_MAX ? (int64_t)distance : INT64_MAX;
+}
+
+int64_t promise_ahead_ps(const struct timewarp *tw)
+{
+    return tw->front.time_ps > tw->gvt.safe_ps ? distance_ps(tw->gvt.safe_ps, tw->front.time_ps)
+                                               : 0;
+}
+
+bool promise_may_rise(const struct timewarp *tw)
+{
+    return tw->throttle.sync == CW_ADAPTIVE && tw->promise.blocked_by != tw->index &&
+           tw->promise.blocked_by_delay_ps > 0;
+}
+
+bool promise_has_risen(const struct timewarp *tw)
+{
+    if (!promise_may_rise(tw))
+        return false;
+    const struct gvt_slot *const slots = tw->worker->sim->slots;
+    const int64_t promised_ps =
+        (int64_t)sync_load_acquire(&slots[tw->promise.blocked_by].promise_ps);
+    if (promised_ps == tw->promise.blocked_by_ps)
+        return false;
+    const int64_t bound_ps = add_saturating(promised_ps, tw->promise.blocked_by_delay_ps);
+    return bound_ps > tw->gvt.safe_ps &&
+           distance_ps(tw->gvt.safe_ps, bound_ps) >= promise_ahead_ps(tw) / 4;
+}

@@ -48,4 +48,19 @@ int64_t promise_ps(struct timewarp *tw);
 /* Publishes all messages, and promises anew. */
 void promise_renew(struct timewarp *tw);
 
+/* How far the latest speculative event is beyond the safe bound. */
+int64_t promise_ahead_ps(const struct timewarp *tw);
+
+/* Whether another worker's promise can release several events at once. Without lookahead bounds
+ * rise event by event, and each look would cost a cache line. */
+bool promise_may_rise(const struct timewarp *tw);
+
+/*
+ * Whether speculation ends early: the promise that limits the safe bound has risen, and of the
+ * model time that this worker is ahead a quarter would be safe with it. Others wait for the promise
+ * that this worker makes then. Less is not worth a turn. It is the next turn that takes the
+ * promise, so this look orders nothing.
+ */
+bool promise_has_risen(const struct timewarp *tw);
+
 #endif

@@ -39,8 +39,12 @@ static void take_event(struct timewarp *tw, struct in_link *in, const struct mes
     check_safe(tw, in->from, sent->time_ps);
     struct cw_event *const event =
         worker_need(worker, event_pool_get(&worker->pool, sent->payload_bytes));
-    memcpy(event, sent, offsetof(struct cw_event, payload) + sent->payload_bytes);
-    const struct entry entry = entry_of_event(event);
+    struct event_words words;
+    memcpy(&words, sent, sizeof words);
+    words_write(event, &words);
+    if (sent->payload_bytes > 0)
+        memcpy(event->payload, sent->payload, sent->payload_bytes);
+    const struct entry entry = entry_of_words(&words, event);
     CW_INVARIANT("I-GVT-1", !key_before(key_of(&entry), tw->gvt.now),
                  "worker %u has sent an event for %lld ps, GVT is %lld ps", (unsigned)in->from,
                  (long long)entry.time_ps, (long long)tw->gvt.now.time_ps);

@@ -137,6 +137,7 @@ struct timewarp {
     uint64_t counted;           /* worker->committed, when gathered events were counted last */
     uint64_t gathered_events;   /* handled while gathered, ever */
     bool ended;                 /* this worker has left the drain */
+    bool short_turns;           /* turns may be cut short in this drain (worker_loop.c) */
 
     struct current current;
     struct gvt gvt;

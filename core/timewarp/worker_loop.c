@@ -35,6 +35,8 @@ enum { SPECULATIVE_STEP = 16 };
 enum { BATCH_GATHERED = 4096, BATCH_GATHERED_RECORDS = 512, BATCH_GATHERED_OFTEN = 8 };
 /* In a sampled turn (balance.h): so many events, or that part of a batch. */
 enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
+/* Short turns in a row: so many events, or looks that released none. */
+enum { SHORT_EVENTS_MAX = 128, SHORT_EMPTY_MAX = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 /* A look counts as so many more, if other programs had the core meanwhile. */
@@ -331,7 +333,7 @@ static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
             worker->records.used = 0;
         }
         commit_hash(worker, block, event);
-        commit_free(worker, &worker[sim->config.lp_worker[event->lp]].pool, event);
+        commit_free(worker, worker_pool_of(worker, event->lp), event);
         handled++;
     }
     count_gathered(tw);
@@ -427,56 +429,21 @@ static unsigned handle_timed(struct timewarp *tw)
     return handled + handle_measured(tw);
 }
 
-/* From a time to a later one. The safe bound is far below 0 until a promise is known. */
-static inline int64_t distance_ps(int64_t from_ps, int64_t to_ps)
+/* The most safe events until the next look at the others. 0: this worker is held back. */
+static unsigned batch_most(struct timewarp *tw)
 {
-    const uint64_t distance = (uint64_t)to_ps - (uint64_t)from_ps;
-    return distance < INT64_MAX ? (int64_t)distance : INT64_MAX;
-}
-
-/* How far the latest speculative event is beyond the safe bound. */
-static int64_t ahead_ps(const struct timewarp *tw)
-{
-    return tw->front.time_ps > tw->gvt.safe_ps ? distance_ps(tw->gvt.safe_ps, tw->front.time_ps)
-                                               : 0;
-}
-
-/* Whether another worker's promise can release several events at once. Without lookahead bounds
- * rise event by event, and each look would cost a cache line. */
-static inline bool may_rise(const struct timewarp *tw)
-{
-    return tw->throttle.sync == CW_ADAPTIVE && tw->promise.blocked_by != tw->index &&
-           tw->promise.blocked_by_delay_ps > 0;
-}
-
-/*
- * Whether speculation ends early: the promise that limits the safe bound has risen, and of the
- * model time that this worker is ahead a quarter would be safe with it. Others wait for the promise
- * that this worker makes then. Less is not worth a turn. It is the next turn that takes the
- * promise, so this look orders nothing.
- */
-static bool bound_has_risen(const struct timewarp *tw)
-{
-    if (!may_rise(tw))
-        return false;
-    const struct gvt_slot *const slots = tw->worker->sim->slots;
-    const int64_t promised_ps =
-        (int64_t)sync_load_acquire(&slots[tw->promise.blocked_by].promise_ps);
-    if (promised_ps == tw->promise.blocked_by_ps)
-        return false;
-    const int64_t bound_ps = add_saturating(promised_ps, tw->promise.blocked_by_delay_ps);
-    return bound_ps > tw->gvt.safe_ps && distance_ps(tw->gvt.safe_ps, bound_ps) >= ahead_ps(tw) / 4;
+    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->now_ps);
+    const uint64_t credit = credit_left(&tw->credit, tw->links.sent_for_good);
+    return credit < tw->throttle.batch ? (unsigned)credit : tw->throttle.batch;
 }
 
 /* Handles up to a batch of events. Returns whether there were any. */
 static bool handle_batch(struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
-    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->now_ps);
-    const uint64_t credit = credit_left(&tw->credit, tw->links.sent_for_good);
-    if (credit == 0)
+    const unsigned most = batch_most(tw);
+    if (most == 0)
         return false;
-    const unsigned most = credit < tw->throttle.batch ? (unsigned)credit : tw->throttle.batch;
     unsigned handled = handle_timed(tw), ahead = 0;
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     if (tw->gathered && runs)
@@ -493,10 +460,11 @@ static bool handle_batch(struct timewarp *tw)
             handled += handle_safe_run(tw, most - handled);
         if (runs && tw->throttle.patience == 0) {
             const unsigned rest = ahead_max - ahead;
-            const unsigned step = may_rise(tw) && rest > SPECULATIVE_STEP ? SPECULATIVE_STEP : rest;
+            const unsigned step =
+                promise_may_rise(tw) && rest > SPECULATIVE_STEP ? SPECULATIVE_STEP : rest;
             const unsigned done = handle_speculative_run(tw, step);
             ahead += done;
-            if (done > 0 && bound_has_risen(tw))
+            if (done > 0 && promise_has_risen(tw))
                 break;
             if (done == step)
                 continue;
@@ -554,10 +522,11 @@ static bool look_around(struct timewarp *tw)
         undo_log_is_idle(&tw->undo_log))
         fossil_collect(tw);
     if (risen || round_ended) {
-        throttle_adjust_reach(&tw->throttle, ahead_ps(tw));
+        throttle_adjust_reach(&tw->throttle, promise_ahead_ps(tw));
         tw->throttle.pending = pending_count(&worker->pending);
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
-        tw->throttle.wary &= may_rise(tw); /* else no wait releases more than an event or two */
+        /* else no wait releases more than an event or two */
+        tw->throttle.wary &= promise_may_rise(tw);
     }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
     throttle_read_logs(&tw->throttle, tw->undo_log.live, tw->undo_log.used_bytes);
@@ -578,6 +547,35 @@ static bool look_around(struct timewarp *tw)
     if (recorder_is_behind(&worker->sim->recorder, &tw->outbox))
         wait_for_recorder(tw);
     return false;
+}
+
+/* Whether short turns may follow: nothing is to be undone, committed or reported. */
+static bool may_take_short_turns(const struct timewarp *tw)
+{
+    return tw->short_turns && tw->undo_log.live == 0 && tw->gvt.stage == GVT_BEGIN &&
+           tw->promise.blocked_by_delay_ps > 0 && tw->throttle.level < MEMORY_TIGHT &&
+           !tw->throttle.held && !tw->current.failed && !tw->current.stuck;
+}
+
+/* Where few events lie within the lookahead, a turn's upkeep costs as much as its events. It waits
+ * for SHORT_EVENTS_MAX events and one batch at most (ENGINE.md, "Workers and threads"). */
+static void take_short_turns(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    unsigned events = 0, empty = 0;
+    while (events < SHORT_EVENTS_MAX && empty < SHORT_EMPTY_MAX) {
+        (void)promise_look(tw);
+        const unsigned most = batch_most(tw);
+        (void)activity_go(clock, ACTIVITY_BATCH);
+        const unsigned handled = handle_safe_run(tw, most);
+        (void)activity_go(clock, CW_GVT);
+        promise_renew(tw);
+        empty += handled == 0;
+        events += handled;
+        tw->turns += handled > 0;
+        if (handled > 0)
+            throttle_adjust_batch(&tw->throttle, handled < most);
+    }
 }
 
 /* Tells the interval log whether the turn had something to do. */
@@ -648,6 +646,8 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
         tw->wait.turns = 0;
         tw->wait.looks = 0;
         tw->gvt.wanted = false;
+        if (may_take_short_turns(tw))
+            take_short_turns(tw);
     } else {
         tw->wait.looks++;
         tw->throttle.waited += tw->throttle.patience > 0;

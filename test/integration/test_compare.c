@@ -120,6 +120,11 @@ static void a_line_runs_again(void **state)
     assert_non_null(strstr(output.err, "--again: given more than once"));
     run_output_free(&output);
     output = run_line(2, "run --again /dev/null");
+    assert_non_null(
+        strstr(output.err, "/dev/null: nothing can be read from it; expected a result"));
+    run_output_free(&output);
+    output = run_line(2, "compare %s %s/a", folder, folder);
+    assert_non_null(strstr(output.err, ": nothing can be read from it; expected a result"));
     run_output_free(&output);
     output = run_line(2, "run --again %s/a --againn", folder);
     assert_non_null(strstr(output.err, "unknown option '--againn'"));

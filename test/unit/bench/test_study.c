@@ -360,6 +360,20 @@ static void estimates_are_near(void **state)
     estimate_is_near("preset: pod64, bytes: 16KiB, iters: 10", 1.2e6, 22);
 }
 
+/* Chunks are small there: messages count, and not the bytes. */
+static void estimates_of_small_chunks_are_near(void **state)
+{
+    (void)state;
+    estimate_is_near("preset: pod1024, algorithm: torus_rs_ag, bytes-per-rank: 64KiB", 1.01e7, 373);
+    estimate_is_near("system.sips.count: 256, algorithm: ring_rs_ag, bytes-per-rank: 64KiB", 2.52e6,
+                     96);
+    estimate_is_near("preset: torus_4x4x4, algorithm: torus_rs_ag, bytes: 64KiB, "
+                     "algorithms.torus_rs_ag.mapper: all_pes",
+                     5.64e6, 33);
+    estimate_is_near("preset: pod64, algorithm: hierarchical, bytes: 64KiB", 2.43e6, 131);
+    estimate_is_near("system.sips.count: 256, algorithm: hierarchical, bytes: 64KiB", 1.79e7, 1551);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +388,7 @@ int main(void)
         cmocka_unit_test(parts_are_named_or_an_arrays),
         cmocka_unit_test(parts_share_all_points),
         cmocka_unit_test(estimates_are_near),
+        cmocka_unit_test(estimates_of_small_chunks_are_near),
     };
     return cmocka_run_group_tests_name("study", tests, make_file, remove_file);
 }

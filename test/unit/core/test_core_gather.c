@@ -69,6 +69,40 @@ static void trials_take_a_fiftieth_of_the_time(void **state)
     assert_true(machine.apart_s > 0);
 }
 
+/* Of few events threads seldom gain: a run of some milliseconds pays for no trial. */
+static void a_short_run_of_few_events_has_no_trial(void **state)
+{
+    (void)state;
+    struct machine machine = {.rate = {60e6, 30e6}, .change_s = 20e-6, .pending = 512};
+    machine_begin(&machine, WAY_TOGETHER);
+    machine_run(&machine, 0.009);
+    assert_true(machine.apart_s == 0);
+    machine_run(&machine, 0.02);
+    assert_int_equal(machine.pace.best, WAY_APART);
+    machine.pending = 513;
+    machine_begin(&machine, WAY_TOGETHER);
+    machine_run(&machine, 0.009);
+    assert_int_equal(machine.pace.best, WAY_APART);
+}
+
+/* The slower a trial is, the sooner it ends: at a quarter of its millisecond, or at half of it. */
+static void a_trial_that_loses_clearly_ends_early(void **state)
+{
+    (void)state;
+    double apart_s[3];
+    const double shares[3] = {0.95, 0.8, 0.5};
+    for (int i = 0; i < 3; i++) {
+        struct machine machine = {
+            .rate = {shares[i] * 30e6, 30e6}, .change_s = 20e-6, .pending = 1024};
+        machine_begin(&machine, WAY_TOGETHER);
+        machine_run(&machine, 0.01);
+        assert_int_equal(machine.pace.best, WAY_TOGETHER);
+        apart_s[i] = machine.apart_s;
+    }
+    assert_true(apart_s[1] < 0.7 * apart_s[0]);
+    assert_true(apart_s[2] < 0.8 * apart_s[1]);
+}
+
 static void a_gain_of_little_does_not_take_the_other_cores(void **state)
 {
     (void)state;
@@ -307,6 +341,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_faster_way_is_found_and_kept),
         cmocka_unit_test(trials_take_a_fiftieth_of_the_time),
+        cmocka_unit_test(a_short_run_of_few_events_has_no_trial),
+        cmocka_unit_test(a_trial_that_loses_clearly_ends_early),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
