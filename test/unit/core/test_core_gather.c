@@ -302,19 +302,17 @@ static void pass_on(struct cw_ctx *ctx, const void *state, const struct cw_event
         cw_send(ctx, 1 - event->lp, 10, 0, event->entity, event->number + 1, NULL, 0);
 }
 
-/* Many drains, each with events for both workers, all handled by one thread. */
-static void records_stay_with_the_owner_of_their_lp(void **state)
+/* Many drains, each with events for both workers. After each one no worker has a record that was
+ * not given back, whichever thread has handled its events. */
+static struct cw_sim *pass_tokens(enum cw_gather gather, struct cw_stats stats[2])
 {
-    (void)state;
     const struct cw_model model = {.name = "tokens",
                                    .lp_count = 2,
                                    .state_bytes = count_bytes,
                                    .init = begin_at_zero,
                                    .handle = pass_on};
-    const struct cw_config config = {.worker_count = 2,
-                                     .sync = CW_ADAPTIVE,
-                                     .gather = CW_GATHER_IF_FASTER,
-                                     .end_ps = CW_TIME_MAX};
+    const struct cw_config config = {
+        .worker_count = 2, .sync = CW_ADAPTIVE, .gather = gather, .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
@@ -323,16 +321,34 @@ static void records_stay_with_the_owner_of_their_lp(void **state)
             assert_int_equal(cw_inject(sim, 1, drain * 10 * (STEPS + 1), 0, i, 0, NULL, 0, &error),
                              CW_OK);
         assert_int_equal(cw_drain(sim, &error), CW_OK);
+        for (uint32_t i = 0; i < 2; i++) {
+            cw_sim_worker_stats(sim, i, &stats[i]);
+            assert_int_equal(stats[i].events_alive, 0);
+        }
     }
-    struct cw_stats sum;
+    return sim;
+}
+
+static void records_are_given_back_to_the_owner_of_their_lp(void **state)
+{
+    (void)state;
+    struct cw_stats sum, stats[2];
+    struct cw_sim *const sim = pass_tokens(CW_GATHER_IF_FASTER, stats);
     cw_sim_stats(sim, &sum);
     assert_int_equal(sum.events_committed, DRAINS * TOKENS * (STEPS + 1));
-    for (uint32_t i = 0; i < 2 && sum.gathered_events == sum.events_committed; i++) {
-        struct cw_stats stats;
-        cw_sim_worker_stats(sim, i, &stats);
-        assert_int_equal(stats.events_alive, 0);
-        assert_in_range(stats.events_alive_max, TOKENS, TOKENS + 1);
-    }
+    for (uint32_t i = 0; i < 2 && sum.gathered_events == sum.events_committed; i++)
+        assert_in_range(stats[i].events_alive_max, TOKENS, TOKENS + 1);
+    cw_sim_free(sim);
+}
+
+static void records_are_given_back_when_threads_part(void **state)
+{
+    (void)state;
+    struct cw_stats sum, stats[2];
+    struct cw_sim *const sim = pass_tokens(CW_GATHER_OFTEN, stats);
+    cw_sim_stats(sim, &sum);
+    assert_int_equal(sum.events_committed, DRAINS * TOKENS * (STEPS + 1));
+    assert_in_range(sum.gathered_events, 1, sum.events_committed - 1);
     cw_sim_free(sim);
 }
 
@@ -351,7 +367,8 @@ int main(void)
         cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
         cmocka_unit_test(the_window_stays_large_enough_to_pay),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
-        cmocka_unit_test(records_stay_with_the_owner_of_their_lp),
+        cmocka_unit_test(records_are_given_back_to_the_owner_of_their_lp),
+        cmocka_unit_test(records_are_given_back_when_threads_part),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
