@@ -114,12 +114,12 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
         .budget_s = options->budget_s,
         .stop = interrupt_asked,
     };
+    interrupt_watch(NULL, NULL); /* before any file is there that an end would leave behind */
     int result = open_history(options, path, sizeof path, error);
     if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);
     if (!perf_has_program(PERF_BARE) && !options->quiet)
         fputs("cubewarp perf run: the bare loops are not built (make perf): left out\n", stderr);
-    interrupt_watch(NULL, NULL);
     if (result == CW_OK)
         result = perf_session_run(&session, &run, error);
     if (shows)

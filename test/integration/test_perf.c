@@ -4,6 +4,11 @@
  */
 #include "test/support/test_perf_support.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "test/support/run_cubewarp.h"
 
 static void a_tiny_set_is_measured_kept_and_compared(void **state)
@@ -74,6 +79,38 @@ static void a_budget_bounds_the_rounds(void **state)
     assert_non_null(strstr(output.err, "/proc/no/history.sqlite"));
     assert_string_equal(output.out, ""); /* nothing has been measured */
     run_output_free(&output);
+}
+
+/* In its first round a run has nothing to keep. Its history is as one that was never begun. */
+static void a_run_that_is_interrupted_in_its_first_round_keeps_nothing(void **state)
+{
+    (void)state;
+    char history[64];
+    int status;
+    temporary(history, "history.sqlite");
+    const pid_t run = fork();
+    assert_true(run >= 0);
+    if (run == 0) {
+        const char *const program = getenv("CUBEWARP");
+        (void)signal(SIGINT, SIG_DFL); /* a shell's background commands ignore it */
+        (void)freopen("/dev/null", "w", stderr);
+        execl(program != NULL ? program : "build/cubewarp", "cubewarp", "perf", "run", "--set",
+              "nightly", "--quiet", "--history", history, (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 600 && access(history, F_OK) != 0; i++)
+        usleep(10000);
+    assert_int_equal(kill(run, SIGINT), 0);
+    assert_int_equal(waitpid(run, &status, 0), run);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 128 + SIGINT);
+    struct run_output output = run_line(2, "perf compare --history %s", history);
+    assert_non_null(strstr(output.err, "there is none yet"));
+    run_output_free(&output);
+    json_t *const root =
+        run_json("perf run --set self-test --rounds 1 --repeats 0 --quiet --history %s", history);
+    json_decref(root);
+    remove_temporary(history);
 }
 
 static void reading_a_history_that_is_not_there_creates_nothing(void **state)
@@ -318,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tiny_set_is_measured_kept_and_compared),
         cmocka_unit_test(a_budget_bounds_the_rounds),
+        cmocka_unit_test(a_run_that_is_interrupted_in_its_first_round_keeps_nothing),
         cmocka_unit_test(reading_a_history_that_is_not_there_creates_nothing),
         cmocka_unit_test(a_run_makes_the_folders_of_its_history),
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
