@@ -175,7 +175,7 @@ static void draw_events(struct tied_model *m, struct cw_rng *rng)
             .goes_on = cw_rng_below(rng, 3) == 0,
         };
         event->sent_ps =
-            burst_at(event->burst) - m->lookahead_ps - cw_rng_below(rng, BURST_PS - 100);
+            burst_at(event->burst) - m->lookahead_ps - 1 - cw_rng_below(rng, BURST_PS - 100);
         if (before != NULL && before->to != m->lps - 1 && cw_rng_below(rng, 3) == 0) {
             event->to = before->to + 1; /* its LP alone tells it from its twin */
             event->type = before->type;
