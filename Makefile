@@ -324,7 +324,8 @@ perf: setup ## measure throughput (PERF_OPTIONS="--set phold --rounds 7"), with 
 
 .PHONY: nightly-report
 NIGHTLY_HISTORY ?= $(BUILD)/nightly.sqlite
-nightly-report: perf-nightly ## measure the set of a night (NIGHTLY_HISTORY=FILE keeps all), write build/nightly.html
+NIGHTLY_BUDGET ?= 30m
+nightly-report: perf-nightly ## measure the set of a night (NIGHTLY_HISTORY=FILE keeps all, NIGHTLY_BUDGET=30m), write build/nightly.html
 	-$(OUT)/cubewarp perf trend --history $(NIGHTLY_HISTORY) --svg $(BUILD)/nightly.svg
 	-$(OUT)/cubewarp perf compare --history $(NIGHTLY_HISTORY) --against 10 --format markdown > $(BUILD)/nightly.md
 	$(OUT)/cubewarp report $(NIGHTLY_HISTORY) -o $(BUILD)/nightly.html
@@ -332,7 +333,7 @@ nightly-report: perf-nightly ## measure the set of a night (NIGHTLY_HISTORY=FILE
 .PHONY: perf-nightly
 perf-nightly: setup
 	@$(SUBMAKE) all $(BARE_BINARIES)
-	$(OUT)/cubewarp perf run --set nightly --budget 30m --history $(NIGHTLY_HISTORY) $(PERF_OPTIONS)
+	$(OUT)/cubewarp perf run --set nightly --budget $(NIGHTLY_BUDGET) --history $(NIGHTLY_HISTORY) $(PERF_OPTIONS)
 
 scatter-sweep: setup ## the reduce-scatters by size, ranks and speed: tables and plot in perf/results/
 	@.ci/setup.sh gnuplot-nox python3
