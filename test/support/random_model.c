@@ -388,6 +388,31 @@ bool random_outcome_differs(const struct random_outcome *got, const struct rando
     return true;
 }
 
+bool random_modes_agree(const struct random_model *model, uint64_t seed, bool restores, char *text,
+                        size_t bytes)
+{
+    const struct random_outcome expected = random_model_run(
+        model, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
+    for (uint32_t i = 0; i < CW_SYNCS * 4; i++) {
+        const struct random_run run = {.sync = (enum cw_sync)(i / 4),
+                                       .workers = 1 + i % 4,
+                                       .seed = seed,
+                                       .balance = (enum cw_balance)(seed % CW_BALANCES),
+                                       .gather = (enum cw_gather)(seed / 2 % 3),
+                                       .lazy = seed / 4 % 2 == 1,
+                                       .restores = restores};
+        if (!random_model_runs(model, run.sync, run.workers))
+            continue;
+        const struct random_outcome got = random_model_run(model, &run);
+        const int used =
+            snprintf(text, bytes, "%s, %u workers, seed %llu: ", cw_sync_name[run.sync],
+                     (unsigned)run.workers, (unsigned long long)seed);
+        if (random_outcome_differs(&got, &expected, text + used, bytes - (size_t)used))
+            return false;
+    }
+    return true;
+}
+
 uint64_t random_from_environment(const char *name, uint64_t otherwise)
 {
     const char *const text = getenv(name);

@@ -81,6 +81,12 @@ struct random_outcome random_model_run(const struct random_model *model,
 bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,
                             char *text, size_t bytes);
 
+/* Whether runs in each mode that the model suits, on 1 to 4 workers, do as the sequential one. The
+ * seed decides on balance, gathering and cancellation, too. False: `text` says which run differs.
+ */
+bool random_modes_agree(const struct random_model *model, uint64_t seed, bool restores, char *text,
+                        size_t bytes);
+
 /* Whether each LP's owner has had the LP's part of the total order, at once or not. A run that
  * failed may have told the owners of later records, too. False: `text` says which LP differs. */
 bool random_records_agree(const struct random_records *records, bool failed, char *text,

@@ -17,32 +17,11 @@
 
 /* ---- random models --------------------------------------------------------------------------- */
 
-static void compare(const struct random_model *m, const struct random_run *run,
-                    const struct random_outcome *expected)
-{
-    char text[2048];
-    const struct random_outcome got = random_model_run(m, run);
-    if (random_outcome_differs(&got, expected, text, sizeof text))
-        fail_msg("%s, %u workers, seed %llu: %s", cw_sync_name[run->sync], (unsigned)run->workers,
-                 (unsigned long long)run->seed, text);
-}
-
 static void compare_modes(const struct random_model *m, uint64_t seed)
 {
-    const struct random_outcome expected = random_model_run(
-        m, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
-    for (int sync = 0; sync < CW_SYNCS; sync++)
-        for (uint32_t workers = 1; workers <= 4; workers++) {
-            const struct random_run run = {.sync = (enum cw_sync)sync,
-                                           .workers = workers,
-                                           .seed = seed,
-                                           .balance = (enum cw_balance)(seed % CW_BALANCES),
-                                           .gather = (enum cw_gather)(seed / 2 % 3),
-                                           .lazy = seed / 4 % 2 == 1,
-                                           .restores = seed / 8 % 2 == 1};
-            if (random_model_runs(m, run.sync, workers))
-                compare(m, &run, &expected);
-        }
+    char text[2048];
+    if (!random_modes_agree(m, seed, seed / 8 % 2 == 1, text, sizeof text))
+        fail_msg("%s", text);
 }
 
 /* I-LISTEN-1 */
