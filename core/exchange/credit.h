@@ -12,7 +12,8 @@
  * I-CREDIT-1: of the first `settled` messages that were counted, each was sent by an event that is
  * not after GVT's time.
  * I-CREDIT-2: when no event of a worker could be undone any more, the messages that were counted
- * are those that it has sent without those that it has cancelled.
+ * are those that it has sent without those that it has cancelled. A failed run may leave undone
+ * events that keep their messages, and is exempt.
  *
  * Owned by one worker.
  */
