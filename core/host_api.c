@@ -175,11 +175,10 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         .lp_worker = sequential || config->worker_count == 1 ? NULL : sim->config.lp_worker,
         .workers = sequential ? 1 : config->worker_count};
     if (result == CW_OK)
-        result = lp_states_create(&sim->lp_states, &sim->memory, &sim->model, &owners, error);
+        result = lp_states_create(&sim->lp_states, &sim->memory, &sim->model, &owners,
+                                  config->sync == CW_STRESS, error);
     if (result != CW_OK)
         return result;
-    if (config->sync == CW_STRESS && !lp_states_make_movable(&sim->lp_states))
-        return memory_error(&sim->memory, error);
     sim->worker_count = sequential ? 1 : config->worker_count;
     sim->workers = memory_take(&sim->memory, sim->worker_count * sizeof *sim->workers);
     if (sim->workers == NULL)

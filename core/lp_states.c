@@ -73,14 +73,16 @@ static int lp_states_measure(struct lp_states *states, const struct cw_model *mo
     return CW_OK;
 }
 
-/* Where each area begins: at a huge page, far behind the one before. */
-static void lay_out_areas(struct lp_states *states)
+/* Where each area begins: at a huge page, far behind the one before; or at the next line. */
+static void lay_out_areas(struct lp_states *states, bool is_apart)
 {
+    const size_t gap = is_apart ? GAP_BYTES : 0, align = is_apart ? PAGES_HUGE_BYTES : LINE_BYTES;
+    states->is_apart = is_apart;
+    states->used_bytes = 0;
     for (uint32_t i = 0; i < states->area_count; i++) {
         struct lp_area *const area = &states->areas[i];
         if (i > 0)
-            area->begin = (states->arena_bytes + GAP_BYTES + PAGES_HUGE_BYTES - 1) /
-                          PAGES_HUGE_BYTES * PAGES_HUGE_BYTES;
+            area->begin = (states->arena_bytes + gap + align - 1) / align * align;
         states->arena_bytes = area->begin + area->bytes;
         states->used_bytes += area->bytes;
     }
@@ -98,38 +100,62 @@ static void lay_out(struct lp_states *states, const struct lp_owners *owners)
     }
 }
 
-/* Memory for all areas; NULL: there is none. Whole huge pages lie in one area, so that no worker
- * takes more than its blocks. */
+static void give_arena(const struct lp_states *states, uint8_t *arena)
+{
+    for (uint32_t i = 0; i < states->area_count && arena != NULL; i++)
+        MEMORY_UNPOISON(arena + states->areas[i].begin, states->areas[i].bytes);
+    if (states->is_apart)
+        memory_give_sparse(states->memory, arena, states->used_bytes, states->arena_bytes);
+    else
+        memory_give(states->memory, arena, states->arena_bytes);
+}
+
+/* Memory for all areas; NULL: there is none. Where they are apart whole huge pages lie in one area,
+ * so that no worker takes more than its blocks. */
 static uint8_t *take_arena(const struct lp_states *states)
 {
-    if (states->area_count == 1)
+    if (!states->is_apart)
         return memory_take(states->memory, states->arena_bytes);
     uint8_t *const arena =
         memory_take_sparse(states->memory, states->used_bytes, states->arena_bytes);
-    for (uint32_t i = 0; i < states->area_count && arena != NULL; i++)
-        pages_wish_huge(arena + states->areas[i].begin, states->areas[i].bytes);
+    for (uint32_t i = 0; i < states->area_count && arena != NULL; i++) {
+        const struct lp_area *const area = &states->areas[i];
+        if (area->bytes > 0 && !pages_open(arena + area->begin, area->bytes)) {
+            give_arena(states, arena);
+            return NULL;
+        }
+    }
     return arena;
 }
 
-static void give_arena(const struct lp_states *states, uint8_t *arena)
+/* Both arenas, if there are two, are laid out alike. */
+static bool take_arenas(struct lp_states *states, bool is_apart, bool are_movable)
 {
-    if (states->area_count == 1)
-        memory_give(states->memory, arena, states->arena_bytes);
-    else
-        memory_give_sparse(states->memory, arena, states->used_bytes, states->arena_bytes);
+    lay_out_areas(states, is_apart);
+    states->arena = take_arena(states);
+    if (states->arena != NULL && are_movable)
+        states->other = take_arena(states);
+    if (states->arena != NULL && (states->other != NULL || !are_movable))
+        return true;
+    give_arena(states, states->arena);
+    states->arena = NULL;
+    return false;
 }
 
-static int lp_states_allocate(struct lp_states *states, struct cw_error *error)
+static int lp_states_allocate(struct lp_states *states, bool are_movable, struct cw_error *error)
 {
     states->blocks = memory_take(states->memory, states->count * sizeof(struct lp_block *));
-    if (states->blocks == NULL)
+    const bool are_many = states->area_count > 1;
+    if (states->blocks == NULL || !((are_many && take_arenas(states, true, are_movable)) ||
+                                    take_arenas(states, false, are_movable)))
         return memory_error(states->memory, error);
-    states->arena = take_arena(states);
-    return states->arena == NULL ? memory_error(states->memory, error) : CW_OK;
+    for (uint32_t i = 0; i < states->area_count && are_movable; i++)
+        MEMORY_POISON(states->other + states->areas[i].begin, states->areas[i].bytes);
+    return CW_OK;
 }
 
 int lp_states_create(struct lp_states *states, struct memory *memory, const struct cw_model *model,
-                     const struct lp_owners *owners, struct cw_error *error)
+                     const struct lp_owners *owners, bool are_movable, struct cw_error *error)
 {
     *states = (struct lp_states){
         .memory = memory, .count = model->lp_count, .area_count = owners->workers};
@@ -138,10 +164,8 @@ int lp_states_create(struct lp_states *states, struct memory *memory, const stru
     if (states->sizes == NULL || states->areas == NULL)
         return memory_error(memory, error);
     int result = lp_states_measure(states, model, owners, error);
-    if (result == CW_OK) {
-        lay_out_areas(states);
-        result = lp_states_allocate(states, error);
-    }
+    if (result == CW_OK)
+        result = lp_states_allocate(states, are_movable, error);
     if (result == CW_OK)
         lay_out(states, owners);
     return result;
@@ -227,14 +251,6 @@ bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, s
         are_alike = other->state_bytes == block->state_bytes;
     }
     return are_alike;
-}
-
-bool lp_states_make_movable(struct lp_states *states)
-{
-    states->other = take_arena(states);
-    for (uint32_t i = 0; i < states->area_count && states->other != NULL; i++)
-        MEMORY_POISON(states->other + states->areas[i].begin, states->areas[i].bytes);
-    return states->other != NULL;
 }
 
 void lp_states_move(struct lp_states *states, uint32_t lp)

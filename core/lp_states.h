@@ -10,6 +10,9 @@
  * If these were the next worker's states, they would leave that worker's cache again and again:
  * where the cores are far apart its events took twice as long (perf/README.md, "Slow minutes").
  * An LP that moves to another worker stays in the area of its first one.
+ *
+ * That takes 16 MiB of addresses for each worker. Where the system grants fewer (RLIMIT_AS), the
+ * areas lie side by side: nothing but speed depends on it.
  */
 #ifndef CORE_LP_STATES_H
 #define CORE_LP_STATES_H
@@ -37,6 +40,7 @@ struct lp_states {
     struct lp_area *areas; /* [area_count] */
     size_t arena_bytes;    /* from the first area to the last one's end; of them, those */
     size_t used_bytes;     /* in areas */
+    bool is_apart;         /* the areas are */
     size_t blocks_bytes;   /* of all blocks, one after the other in the LPs' order */
     uint32_t count, area_count;
     size_t state_bytes_max;
@@ -49,10 +53,10 @@ struct lp_owners {
     uint32_t workers;
 };
 
-/* Lays out all states, without touching them: each worker's in an area of its own. Returns an enum
- * cw_exit. */
+/* Lays out all states, without touching them: each worker's in an area of its own. are_movable:
+ * each block has a second place (lp_states_move()). Returns an enum cw_exit. */
 int lp_states_create(struct lp_states *states, struct memory *memory, const struct cw_model *model,
-                     const struct lp_owners *owners, struct cw_error *error);
+                     const struct lp_owners *owners, bool are_movable, struct cw_error *error);
 /* Initialises the states of the LPs of one worker; lp_worker NULL: all states. For different
  * workers at the same time, each on its own thread: the thread that touches memory first decides
  * which cores it is near to. */
@@ -75,8 +79,6 @@ void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_
 /* Whether so many bytes, saved from as many LPs, are of states of the same sizes. */
 bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, size_t bytes);
 
-/* Gives each block a second place. False: out of memory. */
-bool lp_states_make_movable(struct lp_states *states);
 /* Moves the LP's block to its other place. The one that it leaves is filled with LP_STATES_STALE,
  * and AddressSanitizer reports any access to it. */
 void lp_states_move(struct lp_states *states, uint32_t lp);

@@ -1,6 +1,7 @@
 /*
- * pages.c: see pages.h. That pages should be huge is a wish that Linux takes, and that addresses
- * have no memory behind them needs no promise of it there.
+ * pages.c: see pages.h. That pages should be huge is a wish that Linux takes. Addresses alone are
+ * pages without any access: Linux counts those that may be written, even where MAP_NORESERVE asks
+ * it not to (vm.overcommit_memory 2).
  */
 #include "core/host/pages.h"
 
@@ -15,10 +16,10 @@ static size_t whole_pages(size_t bytes)
 }
 
 /* Maps a little more than needed and unmaps both ends, to start at a huge page. */
-static uint8_t *map_aligned(size_t length, int flags)
+static uint8_t *map_aligned(size_t length, int protection, int flags)
 {
     const size_t mapped = length + PAGES_HUGE_BYTES;
-    uint8_t *const start = mmap(NULL, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+    uint8_t *const start = mmap(NULL, mapped, protection, flags, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
     const size_t before =
@@ -33,7 +34,7 @@ static uint8_t *map_aligned(size_t length, int flags)
 void *pages_map(size_t bytes)
 {
     const size_t length = whole_pages(bytes);
-    uint8_t *const start = map_aligned(length, MAP_PRIVATE | MAP_ANONYMOUS);
+    uint8_t *const start = map_aligned(length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
 #ifdef MADV_HUGEPAGE
     /* A wish: without it all is slower, not wrong. */
     if (start != NULL)
@@ -44,28 +45,18 @@ void *pages_map(size_t bytes)
 
 void *pages_map_sparse(size_t bytes)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-#ifdef __linux__
-    flags |= MAP_NORESERVE;
-#endif
-    const size_t length = whole_pages(bytes);
-    uint8_t *const start = map_aligned(length, flags);
-#ifdef MADV_NOHUGEPAGE
-    if (start != NULL)
-        (void)madvise(start, length, MADV_NOHUGEPAGE);
-#endif
-    return start;
+    return map_aligned(whole_pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS);
 }
 
-void pages_wish_huge(void *start, size_t bytes)
+bool pages_open(void *start, size_t bytes)
 {
+    const size_t length = whole_pages(bytes);
+    if (mprotect(start, length, PROT_READ | PROT_WRITE) != 0)
+        return false;
 #ifdef MADV_HUGEPAGE
-    const size_t whole = bytes / PAGES_HUGE_BYTES * PAGES_HUGE_BYTES;
-    if (whole > 0)
-        (void)madvise(start, whole, MADV_HUGEPAGE);
-#else
-    (void)start, (void)bytes;
+    (void)madvise(start, length, MADV_HUGEPAGE); /* a wish, as in pages_map() */
 #endif
+    return true;
 }
 
 void pages_unmap(void *start, size_t bytes) { munmap(start, whole_pages(bytes)); }

@@ -11,13 +11,14 @@ enum { PAGES_HUGE_BYTES = 2 << 20 };
 
 /* Zeroed pages that begin at a huge page, if possible made of huge pages; NULL: none are left. */
 void *pages_map(size_t bytes);
-/* The same, of which a small part will be used: small pages, which cost nothing until they are
- * touched, but for those that pages_wish_huge() names. */
+/* Addresses alone, from a huge page on; NULL: the system grants no more. They count against a limit
+ * on addresses (RLIMIT_AS), but not as memory, not even where the system grants no more memory than
+ * there is (vm.overcommit_memory 2). */
 void *pages_map_sparse(size_t bytes);
-/* `start` is at a huge page: the whole huge pages from there on within so many bytes should be huge
- * ones. */
-void pages_wish_huge(void *start, size_t bytes);
-/* Gives back the memory that pages_map(bytes) or pages_map_sparse(bytes) has returned. */
+/* Zeroed pages at a part of them that begins at a huge page; made of huge pages where the whole of
+ * one lies in that part. False: none are left. */
+bool pages_open(void *start, size_t bytes);
+/* Gives back what pages_map(bytes) or pages_map_sparse(bytes) has returned. */
 void pages_unmap(void *start, size_t bytes);
 /* Gives back the memory behind the whole pages of a part, whose contents are lost. The addresses
  * stay. Threads may do this to several parts at the same time. */

@@ -105,7 +105,6 @@ void memory_give_sparse(struct memory *memory, void *block, size_t bytes, size_t
 {
     if (block == NULL)
         return;
-    MEMORY_UNPOISON(block, addresses);
     pages_unmap(block, addresses);
     account_back(memory, bytes);
 }

@@ -37,8 +37,9 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
  */
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
-/* Zeroed memory at so many addresses, from a huge page on, of which `bytes` will be used, in pieces
- * far apart: those are counted. NULL as above. */
+/* So many addresses, from a huge page on, for `bytes` of memory in pieces far apart: those are
+ * counted. pages_open() puts memory behind a piece. NULL as above, or if the system grants fewer
+ * addresses. */
 void *memory_take_sparse(struct memory *memory, size_t bytes, size_t addresses);
 void memory_give_sparse(struct memory *memory, void *block, size_t bytes, size_t addresses);
 

@@ -54,10 +54,18 @@ static int failing_munmap(void *start, size_t bytes)
     return munmap(start, bytes);
 }
 
+static int failing_mprotect(void *start, size_t bytes, int protection)
+{
+    if (fails())
+        return -1;
+    return mprotect(start, bytes, protection);
+}
+
 #define posix_memalign failing_posix_memalign
 #define free           failing_free
 #define mmap           failing_mmap
 #define munmap         failing_munmap
+#define mprotect       failing_mprotect
 #include "core/memory/memory.c"
 #include "core/host/pages.c"
 

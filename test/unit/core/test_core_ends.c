@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -244,47 +247,102 @@ static void pass_on(struct cw_ctx *ctx, const void *state, const struct cw_event
         cw_send(ctx, (event->lp + 1) % MOST_WORKERS, 100, 1, event->lp, event->number + 1, NULL, 0);
 }
 
-/* A ring, in which each worker sends to the next one alone. */
-static void a_token_goes_round_1024_workers(void **state)
+static const struct cw_model ring_model = {.name = "ring",
+                                           .lp_count = MOST_WORKERS,
+                                           .state_bytes = ends_bytes,
+                                           .init = zero_bytes,
+                                           .handle = pass_on};
+
+/* Of a ring, in which each worker sends to the next one alone. */
+static int64_t *ring_delays(void)
 {
-    (void)state;
     int64_t *const least_ps = malloc(sizeof *least_ps * MOST_WORKERS * MOST_WORKERS);
     assert_non_null(least_ps);
     for (size_t i = 0; i < (size_t)MOST_WORKERS * MOST_WORKERS; i++) {
         const size_t from = i / MOST_WORKERS, to = i % MOST_WORKERS;
         least_ps[i] = from == to ? 0 : to == (from + 1) % MOST_WORKERS ? 100 : CW_TIME_MAX;
     }
-    const struct cw_model model = {.name = "ring",
-                                   .lp_count = MOST_WORKERS,
-                                   .state_bytes = ends_bytes,
-                                   .init = zero_bytes,
-                                   .handle = pass_on};
-    struct cw_config config = {.worker_count = 1, .end_ps = CW_TIME_MAX};
+    return least_ps;
+}
+
+/* Returns the trace hash. *are_apart: whether the states of different workers are (lp_states.h). */
+static uint64_t run_ring(enum cw_sync sync, const int64_t *least_ps, bool *are_apart)
+{
+    const bool alone = sync == CW_SEQUENTIAL;
+    const struct cw_config config = {.sync = sync,
+                                     .worker_count = alone ? 1 : MOST_WORKERS,
+                                     .thread_count = 2,
+                                     .least_delay_ps = alone ? NULL : least_ps,
+                                     .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};
-    uint64_t hash = 0;
-    for (int i = 0; i < 3; i++) {
-        config.sync = i == 0 ? CW_SEQUENTIAL : i == 1 ? CW_CONSERVATIVE : CW_ADAPTIVE;
-        struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-        if (sim == NULL)
-            fail_msg("%s", error.text);
-        assert_int_equal(cw_inject(sim, MOST_WORKERS - 5, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
-        if (cw_drain(sim, &error) != CW_OK)
-            fail_msg("%s", error.text);
-        struct cw_stats stats;
-        cw_sim_stats(sim, &stats);
-        assert_int_equal(stats.events_committed, MOST_WORKERS + 11);
-        assert_true(i == 0 || stats.trace_hash == hash);
-        hash = stats.trace_hash;
-        cw_sim_free(sim);
-        config.worker_count = MOST_WORKERS;
-        config.thread_count = 2;
-        config.least_delay_ps = least_ps;
-    }
-    config.worker_count = MOST_WORKERS + 1;
-    config.least_delay_ps = NULL;
-    assert_null(cw_sim_create(&config, &model, &error));
+    struct cw_sim *const sim = cw_sim_create(&config, &ring_model, &error);
+    if (sim == NULL)
+        fail_msg("%s", error.text);
+    *are_apart = sim->lp_states.is_apart;
+    assert_int_equal(cw_inject(sim, MOST_WORKERS - 5, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
+    if (cw_drain(sim, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    struct cw_stats stats;
+    cw_sim_stats(sim, &stats);
+    assert_int_equal(stats.events_committed, MOST_WORKERS + 11);
+    cw_sim_free(sim);
+    return stats.trace_hash;
+}
+
+static void a_token_goes_round_1024_workers(void **state)
+{
+    (void)state;
+    bool are_apart;
+    int64_t *const least_ps = ring_delays();
+    const uint64_t hash = run_ring(CW_SEQUENTIAL, NULL, &are_apart);
+    assert_true(run_ring(CW_CONSERVATIVE, least_ps, &are_apart) == hash);
+    assert_true(run_ring(CW_ADAPTIVE, least_ps, &are_apart) == hash);
+    const struct cw_config config = {
+        .sync = CW_ADAPTIVE, .worker_count = MOST_WORKERS + 1, .end_ps = CW_TIME_MAX};
+    struct cw_error error = {0};
+    assert_null(cw_sim_create(&config, &ring_model, &error));
     assert_int_equal(error.exit_code, CW_USAGE);
     free(least_ps);
+}
+
+/* In a process of its own: the limit stays. Returns its exit code: 0 if all is as it should be. */
+static int run_ring_with_limit(int resource, bool should_be_apart)
+{
+    const pid_t process = fork();
+    assert_true(process >= 0);
+    if (process == 0) {
+        const struct rlimit limit = {(rlim_t)2 << 30, (rlim_t)2 << 30};
+        bool are_apart, are_right = setrlimit(resource, &limit) == 0;
+        int64_t *const least_ps = ring_delays();
+        const uint64_t hash = run_ring(CW_SEQUENTIAL, NULL, &are_apart);
+        are_right &= run_ring(CW_ADAPTIVE, least_ps, &are_apart) == hash;
+        are_right &= are_apart == should_be_apart;
+        free(least_ps);
+        _exit(are_right ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(process, &status, 0), process);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+/* 1,024 workers would like 16 GiB of addresses for their states. */
+static void few_addresses_are_enough_for_1024_workers(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* a sanitizer takes terabytes of addresses itself */
+#endif
+    assert_int_equal(run_ring_with_limit(RLIMIT_AS, false), 0);
+}
+
+/* A limit on memory that may be written, which the system counts as with vm.overcommit_memory 2. */
+static void addresses_do_not_count_as_memory(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* as above */
+#endif
+    assert_int_equal(run_ring_with_limit(RLIMIT_DATA, true), 0);
 }
 
 int main(void)
@@ -295,6 +353,8 @@ int main(void)
         cmocka_unit_test(chains_without_delay_go_down_to_the_last_depth),
         cmocka_unit_test(counters_go_beyond_2_to_32),
         cmocka_unit_test(a_token_goes_round_1024_workers),
+        cmocka_unit_test(few_addresses_are_enough_for_1024_workers),
+        cmocka_unit_test(addresses_do_not_count_as_memory),
     };
     return cmocka_run_group_tests_name("core_ends", tests, NULL, NULL);
 }
