@@ -235,8 +235,10 @@ static unsigned shift_for_far(const struct pending *pending)
     const uint64_t half_ps = samples > 0 ? times[samples / 2] - pending->far_first_ps : 0;
     if (half_ps == 0)
         return pending->shift;
-    const uint64_t width_ps = half_ps / (pending->count / 2 + 1) * bucket_events_wanted(pending);
-    const unsigned shift = log2_of(width_ps);
+    /* as a product first: there may be many events to a ps */
+    const unsigned __int128 width_ps =
+        (unsigned __int128)half_ps * bucket_events_wanted(pending) / (pending->count / 2 + 1);
+    const unsigned shift = log2_of(width_ps > INT64_MAX ? INT64_MAX : (uint64_t)width_ps);
     return shift > SHIFT_MAX ? SHIFT_MAX : shift;
 }
 

@@ -346,6 +346,21 @@ static void the_width_follows_a_model_that_slows_down(void **state)
     fixture_free(fixture);
 }
 
+/* As for others, so that a chunk of memory does not hold one event. */
+static void the_first_width_is_found_for_many_events_to_a_ps(void **state)
+{
+    (void)state;
+    enum { PENDING = 4096, SPAN_PS = 2000 };
+    struct fixture *const fixture = fixture_create(13);
+    for (int i = 0; i < PENDING; i++)
+        push_at(fixture, cw_rng_below(&fixture->rng, SPAN_PS));
+    assert_non_null(pending_peek(&fixture->pending));
+    /* 512 of them in 250 ps */
+    assert_in_range(fixture->pending.shift, 7, 8);
+    pop_all(fixture);
+    fixture_free(fixture);
+}
+
 /* Rollbacks put many events back at once. They are no reason for narrow buckets. */
 static void the_width_does_not_follow_events_that_are_put_back(void **state)
 {
@@ -478,6 +493,7 @@ int main(void)
         cmocka_unit_test(every_part_of_the_key_decides_in_its_turn),
         cmocka_unit_test(the_width_follows_a_model_that_slows_down),
         cmocka_unit_test(entries_that_are_dropped_are_gone_and_all_others_stay),
+        cmocka_unit_test(the_first_width_is_found_for_many_events_to_a_ps),
         cmocka_unit_test(the_width_does_not_follow_events_that_are_put_back),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
