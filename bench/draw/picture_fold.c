@@ -141,7 +141,7 @@ struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint
     }
     for (uint32_t sip = picture->sip_count; !apart && sip-- > 0;)
         folded->first_sip[box_of(&f, sip)] = sip;
-    if (picture->cubes != NULL)
+    if (folded->cubes != NULL)
         fold_cubes(&f, folded);
     fold_links(&f, folded);
     return folded;

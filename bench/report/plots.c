@@ -167,19 +167,23 @@ static void plot_script(FILE *out, const struct survey *survey, const struct plo
 
 /* ---- files and gnuplot ----------------------------------------------------------------------- */
 
+/* The path of a plot's file, which may be written. */
+static int plot_path(const char *folder, const char *name, const char *suffix, char path[PATH_MAX],
+                     struct cw_error *error)
+{
+    if (snprintf(path, PATH_MAX, "%s/%s.%s", folder, name, suffix) < PATH_MAX)
+        return output_path_check(path, error);
+    return cw_error_set(error, CW_NO_RESOURCE, "cannot write %.300s/%s.%s: %s", folder, name,
+                        suffix, strerror(ENAMETOOLONG));
+}
+
 static FILE *plot_open(const char *folder, const char *name, const char *suffix,
                        struct cw_error *error)
 {
     char path[PATH_MAX];
-    FILE *file = NULL;
-    const bool fits =
-        snprintf(path, sizeof path, "%s/%s.%s", folder, name, suffix) < (int)sizeof path;
-    if (fits && output_path_check(path, error) != CW_OK)
+    if (plot_path(folder, name, suffix, path, error) != CW_OK)
         return NULL;
-    if (fits)
-        file = fopen(path, "we");
-    else
-        errno = ENAMETOOLONG;
+    FILE *const file = fopen(path, "we");
     if (file == NULL)
         cw_error_set(error, CW_NO_RESOURCE, "cannot write %.300s/%s.%s: %s", folder, name, suffix,
                      strerror(errno));
@@ -223,9 +227,20 @@ static int plot_run(const char *folder, const char *name, struct cw_error *error
                             : "");
 }
 
+/* gnuplot would follow a link, and write read-only files where the superuser runs it. */
+static int plot_check_images(const char *folder, const struct plot *plot, struct cw_error *error)
+{
+    char path[PATH_MAX];
+    return plot_path(folder, plot->name, "svg", path, error) == CW_OK
+               ? plot_path(folder, plot->name, "png", path, error)
+               : error->exit_code;
+}
+
 static int plot_one(const char *folder, const struct survey *survey, const struct plot *plot,
                     struct cw_error *error)
 {
+    if (plot_check_images(folder, plot, error) != CW_OK)
+        return error->exit_code;
     FILE *file = plot_open(folder, plot->name, "dat", error);
     if (file == NULL)
         return error->exit_code;

@@ -250,8 +250,6 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, bool exten
     if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
         return fail_study_db(db, error);
     const bool is_new = tables == 0 && application == 0; /* or its sweep was killed at once */
-    if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
-        return fail_study_db(db, error);
     if (!is_new && (application != APPLICATION || version != SCHEMA_VERSION))
         return cw_error_set(error, CW_USAGE,
                             "%.500s is no database of a study that this version can write",

@@ -78,16 +78,12 @@ static int survey_read_file(struct survey *survey, const char *path, const char 
     static const char sqlite[] = "SQLite format 3";
     char head[HEAD_BYTES] = "";
     FILE *const file = fopen(path, "rbe");
-    size_t bytes = 0;
-    if (file != NULL) {
-        bytes = fread(head, 1, sizeof head - 1, file);
-        const bool failed = ferror(file) != 0;
+    const size_t bytes = file != NULL ? fread(head, 1, sizeof head - 1, file) : 0;
+    const int number = file == NULL || ferror(file) ? errno : 0;
+    if (file != NULL)
         fclose(file);
-        if (failed)
-            bytes = 0;
-    }
-    if (file == NULL)
-        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(errno));
+    if (number != 0)
+        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(number));
     head[bytes] = '\0';
     if (memcmp(head, sqlite, sizeof sqlite) == 0)
         return survey_database_read(survey, path, error);

@@ -171,6 +171,17 @@ static const char *built_in_preset(struct config_loader *loader, const char *pre
     return NULL;
 }
 
+/* The loader has not said so: it has the user's own three files, and needs no other. */
+static void no_presets(struct config_loader *loader, const char *preset)
+{
+    const struct config_place nowhere = {0};
+    char quoted[TEXT_QUOTE_BYTES];
+    config_error(loader, nowhere,
+                 "preset %s: no topology.yaml in %.200s, which CUBEWARP_CONFIGS names; presets are "
+                 "in its folder presets",
+                 text_quote(preset, strlen(preset), quoted), environment_get(ENVIRONMENT_CONFIGS));
+}
+
 const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
                                const char *preset, const struct builtin_file **builtin)
 {
@@ -178,14 +189,15 @@ const char *config_find_preset(struct config_loader *loader, const char *configs
     const size_t bytes = strlen(preset);
     if (strchr(preset, '/') != NULL || (bytes > 5 && strcmp(preset + bytes - 5, ".yaml") == 0))
         return config_arena_text(loader->arena, preset, bytes);
+    if (configs_dir == NULL && !loader->arena->failed)
+        no_presets(loader, preset);
     if (configs_dir == NULL)
         return NULL;
     if (configs_dir == CONFIG_BUILT_IN)
         return built_in_preset(loader, preset, builtin);
-    char folder[PATH_MAX];
+    char folder[PATH_MAX]; /* has room: topology.yaml, a longer name, was found there */
     char path[PATH_MAX];
-    if (snprintf(folder, sizeof folder, "%s/presets", configs_dir) >= (int)sizeof folder)
-        return NULL;
+    (void)snprintf(folder, sizeof folder, "%s/presets", configs_dir);
     if (snprintf(path, sizeof path, "%s/%s.yaml", folder, preset) >= (int)sizeof path ||
         bytes == 0 || access(path, F_OK) != 0) {
         unknown_preset(loader, folder, preset);

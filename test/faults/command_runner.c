@@ -285,6 +285,10 @@ static void write_inputs(void)
     assert_non_null(larger);
     fprintf(larger, "%s  seed: [1, 2]\n", study);
     fclose(larger);
+    FILE *const values = fopen(runner_scratch("values"), "w"); /* 64 zeros of each of two ranks */
+    assert_non_null(values);
+    assert_int_equal(ftruncate(fileno(values), 2 * 64 * 4), 0);
+    fclose(values);
 }
 
 void runner_prepare(const struct command *command)

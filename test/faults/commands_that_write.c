@@ -38,6 +38,10 @@ const struct command commands_that_write[] = {
      .setup = "topo --algorithm ring_rs_ag --set system.sips.count=2 --xml in_ring.xml",
      .line = "run --algorithm in_ring.xml " SMALL " --csv a.csv",
      .files = {{"a.csv", FILE_ROWS, true}}},
+    {.name = "run_gradient",
+     .line = "run " MACHINE " --bench ccl_gradient --dtype f32 --data ../values --data-out o.bin"
+             " --csv a.csv",
+     .files = {{"o.bin", FILE_SAME, true}, {"a.csv", FILE_ROWS, true}}},
     {.name = "replay", .setup = "run " SMALL " --op-log in_o.zst", .line = "replay in_o.zst"},
     {.name = "compare",
      .setup = "run " SMALL " --json in_a.json;run " SMALL " --json in_b.json",

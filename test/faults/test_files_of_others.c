@@ -57,7 +57,13 @@ static const char *const writing[] = {
     "run " SMALL " --ccl-trace",
     "run " SMALL " --links",
     "phold --lps 4 --end 1 --engine-log",
+    "phold --lps 4 --end 1 --engine-trace",
+    "phold --lps 4 --end 1 --json",
+    "run " SMALL " --svg",
+    "run " SMALL " --engine-log",
     "topo --set system.sips.count=2 --svg",
+    "topo --set system.sips.count=2 --algorithm ring_rs_ag --xml",
+    "perf run --set self-test --rounds 1 --no-history --json",
     "perf run --set self-test --rounds 1 --history",
 };
 enum { WRITING = sizeof writing / sizeof *writing };
@@ -92,6 +98,30 @@ static void a_read_only_file_is_not_replaced(void **state)
         fclose(file);
         assert_string_equal(text, "mine");
         assert_int_equal(unlink(in_folder("kept.json")), 0);
+    }
+}
+
+/* Those that gnuplot would write, too. */
+static void no_file_of_a_plot_is_written_through_a_link_that_leads_nowhere(void **state)
+{
+    static const char *const files[] = {"time.dat", "time.gp", "time.svg", "time.png"};
+    char target[64], result[128];
+    (void)state;
+    snprintf(result, sizeof result, "%s", in_folder("sizes.json"));
+    struct run_output said = run_line(0,
+                                      "run --set system.sips.count=2 --set sip.cube_mesh.w=1 --set "
+                                      "sip.cube_mesh.h=1 --bytes 128:512:x2 --json %s",
+                                      result);
+    run_output_free(&said);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        assert_int_equal(symlink("nowhere", in_folder(files[i])), 0);
+        said = run_line(4, "report %s --plots %s", result, folder);
+        assert_non_null(strstr(said.err, "is a symbolic link to a file that is not there"));
+        assert_non_null(strstr(said.err, in_folder(files[i])));
+        run_output_free(&said);
+        assert_int_equal(readlink(in_folder(files[i]), target, sizeof target), 7);
+        assert_int_not_equal(access(in_folder("nowhere"), F_OK), 0);
+        assert_int_equal(unlink(in_folder(files[i])), 0);
     }
 }
 
@@ -197,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_that_leads_nowhere_is_not_replaced),
         cmocka_unit_test(a_read_only_file_is_not_replaced),
+        cmocka_unit_test(no_file_of_a_plot_is_written_through_a_link_that_leads_nowhere),
         cmocka_unit_test(a_link_to_a_file_stays_a_link),
         cmocka_unit_test(permissions_are_those_of_the_umask_or_of_the_file_before),
         cmocka_unit_test(no_code_is_loaded_that_a_found_file_names),

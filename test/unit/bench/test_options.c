@@ -14,6 +14,7 @@
 
 #include "bench/options/options_run.h"
 #include "bench/options/options.h"
+#include "bench/options/options_report.h"
 #include "bench/options/options_size.h"
 #include "bench/options/options_table.h"
 
@@ -378,6 +379,25 @@ static void options_and_arguments_stand_in_any_order(void **state)
     refuse_line("run -- --quiet", "unexpected argument '--quiet'");
 }
 
+static void a_report_is_made_of_up_to_2048_files(void **state)
+{
+    static struct report_options report;
+    static char *argv[REPORT_FILES_MAX + 3] = {"report"};
+    char file[] = "a.json";
+    struct cw_error error = {.text = ""};
+    (void)state;
+    for (int i = 1; i <= REPORT_FILES_MAX + 1; i++)
+        argv[i] = file;
+    struct options read = {.command = COMMAND_REPORT, .values = &report};
+    assert_int_equal(options_read(&read, REPORT_FILES_MAX + 1, argv, &error), CW_OK);
+    assert_int_equal(report.path_count, REPORT_FILES_MAX);
+    memset(&report, 0, sizeof report);
+    read = (struct options){.command = COMMAND_REPORT, .values = &report};
+    assert_int_equal(options_read(&read, REPORT_FILES_MAX + 2, argv, &error), CW_USAGE);
+    assert_string_equal(error.text, "more than 2048 files; results of many points belong into one "
+                                    "database, as sweep makes it");
+}
+
 /* What the reader and the generated texts rely on. */
 static void each_row_of_the_table_is_complete(void **state)
 {
@@ -418,6 +438,7 @@ int main(void)
         cmocka_unit_test(threads_choose_the_mode_unless_it_is_given),
         cmocka_unit_test(outputs_that_exclude_each_other_are_refused),
         cmocka_unit_test(an_option_that_stands_twice_is_refused),
+        cmocka_unit_test(a_report_is_made_of_up_to_2048_files),
         cmocka_unit_test(options_and_arguments_stand_in_any_order),
         cmocka_unit_test(each_row_of_the_table_is_complete),
     };

@@ -297,6 +297,8 @@ static void parts_are_named_or_an_arrays(void **state)
     array_is(slurm, "array", 3, 5);
     array_is(slurm, "array/9", 5, 9);
     array_is(slurm, "array/4", 0, 0);
+    array_is(slurm, "array/0", 0, 0);
+    array_is(slurm, "array/9x", 0, 0);
     const struct variable chosen[] = {{"SLURM_ARRAY_TASK_ID", "7"},
                                       {"SLURM_ARRAY_TASK_MIN", "3"},
                                       {"SLURM_ARRAY_TASK_MAX", "7"},
@@ -329,6 +331,24 @@ static void parts_share_all_points(void **state)
         for (uint32_t i = 1; i <= 7; i++)
             parts += study_shard_has((struct study_shard){i, 7}, point);
         assert_int_equal(parts, 1);
+    }
+}
+
+static void words_are_quoted_for_a_shell(void **state)
+{
+    static const char *const words[][2] = {{"run", "run"},
+                                           {"a=b,c:1/2-3_4.5+6@7%", "a=b,c:1/2-3_4.5+6@7%"},
+                                           {"", "''"},
+                                           {"two words", "'two words'"},
+                                           {"it's $HOME", "'it'\\''s $HOME'"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char text[64] = "";
+        FILE *const stream = fmemopen(text, sizeof text, "w");
+        assert_non_null(stream);
+        study_put_word(stream, words[i][0]);
+        assert_int_equal(fclose(stream), 0);
+        assert_string_equal(text, words[i][1]);
     }
 }
 
@@ -387,6 +407,7 @@ int main(void)
         cmocka_unit_test(ranges_are_exact),
         cmocka_unit_test(parts_are_named_or_an_arrays),
         cmocka_unit_test(parts_share_all_points),
+        cmocka_unit_test(words_are_quoted_for_a_shell),
         cmocka_unit_test(estimates_are_near),
         cmocka_unit_test(estimates_of_small_chunks_are_near),
     };

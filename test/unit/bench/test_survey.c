@@ -349,6 +349,56 @@ static void a_cut_database_is_told_as_damaged(void **state)
     }
 }
 
+static void refused_with(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void refused_with(const char *path, const char *format, ...)
+{
+    char expected[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(expected, sizeof expected, format, args);
+    va_end(args);
+    struct survey survey;
+    struct cw_error error = {.exit_code = CW_OK};
+    survey_init(&survey);
+    assert_int_equal(survey_read(&survey, &path, 1, &error), CW_USAGE);
+    assert_string_equal(cw_error_text(&error), expected);
+    survey_free(&survey);
+}
+
+static void files_that_cannot_be_read_say_why(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cubewarp-survey-XXXXXX";
+    refused_with("/nonexistent", "cannot read /nonexistent: No such file or directory");
+    refused_with("/", "cannot read /: Is a directory");
+    close(mkstemp(path));
+    fill_database(path, "CREATE TABLE point (a)");
+    sqlite3 *writer = NULL;
+    assert_int_equal(sqlite3_open(path, &writer), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(writer, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    refused_with(path, "%s: database is locked", path);
+    sqlite3_close(writer);
+    unlink(path);
+}
+
+/* It was one when its first bytes were read. */
+static void an_engine_log_that_is_gone_or_empty_is_refused(void **state)
+{
+    (void)state;
+    struct survey survey;
+    struct cw_error error = {.exit_code = CW_OK};
+    survey_init(&survey);
+    assert_int_equal(survey_log_read(&survey, "/nonexistent", &error), CW_USAGE);
+    assert_string_equal(cw_error_text(&error),
+                        "cannot read /nonexistent: No such file or directory");
+    assert_int_equal(survey_log_read(&survey, "/dev/null", &error), CW_USAGE);
+    assert_ptr_equal(
+        strstr(cw_error_text(&error), "/dev/null:1: no engine log: there is no column "),
+        cw_error_text(&error));
+    survey_free(&survey);
+}
+
 /* ---- words and numbers ----------------------------------------------------------------------- */
 
 static void numbers_are_short_and_grouped(void **state)
@@ -492,6 +542,8 @@ int main(void)
         cmocka_unit_test(a_history_has_the_median_of_each_run),
         cmocka_unit_test(a_history_marks_runs_with_other_results),
         cmocka_unit_test(a_cut_database_is_told_as_damaged),
+        cmocka_unit_test(files_that_cannot_be_read_say_why),
+        cmocka_unit_test(an_engine_log_that_is_gone_or_empty_is_refused),
         cmocka_unit_test(numbers_are_short_and_grouped),
         cmocka_unit_test(the_summary_names_the_fastest_and_by_how_much),
         cmocka_unit_test(ticks_cover_the_data),
