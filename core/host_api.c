@@ -2,7 +2,7 @@
  * host_api.c: the functions that the host calls: create, inject, drain, read (cw.h).
  *
  * On one thread, the host's. A drain depends on the synchronisation mode: sequential.c or
- * timewarp/parallel.c.
+ * drain/parallel.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "core/sequential.h"
 #include "core/simulation.h"
 #include "core/stats.h"
-#include "core/timewarp/parallel.h"
+#include "core/drain/parallel.h"
 #include "core/worker.h"
 
 enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKERS_MAX = 1024 };

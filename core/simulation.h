@@ -1,6 +1,6 @@
 /*
  * simulation.h: the data of one simulation, for the engine's own files. No functions: those are
- * in host_api.c, sequential.c and timewarp/parallel.c.
+ * in host_api.c, sequential.c and drain/parallel.c.
  *
  * The engine keeps no state outside struct cw_sim. Its configuration is const after creation. The
  * host's thread enters between drains, the workers' threads during a drain.

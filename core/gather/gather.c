@@ -19,7 +19,7 @@
 #include "core/timewarp/receive.h"
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"
-#include "core/timewarp/worker_loop.h"
+#include "core/drain/worker_loop.h"
 #include "core/worker.h"
 
 enum {

@@ -42,7 +42,7 @@ struct throttle {
     size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
     uint64_t pending;       /* events of this worker, when it last looked around */
-    unsigned batch;         /* events between two looks at the others (worker_loop.c); */
+    unsigned batch;         /* events between two looks at the others (core/drain/); */
     unsigned batch_ahead;   /* of them, those that are speculated on, at most */
     size_t log_bytes_most;  /* that the undo log may take */
     unsigned patience;      /* turns to wait before the next speculative event; */

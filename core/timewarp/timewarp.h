@@ -28,7 +28,7 @@
 
 struct worker;
 
-/* The handler call that is running, and failures (worker_loop.c). */
+/* The handler call that is running, and failures (handle_events.c). */
 struct current {
     const struct cw_event *handling; /* NULL: no handler is running */
     bool speculative;                /* the event is handled speculatively */

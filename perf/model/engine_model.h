@@ -1,6 +1,6 @@
 /*
  * engine_model.h: how long the engine would take on N workers, each with a core of its own: a
- * simulation of the engine's loop (core/timewarp/worker_loop.c), driven by the trace of a
+ * simulation of the engine's loop (core/drain/worker_loop.c), driven by the trace of a
  * sequential run (projection.h). Each worker takes turns: it looks at the promises of the workers
  * that may send to it, handles a batch of safe events, publishes and promises. A worker without a
  * safe event goes on looking, speculates when its patience has gone, and begins a round of GVT

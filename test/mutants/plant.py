@@ -333,7 +333,7 @@ def mutants_of(file):
 FILES = """core/timewarp/gvt.c core/timewarp/promise.c core/timewarp/rollback.c
 core/timewarp/lazy_cancel.c core/timewarp/receive.c core/timewarp/throttle.c core/timewarp/make_room.c
 core/timewarp/fossil.c core/timewarp/undo_log.c core/timewarp/send.c core/timewarp/wait.c
-core/timewarp/worker_loop.c core/timewarp/stress.c core/timewarp/parallel.c core/exchange/mailbox.c
+core/drain/handle_events.c core/drain/worker_loop.c core/drain/parallel.c core/timewarp/stress.c core/exchange/mailbox.c
 core/exchange/links.c core/exchange/recorder.c core/exchange/record_outbox.c
 core/exchange/record_merge.c core/host/threads.c core/balance/draft.c core/balance/migrate.c
 core/balance/trial.c core/balance/balance.c core/gather/gather.c core/memory/table.c

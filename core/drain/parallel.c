@@ -1,7 +1,7 @@
 /*
  * parallel.c: see parallel.h. The workers' own loop is in worker_loop.c.
  */
-#include "core/timewarp/parallel.h"
+#include "core/drain/parallel.h"
 
 #include "core/balance/balance.h"
 #include "core/balance/migrate.h"
@@ -19,7 +19,7 @@
 #include "core/timewarp/stress.h"
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"
-#include "core/timewarp/worker_loop.h"
+#include "core/drain/worker_loop.h"
 #include "core/worker.h"
 
 /* Returns the number of threads that the workers run on: at most one for each core, and surplus
