@@ -5,9 +5,11 @@
 #define _GNU_SOURCE /* locks of open files */
 #include "bench/study/study_db.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +19,7 @@
 #include "bench/study/damaged_database.h"
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
+#include "collectives/config/input/text.h"
 #include "core/host/output_path.h"
 #include "perf/database.h"
 
@@ -110,22 +113,50 @@ static int64_t number_of(struct study_db *db, const char *text)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+static int is_sqlite_name(const struct dirent *entry)
+{
+    const char *const dot = strrchr(entry->d_name, '.');
+    return dot != NULL && strcmp(dot, ".sqlite") == 0;
+}
+
+/* The option that demands the database does not begin one. Names the database of the same folder
+ * that may be meant. */
+static int refuse_missing(const char *path, const char *option, struct cw_error *error)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    struct dirent **entries = NULL;
+    struct text_nearest nearest = {0};
+    char quoted[TEXT_QUOTE_BYTES], meant[TEXT_QUOTE_BYTES + 20] = "";
+    const int count = folder != NULL ? scandir(folder, &entries, is_sqlite_name, alphasort) : 0;
+    for (int i = 0; i < count; i++)
+        text_nearest_try(&nearest, slash != NULL ? slash + 1 : path, entries[i]->d_name);
+    if (nearest.best != NULL)
+        snprintf(meant, sizeof meant, "; did you mean %s?",
+                 text_quote(nearest.best, strlen(nearest.best), quoted));
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    free(folder);
+    return cw_error_set(error, CW_USAGE,
+                        "%.500s: there is no such database; %s goes on with one that is there%s",
+                        path, option, meant);
+}
+
 /*
  * Only one sweep writes. The lock belongs to the open file, not to the process, so that SQLite's
  * own locks of the same file are not lost with it; it is gone when the process is, however it ends.
  */
-static int lock_file(struct study_db *db, bool must_exist, struct cw_error *error)
+static int lock_file(struct study_db *db, struct study_opening opening, struct cw_error *error)
 {
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITER_BYTE, .l_len = 1};
     if (output_path_check(db->path, error) != CW_OK)
         return error->exit_code;
+    const bool must_exist = opening.must_exist || opening.extends;
     db->lock = open(db->path, O_RDWR | O_CLOEXEC | (must_exist ? 0 : O_CREAT), 0666);
     if (db->lock < 0 && errno == ENOENT && must_exist)
-        return cw_error_set(error, CW_USAGE,
-                            "%.500s: there is no such database; --resume goes on with one that is "
-                            "there",
-                            db->path);
+        return refuse_missing(db->path, opening.extends ? "--extend" : "--resume", error);
     if (db->lock < 0)
         return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %s", db->path, strerror(errno));
     if (fcntl(db->lock, F_OFD_SETLK, &lock) == 0)
@@ -286,7 +317,7 @@ int study_db_open(const char *path, const struct study *study, struct study_shar
     (*db)->study = study;
     (*db)->path = own;
     (*db)->lock = -1;
-    int code = lock_file(*db, opening.must_exist, error);
+    int code = lock_file(*db, opening, error);
     if (code == CW_OK)
         code = open_sqlite(*db, shard, opening.extends, error);
     if (code == CW_OK)

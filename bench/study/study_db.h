@@ -44,8 +44,9 @@ struct study_outcome {
 };
 
 struct study_opening {
-    bool must_exist; /* else the database is created where there is none */
-    bool extends;    /* a database of another study becomes this study's (study_extend.h) */
+    /* The database must be there; with neither of them it is created where there is none. */
+    bool must_exist;
+    bool extends; /* a database of another study becomes this study's (study_extend.h) */
 };
 
 /*

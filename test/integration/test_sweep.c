@@ -235,6 +235,32 @@ static void a_database_of_another_study_is_refused(void **state)
     assert_int_not_equal(access(file_of("absent", "sqlite"), F_OK), 0);
 }
 
+/* Both options go on with a database: a slip of the pen begins none. */
+static void a_database_that_is_not_there_is_refused_with_the_nearest_name(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"--extend", "--resume"};
+    write_study("speeds", "base: {preset: tiny, no-data: true}\n");
+    free(sweep(0, "speeds", "speeds", ""));
+    for (size_t i = 0; i < 2; i++) {
+        char message[200];
+        struct run_output output = run_line(2, "sweep %s --db %s %s", file_of("speeds", "yaml"),
+                                            file_of("spedes", "sqlite"), options[i]);
+        snprintf(message, sizeof message,
+                 "spedes.sqlite: there is no such database; %s goes on with one that is there; did "
+                 "you mean 'speeds.sqlite'?",
+                 options[i]);
+        assert_non_null(strstr(output.err, message));
+        run_output_free(&output);
+        output = run_line(2, "sweep %s --db %s %s", file_of("speeds", "yaml"),
+                          file_of("quite_another", "sqlite"), options[i]);
+        assert_null(strstr(output.err, "did you mean"));
+        run_output_free(&output);
+    }
+    assert_int_not_equal(access(file_of("spedes", "sqlite"), F_OK), 0);
+    assert_int_not_equal(access(file_of("quite_another", "sqlite"), F_OK), 0);
+}
+
 /* The refusal says how far two studies agree; --extend keeps what agrees, and loses nothing. */
 static void a_changed_study_keeps_the_points_that_agree(void **state)
 {
@@ -528,6 +554,7 @@ int main(void)
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(labels_are_shown_without_control_characters),
         cmocka_unit_test(a_database_of_another_study_is_refused),
+        cmocka_unit_test(a_database_that_is_not_there_is_refused_with_the_nearest_name),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
         cmocka_unit_test(a_damaged_database_is_refused),
         cmocka_unit_test(failures_stop_no_other_point),
