@@ -288,7 +288,7 @@ structure: ## the house in figures: rooms, pairs, circles, assertions, citations
 
 lint: ## include arrows, layout, cppcheck
 	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
-	@test/lint.sh
+	@BUILD=$(BUILD) test/lint.sh
 
 # What needs no run to be found. The packages are this target's alone.
 analyze: ## cppcheck, clang-tidy and gcc's analyzer over every C source: ten minutes, then what changed (ANALYZERS=clang: clang's)
