@@ -1,14 +1,16 @@
 /*
- * cmd_check.c: `cubewarp check`: prints every error of a configuration, or that it has
- * none: those that the loader finds, then whether the chosen algorithm does the collective of a
- * bench that is named, and runs on this machine with the sizes that are given, or with its own
- * n_elem: hooks, mapper and validator are asked as a run
- * asks them. Then an estimate of the run.
+ * cmd_check.c: `cubewarp check`: prints every error of a configuration, or that it has none. The
+ * loader finds the first ones. Then the algorithm must do the collective of a bench that is named,
+ * and run on this machine with the sizes that are given, or with its own n_elem: hooks, mapper and
+ * validator are asked as by a run. Then come the algorithms or schedules that automatic choices
+ * take, and an estimate of the run.
  */
 #include "bench/cli/cmd_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bench/cli/cli.h"
 #include "bench/programs/bench.h"
@@ -19,19 +21,34 @@
 #include "collectives/runtime/dist_rehearsal.h"
 #include "collectives/runtime/distributed.h"
 #include "core/host/host_limits.h"
+#include "core/host/text_stream.h"
 
-/* Asks for a call of n_elem elements per shard. */
+/* Asks for a call of n_elem elements per shard, and writes down the choice that is made for it. */
 static int check_size(const struct config *config, const struct run_options *options,
-                      enum ccl_collective collective, uint64_t n_elem, struct cw_error *error)
+                      enum ccl_collective collective, uint64_t n_elem, FILE *choices,
+                      struct cw_error *error)
 {
-    const struct ccl_call call = {.hw = &config->hw,
-                                  .ccl = &config->ccl,
+    struct config expected = *config;
+    struct dist_choice choice;
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&config->ccl, collective, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    if (options->size_count > 0 && algorithm->schedule != NULL) { /* a run makes one for each */
+        expected.ccl.n_elem = n_elem * (uint64_t)dtype_bytes(options->dtype) / tl_itemsize(LP_F16);
+        expected.ccl.n_elem_is_most = strcmp(options->bench, "ccl_allreduce") == 0;
+    }
+    const struct ccl_call call = {.hw = &expected.hw,
+                                  .ccl = &expected.ccl,
                                   .collective = collective,
                                   .world_size = dist_world_size_for(config),
                                   .n_elem = n_elem,
                                   .dtype = (enum lp_dtype)options->dtype,
                                   .math = LP_MATH_SUM};
-    return dist_rehearse(config, &call, error);
+    const int code = dist_rehearse(&expected, &call, &choice, error);
+    if (code == CW_OK && choice.why[0] != '\0')
+        fprintf(choices, "# %s takes %s: %s\n", config->ccl.algorithm, choice.name, choice.why);
+    return code;
 }
 
 /* The elements of the call that a run of its i-th size makes; without sizes, of its only one. */
@@ -63,19 +80,19 @@ static int check_collective(const struct config *config, const struct run_option
 
 /* All sizes. One that cannot run is told, and is an error if no other can, as in a run. */
 static int check_algorithm(const struct config *config, const struct run_options *options,
-                           struct cw_error *error)
+                           FILE *choices, struct cw_error *error)
 {
     enum ccl_collective collective = CCL_COLLECTIVES;
     if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)
         return check_size(config, options, collective,
-                          check_elements(config, options, collective, 0), error);
+                          check_elements(config, options, collective, 0), choices, error);
     size_t refused = 0;
     for (size_t i = 0; i < options->size_count; i++) {
         struct cw_error own = {.exit_code = CW_OK};
-        if (check_size(config, options, collective, check_elements(config, options, collective, i),
-                       &own) == CW_OK)
+        const uint64_t n_elem = check_elements(config, options, collective, i);
+        if (check_size(config, options, collective, n_elem, choices, &own) == CW_OK)
             continue;
         if (refused++ == 0)
             *error = own;
@@ -117,13 +134,19 @@ int check_main(int argc, char **argv)
     const int result = cli_begin(&options, COMMAND_CHECK, argc, argv, &config);
     if (config == NULL)
         return result;
-    const int code = check_algorithm(config, &options, &error);
+    char *text = NULL;
+    size_t bytes;
+    FILE *const choices = text_stream_open(&text, &bytes);
+    int code = choices != NULL ? check_algorithm(config, &options, choices, &error) : CW_OK;
+    if (choices == NULL || fclose(choices) != 0)
+        code = cw_error_memory(&error, "the choices of a run");
     if (code == CW_OK) {
-        printf("ok, configuration %s\n", config->digest);
+        printf("ok, configuration %s\n%s", config->digest, text);
         print_estimate(&options, config);
     } else {
         fprintf(stderr, "%s\n", error.text);
     }
+    free(text);
     config_free(config);
     return cli_end("check", code);
 }

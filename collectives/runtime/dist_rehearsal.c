@@ -8,6 +8,7 @@
 #include "collectives/relay.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_scratch.h"
+#include "collectives/schedule/schedule_program.h"
 
 int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
                     struct cw_error *error)
@@ -149,7 +150,26 @@ static int rehearse_call(struct rehearsal *r, struct cw_error *error)
     return code;
 }
 
-int dist_rehearse(const struct config *config, const struct ccl_call *call, struct cw_error *error)
+static int note_choice(const struct rehearsal *r, struct dist_choice *choice,
+                       struct cw_error *error)
+{
+    const struct schedule_program *const program = install_plans_program(r->plans);
+    struct ccl_choice by_call = {.why = ""};
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(r->call, &by_call, error);
+    if (algorithm == NULL)
+        return error->exit_code;
+    const struct schedule *const schedule =
+        program != NULL && algorithm->schedule != NULL ? program->schedule : NULL;
+    snprintf(choice->name, sizeof choice->name, "%s",
+             schedule != NULL ? schedule->name : algorithm->name);
+    snprintf(choice->why, sizeof choice->why, "%s%s%s",
+             schedule != NULL ? schedule->why : by_call.why, by_call.advice[0] != '\0' ? "; " : "",
+             by_call.advice);
+    return CW_OK;
+}
+
+int dist_rehearse(const struct config *config, const struct ccl_call *call,
+                  struct dist_choice *choice, struct cw_error *error)
 {
     struct install_plans *plans;
     int code = dist_check_call(config, call, error);
@@ -159,6 +179,8 @@ int dist_rehearse(const struct config *config, const struct ccl_call *call, stru
         return code;
     struct rehearsal rehearsal = {.config = config, .call = call, .plans = plans};
     code = rehearse_call(&rehearsal, error);
+    if (code == CW_OK)
+        code = note_choice(&rehearsal, choice, error);
     install_plans_free(plans);
     return code;
 }

@@ -14,7 +14,15 @@
  * value at fault. The caller frees. */
 int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
                     struct cw_error *error);
-/* Goes through a call of the configured algorithm's collective as far as no machine is needed. */
-int dist_rehearse(const struct config *config, const struct ccl_call *call, struct cw_error *error);
+/* The algorithm or the schedule that an automatic choice takes for a call, and why. `why` is empty
+ * where the algorithm was named. */
+struct dist_choice {
+    char name[64];
+    char why[800]; /* with the advice of a refusal, if there is one */
+};
+/* Goes through a call of the configured algorithm's collective as far as no machine is needed. A
+ * schedule is the one for config->ccl.n_elem. *choice is filled if the result is CW_OK. */
+int dist_rehearse(const struct config *config, const struct ccl_call *call,
+                  struct dist_choice *choice, struct cw_error *error);
 
 #endif

@@ -151,6 +151,37 @@ static void sizes_are_asked_one_by_one(void **state)
     run_output_free(&output);
 }
 
+/* Each choice that a run tells on standard error is told by check, with the same reason. */
+static void choices_are_told_as_by_a_run(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--algorithm auto --bytes 1KiB:256KiB:x256 --no-data",
+        "--algorithm hierarchical --bytes 1KiB:256KiB:x256 --no-data",
+        "--bench ccl_all_to_all --algorithm auto --n-elem 4096 --dtype f32 --no-data",
+        "--bench ccl_reduce_scatter --preset a3_16 --algorithm auto --bytes 1KiB:1MiB:x1024 "
+        "--no-data"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct run_output run = run_line(0, "run %s", lines[i]);
+        struct run_output check = run_line(0, "check %s", lines[i]);
+        unsigned told = 0;
+        for (char *line = strtok(run.err, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+            static const char program[] = "cubewarp: ";
+            if (strncmp(line, program, strlen(program)) != 0 || strstr(line, " takes ") == NULL)
+                continue;
+            told++;
+            if (strstr(check.out, line + strlen(program)) == NULL)
+                fail_msg("%s: run said: %s\ncheck said: %s", lines[i], line, check.out);
+        }
+        assert_true(told > 0);
+        run_output_free(&check);
+        run_output_free(&run);
+    }
+    struct run_output named = run_line(0, "check --algorithm ring_rs_ag --bytes 64KiB");
+    assert_null(strstr(named.out, " takes "));
+    run_output_free(&named);
+}
+
 static void a_bench_is_asked_for_its_own_collective(void **state)
 {
     (void)state;
@@ -181,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_legal_configuration_is_ok),
         cmocka_unit_test(an_estimate_follows_a_good_configuration),
         cmocka_unit_test(sizes_are_asked_one_by_one),
+        cmocka_unit_test(choices_are_told_as_by_a_run),
         cmocka_unit_test(a_bench_is_asked_for_its_own_collective),
     };
     return cmocka_run_group_tests_name("check", tests, build, clean);
