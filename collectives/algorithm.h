@@ -128,6 +128,10 @@ struct ccl_algorithm {
     /* How often a rank of an all-reduce sends a shard's bytes to other ranks, in the mean. NULL:
      * not known, or a schedule, whose steps say it. */
     double (*moved)(const struct ccl_call *call);
+    /* Of a schedule: how many messages a rank sends in a call, however small the tensor is; most
+     * schedules send some more. For estimates of a run's cost, so it has to be quick, and makes no
+     * schedule. NULL: few, or not known. */
+    double (*messages_least)(const struct ccl_call *call);
     /* Fills the choice, which comes empty; its algorithm is NULL where there is no memory. NULL:
      * this algorithm carries out all its calls. An algorithm that chooses leaves all hooks but this
      * and peers to those it chooses; its `kernel` is the one of them with most streams. */

@@ -72,50 +72,20 @@ double study_estimate_shards(const struct config *config)
     return shards > 0 ? shards : 1;
 }
 
-/* The places after the first one along all dimensions of the ranks. */
-static double places_of(const struct config *config)
-{
-    const struct hw_config *const hw = &config->hw;
-    const uint32_t ranks = dist_world_size_for(config);
-    double places = 0;
-    if (ranks != hw->sip_count)
-        return ranks - 1.0;
-    for (uint32_t k = 0; k < hw->sip_dims.count; k++)
-        places += hw->sip_dims.at[k].size - 1.0;
-    if (hw->sip_dims.count > 0)
-        return places;
-    return hw->sip_topology->is_grid ? hw->sip_w + hw->sip_h - 2.0 : ranks - 1.0;
-}
-
 /*
- * The messages that a rank sends whatever the size: a schedule sends a chunk at least to each place
- * of its ring, or in each part to each place along the dimensions. 0: few, or not known. Runs on 64
- * to 1,024 SIPs with small sizes sent 1.25 to 2.1 times as many as these steps, hence `more`.
+ * The messages that a rank sends whatever the size. 0: few, or not known. Runs on 64 to 1,024 SIPs
+ * with small sizes sent 1.25 to 2.1 times as many as the algorithm's hook says, hence `more`.
  */
-static double messages_least(const struct config *config)
+static double messages_least(const struct config *config, const struct ccl_algorithm *algorithm)
 {
-    static const struct {
-        const char *module;
-        double ways;    /* a reduction and a spreading of its result are two */
-        bool has_parts; /* goes by dimensions, in four parts; else once along a ring of all ranks */
-    } schedules[] = {{"ring_rs_ag", 2, false},
-                     {"rings_reduce_scatter", 1, false},
-                     {"rings_all_gather", 1, false},
-                     {"direct_rs_ag", 2, false},
-                     {"direct_reduce_scatter", 1, false},
-                     {"direct_all_gather", 1, false},
-                     {"pairwise_all_to_all", 1, false},
-                     {"torus_rs_ag", 2, true},
-                     {"torus_reduce_scatter", 1, true},
-                     {"torus_all_gather", 1, true},
-                     {"hierarchical", 2, true}};
-    const double parts = 4, more = 1.3;
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
-        if (strcmp(config->ccl.module, schedules[i].module) == 0)
-            return more * schedules[i].ways *
-                   (schedules[i].has_parts ? parts * places_of(config)
-                                           : dist_world_size_for(config) - 1.0);
-    return 0;
+    const double more = 1.3;
+    if (algorithm == NULL || algorithm->messages_least == NULL)
+        return 0;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = algorithm->collective,
+                                  .world_size = dist_world_size_for(config)};
+    return more * algorithm->messages_least(&call);
 }
 
 /* The events of a rank's messages in one call, of shards of so many tiles. */
@@ -123,10 +93,9 @@ static double message_events(const struct config *config, double shards, double 
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    const bool is_hierarchy = strcmp(config->ccl.module, "hierarchical") == 0;
-    const double least = messages_least(config), sent = tiles * moved;
+    const double least = messages_least(config, algorithm), sent = tiles * moved;
     /* Each shard goes for itself. */
-    if (algorithm != NULL && algorithm->schedule != NULL && !is_hierarchy)
+    if (algorithm != NULL && algorithm->schedule != NULL && !algorithm->machine.members)
         return shards * (sent > least ? sent : least) * MESSAGE_EVENTS;
     /* The shards of a rank are brought together, sent as one, and handed out again; of a hierarchy
      * with more than a few tiles each sends its own part. */
@@ -138,8 +107,10 @@ static double message_events(const struct config *config, double shards, double 
 /* Memory of the schedule itself: steps of each rank, of a hierarchy of each shard. */
 static double schedule_bytes(const struct config *config, double shards, double tiles)
 {
-    const double messages = dist_world_size_for(config) * messages_least(config);
-    if (strcmp(config->ccl.module, "hierarchical") != 0)
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
+    const double messages = dist_world_size_for(config) * messages_least(config, algorithm);
+    if (algorithm == NULL || !algorithm->machine.members)
         return messages * SCHEDULE_MESSAGE_BYTES;
     return tiles > FEW_TILES ? messages * shards * HIERARCHY_MESSAGE_BYTES : 0;
 }

@@ -39,7 +39,8 @@ const struct ccl_algorithm ccl_direct_rs_ag = {.name = "direct_rs_ag",
                                                .kernel = &schedule_kernel,
                                                .machine = SCHEDULED_MACHINE,
                                                .check = direct_check,
-                                               .schedule = direct_rs_ag_schedule};
+                                               .schedule = direct_rs_ag_schedule,
+                                               .messages_least = scheduled_messages_to_all};
 
 static struct schedule *direct_reduce_scatter_schedule(const struct ccl_call *call,
                                                        struct cw_error *error)
@@ -52,7 +53,9 @@ const struct ccl_algorithm ccl_direct_reduce_scatter = {.name = "direct_reduce_s
                                                         .kernel = &schedule_kernel,
                                                         .machine = SCHEDULED_MACHINE,
                                                         .check = direct_check,
-                                                        .schedule = direct_reduce_scatter_schedule};
+                                                        .schedule = direct_reduce_scatter_schedule,
+                                                        .messages_least =
+                                                            scheduled_messages_to_all};
 
 static struct schedule *direct_all_gather_schedule(const struct ccl_call *call,
                                                    struct cw_error *error)
@@ -65,4 +68,5 @@ const struct ccl_algorithm ccl_direct_all_gather = {.name = "direct_all_gather",
                                                     .kernel = &schedule_kernel,
                                                     .machine = SCHEDULED_MACHINE,
                                                     .check = direct_check,
-                                                    .schedule = direct_all_gather_schedule};
+                                                    .schedule = direct_all_gather_schedule,
+                                                    .messages_least = scheduled_messages_to_all};

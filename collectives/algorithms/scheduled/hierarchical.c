@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectives/algorithms/scheduled/hierarchy.h"
+#include "collectives/algorithms/scheduled/rs_ag.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_cost.h"
 
@@ -330,4 +331,5 @@ const struct ccl_algorithm ccl_hierarchical = {
                 .tcm_bytes = schedule_tcm_bytes},
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .schedule = hierarchical_schedule};
+    .schedule = hierarchical_schedule,
+    .messages_least = rs_ag_messages_by_dimension};

@@ -38,3 +38,14 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
                                    .link = (uint8_t)dims.at[d].link});
     return count;
 }
+
+double rs_ag_messages_by_dimension(const struct ccl_call *call)
+{
+    const double parts = 4, ways = call->collective == CCL_ALL_REDUCE ? 2 : 1;
+    struct rs_ag_dim dim[RS_AG_DIMS_MAX];
+    const uint32_t dims = rs_ag_machine(call, dim);
+    double places = 0;
+    for (uint32_t d = 0; d < dims; d++)
+        places += dim[d].n - 1.0;
+    return ways * parts * places;
+}

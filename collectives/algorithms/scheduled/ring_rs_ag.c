@@ -63,7 +63,8 @@ const struct ccl_algorithm ccl_ring_rs_ag = {.name = "ring_rs_ag",
                                              .parameters = parameters,
                                              .parameter_count =
                                                  sizeof parameters / sizeof *parameters,
-                                             .schedule = ring_rs_ag_schedule};
+                                             .schedule = ring_rs_ag_schedule,
+                                             .messages_least = scheduled_messages_to_all};
 
 static struct schedule *rings_reduce_scatter_schedule(const struct ccl_call *call,
                                                       struct cw_error *error)
@@ -78,7 +79,8 @@ const struct ccl_algorithm ccl_rings_reduce_scatter = {.name = "rings_reduce_sca
                                                        .parameters = parameters,
                                                        .parameter_count =
                                                            sizeof parameters / sizeof *parameters,
-                                                       .schedule = rings_reduce_scatter_schedule};
+                                                       .schedule = rings_reduce_scatter_schedule,
+                                                       .messages_least = scheduled_messages_to_all};
 
 static struct schedule *rings_all_gather_schedule(const struct ccl_call *call,
                                                   struct cw_error *error)
@@ -93,4 +95,5 @@ const struct ccl_algorithm ccl_rings_all_gather = {.name = "rings_all_gather",
                                                    .parameters = parameters,
                                                    .parameter_count =
                                                        sizeof parameters / sizeof *parameters,
-                                                   .schedule = rings_all_gather_schedule};
+                                                   .schedule = rings_all_gather_schedule,
+                                                   .messages_least = scheduled_messages_to_all};

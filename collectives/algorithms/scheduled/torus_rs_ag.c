@@ -79,7 +79,8 @@ const struct ccl_algorithm ccl_torus_rs_ag = {.name = "torus_rs_ag",
                                               .parameter_count =
                                                   sizeof parameters / sizeof *parameters,
                                               .check = torus_check,
-                                              .schedule = torus_rs_ag_schedule};
+                                              .schedule = torus_rs_ag_schedule,
+                                              .messages_least = rs_ag_messages_by_dimension};
 
 static struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *call,
                                                       struct cw_error *error)
@@ -87,15 +88,16 @@ static struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *cal
     return grid_schedule(call, "torus_reduce_scatter", error);
 }
 
-const struct ccl_algorithm ccl_torus_reduce_scatter = {.name = "torus_reduce_scatter",
-                                                       .collective = CCL_REDUCE_SCATTER,
-                                                       .kernel = &schedule_kernel,
-                                                       .machine = SCHEDULED_MACHINE,
-                                                       .parameters = parameters,
-                                                       .parameter_count =
-                                                           sizeof parameters / sizeof *parameters,
-                                                       .check = torus_check,
-                                                       .schedule = torus_reduce_scatter_schedule};
+const struct ccl_algorithm ccl_torus_reduce_scatter = {
+    .name = "torus_reduce_scatter",
+    .collective = CCL_REDUCE_SCATTER,
+    .kernel = &schedule_kernel,
+    .machine = SCHEDULED_MACHINE,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .check = torus_check,
+    .schedule = torus_reduce_scatter_schedule,
+    .messages_least = rs_ag_messages_by_dimension};
 
 static struct schedule *torus_all_gather_schedule(const struct ccl_call *call,
                                                   struct cw_error *error)
@@ -111,4 +113,5 @@ const struct ccl_algorithm ccl_torus_all_gather = {.name = "torus_all_gather",
                                                    .parameter_count =
                                                        sizeof parameters / sizeof *parameters,
                                                    .check = torus_check,
-                                                   .schedule = torus_all_gather_schedule};
+                                                   .schedule = torus_all_gather_schedule,
+                                                   .messages_least = rs_ag_messages_by_dimension};
