@@ -489,9 +489,9 @@ $(OUT)/obj/test/faults/command_runner.o: CFLAGS_COMMON += -DFAULTS_PROGRAM_BUILT
 $(FAULT_PROGRAM): $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -rdynamic -o $@ $^ $(filter-out $(LIBS_ALLOC),$(LIBS))
-$(FAULT_SHIM): test/faults/fault_shim.c test/faults/fault_shim.h
+$(FAULT_SHIM): $(wildcard test/faults/fault_*.c test/faults/fault_*.h)
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -fvisibility=hidden -shared -o $@ $< -ldl
+	@$(CC) $(CFLAGS_COMMON) -O1 -fPIC -fvisibility=hidden -shared -o $@ $(filter %.c,$^) -ldl
 
 # The formats' entries: for libFuzzer (in the variant fuzz only), and for the replay of the corpus.
 FUZZ_SOURCES := $(filter-out test/fuzz/test_% test/fuzz/fuzz_main.c test/fuzz/fuzz_plugin.c,$(wildcard test/fuzz/*.c))

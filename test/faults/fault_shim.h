@@ -5,7 +5,7 @@
  * FAULT_AT has up to 8 faults, separated by commas: KIND:N, the N-th call of a kind; KIND:N-M, a
  * stretch; KIND:N-, all from the N-th on. Calls are numbered from 1, over all processes of a
  * command. With FAULT_KILLS a fault kills the program's whole process group instead (SIGKILL); with
- * FAULT_STOPS a debugger stops there (SIGTRAP).
+ * FAULT_SHOWS it prints its stack on standard error.
  */
 #ifndef TEST_FAULTS_FAULT_SHIM_H
 #define TEST_FAULTS_FAULT_SHIM_H
