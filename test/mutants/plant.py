@@ -44,10 +44,11 @@ UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 # (variant, program, environment), the quick ones first.
 TESTS = [("plain", UNIT + name, {}) for name in
          ("memory", "arrivals", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
-          "cause_trace", "balance", "lazy_cancel", "watermarks", "listen")] + [
+          "cause_trace", "balance", "lazy_cancel", "watermarks", "contract")] + [
     ("explore", STRESS + "explore_harsh", {"HARSH_SEEDS": "400"}),
     ("explore", STRESS + "explore", {"EXPLORE_SEEDS": "400"}),
     ("explore", STRESS + "explore_ties", {"TIES_SEEDS": "400"}),
+    ("plain", UNIT + "listen", {"CW_SEEDS": "5"}),
     ("plain", UNIT + "random", {}),
     ("plain", UNIT + "gather", {}),
     ("plain", UNIT + "stop", {}),

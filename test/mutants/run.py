@@ -25,7 +25,7 @@ hang_s = {}  # (variant, program): how long it may take, from how long it takes 
 # not find, no test of a model has to.
 UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worker_records", "sim", "rng",
         "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance", "gather",
-        "listen"]
+        "listen", "contract"]
 TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_explore_ties", {"TIES_SEEDS": "300"}),
