@@ -133,7 +133,6 @@ static void sort_own(void *arg, uint32_t index)
 static void take_samples(struct listening *listening)
 {
     struct entry *const samples = listening->samples;
-    listening->sample_count = 0;
     for (uint32_t i = 0; i < listening->workers && listening->stretches > 1; i++) {
         const struct listened *const listened = &listening->sim->workers[i].listened;
         for (size_t k = 0; k < SAMPLES && listened->count > 0; k++)
