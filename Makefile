@@ -248,9 +248,10 @@ faults: setup ## make each call of the commands that write fail in turn, with Ad
 
 .PHONY: long
 LONG_MINUTES ?= 120
-long: setup ## runs that last: memory stays flat, two threads commit what one does (LONG_MINUTES=120, and as long on one)
+long: setup ## runs that last: memory stays flat, two threads commit what one does (LONG_MINUTES=120, and as long on one); a sweep of 5,000 points, killed ten times
 	@.ci/setup.sh python3
 	@$(SUBMAKE) all
+	@test/long/killed_sweep.py $(OUT)/cubewarp
 	@test/long/long_runs.py $(OUT)/cubewarp --minutes $(LONG_MINUTES)
 
 mutants: setup ## plant bugs in the engine, one after the other: each must make a test fail
