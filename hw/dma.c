@@ -81,6 +81,12 @@ static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params,
     dma->run_passed[b] = after_chunks(params, dma->passed[b], first_bytes[b], chunks_b);
 }
 
+/* From 2^32 - 1 it goes on with 1: an account of generations may have 0 for none. */
+static uint32_t generation_after(uint32_t generation)
+{
+    return generation + 1 + (generation == UINT32_MAX);
+}
+
 int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
                      const uint32_t first_bytes[HW_VCS], int64_t now_ps, uint16_t depth,
                      int64_t grant_ps[HW_VCS])
@@ -92,7 +98,7 @@ int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
     dma->quota_before = dma->quota;
     dma->run_start_ps = now_ps;
     dma->run_depth = depth;
-    dma->generation++;
+    dma->generation = generation_after(dma->generation);
     dma->run_passed[HW_VC_COMPUTE] = dma->passed[HW_VC_COMPUTE];
     dma->run_passed[HW_VC_COMM] = dma->passed[HW_VC_COMM];
     if (dma->count[HW_VC_COMPUTE] == 0 || dma->count[HW_VC_COMM] == 0) {
@@ -150,7 +156,7 @@ int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, 
     if (passed >= dma->run_passed[running])
         return -1;
     dma->run_passed[running] = (uint32_t)passed;
-    dma->generation++;
+    dma->generation = generation_after(dma->generation);
     return dma->run_start_ps + passing_ps(params, start, dma->run_passed[running]);
 }
 

@@ -42,7 +42,7 @@ struct hw_dma {
     int64_t run_start_ps;        /* of the run in progress */
     uint32_t passed[HW_VCS];     /* bytes of each channel's first operation before the run */
     uint32_t run_passed[HW_VCS]; /* and after it */
-    uint32_t generation;         /* of the run; its end event carries it, an older one is void */
+    uint32_t generation; /* of the run, not 0; its end event carries it, an older one is void */
     uint16_t head[HW_VCS], count[HW_VCS]; /* the FIFOs: ring positions in the op arrays */
     uint16_t run_depth;                   /* zero-delay depth of the event that granted the run */
     uint8_t running;                      /* enum hw_vc, HW_VC_BOTH or HW_VC_IDLE */

@@ -59,6 +59,32 @@ static void a_send_from_hbm_or_sram_reads_that_memory(void **state)
             }
 }
 
+/* As if the engine had been granted so often. */
+static void set_generation(struct machine *m, uint32_t pe, uint32_t generation)
+{
+    struct lp_pe *const p = (struct lp_pe *)(uintptr_t)queue_of(m, pe, (enum hw_dir)0);
+    _Static_assert(offsetof(struct lp_pe, queue) == 0, "a PE begins with its queues");
+    p->dma.generation = generation;
+}
+
+/* Three sends from HBM, each with a grant of its own: as long as with few grants before. */
+static void grants_go_beyond_2_to_32(void **state)
+{
+    (void)state;
+    int64_t end_ps[2];
+    for (int i = 0; i < 2; i++) {
+        struct machine *m = started(HW_CONTENTION_CHUNK);
+        set_generation(m, 0, i == 0 ? 1 : UINT32_MAX - 1);
+        RUN(m,
+            {0, (const struct line[]){SEND_FROM(E, HBM(0), 16), SEND_FROM(E, HBM(0), 16),
+                                      SEND_FROM(E, HBM(0), 16), DONE}},
+            {1, (const struct line[]){RECV(W, 16), RECV(W, 16), RECV(W, 16), DONE}});
+        end_ps[i] = end_of(m, nth(m, 1, LP_OP_RECV, 2));
+        machine_free(m);
+    }
+    assert_true(end_ps[0] == end_ps[1]);
+}
+
 /* The tile goes on to a slot in HBM: both ends' links are on its path, and it is cut through. */
 static void from_hbm_to_a_slot_in_hbm_is_one_transfer(void **state)
 {
@@ -386,6 +412,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_send_from_hbm_or_sram_reads_that_memory),
+        cmocka_unit_test(grants_go_beyond_2_to_32),
         cmocka_unit_test(from_hbm_to_a_slot_in_hbm_is_one_transfer),
         cmocka_unit_test(a_send_from_hbm_waits_for_its_link),
         cmocka_unit_test(a_tile_from_tcm_waits_for_one_from_hbm),
