@@ -79,6 +79,24 @@ static void one_event_far_ahead_holds_no_memory_for_those_behind_it(void **state
     end(kit);
 }
 
+/* Each is cancelled soon, and none is ever final. */
+static void what_was_cancelled_is_forgotten(void **state)
+{
+    (void)state;
+    struct kit *const kit = begin(LIMIT_BYTES);
+    struct cw_event far;
+    for (uint64_t i = 0; i < 10000; i++) {
+        assert_true(add(&kit->arrivals, event_at(&far, INT64_MAX), 0));
+        if (i < 3)
+            continue;
+        assert_ptr_equal(arrivals_take(&kit->arrivals, i - 3), &far);
+        assert_null(arrivals_take(&kit->arrivals, i - 3)); /* in the ring, too */
+    }
+    assert_true(kit->arrivals.capacity <= 32 * 4);
+    assert_int_equal(kit->aside.table.count, 0);
+    end(kit);
+}
+
 /* Times at random, final after a while: against a list of all. */
 static void whatever_can_be_cancelled_is_found_by_its_number(void **state)
 {
@@ -219,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_are_final_by_their_own_senders_promise),
         cmocka_unit_test(one_event_far_ahead_holds_no_memory_for_those_behind_it),
+        cmocka_unit_test(what_was_cancelled_is_forgotten),
         cmocka_unit_test(whatever_can_be_cancelled_is_found_by_its_number),
         cmocka_unit_test(senders_do_not_see_each_other),
         cmocka_unit_test(a_table_is_searched_for_what_is_final_for_all),
