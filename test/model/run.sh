@@ -131,6 +131,12 @@ for bug in PLAN_LATE UNPUBLISHED NO_UNDO GIVE_EARLY TAKE_EARLY GO_ON_EARLY OWNER
     PROMISE_KEPT SAFE_KEPT; do
     check fails move -DSENDS=1 "-DBUG_$bug"
 done
+check holds wait
+check holds wait -DDELAY=1
+for bug in LOOK_FIRST CIRCLE_FIRST CIRCLE_BLIND CALL_UNSEEN WAKE_FIRST COUNTED_LATE CALL_SILENT END_SILENT \
+    WAKE_OTHERS; do
+    check fails wait "-DBUG_$bug"
+done
 check holds listener
 check holds listener -DFIRST_END=1
 check holds listener -DCAUSES=3

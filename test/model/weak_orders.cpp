@@ -34,6 +34,8 @@ enum place {
     ASKED_STORE, ASKED_LOAD, ANSWER_STORE, ANSWER_LOAD,
     SPENT_STORE, SPENT_LOAD,
     PUSH_ORDER, TAKE_ORDER,
+    STAGE_STORE, STAGE_LOAD,
+    HOLDER_ADD, CROSSED_LATE,
     PLACES
 };
 
@@ -50,7 +52,9 @@ const char *const place_name[PLACES] = {
     "job-store", "job-load", "done-store", "done-load", "busy-late",
     "asked-store", "asked-load", "answer-store", "answer-load",
     "spent-store", "spent-load",
-    "push-order", "take-order"};
+    "push-order", "take-order",
+    "stage-store", "stage-load",
+    "holder-add", "crossed-late"};
 
 place planted = NOTHING;
 
@@ -486,6 +490,82 @@ struct stack : rl::test_suite<stack, 3> {
     }
 };
 
+/* ---- core/balance/migrate.c ------------------------------------------------------------------- */
+
+/* I-MOVE-3, 5: each worker lays an event out, copies the other one's, and then frees its own. */
+struct move : rl::test_suite<move, 2> {
+    word stage[2];
+    plain laid_out[2];
+
+    void before()
+    {
+        for (int i = 0; i < 2; i++) {
+            stage[i]($).store(0, rl::mo_relaxed);
+            laid_out[i]($) = 0;
+        }
+    }
+
+    void step(unsigned index, int made)
+    {
+        stage[index]($).store(made, release_at(STAGE_STORE));
+        while (stage[1 - index]($).load(acquire_at(STAGE_LOAD)) < made)
+            rl::yield(1, $);
+    }
+
+    void thread(unsigned index)
+    {
+        laid_out[index]($) = 1 + (int)index;
+        step(index, 1);
+        RL_ASSERT((int)laid_out[1 - index]($) == 2 - (int)index);
+        step(index, 2);
+        laid_out[index]($) = 0;
+    }
+};
+
+/* ---- collectives/memory/tile_pool.c ----------------------------------------------------------- */
+
+/* I-TILE-3: a buffer crosses to another worker. Both read it, and the last holder writes it anew. */
+struct holders : rl::test_suite<holders, 2> {
+    word count, handed_over;
+    plain crossed, bytes;
+
+    void before()
+    {
+        count($).store(1, rl::mo_relaxed);
+        handed_over($).store(0, rl::mo_relaxed);
+        crossed($) = 0;
+        bytes($) = 0;
+    }
+
+    bool is_last()
+    {
+        if ((int)crossed($) != 0)
+            return count($).fetch_sub(1, order(HOLDER_ADD, rl::mo_acq_rel)) == 1;
+        const int left = count($).load(rl::mo_acquire) - 1;
+        count($).store(left, rl::mo_release);
+        return left == 0;
+    }
+
+    void thread(unsigned index)
+    {
+        if (index == 0) {
+            bytes($) = 1;
+            if (planted != CROSSED_LATE)
+                crossed($) = 1;
+            count($).fetch_add(1, rl::mo_relaxed);
+            handed_over($).store(1, rl::mo_release);
+            if (planted == CROSSED_LATE)
+                crossed($) = 1;
+        } else {
+            while (handed_over($).load(rl::mo_acquire) == 0)
+                rl::yield(1, $);
+        }
+        RL_ASSERT((int)bytes($) == 1);
+        if (is_last())
+            bytes($) = 2;
+    }
+};
+
 /* ---- runs ------------------------------------------------------------------------------------- */
 
 template <typename suite> bool holds(bool all)
@@ -515,6 +595,8 @@ const struct {
     {"recorder", holds<recorder>, true, ASKED_STORE, ANSWER_LOAD},
     {"chunk", holds<chunk>, false, SPENT_STORE, SPENT_LOAD},
     {"stack", holds<stack>, true, PUSH_ORDER, TAKE_ORDER},
+    {"move", holds<move>, true, STAGE_STORE, STAGE_LOAD},
+    {"holders", holds<holders>, true, HOLDER_ADD, CROSSED_LATE},
 };
 
 } // namespace
