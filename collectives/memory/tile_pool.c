@@ -9,7 +9,12 @@
 #include <xxhash.h>
 
 #define CLASS_BYTES_MIN 64u
-#define SLAB_BYTES      ((size_t)64 * 1024) /* a new slab has as many buffers as fit, at least one */
+/* A new slab has as many buffers as fit, at least one. It is the larger the more slabs there are,
+ * so that a pool that has become large asks the system for huge pages, and a small one stays small.
+ */
+#define SLAB_BYTES_MIN ((size_t)64 * 1024)
+#define SLAB_BYTES_MAX ((size_t)STORAGE_LARGE_BYTES)
+enum { SLABS_PER_SLAB = 4 }; /* so many times its bytes are there before it */
 
 struct tile_slab {
     struct tile_slab *next;
@@ -29,6 +34,7 @@ void tile_pool_free(struct tile_pool *pool)
         storage_give(pool->storage, pool->slabs, pool->slabs->bytes);
         pool->slabs = next;
     }
+    pool->slab_bytes = 0;
 }
 
 static uint32_t size_class(uint32_t bytes)
@@ -44,17 +50,33 @@ static void put_free(struct tile_pool *pool, struct tile_buffer *buffer)
     pool->free_buffers[buffer->size_class] = &buffer->free;
 }
 
+static size_t next_slab_bytes(const struct tile_pool *pool)
+{
+    size_t bytes = SLAB_BYTES_MIN;
+    while (bytes < SLAB_BYTES_MAX && 2 * bytes * SLABS_PER_SLAB <= pool->slab_bytes)
+        bytes *= 2;
+    return bytes;
+}
+
 static bool add_slab(struct tile_pool *pool, uint32_t class)
 {
     const size_t each = sizeof(struct tile_buffer) + ((size_t)CLASS_BYTES_MIN << class);
-    const size_t count = each < SLAB_BYTES ? SLAB_BYTES / each : 1;
-    const size_t bytes = sizeof(struct tile_slab) + count * each;
-    struct tile_slab *const slab = storage_take(pool->storage, bytes);
+    const size_t least = sizeof(struct tile_slab) + each;
+    size_t bytes = next_slab_bytes(pool);
+    if (bytes < least)
+        bytes = least;
+    struct tile_slab *slab = storage_take(pool->storage, bytes);
+    while (slab == NULL && bytes / 2 >= SLAB_BYTES_MIN && bytes / 2 >= least) { /* near the limit */
+        bytes /= 2;
+        slab = storage_take(pool->storage, bytes);
+    }
     if (slab == NULL)
         return false;
+    const size_t count = (bytes - sizeof *slab) / each;
     slab->next = pool->slabs;
     slab->bytes = bytes;
     pool->slabs = slab;
+    pool->slab_bytes += bytes;
     pool->made += count;
     for (size_t i = count; i-- > 0;) { /* the first ends on top */
         struct tile_buffer *const buffer = (struct tile_buffer *)(slab->buffers + i * each);

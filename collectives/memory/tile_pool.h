@@ -46,7 +46,8 @@ struct tile_pool {
     struct storage *storage;
     struct sync_node *free_buffers[TILE_POOL_CLASSES];
     struct tile_slab *slabs;
-    uint64_t made; /* buffers, in all slabs */
+    size_t slab_bytes; /* of all slabs */
+    uint64_t made;     /* buffers, in all slabs */
     /* written by other workers */
     _Alignas(128) struct sync_pointer inbox; /* buffers that came back: a stack */
     uint8_t unused[128 - sizeof(struct sync_pointer)];
