@@ -109,7 +109,16 @@ else # any processor of the kind
   ARCH :=
 endif
 
-LIBS := -lyaml -ljansson -lxxhash -lJudy -lhwloc -lmetis -lsqlite3 -lzstd -lz -lexpat $(LIBS_ALLOC) -lm -ldl
+# METIS is not linked: the partitioner that needs it loads it (partition/metis_library.c).
+LIBS_ARCHIVED := yaml jansson xxhash sqlite3 zstd z expat
+LIBS_SHARED := -lJudy -lhwloc $(LIBS_ALLOC) -lm -ldl
+LIBS := $(LIBS_ARCHIVED:%=-l%) $(LIBS_SHARED)
+# The program takes these as archives, where there are any: to find, map and bind them as shared libraries is a
+# third of its start. Their symbols are not for plug-ins. Judy's licence is for shared libraries.
+ARCHIVES := $(if $(filter release,$(VARIANT)),$(filter /%,$(foreach l,$(LIBS_ARCHIVED),$(shell $(CC) -print-file-name=lib$l.a))))
+EMPTY :=
+LIBS_PROGRAM := $(addprefix -Wl$(COMMA)--exclude-libs$(COMMA),$(subst $(EMPTY) $(EMPTY),:,$(notdir $(ARCHIVES)))) $(if $(ARCHIVES),-static-libgcc -Wl$(COMMA)--exclude-libs$(COMMA)libgcc_eh.a:libgcc.a) \
+    $(foreach l,$(LIBS_ARCHIVED),$(or $(filter %/lib$l.a,$(ARCHIVES)),-l$l)) $(LIBS_SHARED)
 ALL_CFLAGS = $(CFLAGS_COMMON) $(CFLAGS_VARIANT) $(CFLAGS)
 
 DIRS := core lp partition hw collectives perf bench
@@ -426,7 +435,7 @@ $(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
 	@gcc-ar rcs $@ $^
 
 $(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
-	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) $(if $(LINK_VARIANT),-pie) -pthread -rdynamic -o $@ $^ $(LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) $(if $(LINK_VARIANT),-pie) -pthread -rdynamic -o $@ $^ $(LIBS_PROGRAM)
 
 # The commit is in a file of its own, which changes only with it, and is linked into the program
 # only, so that nothing else is built again.

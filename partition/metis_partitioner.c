@@ -16,21 +16,19 @@
 #include "partition/metis_partitioner.h"
 
 #include <inttypes.h>
-#include <metis.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hw/structure.h"
 #include "partition/cube_graph.h"
 #include "partition/in_order.h"
+#include "partition/metis_library.h"
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS takes the graph as it is");
 
-typedef int (*metis_fn)(idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *, idx_t *,
-                        real_t *, real_t *, idx_t *, idx_t *, idx_t *);
-
 struct search {
     const struct hw_config *hw;
+    struct metis_library metis;
     uint32_t workers, cube_count;
     uint64_t *work, *load; /* [cube_count], [workers] */
     uint32_t *tried;       /* [cube_count] the candidate */
@@ -80,7 +78,7 @@ static int try_metis(struct search *search, struct cube_graph *graph, uint32_t g
                      struct cw_error *error)
 {
     idx_t options[METIS_NOPTIONS], constraints = 1, parts = (idx_t)search->workers, cut = 0;
-    METIS_SetDefaultOptions(options);
+    (void)search->metis.set_defaults(options);
     options[METIS_OPTION_SEED] = 1;
     const int status = run(&graph->count, &constraints, graph->first, graph->neighbour, graph->work,
                            NULL, graph->weight, &parts, NULL, NULL, options, &cut, search->part);
@@ -101,9 +99,9 @@ static int try_graph(struct search *search, uint32_t group, struct cw_error *err
                    ? CW_OK
                    : partition_out_of_memory(search, error);
     if (code == CW_OK)
-        code = try_metis(search, &graph, group, METIS_PartGraphRecursive, error);
+        code = try_metis(search, &graph, group, search->metis.recursive, error);
     if (code == CW_OK)
-        code = try_metis(search, &graph, group, METIS_PartGraphKway, error);
+        code = try_metis(search, &graph, group, search->metis.kway, error);
     cube_graph_free(&graph);
     return code;
 }
@@ -141,8 +139,12 @@ int partition_metis(const struct hw_config *hw, uint32_t workers, uint32_t *cube
     search.tried = calloc(search.cube_count, sizeof *search.tried);
     search.part = calloc(search.cube_count, sizeof *search.part);
     const bool allocated = search.work && search.load && search.tried && search.part;
-    const int code =
-        allocated ? find_best(&search, error) : partition_out_of_memory(&search, error);
+    int code = allocated ? metis_library_open(&search.metis, error)
+                         : partition_out_of_memory(&search, error);
+    if (code == CW_OK) {
+        code = find_best(&search, error);
+        metis_library_close(&search.metis);
+    }
     free(search.work);
     free(search.load);
     free(search.tried);

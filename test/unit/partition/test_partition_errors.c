@@ -1,16 +1,16 @@
 /*
- * test_partition_errors.c: failures of METIS are reported. This file has METIS' two entry points
- * itself; they answer as the test wants.
+ * test_partition_errors.c: failures of METIS are reported. This file stands in for metis_library.c;
+ * its two entry points answer as the test wants.
  */
 #include "test/support/test_config_support.h"
 
-#include <metis.h>
-
 #include "collectives/config/config_load.h"
+#include "partition/metis_library.h"
 #include "partition/metis_partitioner.h"
 #include "partition/partition.h"
 
 static int answer, parts_used;
+static bool is_absent;
 static unsigned calls;
 
 static int answer_to(idx_t *vertices, idx_t *parts, idx_t *part)
@@ -21,23 +21,40 @@ static int answer_to(idx_t *vertices, idx_t *parts, idx_t *part)
     return answer;
 }
 
-int METIS_PartGraphRecursive(idx_t *nvtxs, idx_t *ncon, idx_t *xadj, idx_t *adjncy, idx_t *vwgt,
-                             idx_t *vsize, idx_t *adjwgt, idx_t *nparts, real_t *tpwgts,
-                             real_t *ubvec, idx_t *options, idx_t *edgecut, idx_t *part)
+static int recursive(idx_t *nvtxs, idx_t *ncon, idx_t *xadj, idx_t *adjncy, idx_t *vwgt,
+                     idx_t *vsize, idx_t *adjwgt, idx_t *nparts, real_t *tpwgts, real_t *ubvec,
+                     idx_t *options, idx_t *edgecut, idx_t *part)
 {
     (void)ncon, (void)xadj, (void)adjncy, (void)vwgt, (void)vsize, (void)adjwgt;
     (void)tpwgts, (void)ubvec, (void)options, (void)edgecut;
     return answer_to(nvtxs, nparts, part);
 }
 
-int METIS_PartGraphKway(idx_t *nvtxs, idx_t *ncon, idx_t *xadj, idx_t *adjncy, idx_t *vwgt,
-                        idx_t *vsize, idx_t *adjwgt, idx_t *nparts, real_t *tpwgts, real_t *ubvec,
-                        idx_t *options, idx_t *edgecut, idx_t *part)
+static int kway(idx_t *nvtxs, idx_t *ncon, idx_t *xadj, idx_t *adjncy, idx_t *vwgt, idx_t *vsize,
+                idx_t *adjwgt, idx_t *nparts, real_t *tpwgts, real_t *ubvec, idx_t *options,
+                idx_t *edgecut, idx_t *part)
 {
     (void)ncon, (void)xadj, (void)adjncy, (void)vwgt, (void)vsize, (void)adjwgt;
     (void)tpwgts, (void)ubvec, (void)options, (void)edgecut;
     return answer_to(nvtxs, nparts, part);
 }
+
+static int set_defaults(idx_t *options)
+{
+    for (int i = 0; i < METIS_NOPTIONS; i++)
+        options[i] = -1;
+    return METIS_OK;
+}
+
+int metis_library_open(struct metis_library *library, struct cw_error *error)
+{
+    if (is_absent)
+        return cw_error_set(error, CW_NO_RESOURCE, "libmetis is absent");
+    *library = (struct metis_library){NULL, set_defaults, recursive, kway};
+    return CW_OK;
+}
+
+void metis_library_close(struct metis_library *library) { (void)library; }
 
 /* The default machine, 64 cubes. */
 static int place(uint32_t workers, int metis_answer, uint32_t *cube_worker, struct cw_error *error)
@@ -73,6 +90,19 @@ static void a_graph_that_metis_refuses_is_exit_5(void **state)
                                     "-2; --partition sip does without it");
 }
 
+static void without_the_library_the_run_ends_with_exit_4(void **state)
+{
+    (void)state;
+    uint32_t cube_worker[64];
+    struct cw_error error;
+    is_absent = true;
+    assert_int_equal(place(3, METIS_OK, cube_worker, &error), CW_NO_RESOURCE);
+    is_absent = false;
+    assert_string_equal(error.text, "libmetis is absent");
+    assert_int_equal(calls, 0);
+    assert_int_equal(place(1, METIS_OK, cube_worker, &error), CW_OK); /* nothing to choose */
+}
+
 /* All cubes in one part: the other workers would have nothing to do. */
 static void an_answer_that_leaves_workers_idle_is_not_taken(void **state)
 {
@@ -96,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metis_out_of_memory_is_exit_4),
         cmocka_unit_test(a_graph_that_metis_refuses_is_exit_5),
+        cmocka_unit_test(without_the_library_the_run_ends_with_exit_4),
         cmocka_unit_test(an_answer_that_leaves_workers_idle_is_not_taken),
     };
     return cmocka_run_group_tests_name("partition errors", tests, scratch_enter, scratch_leave);
