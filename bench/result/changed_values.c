@@ -52,20 +52,23 @@ static const struct config_value *entry_value(const struct config_algorithm *ent
     return NULL;
 }
 
+bool changed_values_are_known(const struct config *config) { return config->tree->shipped != NULL; }
+
 void changed_values_visit(const struct config *config, const struct config *shipped,
                           changed_value_fn changed, void *arg)
 {
-    const struct visit visit = {config->tree, shipped->tree, changed, arg};
+    const struct config_tree *const then = shipped != NULL ? shipped->tree : config->tree->shipped;
+    const struct visit visit = {config->tree, then, changed, arg};
     const struct config_algorithm *const chosen = config->tree->chosen;
     for (uint32_t i = 0; i < config_machine_key_count; i++)
         compare_value(&visit, "", config_machine_keys[i].path, &config->tree->machine[i],
-                      &shipped->tree->machine[i]);
+                      &then->machine[i]);
     for (uint32_t i = 0; i < config_ccl_key_count; i++)
         compare_value(&visit, "defaults.", config_ccl_keys[i].path, &config->tree->defaults[i],
-                      &shipped->tree->defaults[i]);
+                      &then->defaults[i]);
     if (chosen == NULL)
         return;
-    const struct config_algorithm *const same = config_algorithm_find(shipped->tree, chosen->name);
+    const struct config_algorithm *const same = config_algorithm_find(then, chosen->name);
     char before[CCL_NAME_BYTES + 16];
     snprintf(before, sizeof before, "algorithms.%s.", chosen->name);
     for (uint32_t i = 0; i < config_ccl_key_count; i++)

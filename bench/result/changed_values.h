@@ -4,6 +4,8 @@
 #ifndef BENCH_CHANGED_VALUES_H
 #define BENCH_CHANGED_VALUES_H
 
+#include <stdbool.h>
+
 #include "collectives/config/config.h"
 
 /* path: as --set takes it; value, shipped: of the two configurations, in canonical spelling, NULL:
@@ -11,10 +13,14 @@
 typedef void (*changed_value_fn)(void *arg, const char *path, const char *value,
                                  const char *shipped);
 
+/* Whether the loader has kept the shipped values beside those of this configuration. */
+bool changed_values_are_known(const struct config *config);
+
 /*
  * Calls `changed` for each value of `config` that is another in `shipped`, in the schema's order:
  * the machine's, those under `defaults`, and, of the algorithm that runs, those of its entry and
- * of the entries that it extends, each with the name of the algorithm that runs.
+ * of the entries that it extends, each with the name of the algorithm that runs. shipped NULL: the
+ * values that the loader has kept.
  */
 void changed_values_visit(const struct config *config, const struct config *shipped,
                           changed_value_fn changed, void *arg);

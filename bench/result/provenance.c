@@ -120,11 +120,12 @@ static bool put_changed(json_t *object, const struct config *config, struct conf
 {
     const struct config_request nothing = {.configs_dir = NULL};
     struct config_errors errors = {0};
-    const int code = *shipped == NULL ? config_load(&nothing, shipped, &errors) : CW_OK;
+    const bool is_known = *shipped != NULL || changed_values_are_known(config);
+    const int code = is_known ? CW_OK : config_load(&nothing, shipped, &errors);
     config_errors_free(&errors);
     if (code == CW_NO_RESOURCE)
         return false;
-    if (*shipped == NULL)
+    if (code != CW_OK)
         return put(object, "changed", json_null()) && put(object, "shipped", json_null());
     struct adding adding = {.changed = json_object(), .shipped = json_object()};
     adding.failed = adding.changed == NULL || adding.shipped == NULL;

@@ -102,6 +102,15 @@ static void load_shipped(struct load *load, const char *name, enum config_file f
         load_file(load, path, file, false, is_found_there(load, path));
 }
 
+/* Whether the shipped files' values, before any other layer, are those that a line without options
+ * has. */
+static bool keeps_shipped(const struct config_request *request)
+{
+    return request->keep_shipped && request->configs_dir == NULL && request->topology == NULL &&
+           request->components == NULL && request->ccl == NULL &&
+           environment_answer(ENVIRONMENT_BIRS_ENABLE) == ENVIRONMENT_UNSET;
+}
+
 static void load_files(struct load *load)
 {
     static const char *const names[CONFIG_FILES] = {"topology.yaml", "components.yaml", "ccl.yaml"};
@@ -112,6 +121,8 @@ static void load_files(struct load *load)
         if (given[i] != NULL)
             load_file(load, given[i], (enum config_file)i, false, false);
     }
+    if (keeps_shipped(request))
+        load->tree->shipped = config_tree_copy(load->loader.arena, load->tree);
     if (request->preset == NULL)
         return;
     const struct builtin_file *builtin = NULL;
@@ -338,6 +349,30 @@ static void apply_parameters(struct load *load)
     }
 }
 
+static void check_layers(struct load *load)
+{
+    config_check_algorithms(&load->loader, load->tree);
+    config_check_machine(&load->loader, load->tree);
+    check_plugins(load);
+    apply_parameters(load);
+}
+
+/* The shipped files alone, as a line without options has them. If they are wrong by themselves,
+ * there is no such line. */
+static void check_shipped(struct load *load)
+{
+    const struct config_request nothing = {.configs_dir = NULL};
+    struct config_errors errors = {0};
+    struct load shipped = *load;
+    shipped.loader.errors = &errors;
+    shipped.tree = load->tree->shipped;
+    shipped.request = &nothing;
+    check_layers(&shipped);
+    if (errors.count + errors.dropped > 0)
+        load->tree->shipped = NULL;
+    config_errors_free(&errors);
+}
+
 /* The layers, then the rules. */
 static void load_layers(struct load *load)
 {
@@ -360,10 +395,9 @@ static void load_layers(struct load *load)
     for (size_t i = 0; i < request->set_count; i++)
         apply_set(load, request->algorithm, request->sets[i]);
     apply_environment(load);
-    config_check_algorithms(&load->loader, load->tree);
-    config_check_machine(&load->loader, load->tree);
-    check_plugins(load);
-    apply_parameters(load);
+    check_layers(load);
+    if (load->tree->shipped != NULL)
+        check_shipped(load);
     load->tree->sources = load->loader.sources;
     load->tree->source_count = load->loader.source_count;
 }

@@ -1,5 +1,5 @@
 /*
- * config_tree.c: looking values up: see config_tree.h.
+ * config_tree.c: looking values up, and the copy of a tree: see config_tree.h.
  */
 #include "collectives/config/config_tree.h"
 
@@ -41,4 +41,35 @@ const struct hw_topology_ops *config_topology(const struct config_tree *tree)
 {
     const struct config_value *const value = config_machine_value(tree, "system.sips.topology");
     return config_given(value) ? hw_topology_at((uint32_t)value->number.mantissa) : NULL;
+}
+
+static bool copy_parameters(struct config_arena *arena, struct config_algorithm *entry)
+{
+    for (struct config_parameter **at = &entry->parameters; *at != NULL; at = &(*at)->next) {
+        struct config_parameter *const copy = config_arena_alloc(arena, sizeof *copy);
+        if (copy == NULL)
+            return false;
+        *copy = **at;
+        *at = copy;
+    }
+    return true;
+}
+
+struct config_tree *config_tree_copy(struct config_arena *arena, const struct config_tree *tree)
+{
+    struct config_tree *const copy = config_arena_alloc(arena, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    *copy = *tree;
+    copy->arena = (struct config_arena){0};
+    for (struct config_algorithm **at = &copy->algorithms; *at != NULL; at = &(*at)->next) {
+        struct config_algorithm *const entry = config_arena_alloc(arena, sizeof *entry);
+        if (entry == NULL)
+            return NULL;
+        *entry = **at;
+        *at = entry;
+        if (!copy_parameters(arena, entry))
+            return NULL;
+    }
+    return copy;
 }

@@ -44,7 +44,12 @@ struct config_tree {
     struct config_algorithm *chosen;       /* defaults.algorithm's entry */
     const struct ccl_algorithm *algorithm; /* that runs, once all is read; NULL: not known */
     struct hw_sip_size grid;               /* of SIPs, in force; 0: not a grid, or not known */
+    struct config_tree *shipped;           /* of the shipped files alone; NULL: not kept */
 };
+
+/* The values of a tree whose rules have not been checked, in the same arena; later layers over one
+ * of the two do not change the other. NULL: no memory. */
+struct config_tree *config_tree_copy(struct config_arena *arena, const struct config_tree *tree);
 
 struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name);
 /* The value in force of a collectives' key for an algorithm: its own, inherited, or the default. */

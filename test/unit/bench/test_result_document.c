@@ -9,8 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/result/changed_values.h"
 #include "bench/result/result_document.h"
 #include "bench/result/run_document.h"
+#include "collectives/config/config_load.h"
+#include "core/host/text_stream.h"
 
 enum { WORDS_MAX = 24 };
 
@@ -198,6 +201,58 @@ static void test_other_texts_are_refused(void **state)
     assert_non_null(strstr(error.text, "/nowhere/a.json"));
 }
 
+static void note_changed(void *arg, const char *path, const char *value, const char *shipped)
+{
+    fprintf(arg, "%s: %s, shipped %s\n", path, value != NULL ? value : "none",
+            shipped != NULL ? shipped : "none");
+}
+
+/* Of these layers, by the shipped values that the loader has kept, or by a load of its own. */
+static char *changed_text(const struct config_request *request, const struct config *shipped)
+{
+    char *text = NULL;
+    size_t bytes;
+    struct config *config;
+    struct config_errors errors = {0};
+    FILE *const stream = text_stream_open(&text, &bytes);
+    assert_int_equal(config_load(request, &config, &errors), CW_OK);
+    assert_int_equal(changed_values_are_known(config), shipped == NULL);
+    changed_values_visit(config, shipped, note_changed, stream);
+    assert_int_equal(fclose(stream), 0);
+    config_free(config);
+    config_errors_free(&errors);
+    return text;
+}
+
+static void kept_shipped_values_are_those_of_a_load_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"links.ucie.bw_gbs=64", "defaults.n_slots=8",
+                                       "algorithms.lrab_hierarchical_allreduce.root=0,0",
+                                       "algorithms.mine={extends: ring_allreduce}"};
+    const struct config_request requests[] = {
+        {.preset = NULL},
+        {.preset = "tiny"},
+        {.preset = "pod1024", .algorithm = "ring_allreduce"},
+        {.sets = sets, .set_count = sizeof sets / sizeof *sets, .algorithm = "mine"},
+        {.preset = "tiny", .sets = sets, .set_count = 3},
+    };
+    struct config *shipped;
+    struct config_errors errors = {0};
+    assert_int_equal(config_load(&requests[0], &shipped, &errors), CW_OK);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        struct config_request keeping = requests[i];
+        keeping.keep_shipped = true;
+        char *const kept = changed_text(&keeping, NULL);
+        char *const loaded = changed_text(&requests[i], shipped);
+        assert_string_equal(kept, loaded);
+        assert_true((kept[0] == '\0') == (i == 0));
+        free(kept);
+        free(loaded);
+    }
+    config_free(shipped);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_refusals_are_texts),
         cmocka_unit_test(test_a_document_is_read_back),
         cmocka_unit_test(test_other_texts_are_refused),
+        cmocka_unit_test(kept_shipped_values_are_those_of_a_load_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
