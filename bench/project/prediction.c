@@ -81,6 +81,7 @@ static int run_model(const struct prediction_basis *basis, struct prediction *pr
             .least_ps = place.least_ps,
             .listener = basis->subject->is_phold ? 0 : 1, /* the host's LP: lp/host/system.c */
             .speculates = true,
+            .takes_short_turns = subject_takes_short_turns(basis->subject),
             .costs = basis->costs,
             .layout = &prediction->layout,
         };

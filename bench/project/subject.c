@@ -213,6 +213,11 @@ void subject_place_free(struct subject_place *place)
     free(place->least_ps);
 }
 
+bool subject_takes_short_turns(const struct subject *subject)
+{
+    return subject->is_phold || subject->run.no_data; /* data come by a sink on each worker */
+}
+
 const char *subject_event_name(const struct subject *subject, uint16_t type)
 {
     static const char *const names[] = {[LP_EVENT_TRANSFER] = "transfer",

@@ -22,8 +22,6 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* Short turns in a row: so many events, or looks that released none. */
-enum { SHORT_EVENTS_MAX = 128, SHORT_EMPTY_MAX = 8 };
 /* Looks for records of other workers after the last event; of them, those without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 /* A look counts as so many more, if other programs had the core meanwhile. */
@@ -76,12 +74,12 @@ static bool may_take_short_turns(const struct timewarp *tw)
 }
 
 /* Where few events lie within the lookahead, a turn's upkeep costs as much as its events. It waits
- * for SHORT_EVENTS_MAX events and one batch at most (ENGINE.md, "Workers and threads"). */
+ * for THROTTLE_SHORT_EVENTS events and one batch at most (ENGINE.md, "Workers and threads"). */
 static void take_short_turns(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
     unsigned events = 0, empty = 0;
-    while (events < SHORT_EVENTS_MAX && empty < SHORT_EMPTY_MAX) {
+    while (events < THROTTLE_SHORT_EVENTS && empty < THROTTLE_SHORT_EMPTY) {
         (void)promise_look(tw);
         const unsigned handled = handle_safe_batch(tw);
         (void)activity_go(clock, CW_GVT);

@@ -19,6 +19,9 @@ enum {
     THROTTLE_BATCH_MIN = 8, /* safe events between two looks at the others */
     THROTTLE_BATCH_MAX = 1024,
     THROTTLE_AHEAD_MAX = 512, /* speculative ones */
+    /* Short turns in a row: so many events, or looks that released none (core/drain/worker_loop.c). */
+    THROTTLE_SHORT_EVENTS = 128,
+    THROTTLE_SHORT_EMPTY = 8,
 };
 
 /* Events that were handled speculatively, and undone, since the window was last looked at. */

@@ -52,8 +52,46 @@ static unsigned ahead_at_once(const struct model_worker *worker)
     return worker->promises_release && most > BATCH_AHEAD_STEP ? BATCH_AHEAD_STEP : most;
 }
 
-/* Plays a worker's next turn. */
-static void model_turn(struct model *model, uint32_t index)
+/* Whether short turns follow, as in the engine: nothing is to be undone, committed or reported. */
+static bool may_take_short_turns(const struct model *model, const struct model_worker *worker)
+{
+    return model->run->takes_short_turns && model->n > 1 && worker->live == 0 &&
+           worker->stage == AT_REST && worker->promises_release;
+}
+
+/* Plays a turn that looks, handles safe events and promises, and leaves the upkeep to a later one.
+ */
+static void model_short_turn(struct model *model, uint32_t index)
+{
+    const struct perf_engine_costs *const costs = &model->run->costs;
+    struct model_worker *const worker = &model->workers[index];
+    struct perf_engine_figures *const sum = model->sum;
+    const double lines_s = sum->lines_s;
+    double look_s = costs->turn_s * costs->short_share, events_s = 0;
+    (void)model_look(model, index, &look_s);
+    const double promises_s = sum->lines_s - lines_s;
+    const unsigned handled = model_safe_run(model, index, worker->throttle.batch, &events_s);
+    sum->turns_short++;
+    worker->short_events += handled;
+    worker->short_empty += handled == 0;
+    worker->clock_s += look_s + events_s;
+    if (handled > 0) {
+        throttle_adjust_batch(&worker->throttle, handled < worker->throttle.batch);
+        worker->turns++;
+        worker->busy_s += look_s + events_s;
+        sum->turns_s += look_s - promises_s;
+    } else {
+        sum->turns_idle++;
+        sum->waiting_s += look_s;
+        sum->lines_s = lines_s; /* part of the waiting */
+    }
+    worker->in_short =
+        worker->short_events < THROTTLE_SHORT_EVENTS && worker->short_empty < THROTTLE_SHORT_EMPTY;
+    model_publish(model, index);
+}
+
+/* Plays a turn with all its steps. */
+static void model_full_turn(struct model *model, uint32_t index)
 {
     const struct perf_engine_costs *const costs = &model->run->costs;
     struct model_worker *const worker = &model->workers[index];
@@ -70,7 +108,6 @@ static void model_turn(struct model *model, uint32_t index)
         throttle_adjust(throttle, ended, worker->live, worker->safe);
         throttle->wary &= worker->promises_release;
     }
-    sum->turns++;
     worker->turns++;
     unsigned handled = 0, ahead = 0;
     if (!worker->over) {
@@ -84,6 +121,8 @@ static void model_turn(struct model *model, uint32_t index)
     const double took_s = look_s + events_s;
     if (handled + ahead > 0) {
         worker->looks = 0;
+        worker->in_short = may_take_short_turns(model, worker);
+        worker->short_events = worker->short_empty = 0;
         worker->busy_s += took_s;
         sum->turns_s += look_s - promises_s - (sum->rounds_s - rounds_s);
         worker->clock_s += took_s;
@@ -99,6 +138,16 @@ static void model_turn(struct model *model, uint32_t index)
     model_publish(model, index);
 }
 
+/* Plays a worker's next turn. */
+static void model_turn(struct model *model, uint32_t index)
+{
+    model->sum->turns++;
+    if (model->workers[index].in_short)
+        model_short_turn(model, index);
+    else
+        model_full_turn(model, index);
+}
+
 /* ---- a drain --------------------------------------------------------------------------------- */
 
 static void begin_drain(struct model *model, size_t begin, size_t end)
@@ -110,7 +159,7 @@ static void begin_drain(struct model *model, size_t begin, size_t end)
         worker->safe_ps = worker->gvt_ps = INT64_MIN;
         for (unsigned k = 0; k < PROMISES_KEPT; k++)
             worker->promises[k] = (struct promised){-1, INT64_MIN};
-        worker->over = false;
+        worker->over = worker->in_short = false;
         worker->looks = 0;
         worker->pending = 0;
         worker->end = 0;

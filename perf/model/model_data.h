@@ -38,11 +38,13 @@ struct model_worker {
     size_t next, end; /* places in the list */
     int64_t safe_ps, gvt_ps;
     struct promised promises[PROMISES_KEPT];
-    unsigned promise;         /* the place of the latest */
-    struct throttle throttle; /* the engine's own: batch, patience, window */
-    unsigned looks;           /* turns in a row that found nothing */
-    size_t live;              /* events handled ahead */
-    uint64_t pending;         /* events that have been sent and not handled */
+    unsigned promise;                   /* the place of the latest */
+    struct throttle throttle;           /* the engine's own: batch, patience, window */
+    unsigned looks;                     /* turns in a row that found nothing */
+    bool in_short;                      /* its next turn is a short one (engine_model.c): */
+    unsigned short_events, short_empty; /* so far in a row */
+    size_t live;                        /* events handled ahead */
+    uint64_t pending;                   /* events that have been sent and not handled */
     uint64_t turns, rest_until;
     uint64_t handled, handled_then, safe;
     uint64_t round;

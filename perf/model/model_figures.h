@@ -12,6 +12,7 @@
 struct perf_engine_costs {
     double event_factor;  /* a trace's event cost -> the cost of a safe event on a worker */
     double turn_s;        /* of a turn, without events */
+    double short_share;   /* a short turn, as a part of turn_s */
     double look_s;        /* of a turn, for each other worker that it looks at */
     double idle_s;        /* the pause of a turn that found nothing */
     double message_s;     /* a message: sending and receiving together, without moving lines */
@@ -35,6 +36,7 @@ struct perf_engine_run {
     const int64_t *least_ps;   /* [from * workers + to] */
     uint32_t listener;         /* 1 + the LP whose events are handled behind all; 0: none */
     bool speculates;           /* adaptive; else conservative */
+    bool takes_short_turns;    /* no sink for records on each worker (core/ENGINE.md) */
     struct perf_engine_costs costs;
     const struct perf_socket_layout *layout; /* of at least so many cores */
 };
@@ -53,7 +55,7 @@ struct perf_engine_figures {
     double waiting_s;   /* turns that found nothing */
     double imbalance_s; /* part of waiting_s: the work of the busiest worker less that of each
                            other, drain by drain */
-    uint64_t events, messages, turns, turns_idle, rounds, speculated, undone;
+    uint64_t events, messages, turns, turns_short, turns_idle, rounds, speculated, undone;
 };
 
 #endif

@@ -287,6 +287,38 @@ static void other_layouts_are_refused(void **state)
     }
 }
 
+/* Two chains, ten events within the lookahead. Turns cost a tenth of an event, short ones a
+ * hundredth. */
+static struct perf_engine_figures play_narrow(bool takes_short_turns, int64_t lookahead_ps)
+{
+    struct fixture fixture;
+    begin(&fixture, 2, lookahead_ps);
+    fixture.run.costs.turn_s = 0.1;
+    fixture.run.costs.short_share = 0.1;
+    fixture.run.takes_short_turns = takes_short_turns;
+    add_chains(&fixture, 2, 1000);
+    return play_once(&fixture);
+}
+
+static void short_turns_leave_the_upkeep_to_every_128th_event(void **state)
+{
+    (void)state;
+    const struct perf_engine_figures full = play_narrow(false, 100), cut = play_narrow(true, 100);
+    assert_int_equal(full.turns_short, 0);
+    assert_true(cut.turns_short > (cut.turns - cut.turns_idle) / 2);
+    assert_true(cut.turns - cut.turns_short >= 2 * (1000 / 256)); /* batches end short turns late */
+    assert_true(cut.took_s < full.took_s);
+    assert_true(cut.turns_s < full.turns_s / 2);
+    assert_int_equal(cut.events, full.events);
+}
+
+static void without_lookahead_no_turn_is_cut_short(void **state)
+{
+    (void)state;
+    assert_int_equal(play_narrow(true, 0).turns_short, 0);
+    assert_true(play_narrow(true, 100).turns_short > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +336,8 @@ int main(void)
         cmocka_unit_test(the_same_trace_gives_the_same_figures),
         cmocka_unit_test(a_layout_knows_near_and_far_cores),
         cmocka_unit_test(other_layouts_are_refused),
+        cmocka_unit_test(short_turns_leave_the_upkeep_to_every_128th_event),
+        cmocka_unit_test(without_lookahead_no_turn_is_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
