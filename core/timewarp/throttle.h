@@ -19,7 +19,7 @@ enum {
     THROTTLE_BATCH_MIN = 8, /* safe events between two looks at the others */
     THROTTLE_BATCH_MAX = 1024,
     THROTTLE_AHEAD_MAX = 512, /* speculative ones */
-    /* Short turns in a row: so many events, or looks that released none (core/drain/worker_loop.c). */
+    /* Short turns in a row (worker_loop.c): so many events, or looks that released none. */
     THROTTLE_SHORT_EVENTS = 128,
     THROTTLE_SHORT_EMPTY = 8,
 };
