@@ -28,7 +28,7 @@
 
 #include "core/host/clock.h"
 
-enum { WORDS_MAX = 64, PATH_BYTES = 512, HANG_S = 120 };
+enum { WORDS_MAX = 64, PATH_BYTES = 512, HANG_S_DEFAULT = 120 };
 
 static char base[PATH_BYTES];   /* the command's place: work/, whole/, inputs */
 static char folder[PATH_BYTES]; /* base/work */
@@ -229,7 +229,9 @@ static void run_line_of(const char *line, const char *faults, const char *sites,
         become(line, faults, sites);
     }
     (void)setpgid(process, process);
-    const bool ended = ends_within(process, kill_after_s > 0 ? kill_after_s : HANG_S, &status);
+    const char *const hang_s = getenv("FAULT_HANG_S");
+    const double most_s = hang_s != NULL ? strtod(hang_s, NULL) : HANG_S_DEFAULT;
+    const bool ended = ends_within(process, kill_after_s > 0 ? kill_after_s : most_s, &status);
     if (!ended) {
         (void)kill(-process, SIGKILL);
         (void)waitpid(process, &status, 0);
