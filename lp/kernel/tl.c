@@ -1,16 +1,16 @@
 /*
- * tl.c: the kernel API (tl.h). Queries are answered at once. A call is checked and noted in the
- * kernel's state (tl_start); tl_call.c carries it out when the kernel has returned. Runs in
- * handlers only. Tests put a mock in this file's place (test/support/mock_tl.h).
+ * tl.c: the kernel API (tl.h). Queries are answered at once. A call is checked (tl_arguments.h) and
+ * noted in the kernel's state (tl_start); tl_call.c carries it out when the kernel has returned.
+ * Runs in handlers only. Tests put a mock in this file's place (test/support/mock_tl.h).
  */
 #include "lp/kernel/tl.h"
 
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_arguments.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/kernel/tl_compute.h"
 #include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_queue.h"
-#include "lp/kernel/tl_rings.h"
 #include "lp/queues/queue_ends.h"
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -78,157 +78,6 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
 
 void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, index); }
 
-/* ---- checks of arguments --------------------------------------------------------------------- */
-
-/* The bytes of a memory; 0: this is no memory. */
-static uint64_t memory_bytes(const struct tl *tl, uint8_t space)
-{
-    const struct hw_config *hw = &tl->run->m->hw;
-    return space == LP_SPACE_TCM    ? hw->tcm_bytes
-           : space == LP_SPACE_HBM  ? hw->hbm_bytes
-           : space == LP_SPACE_SRAM ? hw->sram_bytes
-                                    : 0;
-}
-
-static __attribute__((noinline, cold)) void fail_range(struct tl *tl, enum tl_call_kind kind,
-                                                       struct lp_operand at, uint64_t bytes)
-{
-    const uint64_t size = memory_bytes(tl, at.space);
-    if (size == 0)
-        tl_fail(tl, "",
-                ": %s of %llu bytes at a place in no memory (space %u); legal: tl_tcm(), "
-                "tl_hbm(), tl_sram()",
-                tl_call_ops[kind].name, (unsigned long long)bytes, at.space);
-    tl_fail(tl, "", ": %s of %llu bytes at offset %u of %s, which has %llu", tl_call_ops[kind].name,
-            (unsigned long long)bytes, at.at,
-            at.space == LP_SPACE_TCM   ? "TCM"
-            : at.space == LP_SPACE_HBM ? "HBM slice"
-                                       : "SRAM",
-            (unsigned long long)size);
-}
-
-/* In memories of this PE (global index), or of its cube. */
-static __attribute__((noinline)) void check_place(struct tl *tl, enum tl_call_kind kind,
-                                                  uint32_t pe_index, struct lp_operand at,
-                                                  uint64_t bytes)
-{
-    if (at.at + bytes > memory_bytes(tl, at.space)) /* bytes < 2^41 */
-        fail_range(tl, kind, at, bytes);
-    tl_check_rings(tl, kind, pe_index, at, bytes);
-}
-
-static inline bool in_free_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
-{
-    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->tcm_free_bytes,
-                            1);
-}
-
-/* A place in a memory that this PE reads or writes. */
-static inline void check_range(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
-                               uint64_t bytes)
-{
-    if (!in_free_tcm(tl, at, bytes))
-        check_place(tl, kind, lp_pe_index(tl->run, tl->pe), at, bytes);
-}
-
-/* A place in TCM that this PE writes: what casts have made there is gone. */
-static inline void check_written(struct tl *tl, enum tl_call_kind kind, uint32_t tcm,
-                                 uint64_t bytes)
-{
-    check_range(tl, kind, tl_tcm(tcm), bytes);
-    if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0))
-        tl_note_write(tl, tcm, bytes);
-}
-
-/* A place at another PE that one of this PE's operations writes. */
-static inline void check_range_at(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
-                                  struct lp_operand at, uint64_t bytes)
-{
-    if (!in_free_tcm(tl, at, bytes))
-        check_place(tl, kind, peer, at, bytes);
-}
-
-/* The tiles from this one on, `bytes` in all, one per slot: received from an installed direction.
- */
-static __attribute__((noinline)) void check_each_tile(struct tl *tl, enum tl_call_kind kind,
-                                                      struct lp_operand tile, uint64_t bytes)
-{
-    if (!tl_installed(tl, (enum hw_dir)tile.dir))
-        tl_fail(tl, "", ": %s of a tile of direction %u, which is not installed there",
-                tl_call_ops[kind].name, tile.dir);
-    uint32_t tiles = 1;
-    if (bytes > (tl_slot_bytes(tl) & ~3u)) { /* a full tile may have up to 3 bytes more */
-        const uint32_t full = tl_full_tile_bytes(tl);
-        tiles = bytes > full ? (uint32_t)((bytes + full - 1) / full) : 1;
-    }
-    while (tiles > 0 && tl_has_received(tl, (enum hw_dir)tile.dir, tile.at + tiles - 1))
-        tiles--;
-    if (tiles == 0)
-        return;
-    tl_fail(tl, "", ": %s of %llu bytes of tile %u of direction %s, which has received %u tiles",
-            tl_call_ops[kind].name, (unsigned long long)bytes, tile.at,
-            lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
-                        (enum hw_dir)tile.dir),
-            tl->p->queue[tile.dir].my_tail);
-}
-
-/* Most are one tile of a direction of which a later one has been received. */
-static inline void check_tiles(struct tl *tl, enum tl_call_kind kind, struct lp_operand tile,
-                               uint64_t bytes)
-{
-    const struct lp_pe *const p = tl->p;
-    if (__builtin_expect(!tl_installed(tl, (enum hw_dir)tile.dir) ||
-                             (int32_t)(tile.at - p->queue[tile.dir].my_tail) >= 0 ||
-                             bytes > (tl_slot_bytes(tl) & ~3u),
-                         0))
-        check_each_tile(tl, kind, tile, bytes);
-}
-
-static inline void check_source(struct tl *tl, enum tl_call_kind kind, struct lp_operand at,
-                                uint64_t bytes)
-{
-    if (at.space == LP_SPACE_TILE)
-        check_tiles(tl, kind, at, bytes);
-    else
-        check_range(tl, kind, at, bytes);
-}
-
-static void check_math(struct tl *tl, enum tl_call_kind kind, uint32_t math)
-{
-    if (math < LP_MATH_SUM || math > LP_MATH_PROD)
-        tl_fail(tl, "", ": %s with operation %u; legal: %d (sum) to %d (prod)",
-                tl_call_ops[kind].name, math, LP_MATH_SUM, LP_MATH_PROD);
-}
-
-static void check_cast_type(struct tl *tl, const char *which, uint32_t dtype)
-{
-    if (dtype < LP_F16 || dtype > LP_F32)
-        tl_fail(tl, "", ": cast %s type %u; legal: %d (f16) to %d (f32)", which, dtype, LP_F16,
-                LP_F32);
-}
-
-/* No dimension is 0, or so large that sizes overflow. */
-static void check_dot_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k)
-{
-    const uint32_t most = 1u << 20;
-    if (m == 0 || n == 0 || k == 0 || m > most || n > most || k > most)
-        tl_fail(tl, "", ": dot of %u x %u elements, inner dimension %u; legal: 1 to %u each", m, n,
-                k, most);
-}
-
-static void check_tag(struct tl *tl, enum tl_call_kind kind, uint32_t tag)
-{
-    if (tag >= TL_TAGS)
-        tl_fail(tl, "", ": %s with tag %u; there are 0 to %d", tl_call_ops[kind].name, tag,
-                TL_TAGS - 1);
-}
-
-static void check_in_kernel(struct tl *tl, const char *call)
-{
-    if (tl->context != 0)
-        tl_fail(tl, "", ": %s in a stream; only the kernel itself %ss", call, call);
-}
-
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
 /* The move that a handle names. */
@@ -260,7 +109,7 @@ static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
 {
     struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
     call->a = tl_translate(tl, CALL_LOAD, va, bytes);
-    check_written(tl, CALL_LOAD, tcm, bytes);
+    tl_check_written(tl, CALL_LOAD, tcm, bytes);
     call->dst = tl_tcm(tcm);
     call->memory = tl_memory_of(call->a);
 }
@@ -271,7 +120,7 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
     struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
     call->a = src;
     call->dst = tl_translate(tl, CALL_STORE, va, bytes);
-    check_source(tl, CALL_STORE, src, bytes);
+    tl_check_source(tl, CALL_STORE, src, bytes);
     call->memory = memories_of(src, call->dst);
 }
 
@@ -324,8 +173,8 @@ static void start_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst,
                            struct lp_operand src, uint32_t bytes, uint32_t move)
 {
     struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, move);
-    check_range_at(tl, CALL_STORE_TO, peer, dst, bytes);
-    check_source(tl, CALL_STORE_TO, src, bytes);
+    tl_check_range_at(tl, CALL_STORE_TO, peer, dst, bytes);
+    tl_check_source(tl, CALL_STORE_TO, src, bytes);
     call->peer = peer;
     call->a = src;
     call->dst = dst;
@@ -360,8 +209,8 @@ static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct l
     if (peer >= m->hw.sip_count * m->cubes * m->pes)
         tl_fail(tl, "", ": load_from PE %u, which does not exist; there are 0 to %u", peer,
                 m->hw.sip_count * m->cubes * m->pes - 1);
-    check_range_at(tl, CALL_LOAD_FROM, peer, src, bytes);
-    check_written(tl, CALL_LOAD_FROM, tcm, bytes);
+    tl_check_range_at(tl, CALL_LOAD_FROM, peer, src, bytes);
+    tl_check_written(tl, CALL_LOAD_FROM, tcm, bytes);
     call->peer = peer;
     call->slice = (uint8_t)(peer % m->pes);
     call->a = src;
@@ -425,7 +274,7 @@ static inline struct lp_call *start_tile(struct tl *tl, enum tl_call_kind kind, 
 void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
-    check_source(tl, CALL_SEND, src, bytes);
+    tl_check_source(tl, CALL_SEND, src, bytes);
     call->dir = (uint8_t)dir;
     call->a = src;
     if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0) && src.space == LP_SPACE_TCM)
@@ -481,9 +330,9 @@ void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, st
 {
     start_receive(tl, CALL_RECV_INTO, dir, tile)->dst = dst;
     if (dst.space == LP_SPACE_TCM)
-        check_written(tl, CALL_RECV_INTO, dst.at, tile.bytes);
+        tl_check_written(tl, CALL_RECV_INTO, dst.at, tile.bytes);
     else
-        check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
+        tl_check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
 }
 
 void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
@@ -546,10 +395,10 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
              struct lp_operand b, uint32_t elements)
 {
     const uint64_t bytes = (uint64_t)elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    check_math(tl, CALL_MATH, math);
-    check_written(tl, CALL_MATH, dst, bytes);
-    check_source(tl, CALL_MATH, a, bytes);
-    check_source(tl, CALL_MATH, b, bytes);
+    tl_check_math(tl, CALL_MATH, math);
+    tl_check_written(tl, CALL_MATH, dst, bytes);
+    tl_check_source(tl, CALL_MATH, a, bytes);
+    tl_check_source(tl, CALL_MATH, b, bytes);
     struct lp_call *call =
         tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
     call->math = (uint8_t)math;
@@ -560,11 +409,11 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
 void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
              uint32_t elements)
 {
-    check_cast_type(tl, "from", from);
-    check_cast_type(tl, "to", to);
-    check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
+    tl_check_cast_type(tl, "from", from);
+    tl_check_cast_type(tl, "to", to);
+    tl_check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
     tl_note_cast(tl, dst, (uint64_t)elements * tl_itemsize(to), to);
-    check_source(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
+    tl_check_source(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
     struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
     call->math = (uint8_t)to;
@@ -576,10 +425,10 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
             uint32_t n, uint32_t k, bool add)
 {
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    check_dot_shape(tl, m, n, k);
-    check_written(tl, CALL_DOT, dst, (uint64_t)m * n * itemsize);
-    check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
-    check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
+    tl_check_dot_shape(tl, m, n, k);
+    tl_check_written(tl, CALL_DOT, dst, (uint64_t)m * n * itemsize);
+    tl_check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
+    tl_check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
     struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
     call->math = add ? LP_MATH_SUM : 0;
     read_operands(call, a, b);
@@ -606,8 +455,8 @@ static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_oper
                       struct lp_operand src, uint32_t bytes)
 {
     struct lp_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
-    check_range_at(tl, CALL_PUT, peer, dst, bytes);
-    check_source(tl, CALL_PUT, src, bytes);
+    tl_check_range_at(tl, CALL_PUT, peer, dst, bytes);
+    tl_check_source(tl, CALL_PUT, src, bytes);
     call->math = math;
     call->a = src;
     call->dst = dst;
@@ -622,19 +471,19 @@ void tl_put(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_opera
 void tl_put_reduce(struct tl *tl, uint32_t peer, enum lp_math math, struct lp_operand dst,
                    struct lp_operand src, uint32_t bytes)
 {
-    check_math(tl, CALL_PUT, math);
+    tl_check_math(tl, CALL_PUT, math);
     start_put(tl, peer, (uint8_t)math, dst, src, bytes);
 }
 
 void tl_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 {
-    check_tag(tl, CALL_NOTIFY, tag);
+    tl_check_tag(tl, CALL_NOTIFY, tag);
     start_to_peer(tl, CALL_NOTIFY, peer, LP_NOTIFY_BYTES)->tag = (uint8_t)tag;
 }
 
 void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 {
-    check_tag(tl, CALL_WAIT_NOTIFY, tag);
+    tl_check_tag(tl, CALL_WAIT_NOTIFY, tag);
     start_to_peer(tl, CALL_WAIT_NOTIFY, peer, 0)->tag = (uint8_t)tag;
 }
 
@@ -645,7 +494,7 @@ void tl_fork(struct tl *tl, uint32_t streams)
     struct lp_call *call = tl_start(tl, CALL_FORK, 0);
     const uint32_t there = tl->launch->kernel->stream_count;
     call->tag = (uint8_t)streams;
-    check_in_kernel(tl, "fork");
+    tl_check_in_kernel(tl, "fork");
     if (streams >> there != 0)
         tl_fail(tl, "", ": fork of streams 0x%x; the kernel has %u", streams, there);
 }
@@ -653,7 +502,7 @@ void tl_fork(struct tl *tl, uint32_t streams)
 void tl_join(struct tl *tl)
 {
     (void)tl_start(tl, CALL_JOIN, 0);
-    check_in_kernel(tl, "join");
+    tl_check_in_kernel(tl, "join");
 }
 
 void tl_barrier(struct tl *tl) { (void)tl_start(tl, CALL_BARRIER, 0); }
