@@ -34,6 +34,17 @@ static bool extend_step(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
+/* Binds texts, which stay until the statement was run, to the parameters from `first` on. False:
+ * one of them is NULL, for want of memory, or SQLite failed. */
+static bool bind_texts(sqlite3_stmt *statement, int first, const char *const *texts, int count)
+{
+    bool is_done = true;
+    for (int i = 0; i < count && is_done; i++)
+        is_done = texts[i] != NULL &&
+                  sqlite3_bind_text(statement, first + i, texts[i], -1, SQLITE_STATIC) == SQLITE_OK;
+    return is_done;
+}
+
 /* ---- the study as it is now, in temporary tables --------------------------------------------- */
 
 /* Makes a table, and the statement that fills it, which the caller finalises. NULL: it failed. */
@@ -58,11 +69,9 @@ static bool fill_coming(sqlite3 *sqlite, const struct study *study)
     for (uint32_t i = 0; i < study->point_count && is_done; i++) {
         char *const label = study_label(study, i);
         char *const command = study_command(study, i);
-        int failed = sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
-        failed |= sqlite3_bind_text(insert, 2, study->points[i].digest, -1, SQLITE_STATIC);
-        failed |= sqlite3_bind_text(insert, 3, label, -1, SQLITE_STATIC);
-        failed |= sqlite3_bind_text(insert, 4, command, -1, SQLITE_STATIC);
-        is_done = label != NULL && command != NULL && failed == SQLITE_OK && extend_step(insert);
+        const char *const texts[] = {study->points[i].digest, label, command};
+        is_done = sqlite3_bind_int64(insert, 1, (int64_t)i + 1) == SQLITE_OK &&
+                  bind_texts(insert, 2, texts, 3) && extend_step(insert);
         (void)sqlite3_clear_bindings(insert);
         free(label);
         free(command);
@@ -80,11 +89,8 @@ static bool fill_values(sqlite3 *sqlite, const struct study *study)
     bool is_done = insert != NULL;
     for (uint32_t a = 0; a < study->axis_count; a++)
         for (uint32_t v = 0; v < study->axes[a].count && is_done; v++) {
-            const char *const name = study->axes[a].name, *const text =
-                                                              study->axes[a].values[v].text;
-            is_done = sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
-                      sqlite3_bind_text(insert, 2, text, -1, SQLITE_STATIC) == SQLITE_OK &&
-                      extend_step(insert);
+            const char *const texts[] = {study->axes[a].name, study->axes[a].values[v].text};
+            is_done = bind_texts(insert, 1, texts, 2) && extend_step(insert);
         }
     sqlite3_finalize(insert);
     return is_done;
@@ -177,12 +183,11 @@ static bool insert_all_axes(sqlite3 *sqlite, const struct study *study)
         is_done = ordinal >= 0 && ordinal < study->point_count;
         for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
             const struct study_axis *const axis = &study->axes[a];
-            const char *const value = axis->values[study->points[ordinal].at[a]].text;
-            int failed = sqlite3_bind_int64(insert, 1, ordinal + 1);
-            failed |= sqlite3_bind_int64(insert, 2, a);
-            failed |= sqlite3_bind_text(insert, 3, axis->name, -1, SQLITE_STATIC);
-            failed |= sqlite3_bind_text(insert, 4, value, -1, SQLITE_STATIC);
-            is_done = failed == SQLITE_OK && extend_step(insert);
+            const char *const texts[] = {axis->name,
+                                         axis->values[study->points[ordinal].at[a]].text};
+            is_done = sqlite3_bind_int64(insert, 1, ordinal + 1) == SQLITE_OK &&
+                      sqlite3_bind_int64(insert, 2, a) == SQLITE_OK &&
+                      bind_texts(insert, 3, texts, 2) && extend_step(insert);
         }
     }
     sqlite3_finalize(points);
@@ -222,10 +227,8 @@ static bool update_study(sqlite3 *sqlite, const struct study *study)
                                       -1, &update, NULL) == SQLITE_OK;
     const char *const texts[] = {study->name, study->about, study->text, study->digest,
                                  study->path};
-    for (int i = 0; i < 5 && is_done; i++)
-        is_done = sqlite3_bind_text(update, i + 1, texts[i], -1, SQLITE_STATIC) == SQLITE_OK;
-    is_done = is_done && sqlite3_bind_int64(update, 6, study->point_count) == SQLITE_OK &&
-              extend_step(update);
+    is_done = is_done && bind_texts(update, 1, texts, 5) &&
+              sqlite3_bind_int64(update, 6, study->point_count) == SQLITE_OK && extend_step(update);
     sqlite3_finalize(update);
     return is_done;
 }
