@@ -24,7 +24,7 @@ enum { SEEDS_DEFAULT = 1500, LPS_MAX = 14, TTL_MAX = 16, WORKERS_MAX = 4, SCHEDU
 #endif
 
 struct schedule {
-    struct harsh_run run;
+    struct random_run run;
     enum explorer_policy policy;
 };
 
@@ -36,7 +36,7 @@ static struct schedule draw(const struct harsh_model *m, uint64_t seed)
     do {
         const uint32_t workers = 1 + cw_rng_below(&rng, WORKERS_MAX);
         const uint32_t memory = cw_rng_below(&rng, 6);
-        s.run = (struct harsh_run){
+        s.run = (struct random_run){
             .sync = CW_CONSERVATIVE + cw_rng_below(&rng, CW_SYNCS - CW_CONSERVATIVE),
             .workers = workers,
             .threads = cw_rng_below(&rng, 3) == 0 ? 1 + cw_rng_below(&rng, workers) : workers,

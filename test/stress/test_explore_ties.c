@@ -37,7 +37,7 @@ static void every_schedule_fails_at_the_least_of_the_tied_events(void **state)
         if (drawn != seed / SCHEDULES_PER_MODEL)
             tied_model_draw(model, seed / SCHEDULES_PER_MODEL);
         drawn = seed / SCHEDULES_PER_MODEL;
-        const struct tied_run run = tied_run_draw(model, seed);
+        const struct random_run run = tied_run_draw(model, seed);
         const enum explorer_policy policy = seed % EXPLORE_POLICIES;
         char text[2500];
         explorer_note("schedule %llu: %s on %u workers, policy %s\n"

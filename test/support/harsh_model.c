@@ -374,7 +374,7 @@ static void least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
         }
 }
 
-static void place(const struct harsh_model *m, const struct harsh_run *run, uint32_t *lp_worker)
+static void place(const struct harsh_model *m, const struct random_run *run, uint32_t *lp_worker)
 {
     uint32_t of_region[HARSH_REGIONS];
     struct cw_rng rng = cw_rng_seeded(run->seed, 99);
@@ -384,7 +384,7 @@ static void place(const struct harsh_model *m, const struct harsh_run *run, uint
         lp_worker[i] = of_region[m->region[i]];
 }
 
-bool harsh_model_runs(const struct harsh_model *model, const struct harsh_run *run)
+bool harsh_model_runs(const struct harsh_model *model, const struct random_run *run)
 {
     struct harsh_model copy = *model;
     uint32_t lp_worker[HARSH_LPS_MAX];
@@ -453,15 +453,7 @@ static bool press(void *arg, uint32_t worker)
 /* Adds the states to the digest, and frees the simulation. */
 static void finish(struct cw_sim *sim, const struct harsh_model *m, struct random_outcome *outcome)
 {
-    struct cw_stats stats;
-    cw_sim_stats(sim, &stats);
-    outcome->trace_hash = stats.trace_hash;
-    outcome->committed = stats.events_committed;
-    outcome->rolled_back = stats.events_rolled_back;
-    outcome->reused = stats.sends_reused;
-    outcome->moves = stats.moves;
-    outcome->gathered = stats.gathered_events;
-    outcome->now_ps = cw_sim_now(sim);
+    random_outcome_note(sim, outcome);
     for (uint32_t lp = 0; lp < m->lps && outcome->exit_code == CW_OK; lp++) {
         const uint8_t *const state = cw_state(sim, lp);
         for (size_t i = 0; i < state_bytes(m, lp); i += sizeof(uint64_t)) {
@@ -473,7 +465,7 @@ static void finish(struct cw_sim *sim, const struct harsh_model *m, struct rando
     cw_sim_free(sim);
 }
 
-struct random_outcome harsh_model_run(const struct harsh_model *m, const struct harsh_run *run)
+struct random_outcome harsh_model_run(const struct harsh_model *m, const struct random_run *run)
 {
     struct random_outcome outcome = {0};
     struct pressure pressure = {.rng = cw_rng_seeded(run->seed, 4)};
@@ -488,28 +480,20 @@ struct random_outcome harsh_model_run(const struct harsh_model *m, const struct 
                                    .state_bytes = state_bytes,
                                    .init = init,
                                    .handle = handle};
-    const struct cw_config config = {.sync = run->sync,
-                                     .worker_count = run->workers,
-                                     .thread_count = run->threads,
-                                     .lp_worker = lp_worker,
-                                     .least_delay_ps = least_ps,
-                                     .balance = run->balance,
-                                     .lp_part = m->region,
-                                     .least_delays = least_delays,
-                                     .least_delays_arg = &copy,
-                                     .end_ps = m->end_ps,
-                                     .record = take_record,
-                                     .record_arg = &outcome.records,
-                                     .worker_look = run->pressed ? press : NULL,
-                                     .worker_arg = &pressure,
-                                     .memory_bytes_max = run->memory_bytes_max,
-                                     .sends_per_event_max = m->sends_max,
-                                     .window_ps = m->window_ps,
-                                     .stress_seed = run->seed,
-                                     .stress_rate_p32 = (UINT64_C(1) << 32) / (1 + run->seed % 9),
-                                     .lazy_cancellation = run->lazy,
-                                     .gather = run->gather,
-                                     .check_changes = run->check_changes};
+    struct cw_config config = random_config(run);
+    config.lp_worker = lp_worker;
+    config.least_delay_ps = least_ps;
+    config.lp_part = m->region;
+    config.least_delays = least_delays;
+    config.least_delays_arg = &copy;
+    config.end_ps = m->end_ps;
+    config.window_ps = m->window_ps;
+    config.sends_per_event_max = m->sends_max;
+    config.record = take_record;
+    config.record_arg = &outcome.records;
+    config.worker_look = run->pressed ? press : NULL;
+    config.worker_arg = &pressure;
+    config.stress_rate_p32 = (UINT64_C(1) << 32) / (1 + run->seed % 9);
     struct cw_error error = {.exit_code = CW_OK};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     pressure.sim = sim;
@@ -540,7 +524,7 @@ struct random_outcome harsh_model_learn(struct harsh_model *model, uint64_t seed
     assert_non_null(model->seen->places);
     model->seen->capacity = CAPACITY_FIRST;
     model->seen->learning = true;
-    const struct harsh_run run = {.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed};
+    const struct random_run run = {.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed};
     const struct random_outcome outcome = harsh_model_run(model, &run);
     model->seen->learning = false;
     return outcome;

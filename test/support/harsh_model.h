@@ -48,17 +48,6 @@ struct harsh_model {
     struct harsh_seen *seen; /* the states that the sequential run shows; NULL: not learnt */
 };
 
-struct harsh_run {
-    enum cw_sync sync;
-    uint32_t workers, threads;
-    uint64_t seed; /* of the placement of regions, and of the stress mode */
-    enum cw_balance balance;
-    enum cw_gather gather;
-    bool lazy, check_changes;
-    uint64_t memory_bytes_max; /* 0: the engine's default */
-    bool pressed; /* the limit seems near, or not, at random: for the explorer's one thread */
-};
-
 /* A model with at most so many LPs and events in a chain. To be freed by harsh_model_free(). */
 struct harsh_model harsh_model_draw(uint64_t seed, uint32_t lps_max, uint32_t ttl_max);
 void harsh_model_free(struct harsh_model *model);
@@ -66,10 +55,11 @@ void harsh_model_free(struct harsh_model *model);
 /* The sequential run, which also tells the model's handlers the states that they may see. */
 struct random_outcome harsh_model_learn(struct harsh_model *model, uint64_t seed);
 
-struct random_outcome harsh_model_run(const struct harsh_model *model, const struct harsh_run *run);
+struct random_outcome harsh_model_run(const struct harsh_model *model,
+                                      const struct random_run *run);
 
 /* Whether the mode can run the model so: the conservative one wants least delays. */
-bool harsh_model_runs(const struct harsh_model *model, const struct harsh_run *run);
+bool harsh_model_runs(const struct harsh_model *model, const struct random_run *run);
 
 /* Whether a run ended for lack of memory, and says so in the engine's words. */
 bool harsh_ran_out_of_memory(const struct random_outcome *outcome);

@@ -225,12 +225,8 @@ static int inject(struct cw_sim *sim, const struct random_model *m, uint64_t *nu
     return result;
 }
 
-static void finish(struct cw_sim *sim, const struct cw_error *error, struct random_outcome *outcome)
+void random_outcome_note(const struct cw_sim *sim, struct random_outcome *outcome)
 {
-    if (outcome->exit_code != CW_OK)
-        snprintf(outcome->text, sizeof outcome->text, "%s", error->text);
-    if (sim == NULL)
-        return;
     struct cw_stats stats;
     cw_sim_stats(sim, &stats);
     outcome->trace_hash = stats.trace_hash;
@@ -243,6 +239,15 @@ static void finish(struct cw_sim *sim, const struct cw_error *error, struct rand
     outcome->reused = stats.sends_reused;
     outcome->moves = stats.moves;
     outcome->now_ps = cw_sim_now(sim);
+}
+
+static void finish(struct cw_sim *sim, const struct cw_error *error, struct random_outcome *outcome)
+{
+    if (outcome->exit_code != CW_OK)
+        snprintf(outcome->text, sizeof outcome->text, "%s", error->text);
+    if (sim == NULL)
+        return;
+    random_outcome_note(sim, outcome);
     cw_sim_free(sim);
 }
 
@@ -268,6 +273,26 @@ static void least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
     (void)lp_worker;
     for (uint32_t i = 0; i < workers * workers; i++)
         least_ps[i] = i / workers == i % workers ? 0 : m->lookahead_ps;
+}
+
+struct cw_config random_config(const struct random_run *run)
+{
+    const uint32_t drawn =
+        run->seed / 2 % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 4 % run->workers);
+    return (struct cw_config){.sync = run->sync,
+                              .worker_count = run->workers,
+                              .thread_count = run->threads != 0 ? run->threads : drawn,
+                              .balance = run->balance,
+                              .gather = run->gather,
+                              .end_ps = CW_TIME_MAX,
+                              .window_ps = run->window_ps,
+                              .memory_bytes_max = run->memory_bytes_max,
+                              .stress_seed = run->seed,
+                              .stress_rate_p32 = run->stress_rate_p32 != 0
+                                                     ? run->stress_rate_p32
+                                                     : (UINT64_C(1) << 32) / 4,
+                              .lazy_cancellation = run->lazy,
+                              .check_changes = run->check_changes};
 }
 
 struct random_outcome random_model_run(const struct random_model *m, const struct random_run *run)
@@ -297,30 +322,17 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         run->records->gathers = run->gather != CW_GATHER_NEVER;
     }
     copy.at_once = run->records;
-    const struct cw_config config = {
-        .sync = run->sync,
-        .worker_count = run->workers,
-        .thread_count =
-            run->seed / 2 % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 4 % run->workers),
-        .lp_worker = lp_worker,
-        .least_delay_ps = least_ps,
-        .balance = run->balance,
-        .lp_part = lp_part,
-        .listener = m->listens ? 1 : 0,
-        .least_delays = least_delays,
-        .least_delays_arg = &copy,
-        .end_ps = CW_TIME_MAX,
-        .window_ps = run->window_ps,
-        .memory_bytes_max = run->memory_bytes_max,
-        .record = take_record,
-        .record_arg = &receivers,
-        .worker_record = run->records != NULL ? take_worker_record : NULL,
-        .worker_arg = &receivers,
-        .stress_seed = run->seed,
-        .lazy_cancellation = run->lazy,
-        .gather = run->gather,
-        .stress_rate_p32 =
-            run->stress_rate_p32 != 0 ? run->stress_rate_p32 : (UINT64_C(1) << 32) / 4};
+    struct cw_config config = random_config(run);
+    config.lp_worker = lp_worker;
+    config.least_delay_ps = least_ps;
+    config.lp_part = lp_part;
+    config.listener = m->listens ? 1 : 0;
+    config.least_delays = least_delays;
+    config.least_delays_arg = &copy;
+    config.record = take_record;
+    config.record_arg = &receivers;
+    config.worker_record = run->records != NULL ? take_worker_record : NULL;
+    config.worker_arg = &receivers;
     struct cw_error error = {.exit_code = CW_OK};
     struct cw_sim *sim = cw_sim_create(&config, &model, &error);
     outcome.exit_code = error.exit_code;

@@ -47,19 +47,28 @@ struct random_records {
     bool misplaced[RANDOM_LPS_MAX]; /* a record came on another worker than the LP's owner */
 };
 
+/* A run of a model that is drawn: here, in harsh_model.h or in tied_model.h. */
 struct random_run {
     enum cw_sync sync;
     uint32_t workers;
-    uint64_t seed; /* of the partition, and of the stress mode */
+    uint32_t threads; /* 0: as the seed says */
+    uint64_t seed;    /* of the partition, and of the stress mode */
     int64_t window_ps;
     uint64_t stress_rate_p32; /* 0: a quarter */
     enum cw_balance balance;
     enum cw_gather gather;
-    bool lazy;     /* cancellation */
+    bool lazy; /* cancellation */
+    bool check_changes;
+    uint64_t memory_bytes_max; /* 0: the engine's default */
+    /* of random_model_run() alone */
     bool restores; /* each drain has a simulation of its own, restored from the one before */
-    uint64_t memory_bytes_max;      /* 0: the engine's default */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */
+    /* of harsh_model_run() alone */
+    bool pressed; /* the limit seems near, or not, at random: for the explorer's one thread */
 };
+
+/* The settings of the engine that follow from the run alone. */
+struct cw_config random_config(const struct random_run *run);
 
 struct random_outcome {
     int exit_code;
@@ -76,6 +85,9 @@ bool random_model_runs(const struct random_model *model, enum cw_sync sync, uint
 
 struct random_outcome random_model_run(const struct random_model *model,
                                        const struct random_run *run);
+
+/* Fills in the counts of the simulation, its hash and its time. */
+void random_outcome_note(const struct cw_sim *sim, struct random_outcome *outcome);
 
 /* True if a run did not do what the sequential one did; then `text` says what both did. */
 bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,

@@ -113,7 +113,7 @@ static int tied_inject(struct cw_sim *sim, const struct tied_model *m, struct cw
     return result;
 }
 
-static struct tied_receivers *run_tied(const struct tied_model *m, const struct tied_run *run,
+static struct tied_receivers *run_tied(const struct tied_model *m, const struct random_run *run,
                                        struct cw_error *error)
 {
     struct tied_model copy = *m;
@@ -130,25 +130,15 @@ static struct tied_receivers *run_tied(const struct tied_model *m, const struct 
                                    .state_bytes = tied_state_bytes,
                                    .init = tied_init,
                                    .handle = tied_handle};
-    const struct cw_config config = {.sync = run->sync,
-                                     .worker_count = run->workers,
-                                     .thread_count = run->threads,
-                                     .lp_worker = lp_worker,
-                                     .least_delay_ps = least_ps,
-                                     .balance = run->balance,
-                                     .least_delays = tied_least_delays,
-                                     .least_delays_arg = &copy,
-                                     .end_ps = CW_TIME_MAX,
-                                     .window_ps = run->window_ps,
-                                     .memory_bytes_max = UINT64_C(1) << 30,
-                                     .record = tied_take,
-                                     .record_arg = receivers,
-                                     .worker_record = tied_take_on_worker,
-                                     .worker_arg = receivers,
-                                     .stress_seed = run->seed,
-                                     .lazy_cancellation = run->lazy,
-                                     .gather = run->gather,
-                                     .stress_rate_p32 = run->stress_rate_p32};
+    struct cw_config config = random_config(run);
+    config.lp_worker = lp_worker;
+    config.least_delay_ps = least_ps;
+    config.least_delays = tied_least_delays;
+    config.least_delays_arg = &copy;
+    config.record = tied_take;
+    config.record_arg = receivers;
+    config.worker_record = tied_take_on_worker;
+    config.worker_arg = receivers;
     *error = (struct cw_error){.exit_code = CW_OK};
     struct cw_sim *const sim = receivers == NULL ? NULL : cw_sim_create(&config, &model, error);
     if (sim != NULL && tied_inject(sim, m, error) == CW_OK)
@@ -193,7 +183,7 @@ void tied_model_draw(struct tied_model *model, uint64_t seed)
 {
     static const int64_t lookaheads_ps[] = {0, 1, 0, 90};
     struct cw_rng rng = cw_rng_seeded(seed, 8);
-    const struct tied_run sequential = {.sync = CW_SEQUENTIAL, .workers = 1, .threads = 1};
+    const struct random_run sequential = {.sync = CW_SEQUENTIAL, .workers = 1, .threads = 1};
     struct cw_error error;
     *model = (struct tied_model){.lps = 2 + cw_rng_below(&rng, TIED_LPS_MAX - 1),
                                  .lookahead_ps = lookaheads_ps[seed % 4]};
@@ -210,19 +200,20 @@ void tied_model_draw(struct tied_model *model, uint64_t seed)
     free(told);
 }
 
-struct tied_run tied_run_draw(const struct tied_model *model, uint64_t seed)
+struct random_run tied_run_draw(const struct tied_model *model, uint64_t seed)
 {
     static const unsigned percents[] = {1, 10, 25, 50, 100};
     struct cw_rng rng = cw_rng_seeded(seed, 15);
     const uint32_t workers = 2 + cw_rng_below(&rng, TIED_WORKERS_MAX - 1);
     const bool stress = cw_rng_below(&rng, 2) == 0;
     const uint32_t first = model->lookahead_ps > 0 ? CW_CONSERVATIVE : CW_CONSERVATIVE + 1;
-    return (struct tied_run){
+    return (struct random_run){
         .sync = stress ? CW_STRESS : first + cw_rng_below(&rng, CW_SYNCS - first),
         .workers = workers,
         .threads = cw_rng_below(&rng, 3) == 0 ? 1 + cw_rng_below(&rng, workers) : workers,
         .seed = seed,
         .window_ps = cw_rng_below(&rng, 4) == 0 ? 1 + cw_rng_below(&rng, 2 * BURST_PS) : 0,
+        .memory_bytes_max = UINT64_C(1) << 30,
         .stress_rate_p32 = percents[cw_rng_below(&rng, 5)] * (UINT64_C(1) << 32) / 100,
         .balance = cw_rng_below(&rng, 2) == 0 ? CW_BALANCE_RANDOM : CW_BALANCE_OFF,
         .gather = cw_rng_below(&rng, 3) == 0 ? CW_GATHER_OFTEN : CW_GATHER_NEVER,
@@ -262,7 +253,7 @@ static bool lps_agree(const struct tied_model *m, const struct tied_receivers *g
     return false;
 }
 
-bool tied_model_holds(const struct tied_model *model, const struct tied_run *run, char *text,
+bool tied_model_holds(const struct tied_model *model, const struct random_run *run, char *text,
                       size_t bytes)
 {
     struct cw_error error;

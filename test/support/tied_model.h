@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "core/cw.h"
+#include "test/support/random_model.h"
 
 enum {
     TIED_LPS_MAX = 16,
@@ -58,25 +59,14 @@ struct tied_model {
     struct cw_error failure;
 };
 
-struct tied_run {
-    enum cw_sync sync;
-    uint32_t workers, threads;
-    uint64_t seed; /* of the partition, and of the stress mode */
-    int64_t window_ps;
-    uint64_t stress_rate_p32;
-    enum cw_balance balance;
-    enum cw_gather gather;
-    bool lazy;
-};
-
 /* Draws a model and learns what its runs must do. Every other model has no lookahead. */
 void tied_model_draw(struct tied_model *model, uint64_t seed);
 
 /* A run that the model allows: modes, workers, moves, gathering, ways of cancellation. */
-struct tied_run tied_run_draw(const struct tied_model *model, uint64_t seed);
+struct random_run tied_run_draw(const struct tied_model *model, uint64_t seed);
 
 /* Runs it. False: `text` says what differs from the sequential runs. */
-bool tied_model_holds(const struct tied_model *model, const struct tied_run *run, char *text,
+bool tied_model_holds(const struct tied_model *model, const struct random_run *run, char *text,
                       size_t bytes);
 
 #endif

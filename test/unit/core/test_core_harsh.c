@@ -26,7 +26,7 @@ enum { FAULTS = 1 };
 /* Of one test: how many runs there were, and how many of them ended for lack of memory. */
 static uint64_t runs, out_of_memory, rolled_back;
 
-static void compare(const struct harsh_model *m, const struct harsh_run *run,
+static void compare(const struct harsh_model *m, const struct random_run *run,
                     const struct random_outcome *expected)
 {
     if (!harsh_model_runs(m, run))
@@ -49,7 +49,7 @@ static void compare(const struct harsh_model *m, const struct harsh_run *run,
 }
 
 /* A limit between that of which a run cannot begin and one that does not matter. */
-static uint64_t limit_for(const struct harsh_model *m, const struct harsh_run *run)
+static uint64_t limit_for(const struct harsh_model *m, const struct random_run *run)
 {
     const uint64_t large = m->large_states ? m->lps / 5 * UINT64_C(300000) + 400000 : 0;
     return 150000 + run->workers * UINT64_C(90000) + large +
@@ -64,7 +64,7 @@ static void compare_modes(const struct harsh_model *m, uint64_t seed,
     for (enum cw_sync sync = CW_CONSERVATIVE; sync < CW_SYNCS; sync++)
         for (int lazy = 0; lazy < (sync == CW_CONSERVATIVE ? 1 : 2); lazy++)
             for (int limited = 0; limited < 2; limited++) {
-                struct harsh_run run = {
+                struct random_run run = {
                     .sync = sync,
                     .workers = workers,
                     .threads = 1 + cw_rng_below(&rng, workers < 3 ? workers : 3),
@@ -117,13 +117,13 @@ static void long_chains_run_in_little_memory(void **state)
         const struct random_outcome expected = harsh_model_learn(&m, seed);
         for (enum cw_sync sync = CW_OPTIMISTIC; sync < CW_SYNCS; sync++)
             for (uint32_t limit = 0; limit < LIMITS; limit++) {
-                const struct harsh_run run = {.sync = sync,
-                                              .workers = workers,
-                                              .threads = 1 + (uint32_t)(seed + limit) % 2,
-                                              .seed = seed,
-                                              .lazy = (seed + limit) % 4 < 2,
-                                              .memory_bytes_max = workers * UINT64_C(330000) +
-                                                                  limit * UINT64_C(150000)};
+                const struct random_run run = {.sync = sync,
+                                               .workers = workers,
+                                               .threads = 1 + (uint32_t)(seed + limit) % 2,
+                                               .seed = seed,
+                                               .lazy = (seed + limit) % 4 < 2,
+                                               .memory_bytes_max = workers * UINT64_C(330000) +
+                                                                   limit * UINT64_C(150000)};
                 compare(&m, &run, &expected);
             }
         harsh_model_free(&m);

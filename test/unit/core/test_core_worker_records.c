@@ -265,7 +265,7 @@ static void a_failure_among_ties_tells_no_worker_a_wrong_record(void **state)
         char text[2500];
         if (seed == first || seed % RUNS_PER_MODEL == 0)
             tied_model_draw(model, seed / RUNS_PER_MODEL);
-        const struct tied_run run = tied_run_draw(model, seed);
+        const struct random_run run = tied_run_draw(model, seed);
         if (!tied_model_holds(model, &run, text, sizeof text))
             fail_msg("seed %llu, %s on %u workers: %s\nreplay: TIES_SEED=%llu TIES_SEEDS=1 "
                      "build/check/test/unit/core/test_core_worker_records",
