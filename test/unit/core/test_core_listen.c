@@ -114,6 +114,16 @@ static void place_handle(struct cw_ctx *ctx, const void *state, const struct cw_
                 sizeof hops);
 }
 
+static struct cw_model ring_model(const struct ring *ring)
+{
+    return (struct cw_model){.name = "ring",
+                             .data = ring,
+                             .lp_count = 1 + LPS,
+                             .state_bytes = place_bytes,
+                             .init = place_init,
+                             .handle = place_handle};
+}
+
 struct outcome {
     int exit_code;
     uint64_t trace_hash, committed, alive;
@@ -129,12 +139,7 @@ static struct outcome run_ring(enum fault fault, enum cw_sync sync, uint32_t wor
     int64_t least_ps[8 * 8];
     for (uint32_t i = 0; i < workers * workers; i++)
         least_ps[i] = i / workers == i % workers ? 0 : STEP_PS;
-    const struct cw_model model = {.name = "ring",
-                                   .data = &ring,
-                                   .lp_count = 1 + LPS,
-                                   .state_bytes = place_bytes,
-                                   .init = place_init,
-                                   .handle = place_handle};
+    const struct cw_model model = ring_model(&ring);
     const struct cw_config config = {.sync = sync,
                                      .worker_count = workers,
                                      .thread_count = threads,
@@ -225,12 +230,7 @@ static void a_listener_must_be_an_lp(void **state)
 {
     (void)state;
     const struct ring ring = {NO_FAULT};
-    const struct cw_model model = {.name = "ring",
-                                   .data = &ring,
-                                   .lp_count = 1 + LPS,
-                                   .state_bytes = place_bytes,
-                                   .init = place_init,
-                                   .handle = place_handle};
+    const struct cw_model model = ring_model(&ring);
     const struct cw_config config = {
         .sync = CW_ADAPTIVE, .worker_count = 2, .listener = 2 + LPS, .end_ps = CW_TIME_MAX};
     struct cw_error error;

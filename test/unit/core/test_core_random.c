@@ -3,7 +3,7 @@
  *
  * The model digests every event that an LP sees, field by field, into the LP's state, and draws
  * its sends from it, so that one event out of order changes all that follows. The reference keeps
- * whole events in a plain binary heap and knows nothing of the engine.
+ * whole events in a plain binary heap (reference_heap.h) and knows nothing of the engine.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "core/cw.h"
+#include "test/support/reference_heap.h"
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
@@ -108,58 +109,6 @@ static void digest_handle(struct cw_ctx *ctx, const void *state, const struct cw
 
 /* ---- the reference --------------------------------------------------------------------------- */
 
-struct reference {
-    struct cw_event *events;
-    size_t count, capacity;
-};
-
-static int compare_numbers(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
-
-static int compare(const struct cw_event *a, const struct cw_event *b)
-{
-    int order = compare_numbers((uint64_t)a->time_ps, (uint64_t)b->time_ps);
-    order = order != 0 ? order : compare_numbers(a->depth, b->depth);
-    order = order != 0 ? order : compare_numbers(a->entity, b->entity);
-    order = order != 0 ? order : compare_numbers(a->number, b->number);
-    order = order != 0 ? order : compare_numbers(a->type, b->type);
-    const size_t common = a->payload_bytes < b->payload_bytes ? a->payload_bytes : b->payload_bytes;
-    order = order != 0 ? order : memcmp(a->payload, b->payload, common);
-    order = order != 0 ? order : compare_numbers(a->payload_bytes, b->payload_bytes);
-    return order != 0 ? order : compare_numbers(a->lp, b->lp);
-}
-
-static void reference_push(struct reference *reference, const struct cw_event *event)
-{
-    if (reference->count == reference->capacity) {
-        reference->capacity = 2 * reference->capacity + 64;
-        reference->events =
-            realloc(reference->events, reference->capacity * sizeof *reference->events);
-        assert_non_null(reference->events);
-    }
-    struct cw_event *const events = reference->events;
-    size_t at = reference->count++;
-    for (; at > 0 && compare(event, &events[(at - 1) / 2]) < 0; at = (at - 1) / 2)
-        events[at] = events[(at - 1) / 2];
-    events[at] = *event;
-}
-
-static struct cw_event reference_pop(struct reference *reference)
-{
-    struct cw_event *const events = reference->events;
-    const struct cw_event least = events[0], last = events[--reference->count];
-    size_t at = 0;
-    for (size_t child = 1; child < reference->count; child = 2 * at + 1) {
-        if (child + 1 < reference->count && compare(&events[child + 1], &events[child]) < 0)
-            child++;
-        if (compare(&events[child], &last) >= 0)
-            break;
-        events[at] = events[child];
-        at = child;
-    }
-    events[at] = last;
-    return least;
-}
-
 /* Handles all events before the end; returns how many. */
 static uint64_t reference_run(const struct shape *shape, struct digest *digests,
                               struct reference *reference, int64_t end_ps)
@@ -202,7 +151,7 @@ static void watch_record(void *arg, const struct cw_event *event, uint16_t kind,
     struct watch *const watch = arg;
     struct cw_event whole = {0};
     memcpy(&whole, event, offsetof(struct cw_event, payload) + event->payload_bytes);
-    assert_true(watch->records == 0 || compare(&watch->last, &whole) <= 0);
+    assert_true(watch->records == 0 || compare_events(&watch->last, &whole) <= 0);
     assert_int_equal(kind, event->type);
     assert_int_equal(bytes, 8);
     watch->last = whole;
