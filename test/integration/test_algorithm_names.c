@@ -15,25 +15,11 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "names"
 #include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-static char folder[] = "/tmp/cubewarp-names-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 /* A ccl.yaml of one line; its path is valid until the next one. */
 static const char *write_ccl(const char *text)

@@ -16,25 +16,11 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "msccl"
 #include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
 
 #define SMALL "--preset tiny --set system.sips.count=%u "
-
-static char folder[] = "/tmp/cubewarp-msccl-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 static const char *path_of(const char *name)
 {

@@ -14,31 +14,16 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "records"
 #include "test/support/run_cubewarp.h"
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/cubewarp-records-XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+#include "test/support/scratch_folder.h"
 
 struct bytes {
     char *data;
     size_t size;
 };
 
-static struct bytes read_file(const char *name)
+static struct bytes read_bytes(const char *name)
 {
     char path[128];
     struct bytes bytes = {0};
@@ -67,7 +52,7 @@ static void write_file(const char *name, const void *data, size_t size)
 
 static void expect_equal_files(const char *a, const char *b)
 {
-    struct bytes x = read_file(a), y = read_file(b);
+    struct bytes x = read_bytes(a), y = read_bytes(b);
     assert_int_equal(x.size, y.size);
     assert_memory_equal(x.data, y.data, x.size);
     free(x.data);
@@ -123,7 +108,7 @@ static void the_files_are_the_same_for_any_threads(void **state)
         expect_equal_files("first.txt", "other.txt");
     }
     struct run_output replay = run_line(0, "replay --list %s/first.ops", folder);
-    struct bytes trace = read_file("first.txt");
+    struct bytes trace = read_bytes("first.txt");
     size_t lines = 0, tiles = 0;
     for (const char *at = trace.data; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
@@ -145,7 +130,7 @@ static void a_log_that_is_not_whole_is_refused_with_its_place(void **state)
     (void)state;
     struct run_output run = run_line(0, "run --preset tiny --n-elem 64 --op-log %s/ops", folder);
     run_output_free(&run);
-    struct bytes log = read_file("ops");
+    struct bytes log = read_bytes("ops");
     write_file("half", log.data, log.size / 2);
     write_file("none", "", 0);
     write_file("text", "rank 0\n", 7);

@@ -18,25 +18,11 @@
 #include <sqlite3.h>
 
 #include "core/host/clock.h"
+#define TEST_SCRATCH "sweep"
 #include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
 
 enum { PATH_BYTES = 128, KILLS = 20, TRIES_MAX = 200, KEPT_POINTS = 45 };
-
-static char folder[] = "/tmp/test_sweep.XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[PATH_BYTES];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 static const char *file_of(const char *name, const char *ending)
 {
