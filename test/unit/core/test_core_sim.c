@@ -1,6 +1,6 @@
 /*
  * test_core_sim.c: a simulation as the host and a model see it: order, clock, drains, records,
- * trace hash. What goes wrong is in test_core_errors.c.
+ * trace hash. What goes wrong is in test_core_errors.c and test_core_host_errors.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

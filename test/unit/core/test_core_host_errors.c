@@ -1,0 +1,161 @@
+/*
+ * test_core_host_errors.c: what the engine refuses of a host, with which exit code and in which
+ * words: injections, configurations, more events than the run may have; and texts of errors that
+ * are long.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/cw.h"
+
+static const struct cw_config plain = {
+    .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX};
+
+static size_t no_state(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 0;
+}
+
+static void empty_state(const void *data, uint32_t lp, void *state)
+{
+    (void)data, (void)lp, (void)state;
+}
+
+static void nothing(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)ctx, (void)state, (void)event;
+}
+
+static const struct cw_model idle = {
+    .name = "idle", .lp_count = 4, .state_bytes = no_state, .init = empty_state, .handle = nothing};
+
+static void bad_injections_are_refused(void **state)
+{
+    (void)state;
+    const struct cw_model model = idle;
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&plain, &model, &error);
+    assert_int_equal(cw_inject(sim, 0, -1, 1, 1, 1, NULL, 0, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 0 at -1 ps, before now, 0 ps");
+    assert_int_equal(cw_inject(sim, 0, 70, 1, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_OK);
+    assert_int_equal(cw_inject(sim, 0, 69, 1, 1, 1, NULL, 0, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 0 at 69 ps, before now, 70 ps");
+    assert_int_equal(cw_inject(sim, 4, 70, 1, 1, 1, NULL, 0, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 4, but there are 4 LPs");
+    assert_int_equal(cw_inject(sim, 0, CW_TIME_MAX, 1, 1, 1, NULL, 0, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 0 at the end of time");
+    assert_int_equal(cw_inject(sim, 0, 70, 1, 1, 1ull << 48, NULL, 0, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 0 of number 281474976710656; the greatest is "
+                                    "281474976710655");
+    static const uint8_t much[65];
+    assert_int_equal(cw_inject(sim, 0, 70, 1, 1, 1, much, 65, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 0 of 65 payload bytes; the most is 64");
+    /* None of them did any harm. */
+    assert_int_equal(cw_inject(sim, 0, 70, 1, 1, 1, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_OK);
+    cw_sim_free(sim);
+}
+
+static void bad_configurations_are_refused(void **state)
+{
+    (void)state;
+    struct cw_model model = idle;
+    struct cw_error error;
+    struct cw_config config = plain;
+    config.sync = CW_ADAPTIVE;
+    config.worker_count = 1025;
+    assert_null(cw_sim_create(&config, &model, &error));
+    assert_int_equal(error.exit_code, CW_USAGE);
+    assert_string_equal(error.text, "1025 workers; at most 1024 are possible");
+    config = plain;
+    config.worker_count = 0;
+    assert_null(cw_sim_create(&config, &model, &error));
+    assert_int_equal(error.exit_code, CW_USAGE);
+    config = plain;
+    static const uint32_t lp_worker[4] = {0, 0, 1, 0};
+    config.lp_worker = lp_worker;
+    assert_null(cw_sim_create(&config, &model, &error));
+    assert_int_equal(error.exit_code, CW_BUG);
+    assert_string_equal(error.text, "LP 2 belongs to worker 1, but there are 1 workers");
+    model.lp_count = 0;
+    assert_null(cw_sim_create(&plain, &model, &error));
+    assert_int_equal(error.exit_code, CW_BUG);
+    assert_string_equal(error.text, "model idle has no LPs");
+}
+
+/* An event that sends the next one, 1 ps later, for ever. */
+static void goes_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    cw_send(ctx, event->lp, 1, 1, event->entity, event->number + 1, NULL, 0);
+}
+
+/* In all modes; with one event more than there are, the run is over first. */
+static void a_run_of_more_events_than_allowed_ends(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "goes on",
+                                   .lp_count = 2,
+                                   .state_bytes = no_state,
+                                   .init = empty_state,
+                                   .handle = goes_on};
+    for (enum cw_sync sync = 0; sync < CW_SYNCS; sync++)
+        for (uint64_t end = 10000; end <= 10002; end++) {
+            struct cw_config config = plain;
+            struct cw_error error;
+            config.sync = sync;
+            config.end_ps = (int64_t)end;
+            config.events_max = 10001;
+            struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+            assert_non_null(sim);
+            assert_int_equal(cw_inject(sim, 0, 0, 1, 0, 0, NULL, 0, &error), CW_OK);
+            const int code = cw_drain(sim, &error);
+            assert_int_equal(code, end <= 10001 ? CW_OK : CW_PROGRAM_FAILED);
+            if (code != CW_OK) {
+                assert_string_equal(error.text,
+                                    "more than 10001 events, the most that this run may handle");
+                assert_null(cw_failed_event(sim));
+                assert_int_equal(cw_sim_now(sim), sync == CW_SEQUENTIAL ? 10000 : cw_sim_now(sim));
+                assert_int_equal(cw_drain(sim, &error), CW_PROGRAM_FAILED);
+            }
+            cw_sim_free(sim);
+        }
+}
+
+/* Longer than the struct has room for. */
+static void a_long_text_is_kept_whole_beside_its_error(void **state)
+{
+    (void)state;
+    struct cw_error error, second, copy;
+    assert_int_equal(cw_error_set(&error, CW_USAGE, "short"), CW_USAGE);
+    assert_ptr_equal(cw_error_text(&error), error.text);
+    assert_int_equal(cw_error_set(&error, CW_USAGE, "one %03000d end", 0), CW_USAGE);
+    assert_int_equal(cw_error_set(&second, CW_USAGE, "two %05000d end", 0), CW_USAGE);
+    copy = error;
+    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_int_equal(strlen(cw_error_text(&copy)), 3008);
+    assert_string_equal(cw_error_text(&copy) + 3004, " end");
+    assert_int_equal(strlen(cw_error_text(&second)), 5008);
+    for (int i = 0; i < 64; i++) /* they take the places of all before */
+        (void)cw_error_set(&second, CW_USAGE, "%d %02000d", i, 0);
+    assert_ptr_equal(cw_error_text(&copy), copy.text);
+    assert_int_equal(strlen(cw_error_text(&second)), 2003);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_injections_are_refused),
+        cmocka_unit_test(bad_configurations_are_refused),
+        cmocka_unit_test(a_long_text_is_kept_whole_beside_its_error),
+        cmocka_unit_test(a_run_of_more_events_than_allowed_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
