@@ -175,7 +175,7 @@ static void under_any_memory_limit_a_run_ends_well_or_with_exit_code_4(void **st
 /* The least limit, to 1 %, under which the sequential mode ends well. */
 static uint64_t sequential_need(struct phold_options options)
 {
-    uint64_t too_little = 1 << 20, enough = 128 << 20;
+    uint64_t too_little = 0, enough = 128 << 20;
     while (enough - too_little > enough / 100) {
         struct cw_stats stats;
         struct cw_error error;
@@ -236,6 +236,26 @@ static void a_fifth_more_is_enough_for_64_workers(void **state)
     assert_true(options.engine.memory_bytes_max >= UINT64_C(64) * 3 / 2 << 20);
     for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
         is_enough(&options, sync, expected, 64, 64);
+}
+
+/* A worker of a small model takes more than its share of that: 250 KiB for each are enough. */
+static void small_models_need_some_more_for_each_worker(void **state)
+{
+    (void)state;
+    static const uint32_t workers[] = {2, 8, 32};
+    for (int traffic = 0; traffic < 2; traffic++)
+        for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+            struct phold_options options = phold_defaults();
+            options.lps = 144;
+            options.traffic = (enum phold_traffic)traffic;
+            options.engine.end_ps = 100000;
+            options.engine.thread_count = 2;
+            const uint64_t expected = run(&options).trace_hash;
+            const uint64_t beside = (uint64_t)workers[i] * 250 << 10;
+            options.engine.memory_bytes_max = sequential_need(options) / 5 * 6 + beside;
+            for (enum cw_sync sync = CW_CONSERVATIVE; sync <= CW_ADAPTIVE; sync++)
+                is_enough(&options, sync, expected, workers[i], workers[i]);
+        }
 }
 
 static void without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4(void **state)
@@ -380,6 +400,7 @@ int main(void)
         cmocka_unit_test(under_any_memory_limit_a_run_ends_well_or_with_exit_code_4),
         cmocka_unit_test(a_fifth_more_memory_than_the_sequential_mode_needs_is_enough),
         cmocka_unit_test(a_fifth_more_is_enough_for_64_workers),
+        cmocka_unit_test(small_models_need_some_more_for_each_worker),
         cmocka_unit_test(without_memory_for_undo_logs_the_stress_mode_ends_with_exit_code_4),
         cmocka_unit_test(adaptive_undoes_less_than_it_commits_however_few_the_events),
         cmocka_unit_test(threads_that_wait_get_their_share_beside_busy_programs),
