@@ -7,7 +7,8 @@
  * all threads have ended (I-GATHER-4); a drain that was not aborted ends with no work left.
  *
  * Each thread has one worker with a few turns of work. A worker has ended when it sees, in a turn of
- * its own, that no worker has any left. Each load and store of a shared word is a step. A sleep has
+ * its own, that no worker has any left. With TOGETHER the drain begins gathered: the other threads are
+ * started when they part, or never. Each load and store of a shared word is a step. A sleep has
  * no time-out.
  *
  * Planted bugs, each of which must be found:
@@ -31,7 +32,7 @@
 #define HAS_ENDED 2
 
 byte parked[THREADS];
-bool paused, over, aborted;
+bool paused, over, aborted, started;
 byte work[THREADS], left; /* turns with something to do; of all workers */
 bool worker_ended[THREADS], thread_ended[THREADS], touched[THREADS];
 
@@ -49,11 +50,31 @@ inline turn(w)
     touched[w] = false
 }
 
+inline stay_parked()
+{
+#ifdef BUG_LOOK_FIRST
+    parked[t] != PARKED /* sleeps until its word is cleared */
+#else
+    do
+    :: parked[t] == RUNS -> break
+    :: else ->
+        if
+        :: over -> break
+        :: else -> parked[t] != PARKED /* sleeps until its word is cleared */
+        fi
+    od
+#endif
+}
+
 proctype other(byte t)
 {
-    bool parks;
     do
     :: true ->
+        stay_parked(); /* the drain may begin so */
+        if
+        :: over -> break
+        :: else
+        fi;
         do
         :: paused || aborted || worker_ended[t] -> break
         :: else ->
@@ -75,30 +96,22 @@ proctype other(byte t)
         :: else
         fi;
 #endif
-        parked[t] = PARKED;
-#ifdef BUG_LOOK_FIRST
-        parked[t] != PARKED; /* sleeps until its word is cleared */
-        if
-        :: over -> break
-        :: else
-        fi
-#else
-        do
-        :: parked[t] == RUNS -> break
-        :: else ->
-            if
-            :: over -> break
-            :: else -> parked[t] != PARKED /* sleeps until its word is cleared */
-            fi
-        od;
-        if
-        :: over -> break
-        :: else
-        fi
-#endif
+        parked[t] = PARKED
     od;
     parked[t] = HAS_ENDED;
     thread_ended[t] = true
+}
+
+inline start_others()
+{
+    atomic {
+        i = 1;
+        do
+        :: i < THREADS -> run other(i); i++
+        :: i == THREADS -> break
+        od;
+        started = true
+    }
 }
 
 inline release_others()
@@ -158,12 +171,19 @@ active proctype first()
         :: i < THREADS -> work[i] = WORK; left = left + WORK; i++
         :: i == THREADS -> break
         od;
+#ifdef TOGETHER
+        together = true;
+        paused = true;
         i = 1;
         do
-        :: i < THREADS -> run other(i); i++
+        :: i < THREADS -> parked[i] = PARKED; i++
         :: i == THREADS -> break
         od
+#endif
     }
+#ifndef TOGETHER
+    start_others();
+#endif
     do
     :: aborted || (together && ALL_ENDED) || (!together && worker_ended[0]) -> break
     :: else ->
@@ -179,6 +199,10 @@ active proctype first()
                 together = false;
                 paused = false;
                 release_others();
+                if
+                :: !started -> start_others()
+                :: started
+                fi;
 #ifdef BUG_WAKE_FIRST
                 turn_of_each()
 #endif
@@ -205,7 +229,7 @@ active proctype watcher()
     timeout ->
     atomic {
         do
-        :: i < THREADS -> assert(thread_ended[i]); i++
+        :: i < THREADS -> assert(thread_ended[i] || !started && i > 0); i++
         :: i == THREADS -> break
         od;
         assert(aborted || left == 0)

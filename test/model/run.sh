@@ -108,6 +108,7 @@ for bug in STORE_BEFORE_PUBLISH MAIL_BEFORE_PROMISES NO_PENDING NO_BOUND CANCEL_
 done
 check holds gather
 check holds gather -DCHANGES=3 -DWORK=1
+check holds gather -DTOGETHER
 for bug in NO_AWAIT PARK_FIRST OVER_LAST LOOK_FIRST WAKE_FIRST; do
     check fails gather "-DBUG_$bug"
 done
