@@ -44,7 +44,7 @@ UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 # (variant, program, environment), the quick ones first.
 TESTS = [("plain", UNIT + name, {}) for name in
          ("memory", "arrivals", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
-          "cause_trace", "balance", "lazy_cancel", "watermarks", "contract")] + [
+          "cause_trace", "balance", "lazy_cancel", "watermarks", "bounds", "contract")] + [
     ("explore", STRESS + "explore_harsh", {"HARSH_SEEDS": "400"}),
     ("explore", STRESS + "explore", {"EXPLORE_SEEDS": "400"}),
     ("explore", STRESS + "explore_ties", {"TIES_SEEDS": "400"}),
@@ -334,7 +334,8 @@ def mutants_of(file):
 FILES = """core/timewarp/gvt.c core/timewarp/promise.c core/timewarp/rollback.c
 core/timewarp/lazy_cancel.c core/timewarp/receive.c core/timewarp/throttle.c core/timewarp/make_room.c
 core/timewarp/fossil.c core/timewarp/undo_log.c core/timewarp/send.c core/timewarp/wait.c
-core/drain/handle_events.c core/drain/worker_loop.c core/drain/parallel.c core/timewarp/stress.c core/exchange/mailbox.c
+core/drain/handle_events.c core/drain/worker_loop.c core/drain/parallel.c core/timewarp/stress.c
+core/listen/listen.c core/exchange/credit.c core/exchange/arrivals.c core/exchange/mailbox.c
 core/exchange/links.c core/exchange/recorder.c core/exchange/record_outbox.c
 core/exchange/record_merge.c core/host/threads.c core/balance/draft.c core/balance/migrate.c
 core/balance/trial.c core/balance/balance.c core/gather/gather.c core/memory/table.c
