@@ -382,6 +382,11 @@ static size_t rank_count(const struct lp_model *m)
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
                           struct cw_error *error)
 {
+    if (system->model.launches.last > UINT32_MAX - hw_pe_count(&system->model.hw))
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "the machine has run %u launches, and can number no more; run the "
+                            "others in a process of their own",
+                            (unsigned)system->model.launches.last);
     reset_times(system);
     if (system->options.causes.begin != NULL)
         trace_causes(system, system->options.causes.begin(system->options.causes.arg));

@@ -94,7 +94,8 @@ int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_
 
 /*
  * Starts a batch of launches, all submitted at this moment. Kernels of one batch mark phases of
- * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe).
+ * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe). Launches that
+ * differ are numbered with 32 bits: a machine whose numbers may end within the batch is refused.
  */
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
                           struct cw_error *error);

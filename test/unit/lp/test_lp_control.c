@@ -219,6 +219,30 @@ static enum tl_status run_phased(struct tl *tl, void *state)
     TL_END(&f->line);
 }
 
+/* As if so many launches had been. */
+static void set_launches(struct machine *m, uint32_t count)
+{
+    struct lp_launches *const launches =
+        &((struct lp_model *)(uintptr_t)lp_system_model(m->system))->launches;
+    launches->dropped = launches->last = count;
+}
+
+static void launches_are_numbered_up_to_2_to_32_less_one(void **state)
+{
+    (void)state;
+    static const struct line done[] = {DONE};
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    const uint32_t pes = hw_pe_count(&m->hw);
+    set_launches(m, UINT32_MAX - pes); /* each PE may get a launch of its own */
+    RUN(m, {0, done}, {1, done});
+    set_launches(m, UINT32_MAX - pes + 1);
+    static const struct tl_kernel unused = {.name = "unused"};
+    assert_int_equal(lp_system_begin_batch(m->system, &unused, &m->error), CW_PROGRAM_FAILED);
+    assert_non_null(strstr(m->error.text, "can number no more"));
+    machine_free(m);
+}
+
 static void a_rank_leaves_a_phase_when_its_last_pe_does(void **state)
 {
     (void)state;
@@ -263,6 +287,7 @@ int main(void)
         cmocka_unit_test(kernels_start_in_the_order_of_their_launches),
         cmocka_unit_test(a_message_to_another_cube_crosses_those_before_it),
         cmocka_unit_test(every_sip_has_its_own_way_from_the_host),
+        cmocka_unit_test(launches_are_numbered_up_to_2_to_32_less_one),
         cmocka_unit_test(a_rank_leaves_a_phase_when_its_last_pe_does),
     };
     return cmocka_run_group_tests_name("lp_control", tests, NULL, NULL);
