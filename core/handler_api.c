@@ -174,20 +174,6 @@ static inline struct event_header header_of(const struct worker *worker, const s
     };
 }
 
-/* An event for the LP that only listens, which other workers' LPs know nothing of (listen.h). */
-static struct cw_event *send_to_listener(struct worker *worker, const struct send *send,
-                                         const struct event_header *header)
-{
-    if (!listen_reserve(worker))
-        worker_out_of_memory(worker);
-    struct cw_event *const event =
-        worker_need_in_handler(worker, event_pool_get(&worker->pool, send->payload_bytes));
-    event_write(event, header);
-    payload_copy(event->payload, send->payload, send->payload_bytes);
-    listen_add(worker, entry_of(header, event));
-    return event;
-}
-
 /* An event that this worker handles. */
 static inline struct cw_event *send_to_own(struct worker *worker, const struct send *send,
                                            const struct event_header *header)
@@ -207,6 +193,35 @@ static inline bool is_foreign(const struct worker *worker, uint32_t lp)
     return worker->lp_worker != NULL && !worker->gathered && worker->lp_worker[lp] != worker->index;
 }
 
+/* Ends send_checked(): the event lies with this worker. */
+static inline void note_own(struct worker *worker, const struct cw_event *event)
+{
+    if (__builtin_expect(worker->ctx.keep, 0)) {
+        handler_api_note_sent(worker, event);
+        worker_leave_engine(worker);
+    }
+}
+
+/* An event for the LP that only listens, which other workers' LPs know nothing of (listen.h). It
+ * takes the arguments one by one: a pointer to them would have send_checked() write them to memory,
+ * and wait for that when it reads two of them at once. */
+static __attribute__((noinline)) void send_to_listener(struct worker *worker, uint32_t lp,
+                                                       int64_t delay_ps, uint16_t type,
+                                                       uint32_t entity, uint64_t number,
+                                                       const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const struct event_header header = header_of(worker, &send, depth_of(worker, delay_ps));
+    if (!listen_reserve(worker))
+        worker_out_of_memory(worker);
+    struct cw_event *const event =
+        worker_need_in_handler(worker, event_pool_get(&worker->pool, payload_bytes));
+    event_write(event, &header);
+    payload_copy(event->payload, payload, payload_bytes);
+    listen_add(worker, entry_of(&header, event));
+    note_own(worker, event);
+}
+
 /* Sends an event that is within the limits, in every case that there is. Inlined: its arguments
  * stay in registers. */
 static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
@@ -219,9 +234,13 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
     if (__builtin_expect(worker->ctx.keep, 0))
         reserve_note(worker, send);
 
+    if (__builtin_expect(lp == worker->listener, 0)) {
+        send_to_listener(worker, lp, send->delay_ps, send->type, send->entity, send->number,
+                         send->payload, send->payload_bytes);
+        return;
+    }
     const struct event_header header = header_of(worker, send, depth_of(worker, send->delay_ps));
-    const bool listens = lp == worker->listener;
-    if (!listens && is_foreign(worker, lp)) {
+    if (is_foreign(worker, lp)) {
         if (worker->sim->config.least_delay_ps != NULL)
             check_promise(worker, lp, send->delay_ps);
         const struct event_words words = words_of(&header);
@@ -229,12 +248,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
                    send->payload);
         return;
     }
-    const struct cw_event *const event =
-        listens ? send_to_listener(worker, send, &header) : send_to_own(worker, send, &header);
-    if (__builtin_expect(worker->ctx.keep, 0)) {
-        handler_api_note_sent(worker, event);
-        worker_leave_engine(worker);
-    }
+    note_own(worker, send_to_own(worker, send, &header));
 }
 
 /* Slow path of cw_send(). Either the send breaks a limit, or a rolled-back event is being handled

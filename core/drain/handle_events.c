@@ -51,8 +51,7 @@ static int64_t horizon_ps(const struct timewarp *tw)
     int64_t horizon_ps = config->end_ps;
     if (config->window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->window_ps)
         horizon_ps = tw->gvt.now.time_ps + config->window_ps;
-    const int64_t reach_ps = add_saturating(tw->gvt.safe_ps, tw->throttle.reach.ps);
-    return reach_ps < horizon_ps ? reach_ps : horizon_ps;
+    return horizon_ps;
 }
 
 /* Whether the least event may be handled, and how. */

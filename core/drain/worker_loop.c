@@ -38,7 +38,6 @@ static bool look_around(struct timewarp *tw)
         undo_log_is_idle(&tw->undo_log))
         fossil_collect(tw);
     if (risen || round_ended) {
-        throttle_adjust_reach(&tw->throttle, promise_ahead_ps(tw));
         tw->throttle.pending = pending_count(&worker->pending);
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
         /* else no wait releases more than an event or two */

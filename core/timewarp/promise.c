@@ -89,7 +89,8 @@ static inline int64_t distance_ps(int64_t from_ps, int64_t to_ps)
     return distance < INT64_MAX ? (int64_t)distance : INT64_MAX;
 }
 
-int64_t promise_ahead_ps(const struct timewarp *tw)
+/* How far the latest speculative event is beyond the safe bound. */
+static int64_t ahead_ps(const struct timewarp *tw)
 {
     return tw->front.time_ps > tw->gvt.safe_ps ? distance_ps(tw->gvt.safe_ps, tw->front.time_ps)
                                                : 0;
@@ -111,6 +112,5 @@ bool promise_has_risen(const struct timewarp *tw)
     if (promised_ps == tw->promise.blocked_by_ps)
         return false;
     const int64_t bound_ps = add_saturating(promised_ps, tw->promise.blocked_by_delay_ps);
-    return bound_ps > tw->gvt.safe_ps &&
-           distance_ps(tw->gvt.safe_ps, bound_ps) >= promise_ahead_ps(tw) / 4;
+    return bound_ps > tw->gvt.safe_ps && distance_ps(tw->gvt.safe_ps, bound_ps) >= ahead_ps(tw) / 4;
 }

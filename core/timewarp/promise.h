@@ -48,9 +48,6 @@ int64_t promise_ps(struct timewarp *tw);
 /* Publishes all messages, and promises anew. */
 void promise_renew(struct timewarp *tw);
 
-/* How far the latest speculative event is beyond the safe bound. */
-int64_t promise_ahead_ps(const struct timewarp *tw);
-
 /* Whether another worker's promise can release several events at once. Without lookahead bounds
  * rise event by event, and each look would cost a cache line. */
 bool promise_may_rise(const struct timewarp *tw);

@@ -1,7 +1,15 @@
 /*
  * throttle.h: how far a worker speculates. The window is counted in events: how many may be handled
  * and not committed at a time. A controller per worker moves it by the gain of speculation. As long
- * as next to nothing is rolled back the window widens; when a quarter is, it halves.
+ * as next to nothing is rolled back the window widens; when much is, it halves.
+ *
+ * A window of any size holds no run up (I-WINDOW-1). Proof:
+ *   1. The window forbids speculation only. An event that is safe, or whose key is GVT, is handled
+ *      whatever the window is, and committed.
+ *   2. A worker whose window is full begins a round of GVT, or takes part in one. Among many
+ *      workers it may rest before, for a number of turns that is bounded (gvt.c).
+ *   3. After each round the worker with the least event handles it (step 1), or GVT has risen.
+ *      What is committed is never undone, and finitely many events come at one key.
  *
  * Memory comes first. From 70 % of the limit on the window halves with every round; from 85 % on
  * only safe events are handled; at 95 % all speculation is undone (make_room.h). The aim is to need
@@ -29,21 +37,13 @@ struct throttle_usage {
     uint64_t processed, rolled_back;
 };
 
-/* Speculation stays within so much of the safe bound. */
-struct throttle_reach {
-    int64_t ps;         /* CW_TIME_MAX: no limit */
-    double share_first; /* of events undone, when it began to narrow; */
-    unsigned steps;     /* in a row since then */
-    unsigned rest;      /* steps to leave out, since the last ones did not help; */
-    unsigned rest_full; /* the value that it was set to */
-};
-
 struct throttle {
     enum cw_sync sync;
     enum memory_level level;
     size_t window;          /* events that may be speculated at a time, */
     size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
+    size_t window_pays;     /* that it does not narrow below, unless memory is tight */
     uint64_t pending;       /* events of this worker, when it last looked around */
     unsigned batch;         /* events between two looks at the others (core/drain/); */
     unsigned batch_ahead;   /* of them, those that are speculated on, at most */
@@ -53,7 +53,6 @@ struct throttle {
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
-    struct throttle_reach reach;
     struct throttle_usage usage;
     bool held;              /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
@@ -80,10 +79,6 @@ void throttle_adjust_batch(struct throttle *throttle, bool stopped);
 /* After the safe bound has risen, or a round of GVT has ended. `live`: events that are handled and
  * not committed; `safe`: safe events handled, ever. */
 void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, uint64_t safe);
-
-/* Before throttle_adjust(): moves the reach. `ahead_ps`: how far the latest speculative event is
- * beyond the safe bound. */
-void throttle_adjust_reach(struct throttle *throttle, int64_t ahead_ps);
 
 /* Before events are handled: sets how much speculation memory allows. */
 void throttle_read_memory(struct throttle *throttle, const struct memory *memory,

@@ -126,23 +126,6 @@ bool undo_log_add_image(struct undo_log *undo_log, size_t offset, const void *pa
     return true;
 }
 
-bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct remote_send *sent,
-                         const void *rest, size_t rest_bytes)
-{
-    const size_t room = undo_log_words(rest_bytes);
-    if (!undo_log_room(undo_log, sizeof *sent + room + sizeof(uint64_t)))
-        return false;
-    if (undo_log->open->shape.remote < REMOTE_MANY)
-        undo_log->open->shape.remote++;
-    memcpy(undo_log->undo.at, sent, sizeof *sent);
-    undo_log->undo.at += sizeof *sent;
-    if (rest_bytes > 0)
-        memcpy(undo_log->undo.at, rest, rest_bytes);
-    undo_log->undo.at += room;
-    undo_log_put(&undo_log->undo, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
-    return true;
-}
-
 bool undo_log_add_records(struct undo_log *undo_log, const void *records, size_t bytes)
 {
     const size_t room = undo_log_words(bytes);

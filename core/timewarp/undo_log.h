@@ -166,11 +166,31 @@ static inline bool undo_log_add_state_hash(struct undo_log *undo_log, uint64_t s
     return true;
 }
 
+/* Adds an event that was sent to another worker; `rest`: see ITEM_REMOTE. Inlined: `sent` was
+ * written a moment ago, word by word, and a copy of it from memory would wait for the words. */
+static inline bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to,
+                                       const struct remote_send *sent, const void *rest,
+                                       size_t rest_bytes)
+{
+    const size_t room = undo_log_words(rest_bytes);
+    if (!undo_log_room(undo_log, sizeof *sent + room + sizeof(uint64_t)))
+        return false;
+    if (undo_log->open->shape.remote < REMOTE_MANY)
+        undo_log->open->shape.remote++;
+    undo_log_put(&undo_log->undo, sent->seq);
+    undo_log_put(&undo_log->undo, (uint64_t)sent->time_ps);
+    undo_log_put(&undo_log->undo, sent->key_high);
+    undo_log_put(&undo_log->undo, sent->key_low);
+    if (rest_bytes > 0)
+        memcpy(undo_log->undo.at, rest, rest_bytes);
+    undo_log->undo.at += room;
+    undo_log_put(&undo_log->undo, (uint64_t)(room / 8) << 32 | (uint64_t)to << 3 | ITEM_REMOTE);
+    return true;
+}
+
 /* Adds the before-image of a part of a state. False: out of memory. cw_undo_add() does the same,
  * where it is short and there is room. */
 bool undo_log_add_image(struct undo_log *undo_log, size_t offset, const void *part, size_t bytes);
-bool undo_log_add_remote(struct undo_log *undo_log, uint32_t to, const struct remote_send *sent,
-                         const void *rest, size_t rest_bytes);
 /* Adds all of an event's records; at most once, at its end. */
 bool undo_log_add_records(struct undo_log *undo_log, const void *records, size_t bytes);
 

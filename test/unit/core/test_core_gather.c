@@ -149,52 +149,45 @@ static void phases_of_a_model_are_not_taken_for_a_gain(void **state)
     }
 }
 
-static void judge(struct throttle *throttle, uint64_t processed, uint64_t undone, int64_t ahead_ps)
+static void judge(struct throttle *throttle, uint64_t processed, uint64_t undone)
 {
     throttle->usage = (struct throttle_usage){.processed = processed, .rolled_back = undone};
-    throttle_adjust_reach(throttle, ahead_ps);
+    throttle_adjust(throttle, true, 0, 0);
 }
 
-static void speculation_narrows_in_model_time_where_much_is_undone(void **state)
+static void the_window_of_optimistic_follows_the_share_that_is_undone(void **state)
 {
     (void)state;
     struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
-    assert_true(throttle.reach.ps == CW_TIME_MAX);
-    judge(&throttle, 10000, 3000, 1000);
-    assert_true(throttle.reach.ps == CW_TIME_MAX); /* without a bound that is not too much */
-    judge(&throttle, 10000, 7000, 1000);
-    assert_int_equal(throttle.reach.ps, 500);
-    judge(&throttle, 1000, 30, 1000);
-    assert_int_equal(throttle.reach.ps, 250);
-    judge(&throttle, 1000, 10, 1000);
-    assert_int_equal(throttle.reach.ps, 250); /* neither much nor little */
-    judge(&throttle, 1000, 0, 0);
-    assert_int_equal(throttle.reach.ps, 500);
-    judge(&throttle, 10, 10, 0);
-    assert_int_equal(throttle.reach.ps, 500); /* too few to tell */
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 2);
+    assert_int_equal(throttle.window, 2048);
+    judge(&throttle, 1000, 126);
+    assert_int_equal(throttle.window, 1024);
+    judge(&throttle, 1000, 100);
+    assert_int_equal(throttle.window, 1024); /* neither much nor little */
+    judge(&throttle, 255, 255);
+    assert_int_equal(throttle.window, 1024); /* too few to tell; they count the next time */
+    judge(&throttle, 1000, 31);
+    assert_int_equal(throttle.window, 2048);
+    judge(&throttle, 1000, 0);
+    assert_int_equal(throttle.window, 2048);
+    throttle.pending = 5;
+    for (int i = 0; i < 10; i++)
+        judge(&throttle, 1000, 500);
+    assert_int_equal(throttle.window, 64);
 }
 
-static void a_bound_that_does_not_help_goes(void **state)
+/* They rest between rounds: a narrow window would be full for most of the time. */
+static void the_window_of_optimistic_stays_among_many_workers(void **state)
 {
     (void)state;
     struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 1);
-    judge(&throttle, 10000, 7000, 1024);
-    for (unsigned step = 1; step < 4; step++)
-        judge(&throttle, 1000, 700, 1024);
-    assert_int_equal(throttle.reach.ps, 64);
-    judge(&throttle, 1000, 700, 1024);
-    assert_true(throttle.reach.ps == CW_TIME_MAX);
-    for (unsigned step = 0; step < 16; step++) { /* the next attempt comes later */
-        judge(&throttle, 10000, 7000, 1024);
-        assert_true(throttle.reach.ps == CW_TIME_MAX);
-    }
-    judge(&throttle, 10000, 7000, 1024);
-    for (unsigned step = 1; step < 4; step++)
-        judge(&throttle, 1000, 700, 1024);
-    judge(&throttle, 1000, 300, 1024);
-    assert_int_equal(throttle.reach.ps, 32); /* it has helped */
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 9);
+    judge(&throttle, 1000, 900);
+    assert_int_equal(throttle.window, 2048);
+    throttle_init(&throttle, CW_OPTIMISTIC, 100 * 8 * 256 * 9, 9); /* of 100 events */
+    judge(&throttle, 1000, 900);
+    assert_int_equal(throttle.window, 100);
 }
 
 static void a_batch_of_speculation_is_a_small_part_of_what_is_pending(void **state)
@@ -362,8 +355,8 @@ int main(void)
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
-        cmocka_unit_test(speculation_narrows_in_model_time_where_much_is_undone),
-        cmocka_unit_test(a_bound_that_does_not_help_goes),
+        cmocka_unit_test(the_window_of_optimistic_follows_the_share_that_is_undone),
+        cmocka_unit_test(the_window_of_optimistic_stays_among_many_workers),
         cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
         cmocka_unit_test(the_window_stays_large_enough_to_pay),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
