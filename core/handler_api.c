@@ -319,17 +319,45 @@ static inline __attribute__((always_inline)) bool send_at_once(struct worker *wo
     return true;
 }
 
-/* The rest of cw_send() where LPs have owners. */
+/* Sends an event to an LP of another worker, from an event that is never undone. */
+static __attribute__((noinline)) void send_abroad(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps,
+                                                  uint16_t type, uint32_t entity, uint64_t number,
+                                                  const void *payload, uint16_t payload_bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    const struct cw_config *const config = &worker->sim->config;
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const struct event_header header = header_of(worker, &send, depth_of(worker, delay_ps));
+    const struct event_words words = words_of(&header);
+    const size_t pair = (size_t)worker->index * config->worker_count + worker->lp_worker[lp];
+    if (config->least_delay_ps != NULL && delay_ps < config->least_delay_ps[pair])
+        check_promise(worker, lp, delay_ps);
+    worker->sends_left--;
+    send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
+}
+
+/* cw_send() where LPs have owners. It, too, leaves by jumps alone. */
 static __attribute__((noinline)) void
 send_among_workers(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type,
                    uint32_t entity, uint64_t number, const void *payload, uint16_t payload_bytes)
 {
     struct worker *const worker = worker_of(ctx);
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps || lp == worker->listener ||
-                             is_foreign(worker, lp),
-                         0) ||
-        !send_at_once(worker, worker_pool_of(worker, lp), &send, depth_of(worker, delay_ps)))
+    const uint64_t depth = depth_of(worker, delay_ps);
+    if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
+        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps || lp == worker->listener,
+                         0)) {
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (__builtin_expect(is_foreign(worker, lp), 0)) {
+        send_abroad(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (!send_at_once(worker, worker_pool_of(worker, lp), &send, depth))
         send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
 }
 
@@ -342,14 +370,14 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
              uint64_t number, const void *payload, uint16_t payload_bytes)
 {
     struct worker *const worker = worker_of(ctx);
+    if (worker->lp_worker != NULL) {
+        send_among_workers(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
     const uint64_t depth = depth_of(worker, delay_ps);
     if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
         send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
-        return;
-    }
-    if (worker->lp_worker != NULL) {
-        send_among_workers(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
     if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps, 0) ||
