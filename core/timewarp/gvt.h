@@ -70,18 +70,18 @@ struct cw_sim;
 struct gvt;
 struct timewarp;
 
-/* A worker needs a round from here on: */
+/* A worker needs a round from here on, and with GVT_LIVE_BEFORE_ROUND logs (throttle.h): */
 enum {
-    GVT_LOOKS_BEFORE_ROUND = 64,  /* turns in a row that found nothing to do */
-    GVT_LIVE_BEFORE_ROUND = 1024, /* logs */
+    GVT_LOOKS_BEFORE_ROUND = 64, /* turns in a row that found nothing to do */
     /* Events handled since the last round. The host waits for their records, which only a round
      * delivers. Near the memory limit a worker may handle and undo the same events again and
      * again: only a round lets them commit. */
     GVT_EVENTS_BEFORE_ROUND = 16384,
     GVT_RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not published */
 };
-/* Among more workers than these a worker rests after a round, for so many turns per worker. */
-enum { GVT_WORKERS_FEW = 8, GVT_REST_TURNS = 8 };
+/* Among more than GVT_WORKERS_FEW workers (throttle.h) a worker rests after a round, for so many
+ * turns per worker. */
+enum { GVT_REST_TURNS = 8 };
 
 /* A number that differs between two moments if this worker has gone on with a round between. */
 uint64_t gvt_moment(const struct gvt *gvt);

@@ -4,7 +4,6 @@
 #include "core/timewarp/throttle.h"
 
 #include "core/invariant.h"
-#include "core/timewarp/gvt.h"
 
 /* Cancelled events from which on a purge pays. The builds that look for bugs set few. */
 #ifndef PURGE_MIN
@@ -41,7 +40,7 @@ enum {
 
 /* The window halves when more than one speculative event in `much` was undone, and doubles when
  * fewer than one in `little` were. In `adaptive` most events are safe, and the others take time
- * that would be idle. In `optimistic` all are speculative: what is undone is lost. */
+ * that would be idle. In `optimistic` all are speculative, and undoing loses time. */
 static const struct shares {
     unsigned much, little;
 } shares_adaptive = {4, 8}, shares_optimistic = {8, 32};

@@ -3,13 +3,13 @@
  * and not committed at a time. A controller per worker moves it by the gain of speculation. As long
  * as next to nothing is rolled back the window widens; when much is, it halves.
  *
- * A window of any size holds no run up (I-WINDOW-1). Proof:
+ * A window of any size holds no run up. Proof:
  *   1. The window forbids speculation only. An event that is safe, or whose key is GVT, is handled
  *      whatever the window is, and committed.
  *   2. A worker whose window is full begins a round of GVT, or takes part in one. Among many
  *      workers it may rest before, for a number of turns that is bounded (gvt.c).
  *   3. After each round the worker with the least event handles it (step 1), or GVT has risen.
- *      What is committed is never undone, and finitely many events come at one key.
+ *      Committed events are never undone, and finitely many events come at one key.
  *
  * Memory comes first. From 70 % of the limit on the window halves with every round; from 85 % on
  * only safe events are handled; at 95 % all speculation is undone (make_room.h). The aim is to need
@@ -30,6 +30,12 @@ enum {
     /* Short turns in a row (worker_loop.c): so many events, or looks that released none. */
     THROTTLE_SHORT_EVENTS = 128,
     THROTTLE_SHORT_EMPTY = 8,
+};
+
+/* When rounds of GVT begin (gvt.c), as far as the window depends on it. */
+enum {
+    GVT_LIVE_BEFORE_ROUND = 1024, /* logs: a worker begins a round */
+    GVT_WORKERS_FEW = 8,          /* among more workers a worker rests after a round */
 };
 
 /* Events that were handled speculatively, and undone, since the window was last looked at. */
