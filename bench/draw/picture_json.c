@@ -25,6 +25,15 @@ static bool put_in(json_t *list, json_t *value)
     return value != NULL && json_array_append_new(list, value) == 0;
 }
 
+/* The value, or NULL where it lacks parts for want of memory. */
+static json_t *if_fine(json_t *value, bool fine)
+{
+    if (fine)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 static json_t *dims_json(const struct picture *p)
 {
     json_t *const list = json_array();
@@ -32,10 +41,7 @@ static json_t *dims_json(const struct picture *p)
     for (uint32_t k = 0; fine && k < p->dim_count; k++)
         fine = put_in(list, json_pack("{s:s,s:I}", "joint", joint_name[p->dim[k].joint], "size",
                                       (json_int_t)p->dim[k].size));
-    if (fine)
-        return list;
-    json_decref(list);
-    return NULL;
+    return if_fine(list, fine);
 }
 
 static json_t *kinds_json(const struct picture *p)
@@ -44,10 +50,7 @@ static json_t *kinds_json(const struct picture *p)
     bool fine = list != NULL;
     for (uint32_t k = 0; fine && k < p->kind_count; k++)
         fine = put_in(list, json_pack("{s:s,s:f}", "kind", p->kind[k].name, "gbs", p->kind[k].gbs));
-    if (fine)
-        return list;
-    json_decref(list);
-    return NULL;
+    return if_fine(list, fine);
 }
 
 static int by_use(const void *left, const void *right)
@@ -112,10 +115,7 @@ static json_t *links_json(const struct picture *p)
         fine = put_in(list, alike_json(p, order + i, end - i));
     }
     free(order);
-    if (fine)
-        return list;
-    json_decref(list);
-    return NULL;
+    return if_fine(list, fine);
 }
 
 /* "0-3 7": the SIPs from `first` on with the cubes of `first`; marks them. */
@@ -143,10 +143,7 @@ static json_t *cube_times_json(const struct picture_cube *cubes, uint32_t count,
     bool fine = list != NULL;
     for (uint32_t i = 0; fine && i < count; i++)
         fine = put_in(list, json_real((double)(ends ? cubes[i].end_ps : cubes[i].work_ps) / 1000));
-    if (fine)
-        return list;
-    json_decref(list);
-    return NULL;
+    return if_fine(list, fine);
 }
 
 static json_t *alike_sips_json(const struct picture *p, uint32_t first, bool *done)
@@ -177,10 +174,7 @@ static json_t *cubes_json(const struct picture *p)
         if (!done[sip])
             fine = put_in(list, alike_sips_json(p, sip, done));
     free(done);
-    if (fine)
-        return list;
-    json_decref(list);
-    return NULL;
+    return if_fine(list, fine);
 }
 
 json_t *picture_json(const struct picture *p)
@@ -195,10 +189,7 @@ json_t *picture_json(const struct picture *p)
     if (object == NULL || p->cubes == NULL)
         return object;
     json_t *const cubes = cubes_json(p);
-    if (cubes != NULL && json_object_set_new(object, "cubes", cubes) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return if_fine(object, cubes != NULL && json_object_set_new(object, "cubes", cubes) == 0);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

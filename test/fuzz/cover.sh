@@ -21,9 +21,19 @@ readers=(
     bench/trace/timeline_filter
     perf/{database,perf_history,perf_json} perf/trend/trend
 )
+# Commands that read a format; each of their calls that can fail does so in turn.
+commands=(check config run_xml run_gradient replay compare again report report_study report_history
+    sweep_merge sweep_extend)
 find "$objects" -name '*.gcda' -delete
 for program in "$@"; do
+    [[ $program == */test_faults ]] && continue
     "$program" >/dev/null 2>&1 || echo "failed: $program"
+done
+for program in "$@"; do
+    [[ $program == */test_faults ]] || continue
+    for command in "${commands[@]}"; do
+        FAULT_TEST=$command FAULT_STRIDE=1 "$program" >/dev/null 2>&1 || echo "failed: $program, $command"
+    done
 done
 for reader in "${readers[@]}"; do
     gcov -n "$objects/$reader.gcda" 2>/dev/null | awk -v file="$reader.c" '

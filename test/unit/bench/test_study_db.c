@@ -1,0 +1,163 @@
+/*
+ * test_study_db.c: databases of studies that cannot be written, each with its exact message; and
+ * the lock of a database, which one sweep has, and no process that it forks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bench/study/study_db.h"
+#include "bench/study/study_read.h"
+#include "core/cw.h"
+
+enum { PATH_BYTES = 64 };
+
+static char folder[] = "/tmp/test_study_db.XXXXXX";
+static struct study *study;
+
+static const char *in_folder(const char *name)
+{
+    static char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int make_study(void **state)
+{
+    struct config_errors errors = {0};
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    FILE *const file = fopen(in_folder("study.yaml"), "w");
+    if (file == NULL)
+        return -1;
+    fputs("study: s\nbase: {preset: tiny}\naxes:\n  n-elem: [64, 128]\n", file);
+    if (fclose(file) != 0)
+        return -1;
+    const int code = study_read(in_folder("study.yaml"), &study, &errors);
+    config_errors_print(stderr, &errors);
+    return code == CW_OK ? 0 : -1;
+}
+
+static int remove_study(void **state)
+{
+    char command[PATH_BYTES];
+    (void)state;
+    study_free(study);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static int open_at(const char *path, struct study_db **db, struct cw_error *error)
+{
+    return study_db_open(path, study, (struct study_shard){1, 1},
+                         (struct study_opening){.must_exist = false}, db, error);
+}
+
+static void refused(const char *path, int code, const char *why)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    struct study_db *db;
+    char expected[256];
+    snprintf(expected, sizeof expected, why, path);
+    assert_int_equal(open_at(path, &db, &error), code);
+    assert_null(db);
+    assert_string_equal(cw_error_text(&error), expected);
+}
+
+static void a_database_that_cannot_be_made_says_why(void **state)
+{
+    static const char *const why[] = {
+        "%s: No such file or directory", "%s: Is a directory",
+        "cannot write %s: it is a symbolic link to a file that is not there; remove the link, or "
+        "name another file",
+        "cannot write %s: the file is there and read-only; remove it, or name another file"};
+    char path[PATH_BYTES];
+    (void)state;
+    refused("/nonexistent/s.sqlite", CW_NO_RESOURCE, why[0]);
+    refused(folder, CW_NO_RESOURCE, why[1]);
+    snprintf(path, sizeof path, "%s", in_folder("link"));
+    assert_int_equal(symlink("nowhere", path), 0);
+    refused(path, CW_NO_RESOURCE, why[2]);
+    snprintf(path, sizeof path, "%s", in_folder("study.yaml"));
+    assert_int_equal(chmod(path, 0444), 0);
+    refused(path, CW_NO_RESOURCE, why[3]);
+    assert_int_equal(chmod(path, 0644), 0);
+    refused(path, CW_USAGE,
+            "%1$s: the database is damaged, perhaps cut short: file is not a database. Take a "
+            "whole copy of it; 'sqlite3 %1$s .recover | sqlite3 saved.sqlite' may save rows");
+}
+
+/* Ends as a process that a sweep has forked for a point. */
+static void fork_one(struct study_db *db)
+{
+    int status = -1;
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        study_db_forked(db);
+        exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void one_sweep_at_a_time_writes_a_database(void **state)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    struct study_db *db;
+    char path[PATH_BYTES];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("locked.sqlite"));
+    assert_int_equal(open_at(path, &db, &error), CW_OK);
+    for (int i = 0; i < 2; i++) {
+        refused(path, CW_USAGE,
+                "%s: another sweep writes to it; wait for its end, or give each its own --db");
+        fork_one(db); /* whose end leaves the lock to this process */
+    }
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    assert_int_equal(open_at(path, &db, &error), CW_OK);
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+}
+
+static void a_part_that_cannot_be_read_leaves_the_database(void **state)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    const struct study_outcome outcome = {.state = STUDY_FAILED, .exit_code = 1, .message = "no"};
+    enum study_state states[2];
+    struct study_db *db;
+    char path[PATH_BYTES], expected[256];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("merged.sqlite"));
+    assert_int_equal(open_at(path, &db, &error), CW_OK);
+    assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
+    assert_int_equal(study_db_commit(db, &error), CW_OK);
+    assert_int_equal(study_db_take(db, "/nonexistent/part.sqlite", &error), CW_NO_RESOURCE);
+    snprintf(expected, sizeof expected, "%s: unable to open database: /nonexistent/part.sqlite",
+             path);
+    assert_string_equal(cw_error_text(&error), expected);
+    assert_int_equal(study_db_states(db, states, &error), CW_OK);
+    assert_int_equal(states[0], STUDY_OPEN);
+    assert_int_equal(states[1], STUDY_FAILED);
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_database_that_cannot_be_made_says_why),
+        cmocka_unit_test(one_sweep_at_a_time_writes_a_database),
+        cmocka_unit_test(a_part_that_cannot_be_read_leaves_the_database),
+    };
+    return cmocka_run_group_tests(tests, make_study, remove_study);
+}
