@@ -242,6 +242,11 @@ static void what_gvt_has_passed_is_settled(void **state)
     assert_true(credit_wants_round(&credit, 1257)); /* a fourth was sent since */
     credit_settle(&credit, 1007, 500);
     assert_int_equal(credit_left(&credit, 1007), 1000);
+    /* what was marked before a new beginning is not settled a second time */
+    credit_note(&credit, 1300, 600);
+    credit_begin(&credit, 2000);
+    credit_settle(&credit, 2000, 700);
+    assert_int_equal(credit_left(&credit, 2000), 1000);
 }
 
 /* More than there is room for: the newest mark tells of all. */
