@@ -282,6 +282,12 @@ static size_t huge_bytes(const void *data, uint32_t lp)
     return lp == 0 ? 1 << 20 : SIZE_MAX / 2;
 }
 
+static size_t mib_bytes(const void *data, uint32_t lp)
+{
+    (void)data, (void)lp;
+    return 1 << 20;
+}
+
 static void states_beyond_the_limit_are_refused(void **state)
 {
     (void)state;
@@ -293,7 +299,16 @@ static void states_beyond_the_limit_are_refused(void **state)
     struct cw_error error;
     assert_null(cw_sim_create(&config, &model, &error));
     assert_int_equal(error.exit_code, CW_NO_RESOURCE);
-    model.lp_count = 4; /* their sum does not fit an address */
+    config.memory_bytes_max = 4 << 20; /* all but the states would fit */
+    model.state_bytes = mib_bytes;
+    model.lp_count = 4;
+    assert_null(cw_sim_create(&config, &model, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+    config.memory_bytes_max = 16 << 20;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    cw_sim_free(sim);
+    model.state_bytes = huge_bytes; /* their sum does not fit an address */
     assert_null(cw_sim_create(&plain, &model, &error));
     assert_int_equal(error.exit_code, CW_NO_RESOURCE);
 }

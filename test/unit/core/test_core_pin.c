@@ -256,6 +256,35 @@ static struct counted run(uint32_t workers, bool pin, uint32_t *stats_pinned)
     return counted;
 }
 
+static void note_pinned(void *arg, uint32_t worker)
+{
+    const cpu_set_t now = bound();
+    ((int *)arg)[worker] = CPU_COUNT(&now);
+}
+
+/* The threads of the workers make the calls, bound as in a drain. */
+static void calls_of_workers_give_the_caller_back(void **state)
+{
+    (void)state;
+    const cpu_set_t before = bound();
+    if (granted() < 2)
+        skip();
+    const struct cw_model model = {
+        .name = "token", .lp_count = 2, .state_bytes = no_state, .init = init, .handle = handle};
+    const struct cw_config config = {
+        .sync = CW_ADAPTIVE, .worker_count = 2, .end_ps = CW_TIME_MAX, .pin_workers = true};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    int hardware_threads[2] = {0, 0};
+    cw_each_worker(sim, note_pinned, hardware_threads);
+    const cpu_set_t after = bound();
+    assert_int_equal(hardware_threads[0], 1);
+    assert_int_equal(hardware_threads[1], 1);
+    assert_true(CPU_EQUAL(&before, &after));
+    cw_sim_free(sim);
+}
+
 /* I-PIN-1 */
 static void a_drain_pins_its_workers_and_gives_the_caller_back(void **state)
 {
@@ -327,6 +356,7 @@ int main(void)
         cmocka_unit_test(on_two_nodes_neighbours_share_a_node),
         cmocka_unit_test(nodes_whose_hardware_threads_are_dealt_in_turn_are_told_apart),
         cmocka_unit_test(eight_nodes_fill_one_after_the_other),
+        cmocka_unit_test(calls_of_workers_give_the_caller_back),
         cmocka_unit_test(a_drain_pins_its_workers_and_gives_the_caller_back),
         cmocka_unit_test(nobody_is_pinned_who_does_not_ask_for_it),
         cmocka_unit_test(without_memory_nobody_is_pinned),
