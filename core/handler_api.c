@@ -97,6 +97,16 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
                     (unsigned)to);
 }
 
+/* Whether a send has to be held against the promises. While events are gathered, those between LPs
+ * of one owner need not. */
+static inline bool needs_check(const struct worker *worker, uint32_t lp, int64_t delay_ps)
+{
+    if (__builtin_expect(delay_ps >= worker->check_below_ps, 1))
+        return false;
+    const uint32_t *const owners = worker->sim->config.lp_worker;
+    return !worker->gathered || owners[worker->ctx.event->lp] != owners[lp];
+}
+
 /* The arguments of cw_send(). */
 struct send {
     uint32_t lp, entity;
@@ -228,7 +238,7 @@ static inline __attribute__((always_inline)) void send_checked(struct worker *wo
                                                                const struct send *send)
 {
     const uint32_t lp = send->lp;
-    if (__builtin_expect(send->delay_ps < worker->check_below_ps, 0))
+    if (__builtin_expect(needs_check(worker, lp, send->delay_ps), 0))
         check_promise(worker, lp, send->delay_ps);
     worker->sends_left--;
     if (__builtin_expect(worker->ctx.keep, 0))
@@ -348,7 +358,7 @@ send_among_workers(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t t
         send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
-    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps || lp == worker->listener,
+    if (__builtin_expect(ctx->keep || lp == worker->listener || needs_check(worker, lp, delay_ps),
                          0)) {
         send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
@@ -380,7 +390,8 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
         send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
-    if (__builtin_expect(ctx->keep || delay_ps < worker->check_below_ps, 0) ||
+    if (__builtin_expect(ctx->keep || lp == worker->listener || needs_check(worker, lp, delay_ps),
+                         0) ||
         !send_at_once(worker, &worker->pool, &send, depth))
         send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
 }

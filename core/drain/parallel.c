@@ -270,7 +270,6 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
             worker_call_host(&sim->workers[i], fn, arg);
         return;
     }
-    pin_begin(sim->pin);
     threads_run(sim->threads, enter_host_calls, &calls);
     pin_end(sim->pin);
 }
@@ -385,7 +384,6 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
 int parallel_drain(struct cw_sim *sim, struct cw_error *error)
 {
     forget_bounds(sim);
-    pin_begin(sim->pin);
     const int started = run_workers(sim, error);
     pin_end(sim->pin);
     if (started != CW_OK)

@@ -27,7 +27,7 @@ enum {
      * Each costs a cache line of another core. */
     TURNS_PER_NOTE = 64,
     EVENTS_PER_NOTE = 1024,
-    TOGETHER_FIRST_MAX = 1 << 10, /* pending events: more are not gathered to begin with */
+    TOGETHER_FIRST_MAX = 1 << 14, /* pending events: more are not gathered to begin with */
     LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,
@@ -62,6 +62,7 @@ struct gather {
     bool together; /* thread 0 runs all workers */
     bool gathered; /* worker 0 has all events */
     bool copies;   /* if so: their records are worker 0's, too (gather.h) */
+    struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last; 0: never */
     bool started;  /* the other threads run this drain's main function */
     bool failed;   /* they cannot be started */
     gather_start_fn start;
@@ -235,6 +236,14 @@ static uint64_t count_pending(const struct cw_sim *sim)
     return count;
 }
 
+/* Worker 0's events are those of all workers now, or its own again. Its pending set goes on with the
+ * width that it had then. Of many events it soon finds another one that is as good. */
+static bool change_width(struct gather *gather, struct pending *pending, enum way way)
+{
+    const struct pending_width *const width = &gather->widths[way];
+    return !gather->copies || pending_reopen(pending, width->shift_max > 0 ? width : NULL);
+}
+
 /* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
  * turn, as at the beginning of a drain: that leaves the buckets as they are. */
 static bool move_from(struct worker *from)
@@ -255,22 +264,30 @@ static bool move_from(struct worker *from)
 static void move_all_to_first(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
+    struct gather *const gather = sim->gather;
     if (tw->rollback.cancelled > 0 &&
         !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
         worker_fail_for_memory(tw->worker);
-    /* If they are gathered, it was decided then. cw_send() finds a listener only among owners. */
-    if (!sim->gather->gathered)
-        sim->gather->copies =
-            count_pending(sim) <= COPIED_EVENTS_MAX && tw->worker->listener == UINT32_MAX;
+    const bool begins = !gather->gathered, tuned = tw->worker->committed > 0;
+    if (begins) /* else it was decided then */
+        gather->copies = count_pending(sim) <= COPIED_EVENTS_MAX;
+    if (begins && tuned)
+        gather->widths[WAY_APART] = pending_width(&tw->worker->pending);
     for (uint32_t i = 1; i < sim->worker_count; i++)
         if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
             worker_fail_for_memory(tw->worker);
+    if (begins && tuned && !change_width(gather, &tw->worker->pending, WAY_TOGETHER))
+        worker_fail_for_memory(tw->worker);
 }
 
 static void move_all_to_owners(struct timewarp *tw)
 {
-    struct moving moving = {.from = tw->worker, .copies = tw->worker->sim->gather->copies};
-    if (!pending_sift(&tw->worker->pending, move_to_owner, &moving) || moving.failed)
+    struct gather *const gather = tw->worker->sim->gather;
+    struct pending *const pending = &tw->worker->pending;
+    struct moving moving = {.from = tw->worker, .copies = gather->copies};
+    gather->widths[WAY_TOGETHER] = pending_width(pending);
+    if (!pending_sift(pending, move_to_owner, &moving) || moving.failed ||
+        !change_width(gather, pending, WAY_APART))
         worker_fail_for_memory(tw->worker);
 }
 

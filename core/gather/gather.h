@@ -41,9 +41,9 @@
  *   - Of few pending events the records are copied, when events gather and when threads part, so
  *     that each worker's events lie in records of its own pool. While worker 0 handles all events,
  *     all are its own, and each event costs as much as in a sequential run.
- *   - Of many events they are not, since each is a line of another core, nor where an LP only
- *     listens (core/listen/listen.h). A record comes from the pool of the worker that owns the
- *     event's LP, and goes back to it, also while worker 0 handles all events (worker_pool_of()).
+ *   - Of many events they are not, since each is a line of another core. A record comes from the
+ *     pool of the worker that owns the event's LP, and goes back to it, also while worker 0 handles
+ *     all events (worker_pool_of()).
  *     An event then costs 2 % more.
  */
 #ifndef CORE_GATHER_H

@@ -30,7 +30,7 @@ enum {
 
 struct pin {
     uint32_t threads;
-    bool knows_before; /* the calling thread's binding could be read */
+    bool bound;        /* the calling thread is, since its binding was read */
     size_t set_bytes;
     char sets[]; /* [threads + 2][set_bytes]: each thread's, that before the drain, a scratch one */
 };
@@ -240,18 +240,15 @@ struct pin *pin_create(uint32_t threads)
 
 void pin_free(struct pin *pin) { free(pin); }
 
-void pin_begin(struct pin *pin)
-{
-    if (pin != NULL)
-        pin->knows_before =
-            pthread_getaffinity_np(pthread_self(), pin->set_bytes, set_before(pin)) == 0;
-}
-
-void pin_thread(const struct pin *pin, uint32_t index)
+void pin_thread(struct pin *pin, uint32_t index)
 {
     CW_INVARIANT("I-PIN-1", pin == NULL || index == 0 || index < pin->threads,
                  "thread %u of %u is pinned", (unsigned)index, (unsigned)pin->threads);
-    if (pin != NULL && index < pin->threads && pin->knows_before)
+    if (pin == NULL || index >= pin->threads)
+        return;
+    if (index == 0 && !pin->bound)
+        pin->bound = pthread_getaffinity_np(pthread_self(), pin->set_bytes, set_before(pin)) == 0;
+    if (index > 0 || pin->bound) /* what cannot be read cannot be restored */
         (void)pthread_setaffinity_np(pthread_self(), pin->set_bytes, set_of(pin, index));
 }
 
@@ -264,8 +261,9 @@ static bool is_bound_as_before(const struct pin *pin)
 
 void pin_end(struct pin *pin)
 {
-    if (pin == NULL || !pin->knows_before)
+    if (pin == NULL || !pin->bound)
         return;
+    pin->bound = false;
     const bool bound = pthread_setaffinity_np(pthread_self(), pin->set_bytes, set_before(pin)) == 0;
     CW_INVARIANT("I-PIN-1", !bound || is_bound_as_before(pin),
                  "the caller of %u threads is not bound as before", (unsigned)pin->threads);

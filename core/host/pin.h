@@ -5,9 +5,9 @@
  * A help, never a condition: where it cannot be done the system places the threads, and the run is
  * the same. I-PIN-1: after a drain the calling thread is bound as it was before.
  *
- * Threads: pin_create(), pin_begin(), pin_end() and pin_free() are the host's, between drains;
- * pin_thread() is called by each of the threads, for itself. All but the host's stay bound between
- * drains, when they sleep.
+ * Threads: pin_create() and pin_free() are the host's, between drains. pin_thread() is called by
+ * each of the threads, for itself, and pin_end() by the host's, which is thread 0. All but the
+ * host's stay bound between drains, when they sleep.
  */
 #ifndef CORE_PIN_H
 #define CORE_PIN_H
@@ -43,11 +43,11 @@ bool pin_choose(struct hwloc_topology *topology, const struct hwloc_bitmap_s *al
                 unsigned here, uint32_t threads, struct pin_place *places);
 void pin_free(struct pin *pin);
 
-/* Before a drain: remembers the binding of the calling thread. */
-void pin_begin(struct pin *pin);
-/* Binds the calling thread to thread `index`'s hardware thread. */
-void pin_thread(const struct pin *pin, uint32_t index);
-/* After it: binds the calling thread as it was. */
+/* Binds the calling thread to thread `index`'s hardware thread. Of thread 0 it remembers how that
+ * was bound before. */
+void pin_thread(struct pin *pin, uint32_t index);
+/* Binds thread 0, which calls, as it was. No system call where it was not bound here: in drains
+ * that it runs alone. */
 void pin_end(struct pin *pin);
 
 /* How many threads have a hardware thread of their own: all, or none. */

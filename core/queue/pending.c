@@ -242,11 +242,10 @@ static unsigned shift_for_far(const struct pending *pending)
     return shift > SHIFT_MAX ? SHIFT_MAX : shift;
 }
 
-/* Starts again with an entry and all others in buckets: none in `overflow` or `sorted`. */
-static bool reopen_with(struct pending *pending, struct entry entry)
+/* All entries go to `far`, those of `sorted` and `overflow` too. */
+static bool move_everything_far(struct pending *pending)
 {
-    pending->count++;
-    bool ok = push_far(pending, entry);
+    bool ok = true;
     for (struct entry *rest = pending->sorted.front; ok && rest != pending->sorted.last; rest++)
         ok = push_far(pending, *rest);
     pending->count += (uint64_t)(pending->sorted.last - pending->sorted.front);
@@ -256,8 +255,30 @@ static bool reopen_with(struct pending *pending, struct entry entry)
     pending->count += pending->overflow.count;
     pending->overflow.count = 0;
     pending->soon = NULL;
-    return ok && move_all_far(pending, NULL) &&
+    return ok && move_all_far(pending, NULL);
+}
+
+/* Starts again with an entry and all others in buckets: none in `overflow` or `sorted`. */
+static bool reopen_with(struct pending *pending, struct entry entry)
+{
+    pending->count++;
+    return push_far(pending, entry) && move_everything_far(pending) &&
            open_at(pending, pending->far_first_ps, shift_for_far(pending));
+}
+
+bool pending_reopen(struct pending *pending, const struct pending_width *width)
+{
+    const uint64_t first_ps = pending->first << pending->shift;
+    pending->shift_max = width == NULL ? SHIFT_MAX : width->shift_max;
+    pending->looks = 0;
+    pending->usage = (struct pending_usage){0};
+    if (!move_everything_far(pending))
+        return false;
+    const bool empty = pending->far.next == NULL;
+    return open_at(pending, empty ? first_ps : pending->far_first_ps,
+                   width != NULL ? width->shift
+                   : empty       ? pending->shift
+                                 : shift_for_far(pending));
 }
 
 static bool push_overflow(struct pending *pending, const struct entry *entry)

@@ -75,6 +75,20 @@ bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
 /* The same for all entries, those whose turn is next included. */
 bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg);
 
+/* The width of the fine buckets, and what it may not exceed. For a set whose events go, and come
+ * back: which of the widths that pass for good it finds depends on where it starts. With few
+ * pending that decides some per cent of an event's cost. */
+struct pending_width {
+    unsigned shift, shift_max;
+};
+static inline struct pending_width pending_width(const struct pending *pending)
+{
+    return (struct pending_width){.shift = pending->shift, .shift_max = pending->shift_max};
+}
+/* Cuts all that is pending into buckets again. `width`: of this set, earlier; NULL: as suits the
+ * entries. False: out of memory, and entries are lost. */
+bool pending_reopen(struct pending *pending, const struct pending_width *width);
+
 /* The rarer ways of pending_push() and pending_peek(). */
 bool pending_push_elsewhere(struct pending *pending, int64_t time_ps, uint64_t key_high,
                             uint64_t key_low, struct cw_event *event);

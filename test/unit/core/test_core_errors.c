@@ -253,6 +253,11 @@ static void a_send_below_the_promised_delay_fails(void **state)
     expect_failure_with(&config, send_soon, CW_BUG, text);
     config.lp_worker = NULL; /* the block partition is the same here */
     expect_failure_with(&config, send_soon, CW_BUG, text);
+    config.sync = CW_ADAPTIVE;
+    expect_failure_with(&config, send_soon, CW_BUG, text);
+    config.gather = CW_GATHER_IF_FASTER; /* worker 0 handles the event of the other one's LP */
+    config.thread_count = 2;
+    expect_failure_with(&config, send_soon, CW_BUG, text);
 }
 
 /* ---- failures, records, changes -------------------------------------------------------------- */

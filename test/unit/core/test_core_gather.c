@@ -112,6 +112,19 @@ static void a_gain_of_little_does_not_take_the_other_cores(void **state)
     assert_int_equal(machine.pace.best, WAY_TOGETHER);
 }
 
+static void ways_that_are_equal_leave_the_other_cores(void **state)
+{
+    (void)state;
+    struct machine machine = {.rate = {30e6, 29.5e6}, .change_s = 20e-6};
+    machine_begin(&machine, WAY_APART);
+    machine_run(&machine, 1);
+    assert_int_equal(machine.pace.best, WAY_TOGETHER);
+    machine.rate[WAY_APART] = 32e6;
+    machine_begin(&machine, WAY_APART);
+    machine_run(&machine, 1);
+    assert_int_equal(machine.pace.best, WAY_APART);
+}
+
 static void a_machine_that_changes_is_noticed(void **state)
 {
     (void)state;
@@ -353,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_short_run_of_few_events_has_no_trial),
         cmocka_unit_test(a_trial_that_loses_clearly_ends_early),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
+        cmocka_unit_test(ways_that_are_equal_leave_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
         cmocka_unit_test(the_window_of_optimistic_follows_the_share_that_is_undone),

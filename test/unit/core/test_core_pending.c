@@ -391,6 +391,30 @@ static void entries_that_are_dropped_are_gone_and_all_others_stay(void **state)
     }
 }
 
+/* Entries in each part of the set, which is opened anew, with a width of its own or a given one. */
+static void entries_stay_when_the_set_is_opened_anew(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct fixture *const fixture = fixture_create(seed);
+        int64_t now_ps = 0;
+        for (unsigned round = 0; round < 6; round++) {
+            const struct pending_width width = {.shift = round * 8, .shift_max = 44};
+            for (unsigned i = 0; i < 300 * (round % 3); i++)
+                push_at(fixture, now_ps + draw_scales_bounded(&fixture->rng));
+            for (unsigned i = 0; i < 50 && fixture->reference.count > 0; i++)
+                now_ps = pop(fixture);
+            assert_true(pending_reopen(&fixture->pending, round % 2 == 0 ? &width : NULL));
+            assert_int_equal(pending_count(&fixture->pending), fixture->reference.count);
+            if (round % 2 == 0)
+                assert_int_equal(pending_width(&fixture->pending).shift, width.shift);
+            push_at(fixture, now_ps); /* before all others */
+        }
+        pop_all(fixture);
+        fixture_free(fixture);
+    }
+}
+
 static void running_out_of_memory_is_reported(void **state)
 {
     (void)state;
@@ -428,6 +452,7 @@ int main(void)
         cmocka_unit_test(the_width_follows_a_model_that_slows_down),
         cmocka_unit_test(entries_that_are_dropped_are_gone_and_all_others_stay),
         cmocka_unit_test(the_first_width_is_found_for_many_events_to_a_ps),
+        cmocka_unit_test(entries_stay_when_the_set_is_opened_anew),
         cmocka_unit_test(the_width_does_not_follow_events_that_are_put_back),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };

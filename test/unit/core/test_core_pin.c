@@ -37,7 +37,7 @@ static int granted(void)
 }
 
 struct thread {
-    const struct pin *pin;
+    struct pin *pin;
     uint32_t index;
     cpu_set_t seen;
 };
@@ -64,7 +64,6 @@ static void each_worker_has_a_hardware_thread_of_its_own(void **state)
     assert_int_equal(pin_count(pin), workers);
     cpu_set_t all;
     CPU_ZERO(&all);
-    pin_begin(pin);
     for (uint32_t i = 0; i < workers; i++) {
         struct thread thread = {pin, i, all};
         pthread_t id;
