@@ -293,9 +293,10 @@ static void count_gathered(struct timewarp *tw)
     tw->counted = tw->worker->committed;
 }
 
-/* Events while worker 0 has those of all workers: the least one is final. Handles at most `most`,
- * and returns how many. As little beside the handler as in a sequential run. */
-static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
+/* handle_gathered_run(), with the pool of all records; NULL: each is of the pool of its LP's owner.
+ * Inlined: once with a pool that is at a fixed place in the worker. */
+static inline __attribute__((always_inline)) unsigned
+handle_gathered_of(struct timewarp *tw, struct event_pool *pool, unsigned most)
 {
     struct worker *const worker = tw->worker;
     const struct cw_sim *const sim = worker->sim;
@@ -321,11 +322,20 @@ static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
             worker->records.used = 0;
         }
         commit_hash(worker, block, event);
-        commit_free(worker, worker_pool_of(worker, event->lp), event);
+        commit_free(worker, pool != NULL ? pool : worker_pool_of(worker, event->lp), event);
         handled++;
     }
     count_gathered(tw);
     return handled;
+}
+
+/* Events while worker 0 has those of all workers: the least one is final. Handles at most `most`,
+ * and returns how many. As little beside the handler as in a sequential run. */
+static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
+{
+    struct worker *const worker = tw->worker;
+    return worker->lp_worker == NULL ? handle_gathered_of(tw, &worker->pool, most)
+                                     : handle_gathered_of(tw, NULL, most);
 }
 
 /* Handles events that come after all that were handled ahead of the safe bound. So neither they nor
