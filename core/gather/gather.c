@@ -11,6 +11,7 @@
 
 #include "core/balance/migrate.h"
 #include "core/exchange/gvt_slot.h"
+#include "core/gather/first_way.h"
 #include "core/gather/pace.h"
 #include "core/host/clock.h"
 #include "core/host/pin.h"
@@ -27,13 +28,12 @@ enum {
      * Each costs a cache line of another core. */
     TURNS_PER_NOTE = 64,
     EVENTS_PER_NOTE = 1024,
-    TOGETHER_FIRST_MAX = 1 << 14, /* pending events: more are not gathered to begin with */
-    LOOKS_BEFORE_SLEEP = 2048,    /* of a parked thread */
+    LOOKS_BEFORE_SLEEP = 2048, /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,
     /* Of more pending events the records stay with the owners of their LPs, while events are
      * gathered: to copy a record costs a line of another core. */
-    COPIED_EVENTS_MAX = 1 << 12,
+    COPIED_EVENTS_MAX = 1 << 17,
     CACHED_EVENTS = 1 << 17, /* pending: of more, most lie in no cache */
     OFTEN_LOOKS_MAX = 32,    /* CW_GATHER_OFTEN */
 };
@@ -58,13 +58,13 @@ struct gather {
     _Alignas(128) struct sync_u64 over; /* thread 0's: the drain is over */
     /* thread 0's alone */
     _Alignas(128) struct pace pace;
-    bool paced;    /* `pace` has begun, in this drain or an earlier one */
-    bool together; /* thread 0 runs all workers */
-    bool gathered; /* worker 0 has all events */
-    bool copies;   /* if so: their records are worker 0's, too (gather.h) */
+    bool paced;                        /* `pace` has begun, in this drain or an earlier one */
+    bool together;                     /* thread 0 runs all workers */
+    bool gathered;                     /* worker 0 has all events */
+    bool copies;                       /* if so: their records are worker 0's, too (gather.h) */
     struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last; 0: never */
-    bool started;  /* the other threads run this drain's main function */
-    bool failed;   /* they cannot be started */
+    bool started;                      /* the other threads run this drain's main function */
+    bool failed;                       /* they cannot be started */
     gather_start_fn start;
     struct cw_rng rng; /* CW_GATHER_OFTEN */
     uint32_t looks_left;
@@ -236,8 +236,8 @@ static uint64_t count_pending(const struct cw_sim *sim)
     return count;
 }
 
-/* Worker 0's events are those of all workers now, or its own again. Its pending set goes on with the
- * width that it had then. Of many events it soon finds another one that is as good. */
+/* Worker 0's events are those of all workers now, or its own again. Its pending set goes on with
+ * the width that it had then. Of many events it soon finds another one that is as good. */
 static bool change_width(struct gather *gather, struct pending *pending, enum way way)
 {
     const struct pending_width *const width = &gather->widths[way];
@@ -270,7 +270,9 @@ static void move_all_to_first(struct timewarp *tw)
         worker_fail_for_memory(tw->worker);
     const bool begins = !gather->gathered, tuned = tw->worker->committed > 0;
     if (begins) /* else it was decided then */
-        gather->copies = count_pending(sim) <= COPIED_EVENTS_MAX;
+        gather->copies =
+            count_pending(sim) <= COPIED_EVENTS_MAX &&
+            (sim->config.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0);
     if (begins && tuned)
         gather->widths[WAY_APART] = pending_width(&tw->worker->pending);
     for (uint32_t i = 1; i < sim->worker_count; i++)
@@ -572,8 +574,7 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     for (uint32_t i = 0; i < sim->worker_count; i++)
         note_figures(&sim->workers[i], &gather->workers[i]);
     if (!gather->paced)
-        pace_init(&gather->pace, count_pending(sim) > TOGETHER_FIRST_MAX ? WAY_APART : WAY_TOGETHER,
-                  gather_now_s(sim), sum_figures(sim).committed);
+        pace_init(&gather->pace, first_way(sim), gather_now_s(sim), sum_figures(sim).committed);
     gather->paced = true;
     gather->start = start;
     gather->together = gather->pace.way == WAY_TOGETHER && sim->config.gather != CW_GATHER_OFTEN;

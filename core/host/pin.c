@@ -30,7 +30,7 @@ enum {
 
 struct pin {
     uint32_t threads;
-    bool bound;        /* the calling thread is, since its binding was read */
+    bool bound; /* the calling thread is, since its binding was read */
     size_t set_bytes;
     char sets[]; /* [threads + 2][set_bytes]: each thread's, that before the drain, a scratch one */
 };

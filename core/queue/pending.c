@@ -18,6 +18,7 @@ enum {
     BUCKET_EVENTS = 512,          /* aim for as many events in a bucket: */
     BUCKET_EVENTS_MIN = 8,        /* with few pending for fewer, */
     BUCKET_EVENTS_MAX = 4096,     /* with millions pending for more */
+    PURGED_AHEAD = 4,             /* a purge may look at an event: fetch as many ahead */
     OVERFLOW_COUNT_MAX = 32,      /* up to here the heap beside the array is cheap */
     OVERFLOW_COUNT_REOPEN = 4096, /* from here on `overflow` may be too much of everything */
 };
@@ -158,6 +159,8 @@ static bool move_far(struct pending *pending, struct entry_chain *chain, const s
     do {
         struct chunk *const previous = chunk->previous;
         for (size_t i = 0; i < count; i++) {
+            if (purge != NULL && i + PURGED_AHEAD < count)
+                __builtin_prefetch(chunk->entries[i + PURGED_AHEAD].event);
             if (purge != NULL && purge->drop(purge->arg, &chunk->entries[i]))
                 pending->count--;
             else if (!push_far(pending, chunk->entries[i]))
@@ -352,6 +355,39 @@ bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg)
     if (pending->far.next == NULL)
         return ok && open_at(pending, pending->first << pending->shift, pending->shift);
     return ok && open_at(pending, pending->far_first_ps, shift_for_far(pending));
+}
+
+static uint64_t count_before(const struct entry *entries, size_t count, int64_t time_ps)
+{
+    uint64_t before = 0;
+    for (size_t i = 0; i < count; i++)
+        before += entries[i].time_ps < time_ps;
+    return before;
+}
+
+static uint64_t chain_count_before(const struct entry_chain *chain, int64_t time_ps)
+{
+    uint64_t before = 0;
+    if (chain->next == NULL)
+        return 0;
+    const struct chunk *chunk = entry_chain_newest(chain);
+    size_t count = entry_chain_newest_count(chain);
+    for (; chunk != NULL; chunk = chunk->previous, count = CHUNK_ENTRIES)
+        before += count_before(chunk->entries, count, time_ps);
+    return before;
+}
+
+uint64_t pending_count_before(const struct pending *pending, int64_t time_ps)
+{
+    const struct sorted_bucket *const sorted = &pending->sorted;
+    uint64_t before = count_before(sorted->front, (size_t)(sorted->last - sorted->front), time_ps) +
+                      count_before(pending->overflow.entries, pending->overflow.count, time_ps) +
+                      chain_count_before(&pending->far, time_ps);
+    for (size_t i = 0; i < FINE_BUCKETS; i++)
+        before += chain_count_before(&pending->fine[i], time_ps);
+    for (size_t i = 0; i < COARSE_BUCKETS; i++)
+        before += chain_count_before(&pending->coarse[i], time_ps);
+    return before;
 }
 
 /* Brings the first entry into a fine bucket. Returns that bucket; fine_end: out of memory. */

@@ -130,6 +130,9 @@ static inline const struct entry *pending_peek(struct pending *pending)
                                                               : pending_turn(pending);
 }
 
+/* How many entries come before that time. Looks at all of them. */
+uint64_t pending_count_before(const struct pending *pending, int64_t time_ps);
+
 /* How many entries there are. */
 static inline uint64_t pending_count(const struct pending *pending)
 {

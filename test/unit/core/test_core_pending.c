@@ -408,6 +408,10 @@ static void entries_stay_when_the_set_is_opened_anew(void **state)
             assert_int_equal(pending_count(&fixture->pending), fixture->reference.count);
             if (round % 2 == 0)
                 assert_int_equal(pending_width(&fixture->pending).shift, width.shift);
+            uint64_t before = 0;
+            for (size_t i = 0; i < fixture->reference.count; i++)
+                before += fixture->reference.events[i].time_ps < now_ps + 1000000;
+            assert_int_equal(pending_count_before(&fixture->pending, now_ps + 1000000), before);
             push_at(fixture, now_ps); /* before all others */
         }
         pop_all(fixture);

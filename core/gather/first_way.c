@@ -1,0 +1,58 @@
+/*
+ * first_way.c: see first_way.h. Of few events, one thread handles those of a short drain before
+ * others are awake. Of more, threads apart pay if many of them lie within a lookahead: no worker
+ * waits for another one then, or speculates. To gather very many costs more than it may gain.
+ */
+#include "core/gather/first_way.h"
+
+#include "core/simulation.h"
+#include "core/worker.h"
+
+enum {
+    FEW_PENDING = 1 << 10,   /* events, of all workers */
+    GATHERED_MOST = 1 << 17, /* of more, most lie in no cache */
+    WINDOW_EVENTS = 32,      /* of each worker, within a lookahead: fewer do not pay */
+};
+
+/* The least delay between two workers, of all that may send to each other; 0: none is promised. */
+static int64_t least_lookahead_ps(const struct cw_sim *sim)
+{
+    const size_t n = sim->worker_count;
+    const int64_t *const least_ps = sim->config.least_delay_ps;
+    int64_t lookahead_ps = CW_TIME_MAX;
+    for (size_t i = 0; i < n * n && least_ps != NULL; i++)
+        if (i / n != i % n && least_ps[i] < lookahead_ps)
+            lookahead_ps = least_ps[i];
+    return least_ps == NULL ? 0 : lookahead_ps;
+}
+
+/* The events of all workers from the first one on, for so long. */
+static uint64_t count_within(struct cw_sim *sim, int64_t span_ps)
+{
+    int64_t first_ps = CW_TIME_MAX;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct entry *const least = pending_peek(&sim->workers[i].pending);
+        if (least != NULL && least->time_ps < first_ps)
+            first_ps = least->time_ps;
+    }
+    if (first_ps >= CW_TIME_MAX - span_ps)
+        return 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        count += pending_count_before(&sim->workers[i].pending, first_ps + span_ps);
+    return count;
+}
+
+enum way first_way(struct cw_sim *sim)
+{
+    uint64_t pending = 0;
+    for (uint32_t i = 0; i < sim->worker_count; i++)
+        pending += pending_count(&sim->workers[i].pending);
+    if (pending <= FEW_PENDING)
+        return WAY_TOGETHER;
+    if (pending > GATHERED_MOST)
+        return WAY_APART;
+    return count_within(sim, least_lookahead_ps(sim)) < (uint64_t)WINDOW_EVENTS * sim->worker_count
+               ? WAY_TOGETHER
+               : WAY_APART;
+}
