@@ -1,7 +1,7 @@
 /*
  * gather.h: where several threads do not pay, one thread runs all workers, and the others sleep.
  * Too few events per window of the lookahead, or cores that other programs take, are such places.
- * pace.h decides, by what is measured.
+ * pace.h decides, by measurements.
  *
  * Apart, each thread runs its own workers. Together, thread 0 runs all of them in turn, and no
  * other thread touches any. Once nothing is speculative and no message is under way, all events are
@@ -44,7 +44,7 @@
  *   - Of many events they are not, since each is a line of another core. A record comes from the
  *     pool of the worker that owns the event's LP, and goes back to it, also while worker 0 handles
  *     all events (worker_pool_of()).
- *     An event then costs 2 % more.
+ *     An event then costs more: 2 % on one machine, a fifth on another.
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H

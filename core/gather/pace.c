@@ -131,7 +131,7 @@ static void judge_again(struct pace *pace, double now_s, uint64_t committed, dou
     const unsigned wins_min = tried > apart * DECISIVE ? 1 : tried > apart * CLEAR ? 2 : WINS_MIN;
     if (++pace->wins >= wins_min)
         choose(pace, WAY_TOGETHER, now_s, committed, change_s);
-    else /* what was measured behind this trial is what comes before the next one */
+    else /* the measurement behind this trial comes before the next one */
         begin_trial(pace, now_s, committed);
 }
 
@@ -187,7 +187,7 @@ static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t comm
            (elapsed_s >= trial_s / 4 && share < SLOWER_QUARTER);
 }
 
-/* Whether the way has run for long enough to be measured: the caches have what they need. */
+/* Whether the way has run for long enough to be measured: the caches are warm. */
 static bool has_settled(const struct pace *pace, double elapsed_s, uint64_t committed,
                         uint64_t pending, double change_s)
 {

@@ -11,7 +11,7 @@
  * When the way has changed, most pending events lie in no cache of the core that handles them now.
  * So it is measured once as many events have been handled as are pending.
  *
- * No clock and no thread: the caller gives the time, that of drains alone. So what was measured
+ * No clock and no thread: the caller gives the time, that of drains alone. So a measurement
  * goes on in the next drain, however short each is. One owner.
  */
 #ifndef CORE_PACE_H
