@@ -299,15 +299,20 @@ static void states_beyond_the_limit_are_refused(void **state)
     struct cw_error error;
     assert_null(cw_sim_create(&config, &model, &error));
     assert_int_equal(error.exit_code, CW_NO_RESOURCE);
-    config.memory_bytes_max = 4 << 20; /* all but the states would fit */
+    /* those of several workers, which lie apart; all but the states would fit */
+    config = (struct cw_config){.sync = CW_ADAPTIVE,
+                                .worker_count = 2,
+                                .end_ps = CW_TIME_MAX,
+                                .memory_bytes_max = 64 << 20};
     model.state_bytes = mib_bytes;
-    model.lp_count = 4;
+    model.lp_count = 64;
     assert_null(cw_sim_create(&config, &model, &error));
     assert_int_equal(error.exit_code, CW_NO_RESOURCE);
-    config.memory_bytes_max = 16 << 20;
+    config.memory_bytes_max = 128 << 20;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
     cw_sim_free(sim);
+    model.lp_count = 4;
     model.state_bytes = huge_bytes; /* their sum does not fit an address */
     assert_null(cw_sim_create(&plain, &model, &error));
     assert_int_equal(error.exit_code, CW_NO_RESOURCE);
