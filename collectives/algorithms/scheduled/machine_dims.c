@@ -41,11 +41,13 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
 
 double rs_ag_messages_by_dimension(const struct ccl_call *call)
 {
-    const double parts = 4, ways = call->collective == CCL_ALL_REDUCE ? 2 : 1;
     struct rs_ag_dim dim[RS_AG_DIMS_MAX];
     const uint32_t dims = rs_ag_machine(call, dim);
-    double places = 0;
-    for (uint32_t d = 0; d < dims; d++)
+    double parts = 0, places = 0, ranks = 1;
+    for (uint32_t d = 0; d < dims; d++) {
+        parts += dim[d].joint == RS_AG_RING ? 2 : 1;
         places += dim[d].n - 1.0;
-    return ways * parts * places;
+        ranks *= dim[d].n;
+    }
+    return parts * (call->collective == CCL_ALL_REDUCE ? 2 * places : ranks - 1);
 }

@@ -72,8 +72,10 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
  * place; their number. Ranks that are not all SIPs of the machine form one ring. The ways are up.
  */
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX]);
-/* The hook `messages_least` of schedules along these dimensions: a message to each other place of
- * each dimension, in each of four parts, as on a grid of two dimensions; of an all-reduce twice. */
+/* The hook `messages_least` of schedules along these dimensions: of a part for each direction of
+ * each dimension that is a ring, and one for each other dimension. In each part of an all-reduce
+ * small chunks travel together: two messages to each other place of each dimension. Else each chunk
+ * goes for itself: one to each other rank. */
 double rs_ag_messages_by_dimension(const struct ccl_call *call);
 
 /* Threads of each part need no more than a part may have. */
