@@ -435,8 +435,8 @@ $(OUT)/libtestsupport.a: $(TEST_SUPPORT_OBJECTS)
 	@rm -f $@
 	@gcc-ar rcs $@ $^
 
-$(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a
-	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) $(if $(LINK_VARIANT),-pie) -pthread -rdynamic -o $@ $^ $(LIBS_PROGRAM)
+$(OUT)/cubewarp: $(PROGRAM_SOURCES:%.c=$(OUT)/obj/%.o) $(OUT)/libcubewarp.a $(ARCHIVES)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) $(if $(LINK_VARIANT),-pie) -pthread -rdynamic -o $@ $(filter-out $(ARCHIVES),$^) $(LIBS_PROGRAM)
 
 # The commit is in a file of its own, which changes only with it, and is linked into the program
 # only, so that nothing else is built again.

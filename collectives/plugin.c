@@ -1,6 +1,6 @@
 /*
  * plugin.c: shared objects that the user's configuration names (plugin.h). The only place that
- * calls dlopen. One thread at a time.
+ * calls dlopen for a path that a user names. One thread at a time.
  */
 #define _GNU_SOURCE /* dladdr1() */
 #include "collectives/plugin.h"

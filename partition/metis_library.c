@@ -26,9 +26,12 @@ int metis_library_open(struct metis_library *library, struct cw_error *error)
         find(library, "METIS_PartGraphRecursive", &library->recursive) &&
         find(library, "METIS_PartGraphKway", &library->kway))
         return CW_OK;
+    const char *const reason = dlerror(); /* the library's closing may end the text */
+    const int code = cw_error_set(
+        error, CW_NO_RESOURCE, METIS_NAME " does not load: %.200s; --partition sip does without it",
+        reason != NULL ? reason : "no reason is given");
     metis_library_close(library);
-    return cw_error_set(error, CW_NO_RESOURCE,
-                        METIS_NAME " does not load; --partition sip does without it");
+    return code;
 }
 
 void metis_library_close(struct metis_library *library)

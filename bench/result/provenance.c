@@ -115,10 +115,12 @@ static void add_changed(void *arg, const char *path, const char *value, const ch
 }
 
 /* Adds "changed", the values that a line without options has others of, and "shipped", the values
- * that it has. Both are null where the shipped files are not found. False: no memory. */
-static bool put_changed(json_t *object, const struct config *config, struct config **shipped)
+ * that it has. Both are null where the shipped files are not found, or name code that --no-plugins
+ * forbids. False: no memory. */
+static bool put_changed(json_t *object, const struct config *config, bool no_plugins,
+                        struct config **shipped)
 {
-    const struct config_request nothing = {.configs_dir = NULL};
+    const struct config_request nothing = {.no_plugins = no_plugins};
     struct config_errors errors = {0};
     const bool is_known = *shipped != NULL || changed_values_are_known(config);
     const int code = is_known ? CW_OK : config_load(&nothing, shipped, &errors);
@@ -161,11 +163,11 @@ json_t *provenance_of_run(int argc, char *const *argv, const struct run_options 
     const char *const preset = options->config.preset;
     struct config *own = NULL;
     json_t *const object = provenance_of_line(argc, argv);
-    const bool done = object != NULL &&
-                      put(object, "preset", preset != NULL ? any_text(preset) : json_null()) &&
-                      put(object, "tags", tags_of(options)) &&
-                      put_changed(object, config, shipped != NULL ? shipped : &own) &&
-                      put(object, "loaded", loaded_of(config));
+    const bool done =
+        object != NULL && put(object, "preset", preset != NULL ? any_text(preset) : json_null()) &&
+        put(object, "tags", tags_of(options)) &&
+        put_changed(object, config, options->config.no_plugins, shipped != NULL ? shipped : &own) &&
+        put(object, "loaded", loaded_of(config));
     config_free(own);
     if (done)
         return object;

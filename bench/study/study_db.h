@@ -44,9 +44,9 @@ struct study_outcome {
 };
 
 struct study_opening {
-    /* The database must be there; with neither of them it is created where there is none. */
-    bool must_exist;
-    bool extends; /* a database of another study becomes this study's (study_extend.h) */
+    bool must_exist; /* else, and without extends, it is created where there is none */
+    bool extends;    /* it must be there, may be another study's, and becomes this one's
+                      * (study_extend.h) */
 };
 
 /*

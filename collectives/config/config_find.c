@@ -67,19 +67,28 @@ static const char *find_beside_executable(struct config_loader *loader)
     return NULL;
 }
 
+/* The folder that is to hold the shipped files: `given`, or that of the environment. */
+static const char *named_folder(const char *given)
+{
+    return given != NULL ? given : environment_get(ENVIRONMENT_CONFIGS);
+}
+
+static const char *by_environment(const char *given)
+{
+    return given != NULL ? "" : ", which CUBEWARP_CONFIGS names";
+}
+
 const char *config_find_shipped(struct config_loader *loader, const char *given)
 {
     const struct config_place nowhere = {0};
-    if (given == NULL)
-        given = environment_get(ENVIRONMENT_CONFIGS);
-    if (given != NULL && given[0] != '\0') {
-        if (holds_configs(given))
-            return config_arena_text(loader->arena, given, strlen(given));
-        config_error(
-            loader, nowhere,
-            "no topology.yaml in %.200s, which CUBEWARP_CONFIGS names; expected the folder "
-            "with topology.yaml, components.yaml and ccl.yaml",
-            given);
+    const char *const folder = named_folder(given);
+    if (folder != NULL && folder[0] != '\0') {
+        if (holds_configs(folder))
+            return config_arena_text(loader->arena, folder, strlen(folder));
+        config_error(loader, nowhere,
+                     "no topology.yaml in %.200s%s; expected the folder with topology.yaml, "
+                     "components.yaml and ccl.yaml",
+                     folder, by_environment(given));
         return NULL;
     }
     const char *const found = find_beside_executable(loader);
@@ -171,26 +180,28 @@ static const char *built_in_preset(struct config_loader *loader, const char *pre
     return NULL;
 }
 
-/* The loader has not said so: it has the user's own three files, and needs no other. */
-static void no_presets(struct config_loader *loader, const char *preset)
+/* Where three files of the user's own make the shipped ones unnecessary, their absence is no error
+ * yet. */
+static void no_presets(struct config_loader *loader, const char *given, const char *preset)
 {
     const struct config_place nowhere = {0};
     char quoted[TEXT_QUOTE_BYTES];
     config_error(loader, nowhere,
-                 "preset %s: no topology.yaml in %.200s, which CUBEWARP_CONFIGS names; presets are "
-                 "in its folder presets",
-                 text_quote(preset, strlen(preset), quoted), environment_get(ENVIRONMENT_CONFIGS));
+                 "preset %s: no topology.yaml in %.200s%s; presets are in its folder presets",
+                 text_quote(preset, strlen(preset), quoted), named_folder(given),
+                 by_environment(given));
 }
 
 const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
-                               const char *preset, const struct builtin_file **builtin)
+                               const char *given, const char *preset,
+                               const struct builtin_file **builtin)
 {
     *builtin = NULL;
     const size_t bytes = strlen(preset);
     if (strchr(preset, '/') != NULL || (bytes > 5 && strcmp(preset + bytes - 5, ".yaml") == 0))
         return config_arena_text(loader->arena, preset, bytes);
     if (configs_dir == NULL && !loader->arena->failed)
-        no_presets(loader, preset);
+        no_presets(loader, given, preset);
     if (configs_dir == NULL)
         return NULL;
     if (configs_dir == CONFIG_BUILT_IN)

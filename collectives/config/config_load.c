@@ -126,8 +126,8 @@ static void load_files(struct load *load)
     if (request->preset == NULL)
         return;
     const struct builtin_file *builtin = NULL;
-    const char *const preset =
-        config_find_preset(&load->loader, load->configs_dir, request->preset, &builtin);
+    const char *const preset = config_find_preset(&load->loader, load->configs_dir,
+                                                  request->configs_dir, request->preset, &builtin);
     if (builtin != NULL)
         load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
     else if (preset != NULL)
@@ -358,10 +358,10 @@ static void check_layers(struct load *load)
 }
 
 /* The shipped files alone, as a line without options has them. If they are wrong by themselves,
- * there is no such line. */
+ * or name code that --no-plugins forbids, there is no such line. */
 static void check_shipped(struct load *load)
 {
-    const struct config_request nothing = {.configs_dir = NULL};
+    const struct config_request nothing = {.no_plugins = load->request->no_plugins};
     struct config_errors errors = {0};
     struct load shipped = *load;
     shipped.loader.errors = &errors;
@@ -396,7 +396,7 @@ static void load_layers(struct load *load)
         apply_set(load, request->algorithm, request->sets[i]);
     apply_environment(load);
     check_layers(load);
-    if (load->tree->shipped != NULL)
+    if (load->tree->shipped != NULL && errors->count + errors->dropped == 0)
         check_shipped(load);
     load->tree->sources = load->loader.sources;
     load->tree->source_count = load->loader.source_count;

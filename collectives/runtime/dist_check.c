@@ -190,13 +190,12 @@ static int report_refusal(const struct config *config, const struct ccl_refusal 
     return dist_refuse(config, refusal->key, error);
 }
 
-int dist_check_call(const struct config *config, const struct ccl_call *call,
-                    struct cw_error *error)
+int dist_check_choice(const struct config *config, const struct ccl_call *call,
+                      struct ccl_choice *choice, struct cw_error *error)
 {
     static const struct ccl_choice named; /* by the configuration: nothing to say about it */
-    struct ccl_choice choice;
     struct ccl_refusal refusal;
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, &choice, error);
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, choice, error);
     if (algorithm == NULL)
         return dist_refuse(config, "defaults.module", error);
     if (check_mapper(config, call, &refusal) != CW_OK ||
@@ -205,10 +204,17 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
         check_ranks_are_sips(algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     if (check_own_conditions(algorithm, call, &refusal) != CW_OK)
-        return report_refusal(config, &refusal, algorithm, &choice, error);
+        return report_refusal(config, &refusal, algorithm, choice, error);
     if (check_tcm_room(config, algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     return CW_OK;
+}
+
+int dist_check_call(const struct config *config, const struct ccl_call *call,
+                    struct cw_error *error)
+{
+    struct ccl_choice choice;
+    return dist_check_choice(config, call, &choice, error);
 }
 
 int dist_check_product(const struct config *config, struct cw_error *error)

@@ -17,6 +17,10 @@ int dist_refuse(const struct config *config, const char *key, struct cw_error *e
  * the value at fault. */
 int dist_check_call(const struct config *config, const struct ccl_call *call,
                     struct cw_error *error);
+/* The same. *choice: the algorithm that carries the call out, and why; set if the result is CW_OK.
+ */
+int dist_check_choice(const struct config *config, const struct ccl_call *call,
+                      struct ccl_choice *choice, struct cw_error *error);
 /* Refuses a matrix product on ranks that have no SIP of their own. */
 int dist_check_product(const struct config *config, struct cw_error *error);
 /* The receive rings of an algorithm's own topology fit in their memory. */

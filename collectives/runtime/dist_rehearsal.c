@@ -32,6 +32,7 @@ struct rehearsal {
     const struct config *config;
     const struct ccl_call *call;
     const struct install_plans *plans;
+    const struct ccl_choice *by_call; /* the algorithm that carries the call out */
     struct tensor_space *space;
     struct tensor **results, **others; /* [world size]; others: inputs that are no results */
     uint32_t made;                     /* ranks that have them */
@@ -85,9 +86,7 @@ static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
 /* Scratch fits beside the tensors, on one rank as on all. */
 static int rehearse_scratch(const struct rehearsal *r, struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(r->call, NULL, error);
-    if (algorithm == NULL)
-        return error->exit_code;
+    const struct ccl_algorithm *const algorithm = r->by_call->algorithm;
     const uint64_t bytes = dist_scratch_bytes(r->plans, algorithm, r->call);
     const struct dp_policy policy = dist_scratch_policy(r->plans);
     struct cw_error found;
@@ -150,37 +149,35 @@ static int rehearse_call(struct rehearsal *r, struct cw_error *error)
     return code;
 }
 
-static int note_choice(const struct rehearsal *r, struct dist_choice *choice,
-                       struct cw_error *error)
+static void note_choice(const struct rehearsal *r, struct dist_choice *choice)
 {
     const struct schedule_program *const program = install_plans_program(r->plans);
-    struct ccl_choice by_call = {.why = ""};
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_of(r->call, &by_call, error);
-    if (algorithm == NULL)
-        return error->exit_code;
+    const struct ccl_choice *const by_call = r->by_call;
+    const struct ccl_algorithm *const algorithm = by_call->algorithm;
     const struct schedule *const schedule =
         program != NULL && algorithm->schedule != NULL ? program->schedule : NULL;
     snprintf(choice->name, sizeof choice->name, "%s",
              schedule != NULL ? schedule->name : algorithm->name);
     snprintf(choice->why, sizeof choice->why, "%s%s%s",
-             schedule != NULL ? schedule->why : by_call.why, by_call.advice[0] != '\0' ? "; " : "",
-             by_call.advice);
-    return CW_OK;
+             schedule != NULL ? schedule->why : by_call->why,
+             by_call->advice[0] != '\0' ? "; " : "", by_call->advice);
 }
 
 int dist_rehearse(const struct config *config, const struct ccl_call *call,
                   struct dist_choice *choice, struct cw_error *error)
 {
     struct install_plans *plans;
-    int code = dist_check_call(config, call, error);
+    struct ccl_choice by_call;
+    int code = dist_check_choice(config, call, &by_call, error);
     if (code == CW_OK)
         code = dist_make_plans(config, call->world_size, &plans, error);
     if (code != CW_OK)
         return code;
-    struct rehearsal rehearsal = {.config = config, .call = call, .plans = plans};
+    struct rehearsal rehearsal = {
+        .config = config, .call = call, .plans = plans, .by_call = &by_call};
     code = rehearse_call(&rehearsal, error);
     if (code == CW_OK)
-        code = note_choice(&rehearsal, choice, error);
+        note_choice(&rehearsal, choice);
     install_plans_free(plans);
     return code;
 }

@@ -18,7 +18,7 @@ int dist_make_plans(const struct config *config, uint32_t world_size, struct ins
  * where the algorithm was named. */
 struct dist_choice {
     char name[64];
-    char why[800]; /* with the advice of a refusal, if there is one */
+    char why[1040]; /* with the advice of a refusal, if there is one */
 };
 /* Goes through a call of the configured algorithm's collective as far as no machine is needed. A
  * schedule is the one for config->ccl.n_elem. *choice is filled if the result is CW_OK. */

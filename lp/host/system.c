@@ -384,8 +384,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
 {
     if (system->model.launches.last > UINT32_MAX - hw_pe_count(&system->model.hw))
         return cw_error_set(error, CW_PROGRAM_FAILED,
-                            "the machine has run %u launches, and can number no more; run the "
-                            "others in a process of their own",
+                            "the machine has run %u launches, and the next batch may need more "
+                            "numbers than 2^32 - 1; run the others in a process of their own",
                             (unsigned)system->model.launches.last);
     reset_times(system);
     if (system->options.causes.begin != NULL)

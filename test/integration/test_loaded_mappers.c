@@ -102,6 +102,43 @@ static void code_is_loaded_only_if_a_file_says_so(void **state)
     }
 }
 
+/* Whether a run whose shipped ccl.yaml has an object as its default's module loads it. The run's
+ * own algorithm is built in; it compares its configuration with that of a line without options. */
+static bool loads_shipped_object(struct built_plugin *plugin, const char *options)
+{
+    char loaded[100], command[600];
+    snprintf(loaded, sizeof loaded, "%s/loaded", plugin->folder);
+    snprintf(command, sizeof command,
+             "rm -f %s && cp configs/*.yaml %s && "
+             "sed -i 's|^  algorithm: .*|  algorithm: mine|' %s/ccl.yaml && "
+             "printf '  mine:\n    extends: ring_allreduce\n    module: %s:leader\n' "
+             ">>%s/ccl.yaml",
+             loaded, plugin->folder, plugin->folder, plugin->path, plugin->folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(setenv("CUBEWARP_CONFIGS", plugin->folder, 1), 0);
+    assert_int_equal(setenv("CUBEWARP_TEST_LOADED", loaded, 1), 0);
+    json_t *const root = run_json("run --n-elem 64 --algorithm ring_allreduce %s", options);
+    assert_int_equal(unsetenv("CUBEWARP_TEST_LOADED"), 0);
+    assert_int_equal(unsetenv("CUBEWARP_CONFIGS"), 0);
+    const bool is_loaded = access(loaded, F_OK) == 0;
+    if (strstr(options, "--no-plugins") != NULL) /* nothing to compare with */
+        assert_true(json_is_null(json_object_get(json_object_get(root, "provenance"), "changed")));
+    json_decref(root);
+    return is_loaded;
+}
+
+static void no_plugins_is_for_the_shipped_files_too(void **state)
+{
+    struct built_plugin *const plugin = *state;
+    char own[100], own_without[120];
+    snprintf(own, sizeof own, "--topology %s/topology.yaml", plugin->folder);
+    snprintf(own_without, sizeof own_without, "%s --no-plugins", own);
+    assert_true(loads_shipped_object(plugin, ""));
+    assert_true(loads_shipped_object(plugin, own));
+    assert_false(loads_shipped_object(plugin, "--no-plugins"));
+    assert_false(loads_shipped_object(plugin, own_without));
+}
+
 static void objects_of_other_kinds_are_refused(void **state)
 {
     struct built_plugin *plugin = *state;
@@ -194,6 +231,7 @@ int main(void)
         cmocka_unit_test(a_symbol_that_is_not_there_is_named),
         cmocka_unit_test(a_symbol_that_is_no_function_is_refused),
         cmocka_unit_test(code_is_loaded_only_if_a_file_says_so),
+        cmocka_unit_test(no_plugins_is_for_the_shipped_files_too),
         cmocka_unit_test(objects_of_other_kinds_are_refused),
         cmocka_unit_test(a_mapper_whose_pes_the_kernel_cannot_run_on_is_refused),
         cmocka_unit_test(a_mapper_of_the_same_pes_is_as_good),

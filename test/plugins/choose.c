@@ -1,5 +1,6 @@
 /* choose.c: a mapper and a validator in a shared object, for test_loaded_mappers.c. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "collectives/runtime/mapper.h"
 #include "collectives/plugin.h"
@@ -10,6 +11,15 @@ const uint32_t ccl_plugin_abi = CCL_PLUGIN_ABI + 1;
 #elif !defined NO_PLUGIN
 CCL_PLUGIN;
 #endif
+
+/* Leaves a file behind when the object is loaded, if a test has named one. */
+__attribute__((constructor)) static void leave_file(void)
+{
+    const char *const path = getenv("CUBEWARP_TEST_LOADED");
+    FILE *const file = path != NULL ? fopen(path, "w") : NULL;
+    if (file != NULL)
+        (void)fclose(file);
+}
 
 bool leader(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
 bool leader(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)

@@ -68,6 +68,7 @@ static void a_preset_is_not_passed_over_where_there_are_no_shipped_files(void **
                                         .components = names[1],
                                         .ccl = names[2],
                                         .preset = "tiny"};
+    struct config_request elsewhere = with;
     char shipped[PATH_MAX], command[2 * PATH_MAX];
     int code;
     (void)state;
@@ -83,6 +84,10 @@ static void a_preset_is_not_passed_over_where_there_are_no_shipped_files(void **
     free(text);
     expect_errors(&with, "configuration: preset 'tiny': no topology.yaml in /nonexistent, which "
                          "CUBEWARP_CONFIGS names; presets are in its folder presets\n");
+    assert_int_equal(unsetenv("CUBEWARP_CONFIGS"), 0);
+    elsewhere.configs_dir = "/elsewhere";
+    expect_errors(&elsewhere, "configuration: preset 'tiny': no topology.yaml in /elsewhere; "
+                              "presets are in its folder presets\n");
     leave_no_folder(shipped);
 }
 
