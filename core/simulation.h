@@ -55,7 +55,8 @@ struct cw_sim {
     struct balance *balance;     /* core/balance/balance.h; NULL: work is not measured */
     struct migration *migration; /* core/balance/migrate.h; NULL: no part moves */
     uint32_t thread_count;       /* that the workers run on */
-    bool crowded;                /* there are more threads than cores */
+    uint32_t cores;              /* that the host's thread may run on */
+    bool crowded;                /* there are more threads than those */
     bool can_fence_all;          /* sync.h */
     struct threads *threads;     /* NULL before the first drain */
     struct pin *pin;             /* NULL: the system places the threads */

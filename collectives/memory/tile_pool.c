@@ -14,7 +14,10 @@
  */
 #define SLAB_BYTES_MIN ((size_t)64 * 1024)
 #define SLAB_BYTES_MAX ((size_t)STORAGE_LARGE_BYTES)
-enum { SLABS_PER_SLAB = 4 }; /* so many times its bytes are there before it */
+enum {
+    SLABS_PER_SLAB = 4, /* so many times its bytes are there before it */
+    TAIL_SHARE = 8      /* of a slab no more than one part in so many is lost behind its tiles */
+};
 
 struct tile_slab {
     struct tile_slab *next;
@@ -58,16 +61,24 @@ static size_t next_slab_bytes(const struct tile_pool *pool)
     return bytes;
 }
 
+/* The size of a slab of about so many bytes. A tail that holds no tile is lost: of many tiles it is
+ * a small share of whole pages, of few the slab ends before it. */
+static size_t slab_bytes_near(size_t bytes, size_t each)
+{
+    const size_t head = sizeof(struct tile_slab);
+    if (each <= bytes / TAIL_SHARE)
+        return bytes;
+    return head + (bytes > head + each ? (bytes - head) / each : 1) * each;
+}
+
 static bool add_slab(struct tile_pool *pool, uint32_t class)
 {
     const size_t each = sizeof(struct tile_buffer) + ((size_t)CLASS_BYTES_MIN << class);
-    const size_t least = sizeof(struct tile_slab) + each;
-    size_t bytes = next_slab_bytes(pool);
-    if (bytes < least)
-        bytes = least;
+    size_t wanted = next_slab_bytes(pool), bytes = slab_bytes_near(wanted, each);
     struct tile_slab *slab = storage_take(pool->storage, bytes);
-    while (slab == NULL && bytes / 2 >= SLAB_BYTES_MIN && bytes / 2 >= least) { /* near the limit */
-        bytes /= 2;
+    while (slab == NULL && bytes > sizeof *slab + each) { /* near the limit */
+        wanted /= 2;
+        bytes = slab_bytes_near(wanted, each);
         slab = storage_take(pool->storage, bytes);
     }
     if (slab == NULL)

@@ -84,12 +84,12 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     sim->lp_logs = memory_take(&sim->memory, sim->model.lp_count * sizeof *sim->lp_logs);
     if (sim->slots == NULL || sim->path_delays_ps == NULL || sim->lp_logs == NULL)
         return memory_error(&sim->memory, error);
-    const uint32_t cores = host_limits_cores();
-    sim->thread_count = thread_count(sim, cores);
+    sim->cores = host_limits_cores();
+    sim->thread_count = thread_count(sim, sim->cores);
     if (!recorder_init(&sim->recorder, &sim->memory, n, sim->thread_count > 1, sim->config.record,
                        sim->config.record_arg))
         return memory_error(&sim->memory, error);
-    sim->crowded = sim->thread_count > cores;
+    sim->crowded = sim->thread_count > sim->cores;
     sim->can_fence_all = sync_can_fence_all();
     gvt_path_delays(sim->path_delays_ps, sim->config.least_delay_ps, n);
     for (uint32_t i = 0; i < n; i++)
@@ -204,7 +204,7 @@ static int have_threads(struct cw_sim *sim, struct cw_error *error)
     uint32_t started;
     if (sim->threads != NULL)
         return CW_OK;
-    sim->threads = threads_start(&sim->memory, n, n <= host_limits_cores(), &started);
+    sim->threads = threads_start(&sim->memory, n, n <= sim->cores, &started);
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);
     if (sim->threads == NULL)

@@ -5,13 +5,15 @@
  */
 #include "core/gather/first_way.h"
 
+#include "core/event.h"
+#include "core/gather/gather.h"
 #include "core/simulation.h"
 #include "core/worker.h"
 
 enum {
-    FEW_PENDING = 1 << 10,   /* events, of all workers */
-    GATHERED_MOST = 1 << 17, /* of more, most lie in no cache */
-    WINDOW_EVENTS = 32,      /* of each worker, within a lookahead: fewer do not pay */
+    FEW_PENDING = 1 << 10,             /* events, of all workers */
+    GATHERED_MOST = GATHER_COPIED_MAX, /* to gather more costs more */
+    WINDOW_EVENTS = 32, /* for each worker, within the least lookahead: fewer do not pay */
 };
 
 /* The least delay between two workers, of all that may send to each other; 0: none is promised. */
@@ -26,24 +28,23 @@ static int64_t least_lookahead_ps(const struct cw_sim *sim)
     return least_ps == NULL ? 0 : lookahead_ps;
 }
 
-/* The events of all workers from the first one on, for so long. */
-static uint64_t count_within(struct cw_sim *sim, int64_t span_ps)
+/* The events of all workers from the first one on, for so long. Nothing is opened for that: memory
+ * may run out, and the buckets may become those of one thread. */
+static uint64_t count_within(const struct cw_sim *sim, int64_t span_ps)
 {
     int64_t first_ps = CW_TIME_MAX;
     uint64_t count = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
-        const struct entry *const least = pending_peek(&sim->workers[i].pending);
-        if (least != NULL && least->time_ps < first_ps)
-            first_ps = least->time_ps;
+        const int64_t least_ps = pending_least_ps(&sim->workers[i].pending);
+        first_ps = least_ps < first_ps ? least_ps : first_ps;
     }
-    if (first_ps >= CW_TIME_MAX - span_ps)
-        return 0;
+    const int64_t end_ps = add_saturating(first_ps, span_ps);
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        count += pending_count_before(&sim->workers[i].pending, first_ps + span_ps);
+        count += pending_count_before(&sim->workers[i].pending, end_ps);
     return count;
 }
 
-enum way first_way(struct cw_sim *sim)
+enum way first_way(const struct cw_sim *sim)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++)

@@ -13,6 +13,6 @@
 struct cw_sim;
 
 /* The way that the first drain is to begin with. */
-enum way first_way(struct cw_sim *sim);
+enum way first_way(const struct cw_sim *sim);
 
 #endif

@@ -31,11 +31,10 @@ enum {
     LOOKS_BEFORE_SLEEP = 2048, /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     FEW_EVENTS = 256,
-    /* Of more pending events the records stay with the owners of their LPs, while events are
-     * gathered: to copy a record costs a line of another core. */
-    COPIED_EVENTS_MAX = 1 << 17,
-    CACHED_EVENTS = 1 << 17, /* pending: of more, most lie in no cache */
-    OFTEN_LOOKS_MAX = 32,    /* CW_GATHER_OFTEN */
+    COPIES_SHARE = 32,        /* of the memory, for records that are copied, */
+    COPIED_EVENT_BYTES = 128, /* if one takes as much */
+    CACHED_EVENTS = 1 << 17,  /* pending: of more, most lie in no cache */
+    OFTEN_LOOKS_MAX = 32,     /* CW_GATHER_OFTEN */
 };
 /* A change of owner takes so long for an event; for those that no cache holds, so much longer. */
 static const double change_s_per_event = 12e-9, far_change_s_per_event = 40e-9;
@@ -62,7 +61,8 @@ struct gather {
     bool together;                     /* thread 0 runs all workers */
     bool gathered;                     /* worker 0 has all events */
     bool copies;                       /* if so: their records are worker 0's, too (gather.h) */
-    struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last; 0: never */
+    struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last, */
+    bool has_width[WAYS];              /* if it has */
     bool started;                      /* the other threads run this drain's main function */
     bool failed;                       /* they cannot be started */
     gather_start_fn start;
@@ -241,7 +241,21 @@ static uint64_t count_pending(const struct cw_sim *sim)
 static bool change_width(struct gather *gather, struct pending *pending, enum way way)
 {
     const struct pending_width *const width = &gather->widths[way];
-    return !gather->copies || pending_reopen(pending, width->shift_max > 0 ? width : NULL);
+    return !gather->copies || pending_reopen(pending, gather->has_width[way] ? width : NULL);
+}
+
+static void keep_width(struct gather *gather, const struct pending *pending, enum way way)
+{
+    gather->widths[way] = pending_width(pending);
+    gather->has_width[way] = true;
+}
+
+/* Whether the records of all pending events are to be copied (gather.h). */
+static bool may_copy(const struct cw_sim *sim)
+{
+    const uint64_t count = count_pending(sim);
+    return count <= GATHER_COPIED_MAX &&
+           count * COPIED_EVENT_BYTES <= sim->memory.bytes_max / COPIES_SHARE;
 }
 
 /* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
@@ -270,11 +284,10 @@ static void move_all_to_first(struct timewarp *tw)
         worker_fail_for_memory(tw->worker);
     const bool begins = !gather->gathered, tuned = tw->worker->committed > 0;
     if (begins) /* else it was decided then */
-        gather->copies =
-            count_pending(sim) <= COPIED_EVENTS_MAX &&
-            (sim->config.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0);
+        gather->copies = may_copy(sim) && (sim->config.gather != CW_GATHER_OFTEN ||
+                                           cw_rng_below(&gather->rng, 2) == 0);
     if (begins && tuned)
-        gather->widths[WAY_APART] = pending_width(&tw->worker->pending);
+        keep_width(gather, &tw->worker->pending, WAY_APART);
     for (uint32_t i = 1; i < sim->worker_count; i++)
         if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
             worker_fail_for_memory(tw->worker);
@@ -287,7 +300,7 @@ static void move_all_to_owners(struct timewarp *tw)
     struct gather *const gather = tw->worker->sim->gather;
     struct pending *const pending = &tw->worker->pending;
     struct moving moving = {.from = tw->worker, .copies = gather->copies};
-    gather->widths[WAY_TOGETHER] = pending_width(pending);
+    keep_width(gather, pending, WAY_TOGETHER);
     if (!pending_sift(pending, move_to_owner, &moving) || moving.failed ||
         !change_width(gather, pending, WAY_APART))
         worker_fail_for_memory(tw->worker);

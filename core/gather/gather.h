@@ -23,7 +23,8 @@
  * cancellations.
  *   2. Each then takes all messages. That undoes nothing, since nothing is handled, so it sends
  * none.
- *   3. While events are gathered, every send goes to worker 0's pending set.
+ *   3. While events are gathered, every send goes to worker 0's pending set, but for those to a
+ *      listener: its events are handled when the drain is over.
  *
  * I-GATHER-3: when the threads part, the bounds of all workers hold. Proof:
  *   1. No round of GVT is on. So no report says that a worker has no event, while it gets one.
@@ -38,13 +39,15 @@
  * If records came from worker 0's pool and went to other workers with their events, records of
  * several workers would lie on one cache line for good: threads apart were a third slower after one
  * trial. There are two ways around that:
- *   - Of few pending events the records are copied, when events gather and when threads part, so
- *     that each worker's events lie in records of its own pool. While worker 0 handles all events,
- *     all are its own, and each event costs as much as in a sequential run.
- *   - Of many events they are not, since each is a line of another core. A record comes from the
+ *   - Of up to GATHER_COPIED_MAX pending events the records are copied, when events gather and when
+ *     threads part, so that each worker's events lie in records of its own pool. While worker 0
+ *     handles all events, all are its own, and each event costs as much as in a sequential run. The
+ *     other workers' records lie idle meanwhile, so this holds only where they are a small share of
+ *     the memory.
+ *   - Of more events they are not, since each is a line of another core. A record comes from the
  *     pool of the worker that owns the event's LP, and goes back to it, also while worker 0 handles
- *     all events (worker_pool_of()).
- *     An event then costs more: 2 % on one machine, a fifth on another.
+ *     all events (worker_pool_of()). An event then costs more: 2 % on one machine, a fifth on
+ * another.
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H
@@ -56,6 +59,9 @@ struct cw_error;
 struct cw_sim;
 struct timewarp;
 struct worker;
+
+/* Records of at most so many pending events are copied: of more, most lie in no cache. */
+enum { GATHER_COPIED_MAX = 1 << 17 };
 
 /* The host's, between drains. gather_create() sets sim->gather if threads may gather here. Returns
  * an enum cw_exit. */

@@ -4,9 +4,9 @@
  * ("together"), and says which of the two is to be. A comparison decides speed, and no result.
  *
  * Each way is measured for a moment. The model itself may be faster in one moment than in another:
- * together counts as better only if it beats apart both before and behind its trial. The better one
- * is kept. Every so often the other one is tried again for a moment. As long as it loses, the next
- * trial comes later. No more than a fiftieth of the time is spent on trials.
+ * together counts as better only if it comes close to apart both before and behind its trial. The
+ * better one is kept. Every so often the other one is tried again for a moment. As long as it
+ * loses, the next trial comes later. No more than a fiftieth of the time is spent on trials.
  *
  * When the way has changed, most pending events lie in no cache of the core that handles them now.
  * So it is measured once as many events have been handled as are pending.

@@ -357,6 +357,39 @@ bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg)
     return ok && open_at(pending, pending->far_first_ps, shift_for_far(pending));
 }
 
+static int64_t least_of(const struct entry *entries, size_t count, int64_t least_ps)
+{
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].time_ps < least_ps)
+            least_ps = entries[i].time_ps;
+    return least_ps;
+}
+
+static int64_t chain_least(const struct entry_chain *chain, int64_t least_ps)
+{
+    if (chain->next == NULL)
+        return least_ps;
+    const struct chunk *chunk = entry_chain_newest(chain);
+    size_t count = entry_chain_newest_count(chain);
+    for (; chunk != NULL; chunk = chunk->previous, count = CHUNK_ENTRIES)
+        least_ps = least_of(chunk->entries, count, least_ps);
+    return least_ps;
+}
+
+int64_t pending_least_ps(const struct pending *pending)
+{
+    const struct sorted_bucket *const sorted = &pending->sorted;
+    int64_t least_ps = INT64_MAX;
+    least_ps = least_of(sorted->front, (size_t)(sorted->last - sorted->front), least_ps);
+    least_ps = least_of(pending->overflow.entries, pending->overflow.count, least_ps);
+    least_ps = chain_least(&pending->far, least_ps);
+    for (size_t i = 0; i < FINE_BUCKETS; i++)
+        least_ps = chain_least(&pending->fine[i], least_ps);
+    for (size_t i = 0; i < COARSE_BUCKETS; i++)
+        least_ps = chain_least(&pending->coarse[i], least_ps);
+    return least_ps;
+}
+
 static uint64_t count_before(const struct entry *entries, size_t count, int64_t time_ps)
 {
     uint64_t before = 0;

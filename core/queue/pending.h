@@ -130,6 +130,9 @@ static inline const struct entry *pending_peek(struct pending *pending)
                                                               : pending_turn(pending);
 }
 
+/* The least time of an entry; INT64_MAX: there is none. Looks at all entries, and leaves them as
+ * they are. */
+int64_t pending_least_ps(const struct pending *pending);
 /* How many entries come before that time. Looks at all of them. */
 uint64_t pending_count_before(const struct pending *pending, int64_t time_ps);
 

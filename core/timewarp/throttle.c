@@ -142,6 +142,8 @@ static void adjust_window(struct throttle *throttle)
     struct throttle_usage *const usage = &throttle->usage;
     const struct shares shares =
         throttle->sync == CW_ADAPTIVE ? shares_adaptive : shares_optimistic;
+    if (throttle->sync == CW_OPTIMISTIC && throttle->window < throttle->window_pays)
+        throttle->window = throttle->window_pays; /* memory was tight */
     if (usage->processed < USAGE_MIN)
         return;
     throttle->wary = usage->rolled_back * 12 > usage->processed;

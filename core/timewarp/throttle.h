@@ -4,8 +4,9 @@
  * as next to nothing is rolled back the window widens; when much is, it halves.
  *
  * A window of any size holds no run up. Proof:
- *   1. The window forbids speculation only. An event that is safe, or whose key is GVT, is handled
- *      whatever the window is, and committed.
+ *   1. The window forbids speculation only. An event whose key is GVT is handled whatever the
+ *      window is, and committed. So is a safe event, unless all events are speculated on
+ * (`optimistic`).
  *   2. A worker whose window is full begins a round of GVT, or takes part in one. Among many
  *      workers it may rest before, for a number of turns that is bounded (gvt.c).
  *   3. After each round the worker with the least event handles it (step 1), or GVT has risen.

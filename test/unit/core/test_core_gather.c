@@ -112,6 +112,22 @@ static void a_gain_of_little_does_not_take_the_other_cores(void **state)
     assert_int_equal(machine.pace.best, WAY_TOGETHER);
 }
 
+/* Near the ratio at which together is chosen, noise does not change the way for ever. */
+static void a_ratio_near_the_threshold_changes_the_way_once(void **state)
+{
+    (void)state;
+    for (int permille = 950; permille <= 1000; permille++) {
+        struct machine machine = {.rate = {30e6, permille * 30e3}, .change_s = 20e-6};
+        machine_begin(&machine, WAY_APART);
+        machine_run(&machine, 1);
+        const enum way chosen = machine.pace.best;
+        for (int second = 0; second < 5; second++) {
+            machine_run(&machine, 1);
+            assert_int_equal(machine.pace.best, chosen);
+        }
+    }
+}
+
 static void ways_that_are_equal_leave_the_other_cores(void **state)
 {
     (void)state;
@@ -243,6 +259,23 @@ static void the_window_stays_large_enough_to_pay(void **state)
     assert_int_equal(throttle.window, 1);
 }
 
+/* Tight memory narrows the window of `optimistic` to one event. It does not stay there behind it,
+ * not even where as much is undone as leaves the window as it is. */
+static void a_window_that_memory_has_narrowed_returns(void **state)
+{
+    (void)state;
+    struct throttle throttle;
+    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 2);
+    throttle.level = MEMORY_TIGHT;
+    for (int i = 0; i < 16; i++)
+        throttle_adjust(&throttle, true, 1, 0);
+    assert_int_equal(throttle.window, 1);
+    throttle.level = MEMORY_PLENTY;
+    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 50};
+    throttle_adjust(&throttle, true, 0, 0);
+    assert_int_equal(throttle.window, 64);
+}
+
 /* Long enough for several changes of the way. */
 static void a_run_that_gathers_commits_the_same(void **state)
 {
@@ -366,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_short_run_of_few_events_has_no_trial),
         cmocka_unit_test(a_trial_that_loses_clearly_ends_early),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
+        cmocka_unit_test(a_ratio_near_the_threshold_changes_the_way_once),
         cmocka_unit_test(ways_that_are_equal_leave_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
         cmocka_unit_test(phases_of_a_model_are_not_taken_for_a_gain),
@@ -373,6 +407,7 @@ int main(void)
         cmocka_unit_test(the_window_of_optimistic_stays_among_many_workers),
         cmocka_unit_test(a_batch_of_speculation_is_a_small_part_of_what_is_pending),
         cmocka_unit_test(the_window_stays_large_enough_to_pay),
+        cmocka_unit_test(a_window_that_memory_has_narrowed_returns),
         cmocka_unit_test(a_run_that_gathers_commits_the_same),
         cmocka_unit_test(records_are_given_back_to_the_owner_of_their_lp),
         cmocka_unit_test(records_are_given_back_when_threads_part),

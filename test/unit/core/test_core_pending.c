@@ -399,15 +399,17 @@ static void entries_stay_when_the_set_is_opened_anew(void **state)
         struct fixture *const fixture = fixture_create(seed);
         int64_t now_ps = 0;
         for (unsigned round = 0; round < 6; round++) {
-            const struct pending_width width = {.shift = round * 8, .shift_max = 44};
+            const struct pending_width width = {.shift = round * 8, .shift_max = round * 8 + 3};
             for (unsigned i = 0; i < 300 * (round % 3); i++)
                 push_at(fixture, now_ps + draw_scales_bounded(&fixture->rng));
             for (unsigned i = 0; i < 50 && fixture->reference.count > 0; i++)
                 now_ps = pop(fixture);
             assert_true(pending_reopen(&fixture->pending, round % 2 == 0 ? &width : NULL));
             assert_int_equal(pending_count(&fixture->pending), fixture->reference.count);
-            if (round % 2 == 0)
+            if (round % 2 == 0) {
                 assert_int_equal(pending_width(&fixture->pending).shift, width.shift);
+                assert_int_equal(pending_width(&fixture->pending).shift_max, width.shift_max);
+            }
             uint64_t before = 0;
             for (size_t i = 0; i < fixture->reference.count; i++)
                 before += fixture->reference.events[i].time_ps < now_ps + 1000000;
