@@ -23,9 +23,9 @@ hang_s = {}  # (variant, program): how long it may take, from how long it takes 
 
 # (variant, program, environment), the cheap ones first. For core/ those of core/ only: what they do
 # not find, no test of a model has to.
-UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worker_records", "sim", "rng",
-        "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance", "gather", "first_way",
-        "listen", "contract"]
+UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worker_records", "sim",
+        "rng", "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance",
+        "gather", "first_way", "listen", "contract"]
 TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_explore_ties", {"TIES_SEEDS": "300"}),
