@@ -22,9 +22,9 @@ enum { TRIALS = 7, SUBJECT_TRIALS_MIN = 2, SUBJECT_TRIALS_MAX = 15, MANY_WORKERS
 #define MAIL_LINES 2.0
 /* A promise is a word that is read at the beginning of a turn, and all of the turn waits for it. */
 #define PROMISE_LINES 1.0
-/* A short turn's part of a turn: its look, publishing and promising without the upkeep, in the
- * ticks of perf/README.md, "Parallel PHOLD". */
-#define SHORT_SHARE (80.0 / 115.0)
+/* A short turn's part of a turn: its look, publishing and promising take 80 ticks, and a turn has
+ * 84 ticks of upkeep as well (perf/README.md, "Parallel PHOLD"). */
+#define SHORT_SHARE (80.0 / 164.0)
 /* A round of GVT goes twice over all slots, and once over the reports. */
 #define ROUND_TURNS 4.0
 #define ROUND_LOOKS 3.0

@@ -55,7 +55,7 @@ struct subject_place {
 int subject_place(const struct subject *subject, uint32_t workers, struct subject_place *place,
                   struct cw_error *error);
 void subject_place_free(struct subject_place *place);
-/* Whether its workers may cut turns short (core/ENGINE.md, "Workers and threads"). */
+/* Whether its workers may cut turns short (core/ENGINE.md, "Turns"). */
 bool subject_takes_short_turns(const struct subject *subject);
 /* The name of a type of events; NULL: it has none. */
 const char *subject_event_name(const struct subject *subject, uint16_t type);

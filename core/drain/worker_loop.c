@@ -73,7 +73,7 @@ static bool may_take_short_turns(const struct timewarp *tw)
 }
 
 /* Where few events lie within the lookahead, a turn's upkeep costs as much as its events. It waits
- * for THROTTLE_SHORT_EVENTS events and one batch at most (ENGINE.md, "Workers and threads"). */
+ * for THROTTLE_SHORT_EVENTS events and one batch at most (ENGINE.md, "Turns"). */
 static void take_short_turns(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
