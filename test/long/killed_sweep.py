@@ -48,7 +48,7 @@ HALVES = """SELECT (SELECT count(*) FROM point WHERE state = 'done' AND id NOT I
 
 
 def study_text(points):
-    sizes = max(1, points // (SEEDS * OF_EACH_SEED))
+    sizes = points // (SEEDS * OF_EACH_SEED)
     return STUDY.format(seeds=list(range(1, SEEDS + 1)), sizes=[256 * (k + 1) for k in range(sizes)])
 
 
@@ -115,8 +115,9 @@ def kill_often(sweep, count, points, seconds, database, draw):
     """Returns the points that were there after each kill."""
     found = [0]
     while len(found) <= count:
-        left_s = seconds * (1 - found[-1] / points)
-        if not sweep().kill_after(draw.uniform(0, 2 * left_s / (count + 2 - len(found)))):
+        # Less than a kill's share of the time that is left, so that the last one meets the sweep too.
+        share_s = seconds * (1 - found[-1] / points) / (count + 1 - len(found))
+        if not sweep().kill_after(draw.uniform(0, 0.8 * share_s)):
             sys.exit("killed_sweep: it was over before it was killed; try more points")
         found.append(whole_points(database))
         if found[-1] < found[-2]:
@@ -132,6 +133,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    if arguments.points < 1 or arguments.points % (SEEDS * OF_EACH_SEED) != 0:
+        parser.error(f"--points {arguments.points}: expected a multiple of {SEEDS * OF_EACH_SEED}")
     program = str(pathlib.Path(arguments.program).resolve())
     draw = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as scratch:
@@ -141,6 +144,8 @@ def main():
         calm, killed = folder / "calm.sqlite", folder / "killed.sqlite"
         seconds = Sweep(program, study, calm, arguments.jobs).end()
         points = whole_points(calm)
+        if points != arguments.points:
+            sys.exit(f"killed_sweep: {points} points undisturbed, not {arguments.points}")
         found = kill_often(lambda: Sweep(program, study, killed, arguments.jobs), arguments.kills, points,
                            seconds, killed, draw)
         Sweep(program, study, killed, arguments.jobs).end()

@@ -57,7 +57,7 @@ static float reduce_line(const float *x, uint32_t n, uint32_t stride, uint32_t r
 
 float order_reduce_grid(const float *x, uint32_t w, uint32_t h, uint32_t root_x, uint32_t root_y)
 {
-    float row[CUBES_MAX];
+    float row[CUBES_MAX] = {0};
     for (uint32_t y = 0; y < h; y++)
         row[y] = reduce_line(x + y * w, w, 1, root_x);
     return reduce_line(row, h, 1, root_y);
@@ -124,9 +124,11 @@ static void expected_hash(const struct shape *s, uint64_t seed, char hash[17])
 {
     static float out[SIPS_MAX * CUBES_MAX * ELEMENTS];
     const uint32_t sips = s->sip_w * s->sip_h, cubes = s->cube_w * s->cube_h;
-    assert_true(sips <= SIPS_MAX && cubes <= CUBES_MAX);
+    assert_in_range(sips, 1, SIPS_MAX);
+    assert_in_range(cubes, 1, CUBES_MAX);
+    assert_true(s->root_x < s->cube_w && s->root_y < s->cube_h);
     for (uint32_t e = 0; e < ELEMENTS; e++) {
-        float sip[SIPS_MAX], cube[CUBES_MAX];
+        float sip[SIPS_MAX] = {0}, cube[CUBES_MAX] = {0};
         for (uint32_t i = 0; i < sips; i++) {
             for (uint32_t c = 0; c < cubes; c++)
                 cube[c] = order_input(seed, (i * cubes + c) * ELEMENTS + e);

@@ -1,7 +1,6 @@
 /*
  * test_phold_command.c: `cubewarp phold`: its errors, its JSON, its log of the engine.
  */
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -25,7 +23,7 @@ static int command(const char *const *arguments, char *message, size_t message_b
     int argc = 1;
     for (; arguments[argc - 1] != NULL; argc++)
         argv[argc] = strdup(arguments[argc - 1]);
-    char path[] = "/tmp/test_core_phold.XXXXXX";
+    char path[] = "/tmp/cubewarp-phold-XXXXXX";
     const int file = mkstemp(path), kept = dup(STDERR_FILENO);
     assert_true(file >= 0 && kept >= 0);
     dup2(file, STDERR_FILENO);
@@ -175,7 +173,7 @@ static const char *const engine_keys[] = {
 static void the_json_result_has_every_key(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], message[1024];
+    char folder[] = "/tmp/cubewarp-phold-XXXXXX", path[64], message[1024];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/result.json", folder);
     const char *const arguments[] = {"--lps",  "64",     "--end",       "20us",
@@ -243,7 +241,7 @@ static size_t rows_in_order(const char *path, long long *committed)
 static void the_engine_log_has_a_row_per_round_of_gvt(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], json_path[64], message[1024];
+    char folder[] = "/tmp/cubewarp-phold-XXXXXX", path[64], json_path[64], message[1024];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/log.csv", folder);
     snprintf(json_path, sizeof json_path, "%s/result.json", folder);
@@ -273,7 +271,7 @@ static void the_engine_log_has_a_row_per_round_of_gvt(void **state)
 static void a_result_that_cannot_be_written_leaves_nothing(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/test_core_phold.XXXXXX", path[64], message[1024];
+    char folder[] = "/tmp/cubewarp-phold-XXXXXX", path[64], message[1024];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/taken", folder);
     assert_int_equal(mkdir(path, 0700), 0); /* a folder: the rename fails */

@@ -19,23 +19,15 @@
 #include "bench/study/study_read.h"
 #include "core/cw.h"
 
-enum { PATH_BYTES = 64 };
+#define TEST_SCRATCH "study-db"
+#include "test/support/scratch_folder.h"
 
-static char folder[] = "/tmp/test_study_db.XXXXXX";
 static struct study *study;
-
-static const char *in_folder(const char *name)
-{
-    static char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 static int make_study(void **state)
 {
     struct config_errors errors = {0};
-    (void)state;
-    if (mkdtemp(folder) == NULL)
+    if (make_folder(state) != 0)
         return -1;
     FILE *const file = fopen(in_folder("study.yaml"), "w");
     if (file == NULL)
@@ -50,11 +42,8 @@ static int make_study(void **state)
 
 static int remove_study(void **state)
 {
-    char command[PATH_BYTES];
-    (void)state;
     study_free(study);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return remove_folder(state);
 }
 
 static int open_at(const char *path, struct study_db **db, struct cw_error *error)
@@ -81,18 +70,16 @@ static void a_database_that_cannot_be_made_says_why(void **state)
         "cannot write %s: it is a symbolic link to a file that is not there; remove the link, or "
         "name another file",
         "cannot write %s: the file is there and read-only; remove it, or name another file"};
-    char path[PATH_BYTES];
+    const char *const link = in_folder("link"), *const file = in_folder("study.yaml");
     (void)state;
     refused("/nonexistent/s.sqlite", CW_NO_RESOURCE, why[0]);
     refused(folder, CW_NO_RESOURCE, why[1]);
-    snprintf(path, sizeof path, "%s", in_folder("link"));
-    assert_int_equal(symlink("nowhere", path), 0);
-    refused(path, CW_NO_RESOURCE, why[2]);
-    snprintf(path, sizeof path, "%s", in_folder("study.yaml"));
-    assert_int_equal(chmod(path, 0444), 0);
-    refused(path, CW_NO_RESOURCE, why[3]);
-    assert_int_equal(chmod(path, 0644), 0);
-    refused(path, CW_USAGE,
+    assert_int_equal(symlink("nowhere", link), 0);
+    refused(link, CW_NO_RESOURCE, why[2]);
+    assert_int_equal(chmod(file, 0444), 0);
+    refused(file, CW_NO_RESOURCE, why[3]);
+    assert_int_equal(chmod(file, 0644), 0);
+    refused(file, CW_USAGE,
             "%1$s: the database is damaged, perhaps cut short: file is not a database. Take a "
             "whole copy of it; 'sqlite3 %1$s .recover | sqlite3 saved.sqlite' may save rows");
 }
@@ -116,9 +103,8 @@ static void one_sweep_at_a_time_writes_a_database(void **state)
 {
     struct cw_error error = {.exit_code = CW_OK};
     struct study_db *db;
-    char path[PATH_BYTES];
+    const char *const path = in_folder("locked.sqlite");
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("locked.sqlite"));
     assert_int_equal(open_at(path, &db, &error), CW_OK);
     for (int i = 0; i < 2; i++) {
         refused(path, CW_USAGE,
@@ -136,9 +122,9 @@ static void a_part_that_cannot_be_read_leaves_the_database(void **state)
     const struct study_outcome outcome = {.state = STUDY_FAILED, .exit_code = 1, .message = "no"};
     enum study_state states[2];
     struct study_db *db;
-    char path[PATH_BYTES], expected[256];
+    const char *const path = in_folder("merged.sqlite");
+    char expected[256];
     (void)state;
-    snprintf(path, sizeof path, "%s", in_folder("merged.sqlite"));
     assert_int_equal(open_at(path, &db, &error), CW_OK);
     assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
     assert_int_equal(study_db_commit(db, &error), CW_OK);
