@@ -267,7 +267,7 @@ mutants: setup ## plant bugs in the engine, one after the other: each must make 
 	@.ci/setup.sh git python3
 	@test/mutants/run.py $(MUTANTS)
 
-model: ## check the models of mailboxes, GVT, promises, sleep and the hand-over of data, and that planted bugs are found
+model: ## check the models of the protocols between workers, and that planted bugs are found
 	@.ci/setup.sh gcc spin g++ relacy-dev
 	@test/model/run.sh
 
@@ -289,7 +289,7 @@ COVER_TESTS := test/fuzz/test_corpus test/faults/test_faults \
     schedule/test_msccl_xml schedule/test_schedule_check schedule/test_schedule_program,test/unit/$t) \
     $(foreach t,algorithm_names check cli compare gradient jitter loaded_mappers msccl parameters perf report_command sweep,test/integration/test_$t)
 .PHONY: cover
-cover: setup ## lines of the readers that the kept inputs, the unit tests and the faults reach
+cover: setup ## lines of the readers that are reached by the kept inputs, unit tests, tests of whole commands, and commands whose calls fail in turn
 	@$(SUBMAKE) VARIANT=cover $(BUILD)/cover/cubewarp $(COVER_TESTS:%=$(BUILD)/cover/%)
 	@CUBEWARP=$(BUILD)/cover/cubewarp test/fuzz/cover.sh $(BUILD)/cover/obj $(COVER_TESTS:%=$(BUILD)/cover/%)
 
