@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -35,6 +36,31 @@ static void every_mode_gives_the_bits_of_one_thread(void **state)
             verify(torus, modes[i], threads, "block");
             verify(torus, modes[i], threads, "metis");
         }
+}
+
+static void a_metis_that_does_not_load_is_named_with_the_reason(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/cubewarp-test-XXXXXX", library[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(library, sizeof library, "%s/libmetis.so.5", folder);
+    FILE *const empty = fopen(library, "w");
+    assert_non_null(empty);
+    assert_int_equal(fclose(empty), 0);
+    char *const before = getenv("LD_LIBRARY_PATH") ? strdup(getenv("LD_LIBRARY_PATH")) : NULL;
+    assert_int_equal(setenv("LD_LIBRARY_PATH", folder, 1), 0);
+    struct run_output output = run_line(4, "run --n-elem 64 --threads 2 --partition metis");
+    if (before != NULL)
+        assert_int_equal(setenv("LD_LIBRARY_PATH", before, 1), 0);
+    else
+        assert_int_equal(unsetenv("LD_LIBRARY_PATH"), 0);
+    free(before);
+    const char *const at = strstr(output.err, "libmetis.so.5 does not load: ");
+    assert_non_null(at);
+    assert_non_null(strstr(at, library));
+    run_output_free(&output);
+    assert_int_equal(unlink(library), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void a_switch_and_more_threads_than_sips_make_no_difference(void **state)
@@ -238,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mode_gives_the_bits_of_one_thread),
+        cmocka_unit_test(a_metis_that_does_not_load_is_named_with_the_reason),
         cmocka_unit_test(a_switch_and_more_threads_than_sips_make_no_difference),
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
         cmocka_unit_test(the_machine_as_shipped_is_no_exception),
