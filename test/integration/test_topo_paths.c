@@ -1,5 +1,5 @@
 /*
- * test_topo.c: topo prints paths and draws machines, and verify compares two runs
+ * test_topo_paths.c: topo prints paths and draws machines, and verify compares two runs
  * (COMMANDS.md, "topo", "verify").
  */
 #include <setjmp.h>
