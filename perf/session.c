@@ -125,6 +125,10 @@ int perf_session_run(const struct perf_session *session, struct perf_run *run,
     for (size_t i = 0; i < count && result == CW_OK; i++)
         if (perf_has_program(cases[i].program))
             cases[kept++] = cases[i];
+    if (result == CW_OK && kept == 0)
+        result =
+            cw_error_set(error, CW_NO_RESOURCE,
+                         "no program that measures a case of the set %s can be run", session->set);
     if (result == CW_OK)
         result = perf_session_measure(session, cases, kept, run, error);
     free(cases);
