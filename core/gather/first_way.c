@@ -11,7 +11,7 @@
 #include "core/worker.h"
 
 enum {
-    FEW_PENDING = 1 << 10,             /* events, of all workers */
+    TOGETHER_MOST = 1 << 10,           /* events, of all workers */
     GATHERED_MOST = GATHER_COPIED_MAX, /* to gather more costs more */
     WINDOW_EVENTS = 32, /* for each worker, within the least lookahead: fewer do not pay */
 };
@@ -49,7 +49,7 @@ enum way first_way(const struct cw_sim *sim)
     uint64_t pending = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         pending += pending_count(&sim->workers[i].pending);
-    if (pending <= FEW_PENDING)
+    if (pending <= TOGETHER_MOST)
         return WAY_TOGETHER;
     if (pending > GATHERED_MOST)
         return WAY_APART;

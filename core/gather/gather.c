@@ -33,7 +33,6 @@ enum {
     FEW_EVENTS = 256,
     COPIES_SHARE = 32,        /* of the memory, for records that are copied, */
     COPIED_EVENT_BYTES = 128, /* if one takes as much */
-    CACHED_EVENTS = 1 << 17,  /* pending: of more, most lie in no cache */
     OFTEN_LOOKS_MAX = 32,     /* CW_GATHER_OFTEN */
 };
 /* A change of owner takes so long for an event; for those that no cache holds, so much longer. */
@@ -141,7 +140,7 @@ static struct figures sum_figures(const struct cw_sim *sim)
 /* The time that it takes to move all events. */
 static double change_s(uint64_t alive)
 {
-    const uint64_t far = alive > CACHED_EVENTS ? alive - CACHED_EVENTS : 0;
+    const uint64_t far = alive > GATHER_COPIED_MAX ? alive - GATHER_COPIED_MAX : 0;
     return change_s_per_event * (double)alive + far_change_s_per_event * (double)far;
 }
 

@@ -60,7 +60,7 @@ struct cw_sim;
 struct timewarp;
 struct worker;
 
-/* Records of at most so many pending events are copied: of more, most lie in no cache. */
+/* Of more pending events most lie in no cache: their records are not copied. */
 enum { GATHER_COPIED_MAX = 1 << 17 };
 
 /* The host's, between drains. gather_create() sets sim->gather if threads may gather here. Returns

@@ -11,6 +11,12 @@ cd "$work" || exit 1
 passed=0
 failed=0
 wanted=" ${*:-every} "
+for model in "$@"; do
+    if [ ! -f "$here/$model.pml" ] && [ ! -f "$here/$model.cpp" ]; then
+        echo "run.sh: there is no model $model"
+        exit 2
+    fi
+done
 
 # asks MODEL: whether the model is to be checked.
 asks() { [[ $wanted = *" every "* || $wanted = *" $1 "* ]]; }
