@@ -24,7 +24,7 @@ static inline void commit_count(struct worker *worker, uint64_t events, int64_t 
     worker->committed += events;
 }
 
-/* Counts and frees one event that is final. `pool`: that of its record. */
+/* Counts and frees one event that is final. `pool`: the pool of its record. */
 static inline void commit_free(struct worker *worker, struct event_pool *pool,
                                struct cw_event *event)
 {

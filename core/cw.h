@@ -362,7 +362,7 @@ struct cw_progress {
     uint64_t events_committed, events_processed, events_rolled_back;
     uint64_t window_events;  /* events that may be speculated at a time */
     uint64_t history_events; /* events that were speculated, and may yet be undone */
-    int64_t ahead_ps;        /* how far the latest of those is beyond GVT */
+    int64_t ahead_ps;        /* how far the latest of these events is beyond GVT */
     uint64_t memory_bytes;   /* as far as the engine accounts for it */
     double idle_share;       /* of the workers' time so far, as far as it was sampled */
 };
@@ -467,8 +467,8 @@ struct cw_config {
                                      until its new run has shown whether it sends them again;
                                      false: they are cancelled at once */
     enum cw_gather gather;        /* not in CW_SEQUENTIAL and CW_STRESS, nor with check_changes */
-    bool pin_workers;             /* each thread to a hardware thread of its own, of those that the
-                                     caller may run on; the caller only while a drain lasts. No
+    bool pin_workers;             /* each thread to a hardware thread of its own on which the
+                                     caller may run; the caller only while a drain lasts. No
                                      thread is pinned if there are too few */
     size_t interval_bytes;        /* of memory for each worker, to note how it spends its time
                                      (cw_sim_intervals()); 0: nothing is noted */
@@ -508,7 +508,7 @@ struct cw_stats {
     uint64_t undo_bytes;    /* written to undo logs: before-images, sends, records, their heads */
     uint64_t messages_sent; /* to other workers, cancellations included */
     uint64_t turns;         /* of the workers' loops: looks at the others, then a batch of events */
-    uint64_t turns_idle;    /* of these, those that found no event to handle */
+    uint64_t turns_idle;    /* of these, turns that found no event to handle */
     uint64_t promises_raised; /* writes of a word that other workers read */
     uint64_t sends_reused;    /* cw_config.lazy_cancellation: messages that were sent again */
     uint64_t events_alive, events_alive_max;
@@ -534,9 +534,9 @@ struct cw_stats {
  */
 CW_API struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_model *model,
                                     struct cw_error *error);
-/* Gives back, on the workers, what large memory they own: events and states. Afterwards nothing may
- * be asked but cw_sim_times() and cw_each_worker(), and cw_sim_free() has
- * little left to do. Does nothing after a failure, and for small models. */
+/* Gives back, on the workers, the large memory that they own: events and states. Afterwards nothing
+ * may be asked but cw_sim_times() and cw_each_worker(), and cw_sim_free() has little left to do.
+ * Does nothing after a failure, and for small models. */
 CW_API void cw_sim_clear(struct cw_sim *sim);
 /* Frees a simulation; accepts NULL. */
 CW_API void cw_sim_free(struct cw_sim *sim);
@@ -623,8 +623,8 @@ CW_API uint32_t cw_sim_worker_count(const struct cw_sim *sim);
 typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
 /*
  * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,
- * and returns when all calls have returned. So what fn writes first lies in memory near the cores
- * that will use it. A thread with several workers takes them in ascending order. Between drains
+ * and returns when all calls have returned. So memory that fn is the first to write lies near the
+ * cores that use it. A thread with several workers takes them in ascending order. Between drains
  * only, after a failed one too. CW_SEQUENTIAL, one thread, and a system that starts too few threads
  * have all calls made on the calling thread.
  *   sim  the simulation
@@ -676,9 +676,9 @@ typedef void (*cw_interval_fn)(void *arg, uint32_t worker, const struct cw_inter
  * Calls `fn` for all intervals that were noted (cw_config.interval_bytes), worker by worker.
  * Between drains, after a failed one, too.
  *
- * Those of the first level come in the order of time and fill each drain. Between drains there are
- * those of the host's calls. Others come in no order;
- * each lies inside one of the first level, or beside it. If the memory does not suffice, they show
+ * Intervals of the first level come in the order of time and fill each drain. Between drains there
+ * are intervals of the host's calls. Others come in no order; each lies inside an interval of the
+ * first level, or beside it. If the memory does not suffice, the intervals show
  * the whole run in less detail: short ones join their neighbours, and of turns and rounds only some
  * are told. A worker that shares its thread with others has their turns in its own intervals.
  */

@@ -46,7 +46,7 @@ static size_t areas_bytes(const struct lp_states *states)
     return states->area_count * sizeof *states->areas;
 }
 
-/* Puts a block behind those that end at *end. Returns where it begins. */
+/* Puts a block behind the blocks that end at *end. Returns where it begins. */
 static size_t place_behind(size_t *end, size_t state_bytes)
 {
     const size_t bytes = lp_states_block_bytes(state_bytes), begin = block_offset(*end, bytes);

@@ -47,7 +47,7 @@ struct lp_states {
     uint32_t *sizes; /* of the states; NULL: all states are initialised */
 };
 
-/* Who owns which LP. */
+/* The worker that owns each LP. */
 struct lp_owners {
     const uint32_t *lp_worker; /* [LP]; NULL: worker 0 owns all */
     uint32_t workers;

@@ -67,7 +67,7 @@ struct worker {
     uint32_t listener;         /* the LP that only listens; UINT32_MAX: there is none */
     const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker has the records of all */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
-                               /* also those that stay on this worker; INT64_MIN: none is */
+                               /* also sends that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
     int64_t now_ps; /* time of the last committed event */
     uint64_t committed;

@@ -199,8 +199,8 @@ static void begin_window(const struct cw_sim *sim, struct balance *balance)
     }
 }
 
-/* At the end of a window. The events that a worker has committed are known, the ticks that one
- * takes are sampled. Sets *busy to the share of the busiest worker's time in which it handled
+/* At the end of a window. The events that a worker has committed are known, the ticks that an
+ * event takes are sampled. Sets *busy to the share of the busiest worker's time in which it handled
  * events. Returns whether it has had much more work than the mean. */
 static bool find_uneven(struct balance *balance, const uint32_t *part_worker, double *busy)
 {

@@ -31,12 +31,12 @@ struct draft {
 
 struct draft_cost {
     double busy;                 /* share of the busiest worker's time in which it handles events */
-    double off;                  /* share of that which the draft takes off the busiest worker */
+    double off;                  /* share of the busiest worker's work that the draft takes off */
     int64_t before_ps, after_ps; /* the lookahead; CW_TIME_MAX: no event goes between workers */
     double moved;                /* events that move: an estimate */
 };
 
-/* Fills the loads. Returns the busiest worker's, and in *mean that of all. */
+/* Fills the loads. Returns the busiest worker's load, and in *mean the mean of all. */
 double draft_loads(const struct draft *draft, const uint32_t *part_worker, double *mean);
 /* Changes part_worker [part], and the loads with it. Returns the share of the busiest worker's work
  * that this takes off the busiest. */

@@ -293,7 +293,7 @@ bool migrate_plan(struct timewarp *tw)
 static void end_step(struct timewarp *tw, struct migrate_slot *slot, enum move_stage made)
 {
     tw->move.stage = made;
-    /* release: what this worker did in the step; pairs with all_have_made() */
+    /* release: all writes of this worker in the step; pairs with all_have_made() */
     sync_store_release(&slot->stage, STAGES * tw->gvt.round + (uint64_t)made);
 }
 
@@ -365,7 +365,7 @@ static bool lay_out(void *arg, const struct entry *entry)
     return true;
 }
 
-/* Step 2. No message of before may be named again, so what there is to cancel is forgotten. */
+/* Step 2. No earlier message may be cancelled any more, so the list of such messages is emptied. */
 static void migrate_give(struct timewarp *tw, struct migrate_slot *slot)
 {
     const struct cw_sim *const sim = tw->worker->sim;
@@ -384,7 +384,7 @@ static void migrate_give(struct timewarp *tw, struct migrate_slot *slot)
     end_step(tw, slot, MOVE_GIVEN);
 }
 
-/* Copies the events that come to this worker. Theirs are still the old workers'. */
+/* Copies the events that come to this worker. The originals are still the old workers'. */
 static void take_events(struct timewarp *tw)
 {
     struct worker *const worker = tw->worker;

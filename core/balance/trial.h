@@ -1,8 +1,8 @@
 /*
  * trial.h: whether a move of parts was worth it, and when the next one may come. Each move is a
  * trial: the events committed per second after it are held against those before. A move that gains
- * too little is taken back, and for a while none is tried. That while doubles with each such move,
- * and is never less than TRIAL_SHARE times what the trial has cost.
+ * too little is taken back, and for a while none is tried. The while doubles with each such move,
+ * and is never less than TRIAL_SHARE times the time that the trial has lost.
  *
  * A rate is that of windows of some 30 ms. Time that cannot count, because other threads stood
  * still meanwhile or because a move took place, is in no window.
@@ -34,8 +34,8 @@ struct trial {
 
 void trial_init(struct trial *trial);
 /* `passed_s` have passed, in which so many events were committed. `counts`: nothing has disturbed
- * them. `ready`: the work of the parts is known well enough to end a window. Returns what is to be
- * done; *window_ended: whether a window has. */
+ * them. `ready`: the work of the parts is known well enough to end a window. Returns the step to
+ * take; *window_ended: whether a window has ended. */
 enum trial_says trial_look(struct trial *trial, double passed_s, uint64_t events, bool counts,
                            bool ready, bool *window_ended);
 /* A move has been planned: a new one, or the one that takes the last one back. */

@@ -95,7 +95,7 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
         worker_check_changes(worker, block);
 }
 
-/* The call that enter_handler() made is over, and what it needed memory for is done. */
+/* The call that enter_handler() made is over, and so is the work that it needed memory for. */
 static void leave_handler(struct timewarp *tw)
 {
     tw->current.handling = NULL;
@@ -164,7 +164,7 @@ static inline void log_records_of_event(struct timewarp *tw)
     records->used = 0;
 }
 
-/* The open log is that of an event that was just handled. */
+/* The open log belongs to `event`, which was just handled. */
 static inline void close_log(struct timewarp *tw, struct lp_block *block, struct cw_event *event,
                              int64_t time_ps, uint32_t lp)
 {
@@ -329,7 +329,7 @@ handle_gathered_of(struct timewarp *tw, struct event_pool *pool, unsigned most)
     return handled;
 }
 
-/* Events while worker 0 has those of all workers: the least one is final. Handles at most `most`,
+/* While worker 0 has the events of all workers, the least event is final. Handles at most `most`,
  * and returns how many. As little beside the handler as in a sequential run. */
 static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
 {

@@ -14,7 +14,7 @@ bool handle_batch(struct timewarp *tw);
 /* Handles up to a batch of safe events, none of which needs a precaution: their LPs have no
  * history. Returns how many. */
 unsigned handle_safe_batch(struct timewarp *tw);
-/* After the jump out of a handler that has failed: takes back what the call did. */
+/* After the jump out of a handler that has failed: takes back the effects of the call. */
 void handle_failure(struct timewarp *tw);
 
 #endif

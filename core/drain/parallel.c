@@ -260,7 +260,7 @@ static void enter_host_calls(void *argument, uint32_t index)
         worker_call_host(&calls->sim->workers[i], calls->fn, calls->arg);
 }
 
-/* I-THREADS-1 orders the calls after what the caller has written, and before what it reads then. */
+/* I-THREADS-1 orders the calls after the caller's earlier writes, and before its later reads. */
 void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
     struct host_calls calls = {.sim = sim, .fn = fn, .arg = arg};
@@ -274,7 +274,7 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
     pin_end(sim->pin);
 }
 
-/* The failure of the worker whose event that is. */
+/* The failure of the worker that has the event `failed`. */
 static const struct cw_error *failure_of(const struct cw_sim *sim, const struct cw_event *failed)
 {
     uint32_t by = 0;

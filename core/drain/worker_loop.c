@@ -22,7 +22,7 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
-/* Looks for records of other workers after the last event; of them, those without a pause. */
+/* Looks for records of other workers after the last event; of them, looks without a pause. */
 enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
 /* A look counts as so many more, if other programs had the core meanwhile. */
 enum { LAST_LOOKS_AWAY = 256 };
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
     return false;
 }
 
-/* The turn's end, and that of the waiting that was part of it. */
+/* The turn ends, and the waiting that was part of it. */
 static inline void end_turn(struct timewarp *tw)
 {
     const struct activity_clock *const clock = &tw->worker->clock;

@@ -64,8 +64,8 @@ static bool is_live(const struct arrival *arrival, int64_t final_ps)
     return arrival->event != NULL && arrival->cause_ps >= final_ps;
 }
 
-/* Removes from the table those that are final whoever has sent them. A removal moves items of the
- * table; one that is missed by that is removed the next time. */
+/* Removes from the table the final events of all senders. A removal moves items of the table; an
+ * item that is missed for that reason is removed the next time. */
 static void sweep(struct arrivals_aside *aside)
 {
     size_t place = 0;
@@ -81,7 +81,7 @@ static void sweep(struct arrivals_aside *aside)
     aside->sweep_from = twice > ARRIVALS_ASIDE_MIN ? twice : ARRIVALS_ASIDE_MIN;
 }
 
-/* Empties the ring: what can be cancelled goes to the table. False: out of memory. */
+/* Empties the ring: events that can be cancelled go to the table. False: out of memory. */
 static bool put_aside(struct arrivals *arrivals)
 {
     if (arrivals->aside->table.count >= arrivals->aside->sweep_from)

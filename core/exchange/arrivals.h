@@ -1,12 +1,12 @@
 /*
  * arrivals.h: the events of one sender that it may still cancel, by the numbers that it gave them.
  *
- * An event cannot be cancelled any more once its cause is final: its sender will not undo that.
- * Numbers come in order, and most causes are final in about the same order. So they lie in a ring,
- * whose oldest items are dropped once they are final. A cause far in the future would hold the
+ * An event cannot be cancelled any more once its cause is final: the cause will not be undone.
+ * Numbers come in order, and most causes are final in about the same order. So a ring holds the
+ * events, and drops the oldest once they are final. A cause far in the future would hold the
  * ring's end, and the ring would grow with each event behind it. So when the ring is full and few
- * of its items can still be cancelled, those move to a table, and the ring is empty again. There is
- * one table for all senders.
+ * of its items can still be cancelled, these items move to a table, and the ring is empty again.
+ * There is one table for all senders.
  *
  * I-ARRIVE-1: each event that its sender may still cancel is here once: in the ring if its number
  * is in [first, next), else in the table.
@@ -19,8 +19,8 @@
  *      are final when it is published (I-PROM-2), those before GVT when the sender has reported.
  *   2. An event whose sends were kept when it was undone (lazy_cancel.h) is pending: neither the
  *      promise nor GVT is beyond it.
- *   3. So the sender has published all cancellations of what these events have sent before it
- *      published the promise, or reported.
+ *   3. So the sender has published all cancellations of these events' messages before it published
+ *      the promise, or reported.
  *   4. The receiver sets final_ps after it has taken all messages that were published before the
  *      promise that it has read, or before the reports.
  *

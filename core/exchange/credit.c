@@ -8,7 +8,7 @@
  *  2. So after each round either that worker handles its event, or GVT has risen. Between two rises
  *     finitely many events are handled: as many as come at one key.
  *  3. A worker that is held back finds nothing to do. So it begins rounds (gvt.c), and takes part
- *     in those of others.
+ *     in the rounds of others.
  *  4. At the latest when GVT has passed the event that it has committed last, it goes on.
  */
 #include "core/exchange/credit.h"

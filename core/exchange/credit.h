@@ -6,14 +6,14 @@
  * from events after GVT's time.
  *
  * Counted are the messages of events that are committed, ahead of GVT where a promise or a safe
- * bound allowed it. What events have sent that could be undone is bounded by the window
+ * bound allowed it. The messages of events that could be undone are bounded by the window
  * (throttle.h).
  *
  * I-CREDIT-1: of the first `settled` messages that were counted, each was sent by an event that is
  * not after GVT's time.
  * I-CREDIT-2: when no event of a worker could be undone any more, the messages that were counted
- * are those that it has sent without those that it has cancelled. A failed run may leave undone
- * events that keep their messages, and is exempt.
+ * are all messages that it has sent and not cancelled. A failed run may leave undone events that
+ * keep their messages, and is exempt.
  *
  * Owned by one worker.
  */

@@ -30,7 +30,7 @@ struct gvt_slot {
                                  (wait.h), which sets it to 0 to wake it; 0: it is awake */
     uint64_t published; /* bytes of records, ever, as of the first cut (I-GVT-3) */
     /* line 2: the report; read once in a round by each worker */
-    _Alignas(64) struct key least; /* of those pending and those sent between the cuts */
+    _Alignas(64) struct key least; /* of events pending, and messages sent between the cuts */
     int64_t pending_ps;            /* the least time that is pending */
     struct sync_u64 transit_ps[2]; /* [round % 2] the least time that the others have sent to this
                                       worker between their cuts (I-GVT-4) */
@@ -41,7 +41,7 @@ struct gvt_slot {
 };
 _Static_assert(sizeof(struct gvt_slot) == 256, "two pairs of lines");
 
-/* What has been done in a round, in this order. */
+/* The steps that have been done in a round, in this order. */
 enum gvt_phase { GVT_CALLED = 1, GVT_ALL_MADE_FIRST_CUT, GVT_ALL_MADE_SECOND_CUT, GVT_PHASES };
 
 /* How far the workers are. `reached` is read by each worker at each turn, and changes three times

@@ -119,8 +119,8 @@ struct message *mailbox_write(struct mailbox_out *out, size_t body_bytes)
     }
 }
 
-/* Fetches the first lines of what was published, all at once: each message tells only where the
- * next one begins. */
+/* Fetches the first lines of the published messages, all at once: each message tells only where
+ * the next one begins. */
 static inline void fetch_first(const struct mailbox_in *in)
 {
     const struct mailbox_ring *const ring = in->reading;

@@ -40,7 +40,7 @@ struct message {
 };
 _Static_assert(sizeof(struct message) == MAILBOX_ALIGN, "bodies are aligned as messages are");
 
-/* The lowest bits of a number, which is one more than that of the message before. Not 0. */
+/* The lowest bits of a number, which is one more than the number of the message before. Not 0. */
 static inline uint16_t message_mark(uint64_t number)
 {
     return (uint16_t)(1 << 15 | (number & INT16_MAX));

@@ -1,8 +1,8 @@
 /*
  * record_merge.c: see record_merge.h.
  *
- * A worker's events come nearly in order: those that were handled ahead of the safe bound commit
- * later than safe ones. So each lane is sorted by merging runs, which costs one comparison per
+ * A worker's events come nearly in order: events handled ahead of the safe bound commit later
+ * than safe ones. So each lane is sorted by merging runs, which costs one comparison per
  * event where nothing is out of order. The lanes' heads are in a heap.
  */
 #include "core/exchange/record_merge.h"
@@ -223,7 +223,7 @@ static uint64_t placement_of(const struct entry *entry)
     return head.placement;
 }
 
-/* Whether the head of lane `a` is delivered before that of lane `b`. Of equal events the one that
+/* Whether the head of lane `a` is delivered before the head of `b`. Of equal events the one that
  * was handled first comes first: I-REC-4. */
 static inline bool lane_before(const struct merge_lane *a, const struct merge_lane *b)
 {

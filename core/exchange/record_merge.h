@@ -52,7 +52,7 @@ struct record_merger {
 /* False: out of memory. record_merger_free() is due in any case. */
 bool record_merger_init(struct record_merger *merger, struct memory *memory, uint32_t worker_count,
                         cw_record_fn sink, void *sink_arg);
-/* Frees all chunks, except for those that record_outbox_free() has freed before. */
+/* Frees all chunks, except for chunks that record_outbox_free() has freed before. */
 void record_merger_free(struct record_merger *merger);
 /* Before a drain. */
 void record_merger_begin(struct record_merger *merger);
@@ -60,7 +60,7 @@ void record_merger_begin(struct record_merger *merger);
 /* Takes the records that the workers have published. False: out of memory. */
 bool record_merge_take(struct record_merger *merger);
 /* Delivers the records of the events that were taken and are before `bound`; if `failed` is not
- * NULL, of those that are before it. */
+ * NULL, of the events that are before `failed`. */
 void record_merge_deliver(struct record_merger *merger, struct key bound,
                           const struct cw_event *failed);
 /* The key of the least event that was taken and not delivered; KEY_NEVER: there is none. */

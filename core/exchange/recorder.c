@@ -78,7 +78,7 @@ bool recorder_ask(struct recorder *recorder, const struct gvt_slot *slots, struc
     if (!recorder->threaded)
         return take_and_deliver(recorder, bound, NULL);
     recorder->bound = bound;
-    /* release: the bound, and what the workers have published; pairs with recorder_run() */
+    /* release: the bound, and the workers' published records; pairs with recorder_run() */
     sync_store_release(&recorder->asked, 1);
     wake_recorder(recorder);
     return true;

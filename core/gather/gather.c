@@ -35,7 +35,7 @@ enum {
     COPIED_EVENT_BYTES = 128, /* if one takes as much */
     OFTEN_LOOKS_MAX = 32,     /* CW_GATHER_OFTEN */
 };
-/* A change of owner takes so long for an event; for those that no cache holds, so much longer. */
+/* A change of owner takes so long for an event; for one that no cache holds, so much longer. */
 static const double change_s_per_event = 12e-9, far_change_s_per_event = 40e-9;
 
 enum { RUNS, PARKED, HAS_ENDED }; /* thread_slot.parked */

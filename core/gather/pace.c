@@ -23,8 +23,8 @@ static const double gain_min[WAYS] = {1.06, 0.96};
 /* A way that has just begun is measured at the latest after so many times as long as the best one
  * takes for the events that are pending. */
 #define WARM_MOST 2
-/* A trial that is so much slower after a quarter or a half of its time ends then. One that was as
- * slow as the latter is not repeated soon. */
+/* A trial that is so much slower after a quarter or a half of its time ends then. One that ends
+ * below SLOWER_HALF is not repeated soon. */
 #define SLOWER_QUARTER 0.7
 #define SLOWER_HALF    0.9
 /* With so few events pending threads apart seldom gain. So that a run that ends soon does not pay
@@ -136,8 +136,8 @@ static void judge_again(struct pace *pace, double now_s, uint64_t committed, dou
         begin_trial(pace, now_s, committed);
 }
 
-/* The best way goes on after a trial that it has won. The time lost is that beyond what it would
- * have taken for the same events. The changes between the ways are part of it. */
+/* The best way goes on after a trial that it has won. The time lost is the trial's, less the time
+ * that the best way takes for the same events. The changes between the ways are part of it. */
 static void count_cost(struct pace *pace, double now_s, uint64_t committed)
 {
     const double events = (double)(committed - pace->trial_committed);

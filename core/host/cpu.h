@@ -1,6 +1,6 @@
 /*
- * cpu.h: what differs from one kind of processor to another: the counter that stats read, the
- * instructions that the build asks for, the order of a number's bytes. x86-64 and aarch64 are
+ * cpu.h: the parts that differ from one kind of processor to another: the counter that stats read,
+ * the instructions that the build asks for, the order of a number's bytes. x86-64 and aarch64 are
  * known; any other processor runs, with a slower counter.
  */
 #ifndef CORE_CPU_H

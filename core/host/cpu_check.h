@@ -33,7 +33,7 @@ static inline const char *cpu_missing_feature(void)
     return "";
 }
 
-#else /* builds for other processors use what all of the kind have */
+#else /* builds for other processors use instructions that all of the kind have */
 
 #define CPU_NEEDED ""
 static inline const char *cpu_missing_feature(void) { return ""; }

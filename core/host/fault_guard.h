@@ -1,7 +1,7 @@
 /*
- * fault_guard.h: catches that which would end the program, or stop it for ever, while a function
- * runs that a user has written: a signal of a fault, abort(), exit(), and a call that does not
- * return. The function's caller is told, and jumps out of the function.
+ * fault_guard.h: catches faults that would end the program, or stop it for ever, while a user's
+ * function runs: a signal of a fault, abort(), exit(), and a call that does not return. The
+ * function's caller is told, and jumps out of the function.
  *
  * A thread guards one call at a time:
  *
@@ -68,7 +68,7 @@ static inline void fault_guard_leave(void)
     fault_guard_here.arg = NULL;
 }
 
-/* Takes the signals of faults back from whoever has taken them since a thread was prepared. */
+/* Takes the signals of faults back from code that has taken them since a thread was prepared. */
 void fault_guard_take_signals(void);
 /* Watches this thread from now on, or not any more (.arg is NULL). Prepares the thread if need be.
  */

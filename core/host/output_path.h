@@ -1,6 +1,6 @@
 /*
- * output_path.h: whether a file may be written at a path: what belongs to somebody else, or was
- * protected, is not replaced in silence. No threads.
+ * output_path.h: whether a file may be written at a path: a file that belongs to somebody else, or
+ * was protected, is not replaced in silence. No threads.
  */
 #ifndef CORE_OUTPUT_PATH_H
 #define CORE_OUTPUT_PATH_H

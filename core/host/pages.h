@@ -18,7 +18,7 @@ void *pages_map_sparse(size_t bytes);
 /* Zeroed pages at a part of them that begins at a huge page; made of huge pages where the whole of
  * one lies in that part. False: none are left. */
 bool pages_open(void *start, size_t bytes);
-/* Gives back what pages_map(bytes) or pages_map_sparse(bytes) has returned. */
+/* Gives back the pages of pages_map(bytes), or the addresses of pages_map_sparse(bytes). */
 void pages_unmap(void *start, size_t bytes);
 /* Gives back the memory behind the whole pages of a part, whose contents are lost. The addresses
  * stay. Threads may do this to several parts at the same time. */

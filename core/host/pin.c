@@ -248,7 +248,7 @@ void pin_thread(struct pin *pin, uint32_t index)
         return;
     if (index == 0 && !pin->bound)
         pin->bound = pthread_getaffinity_np(pthread_self(), pin->set_bytes, set_before(pin)) == 0;
-    if (index > 0 || pin->bound) /* what cannot be read cannot be restored */
+    if (index > 0 || pin->bound) /* a set that was not read cannot be restored */
         (void)pthread_setaffinity_np(pthread_self(), pin->set_bytes, set_of(pin, index));
 }
 

@@ -20,9 +20,9 @@ struct hwloc_bitmap_s;
 struct pin; /* NULL: no thread is pinned; every function accepts it */
 
 /*
- * A core for each of `threads` threads, among those that the calling thread may run on (taskset,
+ * A core for each of `threads` threads, of the cores that the calling thread may run on (taskset,
  * control group): one thread per core first, then the cores' further hardware threads. Thread 0,
- * which is the calling one, stays on the core it is on; the next ones get those that follow it.
+ * which is the calling one, stays on the core it is on; the next ones get the cores that follow.
  * Neighbouring threads are on one NUMA node as far as it goes. Linux puts memory on the node of the
  * thread that writes it first.
  * NULL with fewer than two threads, with more than there are hardware threads, if the system does

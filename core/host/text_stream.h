@@ -1,6 +1,6 @@
 /*
  * text_stream.h: a stream into memory that knows when it ran out. open_memstream() of the C library
- * leaves out what it has no room for, and says nothing when it is closed. No threads.
+ * leaves out bytes that it has no room for, and says nothing when it is closed. No threads.
  */
 #ifndef CORE_TEXT_STREAM_H
 #define CORE_TEXT_STREAM_H

@@ -357,7 +357,7 @@ int listen_handle(struct cw_sim *sim, listen_each_fn each, const struct cw_event
     if (code == CW_OK) {
         each(sim, sort_own, &listening);
         take_samples(&listening);
-        listening.count = count_listened(sim); /* without those that were cancelled */
+        listening.count = count_listened(sim); /* without the cancelled events */
         each(sim, merge_stretch, &listening);
         const double merged_s = clock_s();
         code = handle_watched(&listening, failed, error);

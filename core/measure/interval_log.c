@@ -2,7 +2,7 @@
  * interval_log.c: see interval_log.h.
  *
  * Records lie in the order in which their intervals ended; joining makes an exception to that.
- * Those of the first level lie in the order of their times.
+ * Intervals of the first level lie in the order of their times.
  */
 #include "core/measure/interval_log.h"
 

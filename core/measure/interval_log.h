@@ -3,7 +3,7 @@
  * a drain (cw_sim_intervals() in cw.h).
  *
  * Intervals of the first level follow each other: work (turns in a row that had something to do),
- * sampled turns, and waits. Others lie inside them: the parts of a sampled turn, and whatever takes
+ * sampled turns, and waits. Others lie inside them: the parts of a sampled turn, and all that takes
  * long by itself. Rounds of GVT stop no worker; they are a list beside.
  *
  * Its cost is bounded. Turns are sampled by the activity clock. Besides, the counter is read where

@@ -37,14 +37,14 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
  */
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
-/* So many addresses, from a huge page on, for `bytes` of memory in pieces far apart: those are
+/* So many addresses, from a huge page on, for `bytes` of memory in pieces far apart: the bytes are
  * counted. pages_open() puts memory behind a piece. NULL as above, or if the system grants fewer
  * addresses. */
 void *memory_take_sparse(struct memory *memory, size_t bytes, size_t addresses);
 void memory_give_sparse(struct memory *memory, void *block, size_t bytes, size_t addresses);
 
 /* The same for speculation, which can do without: NULL also if that would pass 85 % of the limit.
- * The rest is for those that cannot. */
+ * The rest is for work that cannot. */
 void *memory_take_spare(struct memory *memory, size_t bytes);
 
 /*

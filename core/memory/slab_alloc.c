@@ -37,7 +37,7 @@ void *slab_alloc_more(struct slab_alloc *slabs, size_t *bytes)
     size_t slab_bytes = slabs->newest == NULL ? SLAB_BYTES_FIRST : slabs->newest->bytes * 2;
     if (slab_bytes > SLAB_BYTES_MAX)
         slab_bytes = SLAB_BYTES_MAX;
-    /* the part that one worker leaves unused, others may need */
+    /* memory that a worker leaves unused may be needed by others */
     const uint64_t most = slabs->memory->bytes_max / LIMIT_PER_SLAB / slabs->memory->sharers;
     while (slab_bytes > SLAB_BYTES_MIN && slab_bytes > most)
         slab_bytes /= 2;

@@ -75,9 +75,9 @@ bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
 /* The same for all entries, those whose turn is next included. */
 bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg);
 
-/* The width of the fine buckets, and what it may not exceed. For a set whose events go, and come
- * back: which of the widths that pass for good it finds depends on where it starts. With few
- * pending that decides some per cent of an event's cost. */
+/* The width of the fine buckets, and the most that it may be. For a set whose events go, and come
+ * back: several widths pass for good, and the first one decides which of them the set finds. With
+ * few pending events that decides some per cent of an event's cost. */
 struct pending_width {
     unsigned shift, shift_max;
 };

@@ -41,8 +41,8 @@ static inline bool is_final(const struct limit *limit, struct cw_event *event)
                                                 : is_final_at_gvt(limit, event);
 }
 
-/* Whose receiver of records gets those of an event of that LP: while one thread has all events, it
- * is not the worker that handles the event (gather.h). */
+/* The worker whose receiver gets the records of an event of this LP: while one thread has all
+ * events, it is not the worker that handles the event (gather.h). */
 static struct worker *gathered_owner(const struct timewarp *tw, uint32_t lp)
 {
     struct cw_sim *const sim = tw->worker->sim;
@@ -141,7 +141,7 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
     }
 }
 
-/* Whether no pending event of this worker comes before that one. For assertions. */
+/* Whether no pending event of this worker comes before `event`. For assertions. */
 static inline bool is_before_pending(struct timewarp *tw, const struct cw_event *event)
 {
     const struct entry *const least = pending_peek(&tw->worker->pending);

@@ -55,8 +55,8 @@ static void reach(struct timewarp *tw, enum gvt_phase phase)
     wait_wake(sim, tw->index, true);
 }
 
-/* This worker has made a cut. The last one to make it says so to all, in the name of all: it has
- * acquired what each of them wrote before it counted. */
+/* This worker has made a cut. The last worker to make it tells all, in the name of all: it has
+ * acquired the writes of each worker before that worker's cut. */
 static void count_cut(struct timewarp *tw, enum gvt_phase phase)
 {
     struct cw_sim *const sim = tw->worker->sim;
@@ -142,8 +142,8 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
     }
     slot->least = least;
     slot->round = tw->gvt.round;
-    /* What the others told in the last round was read by all before their first cuts of this one;
-     * they tell anew after their first cuts of the next one. */
+    /* All workers have read the times of the last round before their first cuts of this round; they
+     * tell new times after their first cuts of the next round. */
     sync_store_release(&slot->transit_ps[(tw->gvt.round + 1) % 2], CW_TIME_MAX);
     report_crossings(tw);
     stats_report(tw, &slot->report);
@@ -152,7 +152,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 }
 
 /*
- * The event at which the run ends: the least one, in the total order, of those that have failed at
+ * The event at which the run ends: the least, in the total order, of the events that have failed at
  * GVT. NULL: another event is left there. It may come before the failed ones, by type, payload or
  * LP, and then must still commit. The same in each worker (I-FAIL-1).
  */
@@ -206,8 +206,8 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
     return safe_ps;
 }
 
-/* One thread that runs all workers waits for none. While events are gathered, those that have none
- * have nothing to wait for. */
+/* One thread that runs all workers waits for none. While events are gathered, the workers without
+ * events have nothing to wait for. */
 static uint64_t looks_before_round(const struct timewarp *tw)
 {
     if (!tw->throttle.held)

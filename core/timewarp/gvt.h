@@ -10,11 +10,11 @@
  * counted, each computes the same GVT from the reports, and its own safe bound. So a worker reads
  * one line for each worker in a round, and writes one for each that it has sent to.
  *
- * Whoever is counted last at a cut says so to all in one word, `reached`, which is all that the
- * others look at meanwhile. The count acquires and releases, so the last one, and whoever acquires
- * `reached`, has all that each worker wrote before its cut. That a round is called is said in the
- * same word. Several may call it, with the same value, each before it is counted at the first cut;
- * so the word never goes back.
+ * The worker that is counted last at a cut tells all in one word, `reached`. The others look at
+ * nothing else meanwhile. The count acquires and releases. So the last worker, and each worker that
+ * acquires `reached`, has the writes of every worker before its cut. The call for a round is in the
+ * same word. Several workers may call, with the same value, each before it is counted at the first
+ * cut; so the word never goes back.
  *
  * I-GVT-1: no event and no cancellation that is sent after the cuts is before the least reported
  * key. Proof, for a message that is in no report:
@@ -97,12 +97,11 @@ bool gvt_step(struct timewarp *tw);
  * ones before it. */
 struct key gvt_least_pending(struct timewarp *tw);
 
-/* The least key that the worker has to handle, that of an event included that has failed for good.
- */
+/* The least key that the worker has to handle; an event that has failed for good counts, too. */
 struct key gvt_least_left(struct timewarp *tw);
-/* Of a worker on which an event has failed for good: whether an event comes before that one in the
- * total order. A move may undo such an event again, also one with the failed one's key: it is still
- * to be handled. */
+/* Of a worker on which an event has failed for good: whether `event` comes before the failed event
+ * in the total order. A move may undo `event` again, even if it has the failed event's key: then it
+ * is still to be handled. */
 bool gvt_is_before_failed(const struct timewarp *tw, const struct cw_event *event);
 
 /* Fills delays_ps[to * workers + from] with D of I-SAFE-1, from the partition's matrix

@@ -61,7 +61,7 @@ static struct log *lazy_cancel_take(struct timewarp *tw, struct cw_event *event)
 
 /* ---- the sends in a log ---------------------------------------------------------------------- */
 
-/* The newest item of a send among those that end at `at`; NULL: there is none. */
+/* The newest item of a send among the items that end at `at`; NULL: there is none. */
 static const uint64_t *newest_send(const struct log *log, const uint64_t *at)
 {
     const uint64_t *const first = (const uint64_t *)(const void *)(log + 1);

@@ -217,8 +217,8 @@ void rollback_cancel(struct timewarp *tw, struct cw_event *event)
  * Whether nothing relies on the event.
  * - Other workers rely on the promise, which is not beyond the safe bound (I-SAFE-2), and on the
  * last report. They rely on GVT, too, but fossil_collect() has committed each event before GVT.
- * - This worker relies on the events before its safe bound: what they have sent to own LPs may have
- *   been handled for good.
+ * - This worker relies on the events before its safe bound: their messages to own LPs may have been
+ *   handled for good.
  */
 static bool may_undo(const struct timewarp *tw, struct cw_event *event)
 {

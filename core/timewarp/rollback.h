@@ -20,10 +20,10 @@ struct timewarp;
 /* Undoes the events that the LP has handled and that come after this one. They are pending again.
  */
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler);
-/* Stress mode: undoes an event that was handled, and those that its LP has handled since. */
+/* Stress mode: undoes an event that was handled, and the events that its LP has handled since. */
 void rollback_event(struct timewarp *tw, const struct cw_event *event);
-/* Undoes all events that were handled and are not committed, except those that the world relies on:
- * GVT, the safe bound, or this worker's promise or report. */
+/* Undoes all events that were handled and are not committed, except the events on which GVT, the
+ * safe bound, or this worker's promise or report relies. */
 void rollback_all(struct timewarp *tw);
 /* Undoes all events that were handled and are not committed. Only where the bounds do not count any
  * more (core/balance/migrate.h). */

@@ -20,8 +20,8 @@
  *   1. The message was published after the last look that left none, which would have taken it.
  *   2. So it is for the safe bound or later (I-PROM-1, I-GVT-1), like a message that is not sent
  *      yet, and the promises that the worker makes meanwhile hold.
- *   3. A GVT round takes all messages. So none is left for long, and those that I-GVT-1 relies on
- *      have been taken.
+ *   3. A GVT round takes all messages. So none is left for long, and the messages that I-GVT-1
+ *      relies on have been taken.
  *
  * Entered by the worker that owns the timewarp; stress_result() by the host.
  */

@@ -160,7 +160,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
     if (throttle->sync == CW_CONSERVATIVE)
         return;
     if (throttle->level >= MEMORY_TIGHT) {
-        if (round_ended) { /* half of the events that there are, not of those that there may be */
+        if (round_ended) { /* half of the events that are live, not of the window */
             throttle->window = live < throttle->window ? live : throttle->window;
             throttle_narrow(throttle, WINDOW_MIN);
         }

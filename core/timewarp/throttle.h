@@ -53,7 +53,7 @@ struct throttle {
     size_t window_pays;     /* that it does not narrow below, unless memory is tight */
     uint64_t pending;       /* events of this worker, when it last looked around */
     unsigned batch;         /* events between two looks at the others (core/drain/); */
-    unsigned batch_ahead;   /* of them, those that are speculated on, at most */
+    unsigned batch_ahead;   /* of them, speculative events, at most */
     size_t log_bytes_most;  /* that the undo log may take */
     unsigned patience;      /* turns to wait before the next speculative event; */
     bool wary;              /* much speculation was undone: more waiting pays */
@@ -73,9 +73,8 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
                    uint32_t workers);
 
 /* How many speculative events may be handled between two looks at the others. The pending events
- * are about those of a mean delay. A batch covers a small part of that model time. So few messages
- * that arrive meanwhile come too late. In the stress mode that is
- * welcome. */
+ * cover about one mean delay. A batch covers a small part of that model time. So few messages
+ * that arrive meanwhile come too late. In the stress mode such messages are welcome. */
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
 
 /* After a batch. While the safe bound stops a worker, the others wait for its next promise. Several

@@ -131,8 +131,8 @@ struct timewarp {
     struct key front;           /* of the latest event that was handled speculatively: a later event
                                    cannot be a straggler; a time of INT64_MIN: none was */
     int64_t collected_ps;       /* events before this have been committed (fossil.c) */
-    uint64_t processed, safe;   /* events handled, ever; of them, those that were safe */
-    uint64_t turns, turns_idle; /* of the loop, ever; of them, those that handled no event */
+    uint64_t processed, safe;   /* events handled, ever; of them, safe events */
+    uint64_t turns, turns_idle; /* of the loop, ever; of them, turns without an event */
     bool gathered;              /* worker 0 has the events of all workers (gather.h) */
     uint64_t counted;           /* worker->committed, when gathered events were counted last */
     uint64_t gathered_events;   /* handled while gathered, ever */

@@ -104,7 +104,7 @@ struct undo_block {
     struct undo_block *next; /* newer; or in the list of free ones */
     size_t bytes;            /* of data */
     size_t first, end;       /* the logs that are needed lie in [first, end) */
-    size_t live;             /* how many they are, and those whose sends are kept */
+    size_t live;             /* their number, with logs whose sends are kept */
     int64_t least_ps;        /* no event of theirs is before this */
     int64_t latest_ps;       /* of the log closed last, or least_ps, if that is later */
     uint64_t descends;       /* not 0: not all came in the order of their times */

@@ -47,8 +47,8 @@ void wait_for_threads(struct wait *wait, unsigned looks);
 void wait_give_way(struct wait *wait);
 /* Waits until the recorder has given enough memory back, or has nothing left to deliver. */
 void wait_for_recorder(struct timewarp *tw);
-/* After worker `index` has made something known: wakes those that sleep for it, or with `all` every
- * sleeper. */
+/* After worker `index` has made something known: wakes the workers that sleep for it, or with `all`
+ * every worker that sleeps. */
 void wait_wake(struct cw_sim *sim, uint32_t index, bool all);
 /* Ends the run with this worker's failure, unless another worker was first: memory has run out, or
  * a bug was found. Wakes all; they see it by simulation_aborted(). */
