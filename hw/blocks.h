@@ -9,7 +9,7 @@
  *     jitter  STEADY: none; LATE: `jitter.nodes.<name>` is a key; LATE_ON_WAY: and transfers
  *             meet the node on their way, where others may overtake them
  *   LINK(KIND, name, salt, per)
- *     per     PE, CUBE or SIP: that which has links of this kind of its own
+ *     per     PE, CUBE or SIP: each has links of this kind of its own
  *   LEVEL(KIND, name, salt, per): a link kind like those of LINK, but without keys of its own in
  *             components.yaml: the links of one level (hw/topology/sip_levels.c)
  *   JOIN(NODE, NODE, LINK): a link of this kind joins nodes of these kinds, inside a SIP or with
@@ -92,7 +92,7 @@ enum hw_link_kind {
 };
 enum { HW_LEVELS_MAX = HW_LINK_KINDS - HW_LINK_LEVEL_1 };
 
-/* That which has links of a kind of its own; the number of parts of its place (s, s.c, s.c.p). */
+/* The unit with links of a kind of its own; the number of parts of its place (s, s.c, s.c.p). */
 enum hw_per { HW_PER_SIP = 1, HW_PER_CUBE, HW_PER_PE };
 enum hw_node_jitter { HW_STEADY, HW_LATE, HW_LATE_ON_WAY };
 

@@ -87,7 +87,7 @@ static inline struct lp_cause_writer *writer_for(struct cw_ctx *ctx)
     return direct != NULL && cw_is_final(ctx, &worker) ? direct->writer[worker] : NULL;
 }
 
-/* Those that are not a kernel's. */
+/* Keeps the cause of an event that is not a kernel's. */
 static inline __attribute__((always_inline)) void
 keep_other(struct cw_ctx *ctx, struct lp_cause_writer *writer, const struct lp_sent *sent,
            const uint32_t *steps, struct lp_entry_form form)
@@ -170,7 +170,7 @@ void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t context, struct lp_sender
     direct->kernel(direct->arg, event, sender.entity, context, at_ps, list->step, count);
 }
 
-/* One without steps. */
+/* Keeps a cause without steps. */
 static inline __attribute__((always_inline)) void
 keep_bare(struct cw_ctx *ctx, const struct lp_sent *sent, struct lp_entry_form form)
 {

@@ -50,9 +50,9 @@ struct lp_waited {
 
 /*
  * Causes of an event that is final already (cw_is_final()) need not go through the engine: they are
- * kept at once, by the worker that runs the handler. All other causes are records. Those of one LP
- * come in the total order of its events either way. The functions are told of those that say how a
- * PE spends its time. Arguments go in registers (lp_cause_write()).
+ * kept at once, by the worker that runs the handler. All other causes are records. The causes of
+ * one LP come in the total order of its events either way. The functions are told of the causes
+ * that say how a PE spends its time. Arguments go in registers (lp_cause_write()).
  */
 struct lp_cause_direct {
     struct lp_cause_writer **writer; /* [workers] */
@@ -87,7 +87,7 @@ static inline bool lp_tells_waits(const struct lp_model *m)
     return __builtin_expect(m->emit.notes, 0);
 }
 
-/* Steps of one delay. One that has no room for more says less: the rest of the delay has no name.
+/* Steps of one delay. A list without room for more says less: the rest of the delay has no name.
  */
 struct lp_cause_list {
     uint32_t count;
@@ -110,7 +110,7 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
     list->sigma_ps = 0;
 }
 
-/* A handler begins: both lists are empty. They nearly always are already, since what is sent
+/* A handler begins: both lists are empty. They nearly always are already, since each send
  * empties its list. A handler that was ended, or that has sent nothing, leaves steps behind. */
 static inline void lp_causes_begin(void)
 {

@@ -221,8 +221,7 @@ struct lp_call {
     struct lp_operand dst;
 };
 
-/* Places in TCM that hold what casts have made: a send from there is of their type (tl_compute.c).
- */
+/* Places in TCM that hold results of casts: a send from there is of their type (tl_compute.c). */
 enum { LP_CASTS = 2 };
 struct lp_casts {
     uint8_t dtype[LP_CASTS]; /* enum lp_dtype; 0: the place is free. The first free one ends them */

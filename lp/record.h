@@ -132,7 +132,7 @@ static inline void lp_shape_pack(uint32_t dims, const uint32_t size[LP_DIMS_MAX]
     dim[0] = dims == LP_DIMS_MAX ? (uint32_t)packed : size[0];
     dim[1] = dims == LP_DIMS_MAX ? (uint32_t)(packed >> 32) : dims > 1 ? size[1] : 0;
 }
-/* The sizes of a tile's dimensions; those that there are not are 0. */
+/* The sizes of a tile's dimensions; 0 from dimension `dims` on. */
 static inline void lp_shape_of(uint32_t dims, const uint32_t dim[2], uint64_t elements,
                                uint32_t size[LP_DIMS_MAX])
 {

@@ -48,7 +48,7 @@ uint32_t hw_sip_dim_outlets(const struct hw_sip_dim *dim)
     }
 }
 
-/* Numbers of outlets leave out that which means none. */
+/* Numbers of outlets leave out the number that means none. */
 static uint32_t outlet_at(uint32_t place) { return place + (place >= HW_OUTLET_NONE); }
 
 uint32_t hw_sip_dims_outlets(const struct hw_config *hw)
@@ -163,8 +163,8 @@ void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* Forward links of rings and lines. Of the links between every two, those that lead less than half
- * round, and those half way round from the lower half. */
+/* Forward links of rings and lines. Of the links between every two SIPs, the links that lead less
+ * than half round, and the links half way round from the lower half. */
 static bool is_given_here(const struct hw_sip_dim *dim, uint32_t coordinate, uint32_t index)
 {
     switch (dim->joint) {

@@ -144,7 +144,7 @@ void hw_join_sips(struct hw_config *hw, const struct hw_topology_ops *topology,
     hw->sip_h = hw->sip_w > 0 ? hw->sip_count / hw->sip_w : 0;
 }
 
-/* ---- what algorithms and their estimates ask ------------------------------------------------- */
+/* ---- questions of algorithms and their estimates --------------------------------------------- */
 
 struct hw_sip_dims hw_sip_dims_of(const struct hw_config *hw)
 {

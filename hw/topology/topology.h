@@ -248,10 +248,10 @@ enum hw_link_kind hw_switch_link(const struct hw_config *hw, uint32_t number);
 uint32_t hw_sip_directions_max(const struct hw_config *hw);
 
 /* The next SIP, after `sip` and round to it, that is on the same switch; `sip` where it is alone.
- * The switch is that at the outlet. */
+ * The switch is the one at the outlet. */
 uint32_t hw_next_on_switch(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
 
-/* ---- what algorithms and their estimates ask ------------------------------------------------- */
+/* ---- questions of algorithms and their estimates --------------------------------------------- */
 
 /* The dimensions of any topology: rings and lines in a grid's rows and columns, one switch, the
  * dies of a package and then the packages of paired dies. Coordinates make up a SIP's number as

@@ -101,7 +101,7 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
     if (transfer->kind == LP_TRANSFER_INIT) {
         lp_ipcq_install(run, pe, transfer->seq);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
-    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* what is written is in the host's tables */
+    } else if (transfer->kind >= LP_TRANSFER_MAP) { /* a write's data is in the host's tables */
         if (transfer->kind == LP_TRANSFER_MAP)
             tl_map(run, pe, transfer->seq);
         lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);

@@ -7,7 +7,7 @@
  * the memory's.
  *
  * The value is bound when the request is at the memory, by a record of that cube (LENT). So the
- * records of one cube alone decide what its memories hold, and what is read there.
+ * records of one cube alone decide the contents of its memories, and the values read there.
  */
 #include "lp/fabric/remote_load.h"
 

@@ -2,8 +2,8 @@
  * batch_times.h: when the messages and kernels of one batch started and ended: of an installation,
  * or of a collective, with the times at which each rank left each phase. In ps of simulated time.
  *
- * Threads: during a drain each worker notes what it commits, in words that it alone writes, but for
- * those of ranks: these only fall or only rise, and kernels of one rank may be of several workers.
+ * Threads: during a drain each worker notes the records that it commits, in words of its own. Only
+ * ranks have shared words, for kernels on several workers: these words only fall or only rise.
  * All else happens between drains.
  */
 #ifndef LP_BATCH_TIMES_H

@@ -23,7 +23,7 @@ struct injection {
     struct cw_sim *sim;
     int64_t submitted_ps;
     bool all;                /* worker 0 does all */
-    struct cw_error *errors; /* [worker] of those that could not go on; exit_code CW_OK: none */
+    struct cw_error *errors; /* [worker] why it could not go on; exit_code CW_OK: it could */
 };
 
 bool lp_control_init(struct lp_control *control, const struct lp_model *m)

@@ -1,5 +1,5 @@
-/* credit_wait.c: see credit_wait.h. A receive waits as long as its credit takes to be emitted,
- * which a queue's latency says, whoever else is under way. */
+/* credit_wait.c: see credit_wait.h. A receive waits as long as its credit takes to be emitted:
+ * the queue's latency, whatever other traffic is under way. */
 #include "lp/host/credit_wait.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void raise_wait(struct lp_credit_wait *longest, struct hw_place place, in
         *longest = (struct lp_credit_wait){place, ps};
 }
 
-/* What one worker finds. */
+/* The waits that one worker finds. */
 struct part_waits {
     _Alignas(128) struct lp_credit_waits found;
 };

@@ -113,7 +113,7 @@ static void print_pe(FILE *out, const struct lp_model *m, uint32_t pe)
     fprintf(out, "%u.%u.%u", place.sip, place.cube, place.pe);
 }
 
-/* The directions that lack a tile: those that lead to `peer`, if any does, else all of them. */
+/* The directions that lack a tile: only the ones to `peer`, if there are any, else all. */
 static void print_missing(FILE *out, const struct lp_model *m, uint32_t pe,
                           const struct lp_kernel *kernel, uint32_t peer)
 {

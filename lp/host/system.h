@@ -81,8 +81,8 @@ int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_
 void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va);
 
 /*
- * The host's copies: begin, then an MmuMapMsg (which the maps of this number name, and those of
- * lower ones), or a MemoryWriteMsg with its data, per PE, all submitted at this moment, in order of
+ * The host's copies: begin, then an MmuMapMsg (named by the maps of this number and of lower
+ * ones), or a MemoryWriteMsg with its data, per PE, all submitted at this moment, in order of
  * (sip, cube, pe). Each is acknowledged when it has taken effect at the PE's pe_cpu. A write is
  * timing only: contents are the host's tables.
  */

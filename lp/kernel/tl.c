@@ -95,7 +95,7 @@ static uint8_t memories_of(struct lp_operand from, struct lp_operand to)
     return (uint8_t)(tl_memory_of(from) | tl_memory_of(to) << 4);
 }
 
-/* `move`: 0, or that of a handle. */
+/* `move`: 0, or the move of a handle. */
 static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
                                   uint32_t move)
 {

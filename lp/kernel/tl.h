@@ -47,7 +47,7 @@ enum tl_status { TL_WAITING, TL_ENDED };
     case 0:                                                                                        \
         TL_HERE();
 /* The points at which a kernel goes on have numbers of their own, so that several may be on one
- * line of the source, as those of a macro are. */
+ * line of the source, as the points of a macro are. */
 #define TL_CALL(line, call) TL_CALL_AT(line, call, __COUNTER__)
 #define TL_CALL_AT(line, call, point)                                                              \
     do {                                                                                           \
@@ -164,7 +164,7 @@ uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile); /* the last may be s
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* Each costs what reading it costs: PE_DMA reads the source of a send, a put or a store, and
+/* Each costs the time to read it: PE_DMA reads the source of a send, a put or a store, and
  * PE_MATH's and PE_GEMM's operands outside TCM are loaded first. */
 
 static inline struct lp_operand tl_tcm(uint32_t offset)

@@ -88,7 +88,7 @@ static inline void tl_note_part(const struct tl *tl, enum lp_cause_part part, in
     if (lp_traces_causes(tl->run->m))
         lp_cause_stretch_part(part, ps);
 }
-/* A call that waits again for the same keeps its place among those that wait. */
+/* A call that waits again for the same keeps its place among the waiting calls. */
 void tl_wait_for(struct tl *tl, enum lp_wait wait);
 void tl_wait_for_channel(struct tl *tl, enum hw_vc vc); /* as lp_vc() has it */
 

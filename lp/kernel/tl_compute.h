@@ -12,8 +12,8 @@ void tl_effect_dot(struct tl *tl);
 
 /*
  * The types of places in TCM. A kernel remembers the two latest runs of places that casts have
- * written; a cast that goes on where one of one type has ended lengthens its run. Whatever else the
- * kernel writes there makes the bytes the launch's type again.
+ * written; a cast that goes on where a cast of the same type has ended lengthens its run. Any other
+ * write of the kernel there gives the bytes the launch's type again.
  */
 void tl_note_write(struct tl *tl, uint32_t at, uint64_t bytes); /* not by a cast */
 void tl_note_cast(struct tl *tl, uint32_t at, uint64_t bytes, enum lp_dtype dtype);

@@ -13,7 +13,7 @@ static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
     if (!tl->run->m->emit.ops || call->kind == CALL_STORE_TO || call->kind == CALL_LOAD_FROM)
-        return; /* those two have records of their own */
+        return; /* these two calls have records of their own */
     const uint32_t full = tl_full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;
     const uint8_t kind = call->kind == CALL_LOAD   ? LP_OP_LOAD

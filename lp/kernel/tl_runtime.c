@@ -1,5 +1,5 @@
 /*
- * tl_runtime.c: the contexts of a PE: each event lets one of them go on, and then those that it has
+ * tl_runtime.c: the contexts of a PE: each event lets one go on, and then the contexts that it has
  * started (tl_runtime.h). The kernels' calls are carried out in tl_call.c. Runs in handlers only.
  *
  * A kernel runs ahead of the clock: `local_ps` is its own time. An operation that concerns only its

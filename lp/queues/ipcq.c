@@ -123,8 +123,8 @@ static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint3
     return latency_ps;
 }
 
-/* The first of the promised tiles is received: it goes, and those behind it that are taken. Returns
- * how many. */
+/* The first of the promised tiles is received: it goes, and the tiles behind it that are taken.
+ * Returns how many. */
 static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_dir dir)
 {
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
