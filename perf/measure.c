@@ -209,8 +209,8 @@ static void read_phases(const json_t *list, struct perf_sample *sample)
     }
 }
 
-/* Of what the simulation computed: trace hash, and time and data of each size. Nothing of it may
- * depend on the machine. */
+/* Hashes the results of the simulation: trace hash, and time and data of each size. None of them
+ * may depend on the machine. */
 static void read_results(const json_t *root, const json_t *engine, struct perf_sample *sample)
 {
     XXH3_state_t *const state = XXH3_createState();

@@ -157,7 +157,7 @@ static void perf_compare_warn(FILE *file, const struct perf_run *before,
         fprintf(file, "# warning: a bare loop ran at %.2f x its earlier speed\n", b / a);
 }
 
-/* The i-th case of both runs: first those of `before`, then those that `after` alone has. */
+/* The i-th case of both runs: first the cases of `before`, then cases that `after` alone has. */
 static bool pair_at(const struct perf_run *before, const struct perf_run *after, size_t i,
                     const struct perf_case_run **b, const struct perf_case_run **a)
 {

@@ -26,7 +26,7 @@ struct perf_counts {
     size_t of[PERF_VERDICTS], cases;
 };
 
-/* What CI should do: exit codes of `perf compare`. */
+/* Results for CI: exit codes of `perf compare`. */
 enum perf_outcome {
     PERF_WELL = 0,
     PERF_HAS_SLOWER = 1,

@@ -35,7 +35,7 @@ struct perf_trace {
 };
 
 struct perf_type_cost {
-    uint64_t samples, samples_long; /* the latter took PERF_LONG_S or more */
+    uint64_t samples, samples_long; /* samples_long: of PERF_LONG_S or more */
     uint64_t events, events_all;    /* in the trace; of the whole run */
     double sum_s, sum_long_s;       /* of the samples, and of the long ones */
 };

@@ -33,7 +33,7 @@ struct perf_session {
 int perf_session_measure(const struct perf_session *session, const struct perf_case *cases,
                          size_t count, struct perf_run *run, struct cw_error *error);
 
-/* Of the whole rounds, those that all cases have. */
+/* The number of whole rounds that all cases have. */
 uint32_t perf_session_rounds(const struct perf_run *run);
 
 /* Measures the set. Fills *run, which the caller frees whatever the result. */

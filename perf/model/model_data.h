@@ -4,7 +4,7 @@
  *
  * A promise keeps its last few values, because a worker whose turn begins earlier than another's
  * turn ends still sees the value before. Each worker has its events in one list, in the total
- * order. Those before `next` have been handled. An event is in the list before it has been sent:
+ * order. Events before `next` are handled. An event is in the list before it has been sent:
  * the bounds make sure that an event is safe only after its cause has been handled and published,
  * as I-SAFE-1 and I-SAFE-2 do in the engine. A speculative event is tried only if its cause has
  * been handled.

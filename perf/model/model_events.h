@@ -1,5 +1,5 @@
 /*
- * model_events.h: the events of a modelled worker's turn: safe ones, speculative ones, those that
+ * model_events.h: the events of a modelled worker's turn: safe ones, speculative ones, events that
  * a straggler undoes, and the turn's end, where others learn of its messages.
  */
 #ifndef PERF_MODEL_EVENTS_H
@@ -7,8 +7,8 @@
 
 #include "perf/model/model_data.h"
 
-/* Handles at most `most` safe events. Returns how many; those that had been handled ahead do not
- * count. Adds to *took_s. */
+/* Handles at most `most` safe events. Returns how many; events that had been handled ahead do
+ * not count. Adds to *took_s. */
 unsigned model_safe_run(struct model *model, uint32_t index, unsigned most, double *took_s);
 
 /* Handles events beyond the safe bound, as far as they have come, at most `most`. Returns how many.

@@ -3,7 +3,7 @@
  * small as one per cent, in noise that is larger than that. Pure functions.
  *
  * The method. For each place at which the series may be parted the medians of both parts are
- * compared, in units of what they scatter by chance:
+ * compared, in units of their scatter by chance:
  *
  *     z = (median after - median before) / (1.2533 sigma sqrt(1 / n before + 1 / n after))
  *

@@ -1,10 +1,10 @@
 /*
- * trend.h: what a history of runs says of each case: its figures night by night, since when it is
- * slower or faster, and since when its simulated results differ.
+ * trend.h: each case in a history of runs: its figures night by night, since when it is slower or
+ * faster, and since when its simulated results differ.
  *
  * Only runs of one machine and one set are put in a row. A night's figure is the case's median, in
- * events per second, times what the machine itself lost or gained that night: the time of a bare
- * loop over that of the median night (perf/calibration.h). So a slow night of the machine is no
+ * events per second, times the slowness of the machine itself that night: the time of a bare loop
+ * over its time in the median night (perf/calibration.h). So a slow night of the machine is no
  * slow night of the program.
  */
 #ifndef PERF_TREND_H
