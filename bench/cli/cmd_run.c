@@ -58,7 +58,7 @@ static int run_and_report(const struct run_options *options, const struct config
     return code;
 }
 
-/* What is known of a result before its run. `is_document`: it becomes JSON. */
+/* Fills the members of a result that are known before its run. `is_document`: it becomes JSON. */
 static int begin_result(struct result *result, int argc, char **argv,
                         const struct run_options *options, const struct config *config,
                         bool is_document, struct cw_error *error)

@@ -85,8 +85,8 @@ static int refuse_command(const char *name)
     return CW_USAGE;
 }
 
-/* Jansson's reader goes on without what it has no memory for, and may crash. So the process ends
- * there: output files are absent or whole at any end. */
+/* Jansson's reader goes on without the values that it has no memory for, and may crash. So the
+ * process ends there: output files are absent or whole at any end. */
 static void *json_memory(size_t bytes)
 {
     static const char message[] = "cubewarp: out of memory for a value of JSON\n";

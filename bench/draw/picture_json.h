@@ -25,7 +25,7 @@
 json_t *picture_json(const struct picture *picture);
 
 /* NULL, with *error filled: out of memory (CW_NO_RESOURCE), or the text is no picture (CW_USAGE,
- * the message names the member and says what is legal). */
+ * the message names the member and its legal values). */
 struct picture *picture_from_json(const json_t *object, struct cw_error *error);
 
 #endif

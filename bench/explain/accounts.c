@@ -118,7 +118,7 @@ void accounts_take_kernel(struct accounts *accounts, const struct cw_event *even
     note_start(own, event);
 }
 
-/* Bytes pass the engine: those of a request to a memory, and those that leave from TCM. */
+/* Bytes of a request to a memory pass the engine, and so do bytes that leave from TCM. */
 void accounts_take_other(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
                          uint32_t type, uint32_t bytes)
 {

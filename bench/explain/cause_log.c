@@ -59,7 +59,7 @@ struct asked {
 
 /*
  * A page's number is taken by the worker that needs the page, and only that worker writes the
- * page's address. The host reads addresses between drains, and what ends a drain orders them.
+ * page's address. The host reads addresses between drains, and the end of a drain orders them.
  */
 struct cause_log {
     uint32_t lps, workers, pages_max;

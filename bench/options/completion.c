@@ -47,7 +47,7 @@ static void put_description(FILE *file, const char *help, const char *escaped)
     }
 }
 
-/* The words that may follow `cubewarp`, or those that may follow `perf`. */
+/* The words that may follow `cubewarp`; if `parts`, the words that may follow `perf`. */
 static void put_commands(FILE *file, bool parts)
 {
     const struct command_row *command;

@@ -88,7 +88,7 @@ int run_options_read_tag(struct options *options, const struct option_row *row, 
     return CW_OK;
 }
 
-/* Our names, and those that nccl-tests has for the same. */
+/* Our names of types, and the names that nccl-tests has for the same types. */
 int run_options_read_dtype(struct options *options, const struct option_row *row, const char *text,
                            struct cw_error *error)
 {

@@ -19,7 +19,7 @@
 #include "perf/perf_compare.h"
 #include "perf/sets.h"
 
-/* The commands that read a configuration, those that also run it, and all. */
+/* The commands that read a configuration, the commands that also run it, and all. */
 #define CONFIGURED                                                                                 \
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
 #define RUNNING (COMMAND_RUN | COMMAND_VERIFY)

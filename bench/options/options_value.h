@@ -16,7 +16,7 @@ int options_read_count(struct cw_error *error, const char *name, const char *tex
 /* Where the row's value goes. */
 void *options_field(const struct options *options, const struct option_row *row);
 
-/* Whether a command's option was among those that options_read() read. */
+/* Whether options_read() has read this option of the command. */
 bool options_given(const struct options *options, const char *name);
 
 /* "--NAME 'text': expected ..."; always CW_USAGE. */

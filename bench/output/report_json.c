@@ -80,7 +80,7 @@ static json_t *phases_json(const struct result_row *row, bool exact)
     return list;
 }
 
-/* `busy`: mean share of the time that links of this kind, those that carried something, did. */
+/* `busy`: mean share of the time that a link of this kind was busy, over links with any traffic. */
 static json_t *link_kinds_json(const struct result_row *row, bool exact)
 {
     json_t *const list = json_array();

@@ -110,7 +110,7 @@ struct result_measured {
     const char *format, *place; /* "nccl-tests", "in place"; static */
 };
 
-/* A column of the CSV beside those that every run has: of a --set or a --tag. */
+/* A column of the CSV that not every run has: of a --set or a --tag. */
 struct result_column {
     char *name, *value; /* the result's */
 };

@@ -324,7 +324,7 @@ static uint64_t causes_bytes_max(const struct run_options *options)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
 }
 
-/* Creates the machine, and who explains it if that is asked for. */
+/* Creates the machine, and its explainer if an explanation is asked for. */
 static struct dist *create_machine(struct bench_session *session, const struct dist_options *dist,
                                    struct cw_error *error)
 {

@@ -19,8 +19,8 @@
  * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
  * nothing; of a run that failed on the machine it holds the sizes that were done and the failure,
  * and is to be released, too. --trace, --ccl-trace and --op-log are written up to the failure.
- * Options that have been parsed are legal by themselves; those that do not fit the configuration (a
- * tile size, an algorithm of another collective) are refused here, in a message that begins with
+ * Options that have been parsed are legal by themselves; options that do not fit the configuration
+ * (a tile size, an algorithm of another collective) are refused here, in a message that begins with
  * config_where(). Writes nothing to standard output except for --ccl-trace - and
  * --dump-pointers, which use standard error if JSON or CSV has standard output; progress
  * goes to standard error.

@@ -238,8 +238,8 @@ static void add_kind(struct result_row *row, struct result_link_kind more)
     row->kinds[at].busy_ps += more.busy_ps;
 }
 
-/* The busier first; those that are equally busy, by their place and their figures. 0: alike. An
- * order of all links, so the first five are the same from whichever part one looks at them. */
+/* The busier link first; equally busy links by their place and their figures. 0: alike. An order
+ * of all links, so the first five are the same from whichever part one looks at them. */
 static int compare_links(const struct result_link *a, const struct result_link *b)
 {
     if (a->busy_ps != b->busy_ps)

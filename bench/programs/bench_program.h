@@ -22,7 +22,7 @@ struct bench_session {
     struct result *result;
     const struct bench_program *program;
     struct config *expected;      /* config, which the size under way may change: bench_expect() */
-    size_t first_size, end_size;  /* of the sizes, those that the machine under way is for */
+    size_t first_size, end_size;  /* the sizes that the machine under way is for */
     size_t size;                  /* the one under way */
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
@@ -52,7 +52,7 @@ struct bench_program {
                    struct cw_error *error);
     /* Runs the host program, which installs the queues, and fills the result's rows. */
     int (*run)(struct bench_session *session, struct cw_error *error);
-    /* Frees what prepare() has made, after a run and after a failed prepare(). NULL: nothing. */
+    /* Frees the memory of prepare(), after a run and after a failed prepare(). NULL: nothing. */
     void (*finish)(struct bench_session *session);
 };
 
@@ -65,8 +65,8 @@ extern const struct bench_program bench_gemm, bench_gemm_allreduce;
 
 /* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
 size_t bench_size_count(const struct bench_session *session);
-/* Checks each size in prepare(), and runs those that were not refused. A refused size is a row that
- * says why, unless all are refused: then the first refusal is the error. */
+/* Checks each size in prepare(), and runs the sizes that were not refused. A refused size is a row
+ * that says why, unless all are refused: then the first refusal is the error. */
 int bench_check_sizes(struct bench_session *session,
                       int (*check)(const struct bench_session *session, uint64_t n_elem,
                                    struct cw_error *error),

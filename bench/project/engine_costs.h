@@ -29,7 +29,7 @@ struct subject_costs {
 struct host_work {
     double work_s;    /* on the workers: of all together */
     double longest_s; /* the same: of the longest worker of each call */
-    double serial_s;  /* what no worker does */
+    double serial_s;  /* of work that no worker does */
     double calls;     /* of cw_each_worker() */
 };
 

@@ -110,10 +110,10 @@ static double memory_s(const struct prediction_basis *basis, const struct predic
 }
 
 /*
- * The process's host work, from what this process measured: the longest worker's part of it on so
- * many workers, and how much more is serial then than on one. To start a call the caller writes a
- * line for each other worker, and reads one at its end. The process itself has other memory than
- * this one, so its figures on one thread are the measure.
+ * The process's host work, from the times that this process measured: the longest worker's part of
+ * it on so many workers, and how much more is serial then than on one. To start a call the caller
+ * writes a line for each other worker, and reads one at its end. The process itself has other
+ * memory than this one, so its figures on one thread are the measure.
  */
 static struct host_parts host_parts_of(const struct prediction_basis *basis,
                                        const struct prediction *prediction)

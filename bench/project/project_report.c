@@ -109,8 +109,8 @@ static void print_basis(const struct prediction_basis *basis)
            share > 0 ? 1 / share : INFINITY);
 }
 
-/* Where a process on one thread spends its time. What is neither the engine's nor the workers' is
- * serial. */
+/* Where a process on one thread spends its time. Time that is neither the engine's nor the workers'
+ * is serial. */
 static void print_phases(const struct perf_sample *process)
 {
     double told_s = 0;

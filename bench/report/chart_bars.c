@@ -18,7 +18,7 @@ struct bar_part {
 };
 enum { BAR_PARTS = 64, LONG_NAME = 28 };
 
-/* The last row of a series that has what `has` asks for; NULL: none has. */
+/* The last row of a series for which has() is true; NULL: there is none. */
 static const struct survey_row *chart_last_row(const struct survey *survey, size_t s,
                                                bool (*has)(const struct survey_row *row))
 {

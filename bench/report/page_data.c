@@ -48,7 +48,7 @@ static void data_axes(FILE *out, const struct survey *survey)
     fputs("],\n", out);
 }
 
-/* Figures that no row has are left out: the indices of those that stay. */
+/* Figures that no row has are left out: the indices of the figures that stay. */
 static size_t data_figures(FILE *out, const struct survey *survey, int kept[SURVEY_FIGURES])
 {
     size_t count = 0;

@@ -11,7 +11,7 @@
 
 #include "bench/result/result_document.h"
 
-/* A pair of figures; what is absent in one of the two is 0 there. */
+/* A pair of figures; a figure that is absent in one of the two results is 0 there. */
 struct compared_part {
     char name[48];
     double a, b;           /* of a phase the mean in ns; of a kind of links bytes */
@@ -39,7 +39,7 @@ struct compared_value {
 struct comparison_of_documents {
     double tolerance_percent;
     bool a_is_cut; /* A was interrupted, or failed: sizes that B alone has are no difference */
-    struct compared_row *rows; /* A's, in order, then those that B alone has */
+    struct compared_row *rows; /* A's, in order, then the rows that B alone has */
     size_t row_count, differing;
     struct compared_value *values;
     size_t value_count;

@@ -25,7 +25,7 @@ static uint64_t count_member(const json_t *object, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* What no simulated time is longer than. */
+/* No simulated time is longer. */
 #define NS_MAX 9e15
 
 static int64_t ps_member(const json_t *object, const char *key)

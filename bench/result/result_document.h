@@ -1,6 +1,6 @@
 /*
  * result_document.h: a result JSON (schema cubewarp.run/1), read back: from a file of `run --json`,
- * or from an object of run_document(). What it holds is checked once, here: a reader of rows need
+ * or from an object of run_document(). Its members are checked once, here: a reader of rows need
  * not look for missing members. Members that this header does not name are in `json`.
  */
 #ifndef BENCH_RESULT_DOCUMENT_H

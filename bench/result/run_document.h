@@ -14,8 +14,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* What a call keeps for the next ones: the shipped configuration, that of the line, and machines
- * whose queues are installed (lp/host/wired.h). Results are the same as without it. */
+/* Values that a call keeps for the next ones: the shipped configuration, that of the line, and
+ * machines whose queues are installed (lp/host/wired.h). Results are the same as without them. */
 struct run_kept;
 
 struct run_outcome {

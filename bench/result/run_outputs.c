@@ -201,7 +201,7 @@ int run_outputs_end(struct run_outputs *outputs, struct result *result, struct c
     return code;
 }
 
-/* The files, from what is kept. */
+/* Writes the files from the rows that are kept. */
 static void write_kept(struct run_outputs *outputs)
 {
     const struct result_row interrupted = {.wrong = -1, .not_run = (char[]){"interrupted"}};

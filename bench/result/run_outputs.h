@@ -1,8 +1,8 @@
 /*
- * run_outputs.h: what `run` writes, as rows become known: the table or the CSV on standard output,
- * each row at once; the files of --json and --csv, whole at the end. Rows are also kept as they
- * will be written, so that a run that is interrupted in a long stretch without a drain still writes
- * its files (run_outputs_late(), on another thread).
+ * run_outputs.h: the output of `run`, as rows become known: the table or the CSV on standard
+ * output, each row at once; the files of --json and --csv, whole at the end. Rows are also kept as
+ * they will be written, so that a run that is interrupted in a long stretch without a drain still
+ * writes its files (run_outputs_late(), on another thread).
  */
 #ifndef BENCH_RUN_OUTPUTS_H
 #define BENCH_RUN_OUTPUTS_H

@@ -24,7 +24,7 @@ struct study_estimate study_estimate(const struct study *study, uint32_t point);
 struct study_estimate study_estimate_run(const struct run_options *run,
                                          const struct config *config);
 /* Shards of a rank. An algorithm that goes by cubes or PEs has a shard on each; the entry names a
- * mapper, or the algorithm says who takes part. */
+ * mapper, or the algorithm says which PEs take part. */
 double study_estimate_shards(const struct config *config);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * study_known.c: see study_known.h. The loader of configurations knows the names; of its errors
- * those that are of names are taken over, all others are for the points to tell.
+ * study_known.c: see study_known.h. The loader of configurations knows the names; its errors about
+ * names are taken over, all others are for the points to tell.
  */
 #include "bench/study/study_known.h"
 

@@ -98,7 +98,7 @@ static int check_inputs(const char *const *inputs, size_t count, struct told *to
     return code;
 }
 
-/* The database to make is none of those that it is made of. */
+/* The database to make is none of its inputs. */
 static int check_output(const char *path, const char *const *inputs, size_t count,
                         struct cw_error *error)
 {

@@ -1,6 +1,6 @@
 /*
- * study_points.h: the points of a study: the combinations of its axes' values, without those that
- * are excluded, each checked as a command line.
+ * study_points.h: the points of a study: the combinations of its axes' values, without the excluded
+ * ones, each checked as a command line.
  */
 #ifndef BENCH_STUDY_POINTS_H
 #define BENCH_STUDY_POINTS_H
@@ -9,7 +9,7 @@
 #include "collectives/config/input/config_parse.h"
 
 /* Fills the points and digests of a study whose settings and axes are right. `exclude`: the list of
- * the file; NULL: none. What is wrong is reported. */
+ * the file; NULL: none. Errors are reported. */
 void study_points_make(struct config_loader *loader, struct study *study,
                        const struct config_node *exclude);
 

@@ -126,7 +126,7 @@ struct survey_point {
     const json_t *provenance; /* NULL: none */
     const json_t *picture;    /* the machine with the use of its links; NULL: none */
     size_t first_row, row_count;
-    uint32_t axis[SURVEY_AXES_MAX]; /* those that all of its rows have; as in struct survey_row */
+    uint32_t axis[SURVEY_AXES_MAX]; /* values that all of its rows have; as in struct survey_row */
 };
 
 struct survey_study {

@@ -16,7 +16,7 @@ static const char *commit_of(const struct survey_point *point)
     return json_string_value(json_object_get(point->provenance, "commit"));
 }
 
-/* Whether the point's result lists what it has changed. */
+/* Whether the point's result lists the values that it has changed. */
 static bool lists_changes(const struct survey_point *point)
 {
     return json_is_object(json_object_get(point->provenance, "changed"));

@@ -39,7 +39,7 @@ static bool gives(char *const *arguments, size_t count, const char *option)
     return false;
 }
 
-/* The point's arguments, and those that only a sweep adds: they change no result. */
+/* The point's arguments, and arguments that only a sweep adds: these change no result. */
 static char **line_arguments(struct sweep_line *line, uint32_t point, size_t *count)
 {
     char **const own = study_arguments(line->study, line->study->points[point].at, count);

@@ -34,8 +34,8 @@ struct sweep_plan {
 };
 
 /*
- * Chooses among the points of a part those that are open, by states[point_count]; with --retry also
- * those that have no result. Long ones come first, then the groups of short ones, in the order of
+ * Chooses the open points among the points of a part, by states[point_count]; with --retry also the
+ * points that have no result. Long ones come first, then the groups of short ones, in the order of
  * the study. Release with sweep_plan_free(), whatever the result.
  */
 int sweep_plan_make(const struct study *study, struct study_shard shard,

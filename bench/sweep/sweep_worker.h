@@ -4,8 +4,8 @@
  * a request is the number of a point. If the process ends, however it does, its parent loses the
  * points that it had not answered, and nothing else.
  *
- * Who writes: requests the parent alone, answers the process alone. A request is written whole. An
- * answer is a header and two texts.
+ * The parent alone writes requests, the process alone writes answers. A request is written whole.
+ * An answer is a header and two texts.
  */
 #ifndef BENCH_SWEEP_WORKER_H
 #define BENCH_SWEEP_WORKER_H

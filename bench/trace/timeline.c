@@ -255,7 +255,7 @@ static void write_wait(struct timeline *t, uint32_t pe, uint32_t track,
     trace_end_on_track(&t->events, pe, track, wait->begin_ps);
 }
 
-/* Takes the waits inside the operation from those that are kept. They follow each other, within
+/* Takes the waits inside the operation from the kept waits. They follow each other, within
  * [begin_ps, end_ps]. Returns how many. */
 static uint32_t take_waits(struct pe_tracks *tracks, const struct lp_op *op, int64_t begin_ps,
                            int64_t end_ps, struct wait_span taken[WAITS_MAX])
