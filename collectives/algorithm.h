@@ -154,7 +154,7 @@ struct ccl_algorithm_files {
 
 /* A module is an MSCCL XML file: its name ends with .xml. */
 bool ccl_is_xml(const char *module);
-/* By module name, of those that are registered; NULL: unknown. */
+/* The registered algorithm with this module name; NULL: unknown. */
 const struct ccl_algorithm *ccl_algorithm_find(const char *module);
 /* The same, or from a shared object (./file.so:symbol), or an MSCCL XML file. NULL: CW_USAGE, with
  * the names of the registered ones. */
@@ -174,7 +174,7 @@ uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_s
 enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
-/* Queues are those that the machine is built with: no logical topology, no neighbors() hook. */
+/* The queues are the machine's own: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
 /* Its name in results and messages: its entry's if it is the configured algorithm, else its own. */
 const char *ccl_algorithm_label(const struct ccl_config *ccl,

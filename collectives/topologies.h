@@ -24,7 +24,7 @@ struct logical {
 };
 
 /*
- * By name ("none" and "custom" have no directions). CW_USAGE: unknown, with those that there are;
+ * By name ("none" and "custom" have no directions). CW_USAGE: unknown, with the names there are;
  * or the ranks make no such grid: mesh_2d takes a perfect square; torus_2d and mesh_2d_no_wrap take
  * the w x h of the machine's grid of SIPs where all of it takes part, else a perfect square;
  * torus_3d takes the three dimensions of the machine's SIPs likewise, else a perfect cube.

@@ -1,7 +1,7 @@
 /*
  * pe_hierarchical_allreduce.c: all-reduce of tensors that are sharded per PE (ALGORITHMS.md):
  * the PEs of each cube reduce along the rows and the root column of their grid over intra_*, the
- * root PEs do what lrab's PEs do, each cube's root PE broadcasts back. Every PE takes part.
+ * root PEs take the steps of lrab's PEs, each cube's root PE broadcasts back. Every PE takes part.
  *
  * The PE grid is two rows of twice pe_per_corner PEs: NW and NE above, SW and SE below. Its root is
  * its centre (w / 2, h / 2), or its south-east corner with `root: corner`; `root: x,y` names a

@@ -225,7 +225,7 @@ static struct logical machine_grid(const struct ccl_call *call)
     return (struct logical){.kind = LOGICAL_NONE, .w = grid.w, .h = grid.h, .wraps = grid.wrap};
 }
 
-/* A queue of those that is `wanted`; an opposite left out is the usual one. */
+/* The map has the queue `wanted`; an opposite left out is the usual one. */
 static bool leads(const struct lp_neighbours *map, const struct lp_neighbour *wanted)
 {
     for (uint32_t i = 0; i < map->count; i++)

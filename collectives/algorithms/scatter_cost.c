@@ -3,8 +3,8 @@
  * the configuration's overheads, as HARDWARE.md counts them. Where transfers share a resource, the
  * time is that of the busiest one: the engine of PE_DMA, HBM, or a link between SIPs.
  *
- * All ranks are alike, so the bytes that one rank's transfers put on links of a kind are those that
- * each SIP's links of this kind carry.
+ * All ranks are alike, so each SIP's links of a kind carry as many bytes as one rank's transfers
+ * put on links of this kind.
  */
 #include "collectives/algorithms/scatter_cost.h"
 

@@ -1,6 +1,6 @@
 /*
  * ccl_config.h: which collective algorithm runs and how the queues are set up: ccl.yaml, with the
- * chosen algorithm's entry (and what it extends) merged over `defaults`. Sources:
+ * chosen algorithm's entry (and the entries it extends) merged over `defaults`. Sources:
  * collectives/RUNTIME.md, "Configuration". Plain data; const once a run has started.
  */
 #ifndef CCL_CONFIG_H

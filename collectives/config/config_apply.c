@@ -105,7 +105,7 @@ static void children_count(void *arg, const char *path, const struct config_key 
     children->count += children_has(children, path, key);
 }
 
-/* What may stand under `path` ("" for the top); `wanted` is a name to find the nearest of. */
+/* The keys that may stand under `path` ("" for the top); `wanted`: a name to find the nearest. */
 static void children_of(const struct apply *apply, const char *path, const char *algorithm,
                         const char *wanted, struct children *children)
 {
@@ -320,7 +320,7 @@ static void apply_algorithm_key(const struct apply *apply, struct config_algorit
     set_value(apply, &config_ccl_keys[key], path, value, &entry->value[key]);
 }
 
-/* What stands under algorithms.<name>. */
+/* Applies the keys under algorithms.<name>. */
 static void apply_algorithm(const struct apply *apply, const char *name, size_t bytes,
                             struct config_place place, const struct config_node *node)
 {

@@ -7,7 +7,7 @@
 #include "collectives/config/input/config_parse.h"
 #include "collectives/config/config_tree.h"
 
-/* Applies all of a file or preset, checked against what is legal in that source. */
+/* Applies all of a file or preset, checked against the keys that are legal in that source. */
 void config_apply_file(struct config_loader *loader, struct config_tree *tree, uint32_t source,
                        const struct config_node *root);
 /* Applies a value at a path: --set. */

@@ -17,8 +17,8 @@ extern const char CONFIG_WORKING_FOLDER[];
  * or CUBEWARP_CONFIGS where that is NULL, names a folder without them. */
 const char *config_find_shipped(struct config_loader *loader, const char *given);
 /* A preset's path: configs/presets/NAME.yaml, or the text itself if it is a path. *builtin: there
- * is no such file, and the preset is this text; else NULL. configs_dir: what config_find_shipped()
- * has found for `given`. */
+ * is no such file, and the preset is this text; else NULL. configs_dir: the folder that
+ * config_find_shipped() has found for `given`. */
 const char *config_find_preset(struct config_loader *loader, const char *configs_dir,
                                const char *given, const char *preset,
                                const struct builtin_file **builtin);

@@ -102,8 +102,8 @@ static void load_shipped(struct load *load, const char *name, enum config_file f
         load_file(load, path, file, false, is_found_there(load, path));
 }
 
-/* Whether the shipped files' values, before any other layer, are those that a line without options
- * has. */
+/* Whether the shipped files' values, before any other layer, are the values of a line without
+ * options. */
 static bool keeps_shipped(const struct config_request *request)
 {
     return request->keep_shipped && request->configs_dir == NULL && request->topology == NULL &&

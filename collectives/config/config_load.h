@@ -13,7 +13,7 @@
 #include "collectives/config/config.h"
 #include "collectives/config/input/config_errors.h"
 
-/* What the command line asks for. Strings are the caller's and must outlive the call only. */
+/* The options of the command line. Strings are the caller's and must outlive the call only. */
 struct config_request {
     const char *topology, *components, *ccl; /* files over the shipped ones; NULL: none */
     const char *preset;                      /* a name in configs/presets, or a path; or NULL */

@@ -44,7 +44,7 @@ static void print_line(const struct printer *printer, int indent, const char *ke
     fputc('\n', printer->file);
 }
 
-/* Opens the mappings that lead to a path, closing by indentation those that do not. */
+/* Opens the mappings that lead to a path, closing the others by indentation. */
 static int open_groups(struct printer *printer, const char *path)
 {
     int indent = 0;
@@ -179,7 +179,7 @@ static void print_ccl(struct printer *printer)
     }
 }
 
-/* The variables of cubewarp's own that are set; the digest does without those that are no values.
+/* The variables of cubewarp's own that are set; the digest leaves out variables that are no values.
  */
 static void print_environment(const struct printer *printer)
 {

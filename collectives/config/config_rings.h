@@ -19,7 +19,7 @@ uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_conf
 /*
  * Checks that `directions` rings of n_slots slots fit beside each other: in TCM or an HBM slice per
  * PE, in SRAM those of the `pes` wired PEs of a cube together. An error names the memory, the
- * request and what is free. True if they fit.
+ * request and the free bytes. True if they fit.
  */
 bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t pes,
                       struct config_errors *errors);

@@ -1,5 +1,5 @@
 /*
- * config_rules.c: what is legal only beside other values, checked when all layers are in place:
+ * config_rules.c: the rules between several values, checked when all layers are in place:
  * required keys, `extends`, the chosen algorithm, grids of SIPs, cubes and PEs, the root cube. A
  * rule whose values are missing, because they were wrong, is silent: that error is already there.
  */

@@ -212,7 +212,7 @@ const struct config_key config_machine_keys[] = {
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
 
-/* In the order in which they are printed: keys of an entry alone, then those that it may override.
+/* In the order in which they are printed: keys of an entry alone, then keys that it may override.
  */
 const struct config_key config_ccl_keys[] = {
     KEY(CCL, "algorithm", NAME, "the entry of `algorithms` that runs",

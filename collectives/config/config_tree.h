@@ -1,6 +1,6 @@
 /*
- * config_tree.h: the values of a configuration with their places, as the layers leave them; what
- * rules, fill and print read. Internal to the loader.
+ * config_tree.h: the values of a configuration with their places, as the layers leave them; rules,
+ * fill and print read them. Internal to the loader.
  */
 #ifndef COLLECTIVES_CONFIG_TREE_H
 #define COLLECTIVES_CONFIG_TREE_H

@@ -1,5 +1,5 @@
 /*
- * config_value.c: one value against one key: its kind, spelling, range and unit. What is accepted
+ * config_value.c: one value against one key: its kind, spelling, range and unit. An accepted value
  * is rewritten in one canonical spelling, so that equal configurations have equal texts and
  * digests.
  */
@@ -18,7 +18,7 @@
 #define PLACES_MAX  9u
 #define RATE_PLACES 6u
 
-/* What a value is read with. */
+/* The key that a value is read for, and the load that reads it. */
 struct reader {
     struct config_loader *loader;
     const struct config_key *key;

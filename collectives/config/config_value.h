@@ -8,8 +8,8 @@
 #include "collectives/config/config_schema.h"
 
 /*
- * Checks a node against a key and fills *value; false, with an error reported that says what is
- * legal, if it does not fit. `path` is how messages call the key.
+ * Checks a node against a key and fills *value; false, with an error reported that names the legal
+ * values, if it does not fit. `path` is how messages call the key.
  */
 bool config_value_read(struct config_loader *loader, const struct config_key *key, const char *path,
                        const struct config_node *node, struct config_value *value);

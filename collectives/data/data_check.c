@@ -12,7 +12,7 @@
 #include "collectives/data/dtype.h"
 #include "lp/kernel/tl_source.h"
 
-/* Products of one record: a minute's work, far beyond what fits in a TCM. */
+/* Products of one record: a minute's work, far more than fit in a TCM. */
 #define PRODUCTS_MAX (UINT64_C(1) << 37)
 
 static const char *kind_name(uint8_t kind)

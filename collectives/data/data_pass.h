@@ -5,8 +5,8 @@
  * writes, a send copies, a received tile keeps its value until its last use.
  *
  * While a drain lasts, each worker executes the records of its own cubes (data_commit.h). The
- * functions here are the host's, between drains: of those that change a PE's contents, several
- * threads may be in calls for different cubes. Two passes share nothing.
+ * functions here are the host's, between drains: several threads may be in functions that change a
+ * PE's contents, for different cubes. Two passes share nothing.
  */
 #ifndef COLLECTIVES_DATA_PASS_H
 #define COLLECTIVES_DATA_PASS_H

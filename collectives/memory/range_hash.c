@@ -120,8 +120,8 @@ static void sum_part(void *arg, uint32_t worker)
 
 #if defined(__AVX2__)
 
-/* XXH3_scrambleAcc() for half of the lanes, in a register: that one goes through memory, and each
- * block waits for the block before. */
+/* XXH3_scrambleAcc() for half of the lanes, in a register: the library's goes through memory, and
+ * each block waits for the block before. */
 static inline __m256i scrambled(__m256i lanes, __m256i key)
 {
     const __m256i prime = _mm256_set1_epi64x((long long)XXH_PRIME32_1);

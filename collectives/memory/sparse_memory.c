@@ -215,8 +215,8 @@ void sparse_memory_hash(const struct sparse_memory *memory, struct sparse_range 
     }
 }
 
-/* Touched pages of a block between first and last are free; those that are there in part get the
- * content. */
+/* Touched pages of a block that are wholly between first and last are freed; pages that are there
+ * in part get the content. */
 static void fill_block(struct sparse_arena *arena, struct sparse_block *block, uint64_t start,
                        uint64_t first, uint64_t last, const struct sparse_content *content)
 {

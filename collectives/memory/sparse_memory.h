@@ -1,8 +1,8 @@
 /*
- * sparse_memory.h: bytes at 64-bit addresses, nearly all of them zero. What has never been written
- * reads as zeros and costs nothing; storage comes in pages of 1 KiB, when they are first touched.
- * Pages are small because a study of a million PEs may hold one small tile on each. They come from
- * an arena (sparse_arena.h), which the caller names: that of the worker that owns the memory now.
+ * sparse_memory.h: bytes at 64-bit addresses, nearly all of them zero. Bytes that have never been
+ * written read as zeros and cost nothing; storage comes in pages of 1 KiB, when they are first
+ * touched. Pages are small because a study of a million PEs may hold one small tile on each. They
+ * come from the arena (sparse_arena.h) of the worker that owns the memory now; the caller names it.
  *
  * One thread at a time, but for functions that take a const memory: while nothing changes, any
  * number of threads may call those. Two memories share nothing but their arena.

@@ -121,7 +121,7 @@ static uint32_t add_piece(struct writing *w, const struct schedule_step *step, u
     return w->pieces++;
 }
 
-/* Two steps for one that receives and sends: the second sends what the first has kept. */
+/* Two steps for one that receives and sends: the second sends the chunks that the first keeps. */
 static uint32_t add_split(struct writing *w, const struct schedule_step *step, uint32_t before)
 {
     struct schedule_step first = *step, second = *step;

@@ -29,7 +29,7 @@ struct msccl_file {
 };
 
 /* Reads the file at `path`, which outlives the schedule. On failure *error has a line for each of
- * its faults: file:line:column, what is wrong, and what would be legal. */
+ * its faults: file:line:column, the fault, and the legal values. */
 int msccl_read(const char *path, struct msccl_file *file, struct cw_error *error);
 /* The same of a text; `path` is for messages. */
 int msccl_read_text(const char *path, const char *text, size_t bytes, struct msccl_file *file,

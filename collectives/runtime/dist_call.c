@@ -79,7 +79,7 @@ static void plan_ranks(struct dist *dist)
         plan_part(dist, 0, 1);
 }
 
-/* Those that the plans name. They are the same in each call, so they are kept where there is room
+/* The PEs that the plans name. They are the same in each call, so they are kept where there is room
  * for those of all ranks. */
 static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **pes)
 {
@@ -124,7 +124,7 @@ static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algo
 
 /* ---- the default validator ------------------------------------------------------------------- */
 
-/* What is wrong on a PE, of a rank whose SIP has so many kernels. */
+/* Reports the fault of a PE, of a rank whose SIP has so many kernels. */
 static int refuse_layout(const struct dist *dist, const struct ccl_algorithm *algorithm,
                          uint32_t rank, uint32_t pe_index, const char *wrong, uint32_t kernels,
                          struct cw_error *error)

@@ -18,7 +18,7 @@ typedef bool (*ccl_mapper_fn)(const struct hw_config *hw, uint32_t rank, uint32_
 
 /* "leader_only" (PE (0, 0)), "all_pes", "pe0_all_cubes", "rank_per_pe" (one PE, of which a SIP
  * has several ranks), or ./file.so:symbol. NULL: CW_USAGE, with
- * those that there are. */
+ * the names that there are. */
 ccl_mapper_fn ccl_mapper_find(const char *name, struct cw_error *error);
 
 /* Name of a built-in mapper, of a built-in validator; NULL beyond the last. */

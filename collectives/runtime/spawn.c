@@ -145,7 +145,7 @@ static void share_out(struct launcher *launcher, mp_part_fn part)
 }
 
 /*
- * Stacks grow down: the pages below each, at its lower end, stay inaccessible. Those that every
+ * Stacks grow down: the pages below each, at its lower end, stay inaccessible. Pages that every
  * worker uses are touched here, where several threads share the system's work on them. The words
  * of a failure are for its message: whichever part stores last is named.
  */
@@ -333,8 +333,8 @@ static void fetch_stack(const struct launcher *launcher, uint32_t rank)
         __builtin_prefetch(top - below, 1);
 }
 
-/* Gives every worker that can go on a turn, in rank order; `waiting`: only those that wait for what
- * has come. Returns how many had one. */
+/* Gives every worker that can go on a turn, in rank order; `waiting`: only workers whose wait has
+ * ended. Returns how many had a turn. */
 static uint32_t run_round(struct launcher *launcher, bool waiting)
 {
     enum { RANKS_AHEAD = 3 };

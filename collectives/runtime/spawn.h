@@ -1,8 +1,8 @@
 /*
  * spawn.h: runs a host program as one worker per rank (RUNTIME.md, "Launcher"). Workers
  * are coroutines of the calling thread, with small guarded stacks, resumed round robin in rank
- * order; a worker runs until it waits, yields or ends. Nothing depends on that order but what it
- * says here, so the same program does the same every time.
+ * order; a worker runs until it waits, yields or ends. Nothing depends on that order except as this
+ * header says, so the same program does the same every time.
  *
  * The current rank hangs off one pointer per thread (spawn.c), because the functions that
  * bench authors know from PyTorch take no handle. Workers never move between threads.
@@ -22,9 +22,9 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
 
 /*
  * Runs fn(rank, arg) for every rank below nprocs and returns when all have ended. When a worker
- * fails, those that have not had their turn in this round get it, and so do those whose wait ended
+ * fails, workers that have not had their turn in this round get it. So do workers whose wait ended
  * meanwhile (a barrier's last rank goes on before the others), so that an error all ranks make is
- * everybody's; then the others are ended where they are: what they alone hold is lost, so
+ * everybody's; then the others are ended where they are: memory that they alone hold is lost, so
  * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
  * gravest (greatest) of the workers' exit codes, with *error listing every rank's
  * (cw_error_text()); an error that is no rank's own comes first, without a rank.

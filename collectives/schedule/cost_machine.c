@@ -64,7 +64,7 @@ static uint32_t ranks_of(const struct cost *c)
     return c->alike ? c->s->members : c->s->rank_count;
 }
 
-/* The PE that carries out a thread; in lanes, one in the middle of those that do its part's. */
+/* The PE that carries out a thread; in lanes, one in the middle of its part's PEs. */
 static struct hw_place place_of(const struct cost *c, uint32_t rank, uint32_t thread)
 {
     const uint32_t pes = hw_pes(c->call->hw), cubes = hw_cubes(c->call->hw);
@@ -233,8 +233,8 @@ static uint32_t queue_of_sending(struct cost *c, uint32_t from, uint32_t to, uin
     return c->queues - 1;
 }
 
-/* Of like ranks: the queue of the messages that correspond to those that the rank receives, and
- * that come from a rank which is carried out. */
+/* The queue of the messages that the rank receives. Of like ranks, it is the queue of corresponding
+ * messages that come from a rank which is carried out. */
 static uint32_t queue_of_receiving(struct cost *c, uint32_t rank, const struct schedule_step *step)
 {
     if (!c->alike)
@@ -279,8 +279,8 @@ static void note_writers(const struct cost *c, const struct cost_thread *t,
     }
 }
 
-/* What other threads write may be written later than it is read, as in an all-gather behind a
- * reduce-scatter; so it is asked when the estimate comes to it. */
+/* Chunks that other threads write may be written later than they are read, as in an all-gather
+ * behind a reduce-scatter; so it is asked when the estimate comes to it. */
 static enum cost_early may_be_early(const struct cost *c, const struct cost_thread *t,
                                     uint32_t number,
                                     struct first_writer *const writer[SCHEDULE_BUFFERS])

@@ -1,5 +1,5 @@
 /*
- * cost_walk.c: see cost_walk.h. Each thread does here what schedule_kernel.c does.
+ * cost_walk.c: see cost_walk.h. Each thread takes the steps of schedule_kernel.c here.
  */
 #include "collectives/schedule/cost_walk.h"
 

@@ -140,14 +140,14 @@ struct schedule {
 };
 /* One owner less; the last one's call frees it. Accepts NULL. */
 void schedule_free(struct schedule *schedule);
-/* One owner more, who frees it likewise. On the host, one thread at a time. */
+/* One owner more, which frees it likewise. On the host, one thread at a time. */
 struct schedule *schedule_share(struct schedule *schedule);
 
 /* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);
 
-/* Steps of a thread that are carried out as one, from its step `step` on: that one, and those
- * behind it that are joined. */
+/* How many steps of a thread are carried out as one, from its step `step` on: this step, and the
+ * joined steps behind it. */
 uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step);
 
 /* Elements of chunk `chunk` of a buffer of n elements in `chunks`, and where they begin. */

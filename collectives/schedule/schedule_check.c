@@ -135,7 +135,7 @@ static void check_step(const struct checked *c)
     check_overlap(c);
 }
 
-/* The buffers of a rank are those that the collective and the parts demand. */
+/* A rank has the buffers that the collective and the parts demand. */
 static void check_buffers(const struct schedule *s, uint32_t rank, struct schedule_faults *faults)
 {
     const uint32_t *const chunks = s->rank[rank].chunks;

@@ -29,8 +29,8 @@ struct schedule_values;
 int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
                    struct schedule_faults *hazards, struct cw_error *error);
 
-/* The formulas of the outputs, which are those that the collective demands; nothing else is looked
- * at but what they need. The caller frees them. NULL: as above. */
+/* The formulas of the outputs, checked against the collective's. Of the schedule, only the parts
+ * that the formulas need are checked. The caller frees the formulas. NULL: as above. */
 struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error);
 
 #endif

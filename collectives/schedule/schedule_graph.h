@@ -22,7 +22,7 @@ struct schedule_graph {
     uint32_t *receiver;  /* [steps]: of the message that it sends */
     uint32_t *send_queue, *receive_queue; /* [steps]: numbers of queues; GRAPH_NONE: none */
     uint32_t queues;
-    uint32_t *order;  /* [ordered]: each step behind those that it comes after */
+    uint32_t *order;  /* [ordered]: each step behind the steps that it comes after */
     uint32_t ordered; /* fewer than steps: the others wait for each other in a circle, or behind
                          one */
 };
@@ -30,7 +30,7 @@ struct schedule_graph {
 /*
  * Faults: a queue with several threads at one end, an end with more messages than the other,
  * messages of other counts, queues between parts. NULL: there are faults, or memory has run out
- * (faults->no_memory). The steps' ranks and waits are those that there are (schedule_check.c).
+ * (faults->no_memory). The steps name ranks and waits that exist (schedule_check.c).
  */
 struct schedule_graph *schedule_graph_create(const struct schedule *schedule,
                                              struct schedule_faults *faults);

@@ -3,9 +3,9 @@
  *
  * The steps of a rank are looked at in an order in which each one is behind all that it comes
  * after. For each chunk, the last step that has written it is kept, and each thread's last step
- * that has read it since. A step that reads must come after the one that wrote; one that writes,
- * after those that read, too. That is enough for all pairs: those before have been compared with
- * these, and to come after is transitive.
+ * that has read it since. A step that reads must come after the last writer; a step that writes
+ * must also come after the readers. That is enough for all pairs: earlier steps have been compared
+ * with these, and to come after is transitive.
  *
  * Whether a step comes after another is read from clocks: of each step, for each thread of the
  * rank, how many of its steps it comes after. First the clocks of threads and waits of the rank

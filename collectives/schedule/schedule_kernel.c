@@ -378,7 +378,7 @@ static enum tl_status reduce_tile(struct tl *tl, struct schedule_frame *f)
     TL_END(&f->tile_line);
 }
 
-/* The step under way, of those that are carried out as one. */
+/* The step under way, of the steps that are carried out as one. */
 static const struct program_step *step_under_way(const struct tl *tl,
                                                  const struct schedule_frame *f)
 {
@@ -435,7 +435,7 @@ static const struct program_wait *wait_at(const struct tl *tl, const struct sche
     return &rank_of(tl, f)->wait[step_of(tl, f, f->at.step)->wait_first + f->notice];
 }
 
-/* The last step of those that are carried out as one: the others are not waited for. */
+/* The last of the steps that are carried out as one: the others are not waited for. */
 static const struct program_step *last_of(const struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);

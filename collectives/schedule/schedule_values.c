@@ -333,7 +333,7 @@ static uint64_t *sum_prints(const struct schedule_values *v)
     return print;
 }
 
-/* How often each leaf is in a node: nodes come behind those that they are sums of. NULL: out of
+/* How often each leaf is in a node: nodes come behind the nodes that they are sums of. NULL: out of
  * memory. */
 static uint32_t *count_leaves(const struct schedule_values *v, uint32_t node)
 {

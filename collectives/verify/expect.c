@@ -9,8 +9,8 @@
  * Work: one operation per input element, and phase 3: for a ring, n - 1 operations per element for
  * each of n ranks, because each rank adds in an order of its own.
  *
- * Threads: the work of an evaluation is cut twice, for the workers of the engine: what each rank
- * needs alone by ranks, the exchange between the ranks by elements. A worker writes its own pieces
+ * Threads: the work of an evaluation is cut twice, for the workers of the engine: the work of each
+ * rank alone by ranks, the exchange between the ranks by elements. A worker writes its own pieces
  * of `values` and `results`, which begin at cache lines, and its own scratch memory. Each step ends
  * before the next begins (cw_each_worker()). An addition works on one element at a time, so the
  * bits do not depend on where the pieces end.

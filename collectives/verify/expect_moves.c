@@ -12,7 +12,7 @@
 
 enum { STEP = 4096 };
 
-/* What a worker has found. */
+/* The wrong elements that a worker has found. */
 struct moves_part {
     _Alignas(128) uint64_t wrong;
     struct cw_error error;

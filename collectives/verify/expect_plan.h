@@ -1,6 +1,6 @@
 /*
- * expect_plan.h: what an expectation (expect.h) evaluates: the request with its algorithm's order,
- * checked against the machine. Const once it is made. Used by expect.c alone.
+ * expect_plan.h: the plan that an expectation (expect.h) evaluates: the request with its
+ * algorithm's order, checked against the machine. Const once it is made. Used by expect.c alone.
  */
 #ifndef COLLECTIVES_EXPECT_PLAN_H
 #define COLLECTIVES_EXPECT_PLAN_H

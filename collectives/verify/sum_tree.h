@@ -12,7 +12,7 @@
 #include "core/cw.h"
 
 /* Every tree of the order over n ranks is one; *depth: the most values on the stack at a time.
- * False: *error names the tree and the step, with what would be legal; `name` is the algorithm's.
+ * False: *error names the tree, the step and the legal steps; `name` is the algorithm's.
  */
 bool sum_tree_check(const struct ccl_order *order, uint32_t n, const char *name, uint32_t *depth,
                     struct cw_error *error);

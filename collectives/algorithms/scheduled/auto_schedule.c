@@ -1,11 +1,11 @@
 /*
- * auto_schedule.c: the choice among schedules (ALGORITHMS.md, section 12, "The choice"): of those
- * that can be carried out on the machine, the one with the least estimate (schedule_cost.h). It is
- * made once per process group, for the size that is expected. Host side and pure.
+ * auto_schedule.c: the choice among schedules (ALGORITHMS.md, section 12, "The choice"): of the
+ * schedules that can be carried out on the machine, the one with the least estimate
+ * (schedule_cost.h). It is made once per process group, for the expected size. Host side and pure.
  *
  * The estimates of the best two are told, and no estimate goes on for longer than the second best
- * so far. So the order of the table matters for speed: those come first that are often the best, or
- * that have few steps.
+ * so far. So the order of the table matters for speed: first come schedules that are often the
+ * best, or that have few steps.
  */
 #include <stdio.h>
 #include <stdlib.h>

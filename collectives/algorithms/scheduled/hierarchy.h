@@ -74,7 +74,7 @@ struct member {
     /* Members with which a thread exchanges messages; more than so many: it is crowded. */
     uint32_t peers[MEMBER_THREADS_MAX], peer[MEMBER_THREADS_MAX][MEMBER_PEERS_MAX];
     bool crowded;
-    /* Of each thread and each other one: so many steps of that one come before the next step. */
+    /* Of each thread and each other thread: its steps that come before the thread's next step. */
     uint32_t awaits[MEMBER_THREADS_MAX][MEMBER_THREADS_MAX];
 };
 

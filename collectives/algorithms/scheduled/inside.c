@@ -15,8 +15,8 @@ uint32_t inside_owners(const struct inside *inside)
     return inside->way == INSIDE_LRAB ? 1 : inside->members;
 }
 
-/* Owners of a group of dimension d: those that share its place there, and in the dimensions before.
- */
+/* Owners of a group of dimension d: members that share its place there, and in the dimensions
+ * before. */
 static uint32_t owners_of_group(const struct inside *inside, uint32_t d)
 {
     uint32_t owners = 1;

@@ -1,7 +1,7 @@
 /*
  * config_arena.h: memory of one configuration: blocks that are given back all at once. Allocations
  * are zeroed and 16-byte aligned, and NULL when there is no memory; `failed` remembers it, so that
- * a loader may go on with what it has and ask once at its end.
+ * a loader may go on with the memory that it has and ask once at its end.
  */
 #ifndef COLLECTIVES_CONFIG_ARENA_H
 #define COLLECTIVES_CONFIG_ARENA_H

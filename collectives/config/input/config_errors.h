@@ -12,7 +12,7 @@
 
 #include "collectives/config/input/text.h"
 
-/* One error: a whole line of text without its newline, "file:line:column: what is wrong". */
+/* One error: a whole line of text without its newline, "file:line:column: fault". */
 struct config_error {
     uint32_t source, line, column; /* by which errors are sorted */
     char *text;

@@ -1,8 +1,8 @@
 /*
  * config_parse.c: from a file's bytes to a tree of nodes, through libyaml's events, whose marks
- * give every node its line and column. What a configuration has no use for is refused by name:
- * anchors, aliases, tags, several documents. Bounds on size, number and depth hold before anything
- * grows.
+ * give every node its line and column. Parts of YAML that a configuration has no use for are
+ * refused by name: anchors, aliases, tags, several documents. Bounds on size, number and depth hold
+ * before anything grows.
  */
 #include "collectives/config/input/config_parse.h"
 

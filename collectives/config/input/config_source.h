@@ -18,7 +18,7 @@
 #define CONFIG_NODES_MAX      20000u
 #define CONFIG_DEPTH_MAX      16u
 
-/* Where a text came from, and what is legal in it. */
+/* The place where a text came from, and the files whose keys are legal in it. */
 enum config_file { CONFIG_TOPOLOGY, CONFIG_COMPONENTS, CONFIG_CCL, CONFIG_FILES };
 struct config_source {
     const char *name;      /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
@@ -28,7 +28,7 @@ struct config_source {
     enum config_file file; /* which of the three */
 };
 
-/* What errors and trees are made with: one load. */
+/* One load: its memory, its sources and its errors. */
 struct config_loader {
     struct config_arena *arena;   /* the configuration's: sources, values */
     struct config_arena *scratch; /* of this load alone: node trees */

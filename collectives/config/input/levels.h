@@ -10,7 +10,7 @@
 #include "collectives/config/input/decimal.h"
 #include "hw/hw_config.h"
 
-/* What a level may say of its links; that which it does not say is as `links.sip_link` has it. */
+/* Figures that a level may give for its links; the others are as in `links.sip_link`. */
 enum level_number { LEVEL_DISTANCE_MM, LEVEL_BW_GBS, LEVEL_NS_PER_MM, LEVEL_LATENCY_NS };
 enum { LEVEL_NUMBERS = LEVEL_LATENCY_NS + 1 };
 
