@@ -43,7 +43,7 @@ static bool has_wired(const struct run_outcome *outcome)
 
 /* ---- equal documents ------------------------------------------------------------------------- */
 
-/* Drops wall times, memory and provenance. `counts`: what the engine's threads did, too. */
+/* Drops wall times, memory and provenance. Unless `counts`: the engine's other counts, too. */
 static void drop_times(json_t *document, bool counts)
 {
     static const char *const times[] = {"process",   "setup_s",        "run_s",

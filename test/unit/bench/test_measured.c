@@ -1,6 +1,6 @@
 /*
  * test_measured.c: tables of measured times (bench/COMMANDS.md, "Measured times"): every format
- * that the tools have written, what stands between the rows, and faults with their places.
+ * that the tools have written, the lines between the rows, and faults with their places.
  */
 #include "test/support/test_config_support.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_options.c: sizes, ranges and options of the command line: what is taken, and the sentence
- * that refuses the rest.
+ * test_options.c: sizes, ranges and options of the command line: the values that are taken, and the
+ * sentence that refuses the rest.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -398,7 +398,7 @@ static void a_report_is_made_of_up_to_2048_files(void **state)
                                     "database, as sweep makes it");
 }
 
-/* What the reader and the generated texts rely on. */
+/* The reader and the generated texts rely on complete rows. */
 static void each_row_of_the_table_is_complete(void **state)
 {
     (void)state;

@@ -23,14 +23,14 @@
 static struct result_phase sample_phases[] = {{"row reduce", 100001, 400123, 200061.4},
                                               {"between SIPs", 0, 7, 3.75}};
 
-/* Two rows: verified with a hash, and not; their memory is the test's. */
-/* What is neither the engine's nor the workers' is serial. */
+/* Time that is neither the engine's nor the workers' is serial. */
 static const struct process_phases sample_process = {
     .list = {{.name = "wiring",
               .wall_s = 0.5,
               .times = {.run_s = 0.25, .host_s = 0.125, .work_s = 0.25, .host_calls = 3}}},
     .count = 1};
 
+/* Two rows: verified with a hash, and not; their memory is the test's. */
 static struct result sample(struct result_row rows[2])
 {
     rows[0] = (struct result_row){.collective = "all_reduce",
@@ -90,7 +90,7 @@ static struct result sample(struct result_row rows[2])
 
 typedef void (*writer)(FILE *file, const struct result *result);
 
-/* What a writer writes, in memory that the caller frees; through a file, read back. */
+/* The text of a writer, in memory that the caller frees; through a file, read back. */
 static char *written_by(writer write, const struct result *result)
 {
     FILE *const file = fopen("written", "w+");
@@ -154,8 +154,8 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
     free(text);
 }
 
-/* As on several threads: what was cut stands in a line of its own, and in members of `engine` after
- * those that are always there. */
+/* As on several threads: the cut stands in a line of its own, and in members of `engine` after the
+ * members that are always there. */
 static struct result cut_sample(struct result_row rows[2])
 {
     struct result result = sample(rows);
@@ -473,8 +473,8 @@ static void the_first_error_of_many_writes_is_reported(void **state)
     assert_string_equal(error.text, "cannot write /dev/full: No space left on device");
 }
 
-/* No handler sees SIGKILL; what leaves nothing then leaves nothing on any signal. Needs a file
- * system that has files without names. */
+/* No handler sees SIGKILL; a process that leaves nothing then leaves nothing on any signal. Needs a
+ * file system that has files without names. */
 static void a_process_that_is_killed_leaves_nothing(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_report_threads.c: what a result says of its threads: where their time went, what they
- * undid, and the figures of each.
+ * test_report_threads.c: the figures of its threads in a result: where their time went, the events
+ * that they undid, and the figures of each.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void json(FILE *file, const struct result *result)
     assert_int_equal(report_json(file, result, &error), CW_OK);
 }
 
-/* What a writer writes, in memory that the caller frees. */
+/* The text of a writer, in memory that the caller frees. */
 static char *written_by(void (*write)(FILE *file, const struct result *result),
                         const struct result *result)
 {

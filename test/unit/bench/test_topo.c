@@ -1,5 +1,5 @@
 /*
- * test_topo.c: what `topo` counts without building the machine is what the machine has.
+ * test_topo.c: the figures that `topo` counts without building the machine are the machine's.
  */
 #include "test/support/test_config_support.h"
 

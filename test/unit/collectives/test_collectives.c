@@ -1,6 +1,6 @@
 /*
  * test_collectives.c: host programs that call several collectives, with several types, in one
- * process group: what each leaves, how long it took, and what is refused.
+ * process group: the values that each leaves, how long it took, and refusals.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 enum { N = 3000, CALLS_MAX = 16, SEED = 5 };
 
-/* What was seen of each collective. */
+/* The figures of a collective that has completed. */
 struct seen {
     enum ccl_collective collective;
     char algorithm[40];
@@ -265,7 +265,7 @@ static void groups_follow_each_other(void **state)
     free_world(world);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void calls_different_collectives(int rank, void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * test_config.c: what the loader makes of the shipped files, of presets and of --set: exact times
- * and rates, the order of layers, places of values, and a resolved text that loads again.
+ * test_config.c: the values that the loader reads from the shipped files, presets and --set: exact
+ * times and rates, the order of layers, places of values, and a resolved text that loads again.
  */
 #include "test/support/test_config_support.h"
 
@@ -249,7 +249,7 @@ static void shipped_files_are_found_where_the_environment_says(void **state)
     config_free(load_with(NULL, NULL, 0));
 }
 
-/* What decides results is in the digest, and a value's place names the variable. */
+/* Variables that decide results are in the digest, and a value's place names the variable. */
 static void the_environment_is_a_layer_over_files_and_options(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_config_errors.c: what bad configurations get: every error, in order of place, with its exact
- * text. And what hostile files get: a refusal, soon, whatever they hold.
+ * test_config_errors.c: bad configurations get every error, in order of place, with its exact
+ * text. And hostile files get a refusal, soon, whatever they hold.
  */
 #include "test/support/test_config_support.h"
 

@@ -254,7 +254,7 @@ static void compare_crews(const struct script *script, uint64_t seed)
         }
 }
 
-/* ---- what comes out -------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void workers_do_what_the_total_order_does(void **state)
 {
@@ -431,7 +431,7 @@ static void failures_behind_the_end_of_the_drain_do_not_count(void **state)
     assert_int_equal(ending.error.exit_code, CW_BUG);
     assert_int_equal(ending.failed_step, step);
     options.drain.failed = NULL;
-    options.drain.aborted = true; /* what waits is no fault: its value may not have been told */
+    options.drain.aborted = true; /* a record that waits is no fault: its value may be untold */
     ending = on_workers(&script, &options);
     assert_int_equal(ending.error.exit_code, CW_OK);
     script_free(&script);

@@ -398,7 +398,7 @@ static void a_product_is_summed_in_order_and_rounded_once(void **state)
     write_hbm(f, 0, 100, one, sizeof one);
     apply(f, gemm(1, 1, 3, LP_F16, hbm(0), hbm(100), hbm(200), false));
     expect_hbm(f, 0, 200, &rounded, sizeof rounded);
-    /* Nothing to sum: +0, or what was there. */
+    /* Nothing to sum: +0, or the value that was there. */
     const uint16_t zero = 0;
     apply(f, gemm(1, 1, 0, LP_F16, hbm(0), hbm(100), hbm(200), true));
     expect_hbm(f, 0, 200, &rounded, sizeof rounded);

@@ -167,7 +167,7 @@ static void a_forwarded_tile_keeps_its_value_when_the_first_name_is_gone(void **
     for (uint32_t pe = 1; pe < 40; pe++)
         apply(f, send(pe, 8192, tile(2, 0, true), pe + 1, 2, 0));
     assert_int_equal(data_pass_tiles(f->pass), 1);
-    /* no copy was made: what was added are queues */
+    /* no copy was made: the added bytes are queues */
     assert_in_range(data_pass_bytes(f->pass), bytes, bytes + 39 * 256);
     apply(f, move(LP_OP_STORE, 40, 5, tile(2, 0, true), in(LP_SPACE_HBM, 8)));
     expect_hbm(f, 40, 8, "ring");

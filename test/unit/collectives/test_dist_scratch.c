@@ -1,6 +1,6 @@
 /*
- * test_dist_scratch.c: dist_reduce_scatter() in host programs: what it does, several times in one
- * program, and what it refuses; ranks whose memories must be alike.
+ * test_dist_scratch.c: dist_reduce_scatter() in host programs: its results, several times in one
+ * program, and its refusals; ranks whose memories must be alike.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void begin(int rank)
     ahbm_set_device(dist_device_of(rank));
 }
 
-/* ---- what it does ---------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* Element e of rank r: 100 r + e. */
 static void two_calls(int rank, void *arg)
@@ -112,7 +112,7 @@ static void each_rank_gets_its_slice_of_the_reduction(void **state)
         }
 }
 
-/* ---- what it refuses ------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void output_too_long(int rank, void *arg)
 {

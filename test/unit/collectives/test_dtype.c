@@ -113,7 +113,7 @@ static uint32_t slow_sum(const struct format *f, uint32_t a, uint32_t b)
         const struct exact swap = x;
         x = y, y = swap;
     }
-    /* 64 more digits for x; what of y is below them can only say "more than nothing". */
+    /* 64 more digits for x; digits of y below them can only say "more than nothing". */
     x.magnitude <<= 64, x.exponent -= 64;
     if (x.exponent >= y.exponent) {
         const int shift = x.exponent - y.exponent;

@@ -94,7 +94,7 @@ static void lead(struct lp_neighbours *map, uint32_t rank, const char *dir, cons
     snprintf(entry->opposite, sizeof entry->opposite, "%s", opposite);
 }
 
-/* Replaces what the topology gave: the hub leads to everybody, everybody to the hub. */
+/* Replaces the topology's directions: the hub leads to everybody, everybody to the hub. */
 static enum ccl_neighbors neighbors(uint32_t rank, uint32_t world_size, const int64_t *parameter,
                                     struct lp_neighbours *map)
 {
@@ -230,7 +230,7 @@ static void the_star_s_neighbours_lead_back(void **state)
 {
     (void)state;
     for (uint32_t rank = 0; rank < 4; rank++) {
-        struct lp_neighbours map = {.count = 3}; /* what it was given does not matter */
+        struct lp_neighbours map = {.count = 3}; /* the map that it gets does not matter */
         assert_int_equal(star_allreduce.neighbors(rank, 4, NULL, &map), CCL_NEIGHBORS_CHANGED);
         assert_int_equal(map.count, rank == 0 ? 3 : 1);
         for (uint32_t i = 0; i < map.count; i++) {

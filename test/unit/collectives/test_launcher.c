@@ -1,6 +1,6 @@
 /*
  * test_launcher.c: host programs on a real machine (DECISIONS.md): ranks,
- * devices, collectives one after the other, and what is left when a rank fails: one error that
+ * devices, collectives one after the other, and a rank that fails: one error that
  * names the ranks, a world that can be used again, and, under AddressSanitizer, no leak.
  */
 #include <math.h>

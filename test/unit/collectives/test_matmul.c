@@ -1,5 +1,5 @@
 /*
- * test_matmul.c: what a product must be: the specified order of roundings, the layout tile by tile,
+ * test_matmul.c: the rules of a product: the specified order of roundings, the layout tile by tile,
  * and that a wrong bit is found. Results are worked out here by the textbook's triple loop.
  */
 #include <setjmp.h>

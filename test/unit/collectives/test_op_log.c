@@ -1,6 +1,6 @@
 /*
- * test_op_log.c: what is written is read again, executing it ends with the same memory, and files
- * that are no whole op log are refused with their place, whatever is in them.
+ * test_op_log.c: records that are written are read again, executing them ends with the same memory,
+ * and files that are no whole op log are refused with their place, whatever is in them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -225,7 +225,7 @@ static int replay(const void *bytes, size_t size, struct op_log_replay *result,
     return code;
 }
 
-/* ---- what is whole -------------------------------------------------------------------------- */
+/* ---- whole files ---------------------------------------------------------------------------- */
 
 static void replaying_ends_with_the_same_memory(void **state)
 {
@@ -298,7 +298,7 @@ static void equal_operations_give_equal_files(void **state)
     free(two.bytes);
 }
 
-/* ---- what is not ---------------------------------------------------------------------------- */
+/* ---- broken files --------------------------------------------------------------------------- */
 
 static void a_file_that_ends_early_is_refused_wherever_it_ends(void **state)
 {
@@ -436,7 +436,7 @@ static void impossible_records_are_refused_with_their_number_and_place(void **st
            "f.zst:217: there is something behind the trailer, which must be the end");
 }
 
-/* Sends that nobody receives: what they take is limited, whoever asks for it. */
+/* Sends that nobody receives: the storage that they take is limited, whoever asks for it. */
 static void storage_is_limited_whatever_the_file_asks_for(void **state)
 {
     (void)state;

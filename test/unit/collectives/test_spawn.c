@@ -1,5 +1,5 @@
 /*
- * test_spawn.c: workers, their order, their errors and their barrier. Workers write what they do
+ * test_spawn.c: workers, their order, their errors and their barrier. Workers write their steps
  * into a log, which is compared as a whole.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
- * test_spawn_stacks.c: workers' stacks: their size, what is below them, and what runs elsewhere
- * (spawn.h).
+ * test_spawn_stacks.c: workers' stacks: their size, the pages below them, and functions that run on
+ * other stacks (spawn.h).
  */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -134,7 +134,7 @@ static const struct tl_kernel wholes = {
 static const struct tl_kernel halves = {
     .name = "halves", .frame_bytes = sizeof(struct frame), .run = half_a_tile};
 
-/* "... at T ns, ...": what is before and behind the time. */
+/* "... at T ns, ...": the texts before and behind the time. */
 static void expect_parts(const char *text, const char *before, const char *behind)
 {
     unsigned ns, ps;

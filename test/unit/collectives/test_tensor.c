@@ -1,4 +1,4 @@
-/* test_tensor.c: where the shards of tensors are, and what happens when there is no room. */
+/* test_tensor.c: where the shards of tensors are, and tensors for which there is no room. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void cube_c_has_row_c_behind_c_others(void **state)
         assert_int_equal(s->pe_index, (1 * 4 + c) * 8);
         assert_int_equal(s->offset_bytes, c * 2000);
         assert_int_equal(s->va, t->va_base + c * 2000);
-        assert_int_equal(s->hbm_offset, 2 * PAGE); /* behind what was reserved */
+        assert_int_equal(s->hbm_offset, 2 * PAGE); /* behind the reserved pages */
     }
     tensor_free(t);
     tensor_free(NULL);

@@ -12,7 +12,7 @@
 #include "collectives/memory/storage.h"
 #include "collectives/memory/tile_pool.h"
 
-/* What so many tiles of that size take, without a limit. */
+/* The bytes that so many tiles of that size take, without a limit. */
 static uint64_t taken_by(uint32_t tiles, uint32_t tile_bytes)
 {
     struct storage storage;

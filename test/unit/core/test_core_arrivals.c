@@ -1,6 +1,6 @@
 /*
  * test_core_arrivals.c: the events that a sender may still cancel (arrivals.h) are found by their
- * numbers, wherever they lie, and take memory for those that can be cancelled alone.
+ * numbers, wherever they lie, and only events that can be cancelled take memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,7 +193,7 @@ static void senders_do_not_see_each_other(void **state)
     end(kit);
 }
 
-/* What is final for one sender may be cancelled by another one: I-ARRIVE-3. */
+/* At a time that is final for one sender, another one may cancel events: I-ARRIVE-3. */
 static void a_table_is_searched_for_what_is_final_for_all(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void events_are_final_by_their_own_senders_promise(void **state)
     for (uint32_t i = 0; i < links.in_count; i++)
         assert_int_equal(links.in[i].arrivals.final_ps, final_ps[i]);
     assert_int_equal(links.aside.final_ps, GVT_PS);
-    links_settle(&links, 0); /* what was final stays so */
+    links_settle(&links, 0); /* final times stay final */
     assert_int_equal(links.in[1].arrivals.final_ps, GVT_PS);
     links_free(&links);
     assert_int_equal(memory.taken.word, 0);

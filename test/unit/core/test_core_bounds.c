@@ -120,7 +120,7 @@ static void inject_the_first(struct cw_sim *sim)
     assert_int_equal(cw_inject(sim, 0, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
 }
 
-/* Nothing holds the sender up but what it has sent. */
+/* Nothing holds the sender up but the messages that it has sent. */
 static void a_fast_sender_is_held_back_before_its_messages_fill_the_memory(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void what_gvt_has_passed_is_settled(void **state)
     assert_true(credit_wants_round(&credit, 1257)); /* a fourth was sent since */
     credit_settle(&credit, 1007, 500);
     assert_int_equal(credit_left(&credit, 1007), 1000);
-    /* what was marked before a new beginning is not settled a second time */
+    /* messages marked before a new beginning are not settled a second time */
     credit_note(&credit, 1300, 600);
     credit_begin(&credit, 2000);
     credit_settle(&credit, 2000, 700);

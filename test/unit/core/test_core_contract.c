@@ -19,9 +19,9 @@
 /* ---- a model of tokens ----------------------------------------------------------------------- */
 
 /*
- * A token hops from LP to LP, HOPS times. Each LP mixes what it gets into its state, and the state
- * decides how far the token goes next. So a single event that is handled out of order changes all
- * that follows.
+ * A token hops from LP to LP, HOPS times. Each LP mixes the events that it gets into its state, and
+ * the state decides how far the token goes next. So a single event that is handled out of order
+ * changes all that follows.
  */
 enum { LPS = 8, TOKENS = 16, HOPS = 40, STEP_PS = 100 };
 

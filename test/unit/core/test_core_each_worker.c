@@ -1,7 +1,7 @@
 /*
  * test_core_each_worker.c: the host's work for each worker: each worker once, on the thread that
- * runs it in a drain; what the calls write is there when they have returned. Where workers' states
- * lie.
+ * runs it in a drain; the values that the calls write are there when they have returned. Where
+ * workers' states lie.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 enum { WORKERS_MAX = 8 };
 
-/* Who ran: each worker writes to its own places only. */
+/* The calls and their threads: each worker writes to its own places only. */
 struct seen {
     uint32_t calls[WORKERS_MAX], order[WORKERS_MAX];
     pthread_t called_on[WORKERS_MAX], drained_on[WORKERS_MAX];

@@ -1,6 +1,6 @@
 /*
- * test_core_errors.c: what the engine refuses of a handler, with which exit code and in which
- * words. test_core_host_errors.c has that of a host.
+ * test_core_errors.c: a handler's mistakes that the engine refuses, with which exit code and in
+ * which words. test_core_host_errors.c has those of a host.
  */
 #include <setjmp.h>
 #include <stdarg.h>

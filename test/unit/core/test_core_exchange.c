@@ -1,8 +1,8 @@
 /*
- * test_core_exchange.c: a worker's turn costs what its neighbours cost, and a round of GVT what the
- * workers cost, whatever the number of pairs. The test counts each access to a shared word, with
+ * test_core_exchange.c: a worker's turn costs as much as its neighbours, and a round of GVT as much
+ * as the workers, whatever the number of pairs. The test counts each access to a shared word, with
  * the hook that the schedule explorer uses, while it takes hundreds of workers through turns and
- * rounds one after the other. What lies beside a counted word on its cache line costs no further
+ * rounds one after the other. A word beside a counted word on its cache line costs no further
  * line; the report to a round is one line, with one counted word in it.
  *
  * The sources under test are compiled in here, with the hook.
@@ -209,7 +209,7 @@ static void no_effect(struct cw_ctx *ctx, const void *lp_state, const struct cw_
     (void)ctx, (void)lp_state, (void)event;
 }
 
-/* One LP and one pending event for each worker; nothing runs but what the test calls. */
+/* One LP and one pending event for each worker; nothing runs but the calls of the test. */
 static struct cw_sim *create_ring(uint32_t workers, uint32_t reach)
 {
     const struct cw_model model = {.name = "ring",
@@ -262,7 +262,7 @@ static struct most count_accesses(struct cw_sim *sim)
 {
     const uint32_t n = sim->worker_count;
     struct most most = {0};
-    for (int turn = 0; turn < 3; turn++) /* with messages, with what is left of them, without */
+    for (int turn = 0; turn < 3; turn++) /* with messages, with the rest of them, without */
         for (uint32_t w = 0; w < n; w++) {
             struct timewarp *const tw = sim->workers[w].timewarp;
             if (turn == 0)
@@ -314,12 +314,12 @@ static void a_turn_costs_the_neighbours_and_a_round_the_workers(void **state)
         assert_true(most.quiet_look == 3 * degree);
         /* The first ring of the mailbox, its words again behind the last message, and its head. */
         assert_true(most.look <= 8 * degree);
-        /* What is published, the promise, and whether a worker sleeps: one does, so each neighbour
+        /* Publishing, the promise, and whether a worker sleeps: one does, so each neighbour
          * is looked at. */
         assert_true(most.renew <= 2 * degree + 3);
-        /* One report of each worker; those who tell all look at each worker for sleepers. The rest
-         * is for neighbours: three looks at mailboxes, what is published, and what was sent between
-         * the cuts. */
+        /* One report of each worker; workers that tell all look at each worker for sleepers. The
+         * rest is for neighbours: three looks at mailboxes, publishing, and the messages sent
+         * between the cuts. */
         assert_true(most.round <= 3 * n + 10 * degree + 20);
         cw_sim_free(sim);
     }
@@ -395,7 +395,7 @@ static void a_message_between_the_cuts_counts_once(void **state)
 
 /* ---- messages that must not come ------------------------------------------------------------- */
 
-/* Worker 0 takes what worker 1 has sent. NULL: nothing is wrong with it. */
+/* Worker 0 takes the messages of worker 1. NULL: nothing is wrong with them. */
 static const char *complaint(struct cw_sim *sim)
 {
     struct worker *const worker = &sim->workers[0];
@@ -482,8 +482,8 @@ static void a_message_out_of_order_is_a_bug(void **state)
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Worker 0's event has failed for good, and worker 1 is sent one of the same key between the cuts:
- * that one may come first, by its type, payload or LP. */
+/* Worker 0's event has failed for good, and worker 1 is sent another of the same key between the
+ * cuts: the other event may come first, by its type, payload or LP. */
 static void a_failure_waits_for_what_is_on_its_way_at_its_key(void **state)
 {
     (void)state;

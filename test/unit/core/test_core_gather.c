@@ -247,7 +247,7 @@ static void the_window_stays_large_enough_to_pay(void **state)
     throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 100};
     throttle_adjust(&throttle, true, 0, 0);
     assert_int_equal(throttle.window, 128);
-    throttle.pending = 5; /* few events: most of what is handled ahead is in vain */
+    throttle.pending = 5; /* few events: most that are handled ahead are in vain */
     for (int i = 0; i < 10; i++) {
         throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 500};
         throttle_adjust(&throttle, true, 0, 0);

@@ -1,7 +1,7 @@
 /*
- * test_core_host_errors.c: what the engine refuses of a host, with which exit code and in which
- * words: injections, configurations, more events than the run may have; and texts of errors that
- * are long.
+ * test_core_host_errors.c: a host's mistakes that the engine refuses, with which exit code and in
+ * which words: injections, configurations, more events than the run may have; and long texts
+ * of errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
- * test_core_lazy_cancel.c: lazy cancellation: what an undone event sends again, bit for bit, stays
- * where it is, all else is cancelled. Random models have it in test_core_parallel.c and in the
- * explorer.
+ * test_core_lazy_cancel.c: lazy cancellation: messages that an undone event sends again, bit for
+ * bit, stay where they are, all others are cancelled. Random models have it in test_core_parallel.c
+ * and in the explorer.
  *
  * The stress mode undoes each event twice here. The handlers count their calls and send something
  * else at each, as if a straggler had come in between.
@@ -135,8 +135,8 @@ static void what_is_sent_again_stays_and_all_else_is_cancelled(void **state)
         }
 }
 
-/* At the second call of three: what the first one sent is cancelled, once, whether the second has
- * sent it again or not. At the first of two: nothing is kept that could be. */
+/* At the second call of three: the first one's messages are cancelled, once, whether the second has
+ * sent them again or not. At the first of two: no message is kept that could be. */
 static void a_handler_that_fails_keeps_nothing(void **state)
 {
     (void)state;

@@ -42,7 +42,7 @@ static void blocks_are_counted_zeroed_and_aligned(void **state)
     assert_true(memory.taken.word == 0);
 }
 
-/* What is used counts, not the addresses. */
+/* The bytes in use count, not the addresses. */
 static void sparse_memory_counts_as_it_is_used(void **state)
 {
     (void)state;

@@ -309,7 +309,7 @@ static void the_width_does_not_follow_events_that_are_put_back(void **state)
         for (int k = 0; i % BETWEEN == BETWEEN - 1 && k < BACK; k++)
             push_at(fixture, back_ps[k]);
         for (int k = 0; i % BETWEEN == BETWEEN - 1 && k < BACK; k++)
-            (void)pop(fixture); /* the same again, or what came before */
+            (void)pop(fixture); /* the same again, or events that come before */
         push_at(fixture, now_ps + draw_exp(&fixture->rng));
     }
     /* 128 events in some 10^6 ps: 16 of them in 2^17 ps */
@@ -339,7 +339,7 @@ static bool drop_some(void *arg, const struct entry *entry)
     return true;
 }
 
-/* Takes what has gone out of the reference. Returns how many of those that should go have stayed.
+/* Takes the events that are gone out of the reference. Returns how many that should go have stayed.
  */
 static size_t forget_what_is_gone(struct fixture *fixture, const struct dropping *dropping)
 {

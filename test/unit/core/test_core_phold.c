@@ -217,8 +217,8 @@ static void a_fifth_more_memory_than_the_sequential_mode_needs_is_enough(void **
         is_enough(&options, sync, expected, 1, 4);
 }
 
-/* 1.5 MiB of sequential need for each worker are enough for its share of what each worker has.
- * ThreadSanitizer would take minutes for 64 workers and sees as much with fewer. */
+/* 1.5 MiB of sequential need for each worker are enough for the memory that a worker takes beside
+ * its events. ThreadSanitizer would take minutes for 64 workers and sees as much with fewer. */
 static void a_fifth_more_is_enough_for_64_workers(void **state)
 {
     (void)state;

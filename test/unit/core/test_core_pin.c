@@ -1,7 +1,7 @@
 /*
  * test_core_pin.c: workers on hardware threads of their own: distinct ones, of those the caller may
- * run on, neighbours on one NUMA node, and the caller's own binding afterwards. What takes two
- * hardware threads is skipped on a machine that grants one.
+ * run on, neighbours on one NUMA node, and the caller's own binding afterwards. Tests that take two
+ * hardware threads are skipped on a machine that grants one.
  */
 #define _GNU_SOURCE /* cpu_set_t */
 #include <pthread.h>

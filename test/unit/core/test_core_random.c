@@ -48,7 +48,7 @@ static uint64_t stir(uint64_t sum, uint64_t with)
     return sum ^ sum >> 29;
 }
 
-/* What an LP does with an event: both engines call this. Returns how many sends. */
+/* An LP's handling of an event: both engines call this. Returns how many sends. */
 static unsigned digest_event(const struct shape *shape, struct digest *digest,
                              const struct cw_event *event, struct plan plans[SENDS_MAX])
 {

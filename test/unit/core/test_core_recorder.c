@@ -47,7 +47,7 @@ static void handle(struct cw_ctx *ctx, const void *state, const struct cw_event 
                 event->number + 1, NULL, 0);
 }
 
-/* What the sink has seen. The simulation's calls order its accesses. */
+/* The records that the sink has seen. The simulation's calls order its accesses. */
 struct heard {
     uint64_t records, digest;
     uint64_t elsewhere;   /* calls on another thread than the host's */

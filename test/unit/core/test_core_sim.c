@@ -1,6 +1,6 @@
 /*
  * test_core_sim.c: a simulation as the host and a model see it: order, clock, drains, records,
- * trace hash. What goes wrong is in test_core_errors.c and test_core_host_errors.c.
+ * trace hash. Errors are in test_core_errors.c and test_core_host_errors.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 /* ---- a model that follows orders ------------------------------------------------------------- */
 
 /*
- * An event's payload tells its handler what to do: up to two sends, one of them on with the rest.
+ * An event's payload has orders for its handler: up to two sends, one of them on with the rest.
  * LPs keep a count; every event emits a record of its type.
  */
 struct order {
@@ -68,7 +68,7 @@ static const struct cw_model obedient = {
     .handle = obey,
 };
 
-/* What the sink saw. */
+/* The records that the sink saw. */
 struct seen {
     size_t count;
     uint16_t kinds[100];

@@ -1,5 +1,5 @@
 /*
- * test_core_stats.c: what the engine counts, and what it tells of a run while it lasts: rollbacks
+ * test_core_stats.c: the engine's counts, and its figures of a run while it lasts: rollbacks
  * of a known number, cause and length; workers' figures and their sums; rounds of GVT in order.
  */
 #include <math.h>
@@ -132,7 +132,7 @@ static bool row_fits(const struct cw_progress *a, const struct cw_progress *b)
            b->memory_bytes > 0 && b->idle_share >= 0 && b->idle_share <= 1;
 }
 
-/* The engine calls it, so it keeps what is wrong instead of ending the test. */
+/* The engine calls it, so it counts the faults instead of ending the test. */
 static void keep_row(void *argument, const struct cw_progress *progress)
 {
     struct rows *const rows = argument;
@@ -278,7 +278,7 @@ static void every_round_is_told_in_order(void **state)
     }
 }
 
-/* What a controller never moves is the same at every time. */
+/* A window that no controller moves is the same at every time. */
 static void the_window_is_told_as_it_was(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * test_core_stress.c: the stress mode: that it undoes, delays and moves, that nothing of it shows
- * in what is committed, and that it finds handlers that break the rules. STRESS_SEEDS: how many
+ * in the committed events, and that it finds handlers that break the rules. STRESS_SEEDS: how many
  * random models; with two both ways of cancellation are tried.
  */
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static struct cw_stats run_phold(const struct phold_options *options, enum cw_sy
 }
 
 /* In 20,000 events and more, a share of p undone is p give or take a fifth, if each is tried once
- * on the way; those that were undone are tried a second and a third time. */
+ * on the way; events that were undone are tried a second and a third time. */
 static void phold_is_undone_at_the_rate_asked_for_and_ends_the_same(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void an_undone_state_that_is_not_what_it_was_is_found(void **state)
 
 /* ---- states that move ------------------------------------------------------------------------ */
 
-static uint64_t moves, readable; /* places that were left, and those that can be read still */
+static uint64_t moves, readable; /* places that were left, and how many can be read still */
 
 static bool is_gone(const uint8_t *at)
 {
@@ -321,7 +321,7 @@ static void a_state_moves_and_leaves_nothing_behind(void **state)
     assert_int_equal(readable, 0);
 }
 
-static const struct small *kept; /* from the first event on: what no handler may do */
+static const struct small *kept; /* from the first event on, which no handler may do */
 
 static void keep_a_pointer(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
@@ -332,7 +332,7 @@ static void keep_a_pointer(struct cw_ctx *ctx, const void *state, const struct c
     count_on(ctx, state);
 }
 
-/* A record that is not what the LP has counted ends the process, as AddressSanitizer does. */
+/* A record that is not the LP's count ends the process, as AddressSanitizer does. */
 static void expect_count(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
                          uint16_t bytes)
 {

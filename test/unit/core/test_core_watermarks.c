@@ -1,7 +1,7 @@
 /*
  * test_core_watermarks.c: a worker's behaviour at each watermark of memory (core/ENGINE.md, "Memory
  * limit"). The account is told of far more than the model takes, and the limit is set to a share of
- * that: so the engine gets what it asks for, and finds memory tight, scarce or at its end.
+ * that: so the engine gets the memory it asks for, and finds memory tight, scarce or at its end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static size_t state_bytes(const void *data, uint32_t lp)
 static void init(const void *data, uint32_t lp, void *state) { (void)data, (void)lp, (void)state; }
 
 /* Each LP sends on to the next, which the other worker has, and to itself. The payload is the same
- * whatever the state, so that what is undone is sent again as it was. */
+ * whatever the state, so that undone messages are sent again as they were. */
 static void handle(struct cw_ctx *ctx, const void *state_, const struct cw_event *event)
 {
     const struct state *const state = state_;
@@ -116,7 +116,7 @@ static void from_70_percent_on_no_send_is_kept(void **state)
     assert_true(plenty.after > 0);
     assert_true(plenty.reused > plenty.reused_before + 100);
     assert_true(tight.after > 0);
-    assert_true(tight.reused < tight.reused_before + 20); /* those that were kept at that moment */
+    assert_true(tight.reused < tight.reused_before + 20); /* sends that were kept at that moment */
 }
 
 static void from_95_percent_on_nothing_is_speculated_and_what_was_is_undone(void **state)

@@ -292,7 +292,7 @@ static void a_torus_without_sizes_is_the_most_cubic(void **state)
                                      "of the three for this, the most cubic grid");
 }
 
-/* Half of the SIPs on each side: the links between the sides, counted, are those that are said. */
+/* Half of the SIPs on each side: hw_dim_bisection() is the number of links between the sides. */
 static void bisections_are_the_links_between_the_halves(void **state)
 {
     (void)state;

@@ -65,8 +65,8 @@ static void a_map_takes_as_long_as_an_installation(void **state)
     machine_free(m);
 }
 
-/* 64 + 4032 bytes: pcie 64 ns, of which the m_cpu link's 128 ns are paid beyond what it was; the
- * acknowledgement is as short as ever. Two writes: the second waits for the first on pcie. */
+/* 64 + 4032 bytes: 64 ns on pcie, but the m_cpu link's 128 ns are paid, instead of its 2 ns; the
+ * acknowledgement is as short as ever. Two writes: the second waits for the m_cpu link. */
 static void a_write_carries_its_data_to_the_pe(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * test_lp_install.c: installing queues by messages through the machine (lp/QUEUES.md,
  * "Queue pair"): a PE has no queues before its IpcqInitMsg, then those of the plan that the
- * message names, in any order of arrival. What a direct write of the table would be, is worked out
+ * message names, in any order of arrival. The table that a direct write would leave is worked out
  * here from the grids of PEs and cubes.
  */
 #include "test/support/test_lp_support.h"
@@ -52,8 +52,8 @@ static uint16_t directions_by_hand(uint32_t pe, bool all_pes)
     return (uint16_t)(of_cubes | of_sips | (all_pes ? of_pes << HW_DIR_INTRA_N : 0));
 }
 
-/* Builds the machine; installs by messages; compares each PE's bytes with those that it had before,
- * plus the writes of an install. The numbers of the acknowledgement are no part of that. */
+/* Builds the machine; installs by messages; compares each PE's bytes with its bytes before, plus
+ * the writes of an install. The numbers of the acknowledgement are no part of that. */
 static void install_and_compare(struct machine *m, struct arrivals *arrivals)
 {
     m->engine.trace = note_arrival;

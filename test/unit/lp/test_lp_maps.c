@@ -1,6 +1,6 @@
 /*
- * test_lp_maps.c: maps of virtual addresses (lp/maps.h): the table against a slow one, and what PEs
- * of the machine reach: the maps that they hold, from their MmuMapMsg on, and no others.
+ * test_lp_maps.c: maps of virtual addresses (lp/maps.h): the table against a slow one, and the maps
+ * that PEs of the machine reach: their own, from their MmuMapMsg on, and no others.
  */
 #include "test/support/test_lp_support.h"
 

@@ -97,7 +97,7 @@ static enum hw_dir turn(const struct tl *tl, const struct random_frame *f)
                          HW_DIR_BUILT_IN);
 }
 
-/* What this context does at this point, beside the plan: 0 to 31. */
+/* A draw for this context at this point, beside the plan: 0 to 31. */
 static uint32_t something(const struct tl *tl, const struct random_frame *f)
 {
     return (uint32_t)draw(seed_of(tl), f->round << 8 | f->share, my_index(tl), STEP + f->i) % 32;
@@ -183,7 +183,7 @@ static void random_remote_move(struct tl *tl, struct random_frame *f)
         tl_load_from(tl, 512, peer, there, bytes);
 }
 
-/* What a send takes: a memory, or the tile received last if it is large enough. */
+/* The source of a send: a memory, or the tile received last if it is large enough. */
 static struct lp_operand random_tile(const struct tl *tl, const struct random_frame *f)
 {
     const uint32_t z = something(tl, f);

@@ -68,7 +68,7 @@ static void each_call_names_type_and_shape(void **state)
         .call = DO_CAST, .n = 64, .at = LP_F16, .to = (to_), .index = (tcm)                        \
     }
 
-/* A PE sends what these lines send, in a launch of f16; their tiles' types and elements. */
+/* A PE carries out these lines' sends, in a launch of f16; their tiles' types and elements. */
 static void expect_sent(const struct line *script, const uint32_t (*expected)[2])
 {
     struct line receives[12] = {DONE};

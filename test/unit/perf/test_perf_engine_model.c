@@ -176,7 +176,7 @@ static void each_hop_of_a_ping_pong_waits_for_lines(void **state)
     begin(&fixture, 2, 10);
     add_ping_pong(&fixture, 400);
     fixture.layout = perf_socket_layout_flat("far", 2, 1);
-    /* on its way the promise takes a second, and the one who reads it waits as long */
+    /* on its way the promise takes a second, and the worker that reads it waits as long */
     assert_true(is_about(play_once(&fixture).took_s, 400 * 3));
 }
 

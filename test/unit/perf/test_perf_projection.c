@@ -12,7 +12,7 @@ struct step {
     int64_t time_ps;
     uint32_t lp;
     uint64_t cause;
-    uint16_t type; /* which is also what it costs, in s */
+    uint16_t type; /* which is also its cost, in s */
     uint64_t drain;
 };
 

@@ -1,6 +1,6 @@
 /*
- * test_perf_statistics.c: medians, spreads and the rule for what is slower (perf/statistics.h);
- * what a case's rounds are summed up to (perf/perf_run.h); what counts as a disturbance.
+ * test_perf_statistics.c: medians, spreads and the rule for slower cases (perf/statistics.h);
+ * the summary of a case's rounds (perf/perf_run.h); the rule for a disturbance.
  */
 #include "test/support/test_perf_support.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_perf_trend.c: histories that are made up: what a change point finds, and what it does not;
- * results that change; a night against several; what CI is told.
+ * test_perf_trend.c: histories that are made up: changes that the search for a change point finds
+ * and misses; results that change; a night against several; the forms for CI.
  *
  * The noise of a night, as the harness itself measured it for the median of five rounds: between 1
  * and 2 % for cases on one thread.

@@ -286,7 +286,7 @@ static void test_written_crossing(void **state)
     struct schedule *const again = written_and_read(s, &text);
     assert_non_null(strstr(text, "name=\"a_b\""));
     assert_true(again->rank[0].thread_count > 1);
-    assert_int_equal(again->rank[0].chunks[SCHEDULE_SCRATCH], 2); /* one for what is not kept */
+    assert_int_equal(again->rank[0].chunks[SCHEDULE_SCRATCH], 2); /* one for chunks not kept */
     free(text);
     schedule_free(again);
     schedule_free(s);

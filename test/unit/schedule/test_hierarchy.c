@@ -84,7 +84,7 @@ static void all_shapes_are_right_for_any_number_of_ranks(void **state)
     assert_in_range(refused, 1, 9 * BETWEEN_END); /* directly, with more chunks than slots */
 }
 
-/* What a file's schedule is refused for: faults, hazards, wrong results. */
+/* A file's schedule is refused for faults, hazards and wrong results. */
 static void no_shape_has_a_fault_or_a_hazard(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void a_thread_has_no_more_peers_than_queues(void **state)
     config_free(config);
 }
 
-/* The SIP sends what one rank of the schedule between SIPs sends, however its cubes share it. */
+/* The SIP sends as much as one rank of the schedule between SIPs, however its cubes share it. */
 static void sips_send_the_least(void **state)
 {
     (void)state;
@@ -188,8 +188,8 @@ static void members_are_laid_on_their_own_cubes(void **state)
     config_free(config);
 }
 
-/* A place adds what comes from its line, one after the other, without a store between; and it loads
- * once what it sends to several. */
+/* A place adds the chunks from its line, one after the other, without a store between; and it loads
+ * once a chunk that it sends to several. */
 static void steps_with_one_value_are_joined(void **state)
 {
     (void)state;
