@@ -1,5 +1,5 @@
 """A database as `cubewarp sweep` makes it (bench/study/STUDY.md), of figures that follow from formulas,
-so that a test knows what a page must show."""
+so that a test knows the figures that a page must show."""
 import json
 import os
 import sqlite3

@@ -195,7 +195,7 @@ static bool ends_within(pid_t process, double limit_s, int *status)
     }
 }
 
-/* Whether all processes of a group end. Those that end with their parent take a moment. */
+/* Whether all processes of a group end. Processes that end with their parent take a moment. */
 static bool group_is_gone(pid_t group)
 {
     enum { TRIES = 300 };
@@ -344,7 +344,7 @@ void runner_end(void)
     remove_tree(base);
 }
 
-/* ---- what is found afterwards ---------------------------------------------------------------- */
+/* ---- the files and the database afterwards --------------------------------------------------- */
 
 static int64_t number_in(const char *path, const char *query)
 {

@@ -1,6 +1,6 @@
 /*
- * fault_memory.c: the functions of fault_shim.so that give memory. Those that are called before
- * main() get early memory, which never fails. Any thread.
+ * fault_memory.c: the functions of fault_shim.so that give memory. Calls before main() get early
+ * memory, which never fails. Any thread.
  */
 #define _GNU_SOURCE
 #include "test/faults/fault_calls.h"

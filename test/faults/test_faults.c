@@ -1,6 +1,6 @@
 /*
  * test_faults.c: calls that fail. Each command runs once to count its calls by kind, and to number
- * those that are made from a new place. Then it runs again for each such number, with this one call
+ * the calls that come from a new place. Then it runs again for each such number, with this one call
  * failing, and for random pairs, and with all calls of a kind failing from a random one on (a full
  * disk, memory that is used up). It has to end by itself, with a message and a documented exit
  * code; each file is old, absent or whole; with exit code 0 each is whole. Built with
@@ -95,7 +95,7 @@ static const char *judge(const struct command *command, const char *faults)
     return runner_judge(ending.exit_code == 0, may_leave);
 }
 
-/* A database goes on from what a fault has left. */
+/* A database goes on from the state that a fault has left. */
 static const char *judge_next_run(const struct command *command)
 {
     const bool goes_on =

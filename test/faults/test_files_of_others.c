@@ -1,6 +1,6 @@
 /*
- * test_files_of_others.c: files that belong to others, or were protected: what leads nowhere and
- * what is read-only is not replaced, permissions are those of the umask or of the file that was
+ * test_files_of_others.c: files that belong to others, or were protected: links that lead nowhere
+ * and read-only files are not replaced, permissions are those of the umask or of the file that was
  * there, and a file that is no configuration is not shown in errors.
  */
 #include <setjmp.h>
@@ -101,7 +101,7 @@ static void a_read_only_file_is_not_replaced(void **state)
     }
 }
 
-/* Those that gnuplot would write, too. */
+/* So it is with the files that gnuplot would write. */
 static void no_file_of_a_plot_is_written_through_a_link_that_leads_nowhere(void **state)
 {
     static const char *const files[] = {"time.dat", "time.gp", "time.svg", "time.png"};

@@ -2,8 +2,8 @@
  * test_kills.c: ends in the middle. Each command that writes is killed (SIGKILL, with all its
  * processes) at random moments, and right before a random call that writes, flushes, renames or
  * goes to SQLite. Each file is then old, absent or whole. The same command afterwards ends well,
- * goes on with what it finds, and makes all files whole. And a file gets its name only when it is
- * on the disk; a file aside that a kill leaves is told by the next run.
+ * goes on with the files that it finds, and makes all files whole. And a file gets its name only
+ * when it is on the disk; a file aside that a kill leaves is told by the next run.
  *
  * KILLS: for each command (default 4; 200 in `make faults`). KILL_SEED. FAULT_TEST: one command.
  */

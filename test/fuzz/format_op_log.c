@@ -1,9 +1,9 @@
 /*
  * format_op_log.c: op logs: whatever the bytes are, the reader and the data pass neither crash nor
- * hang nor take more memory than they may. The first byte says what the rest is: 0, a whole file;
- * 1, the content of one, which is read but not executed, since its header may describe a machine on
- * which one record is hours of work; else records for a small machine, which are executed. Content
- * is compressed here: no mutation finds a checksum.
+ * hang nor take more memory than they may. The first byte says how to read the rest: 0, as a whole
+ * file; 1, as the content of one, which is read but not executed, since its header may describe a
+ * machine on which one record is hours of work; else as records for a small machine, which are
+ * executed. Content is compressed here: no mutation finds a checksum.
  */
 #include <stdint.h>
 #include <stdio.h>

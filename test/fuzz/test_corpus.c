@@ -1,6 +1,6 @@
 /*
- * test_corpus.c: every input that the repository keeps of each format, read again: seeds, and those
- * that failed once. libFuzzer is not needed. FUZZ_INPUT=FILE FUZZ_FORMAT=NAME reads one alone.
+ * test_corpus.c: every input that the repository keeps of each format, read again: seeds and former
+ * failures. libFuzzer is not needed. FUZZ_INPUT=FILE FUZZ_FORMAT=NAME reads one alone.
  */
 #include <dirent.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * test_algorithm_names.c: the algorithm that an option names does the bench's collective, one that
- * a file gives may make room for another, and results, logs and messages name what ran or could
- * (ALGORITHMS.md, COMMANDS.md).
+ * a file gives may make room for another, and results, logs and messages name the algorithm that
+ * ran or could (ALGORITHMS.md, COMMANDS.md).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ static void a_named_algorithm_does_the_collective_of_the_bench(void **state)
     refuse_all(cases, COUNT_OF(cases));
 }
 
-/* Runs what follows with a default that a file gives; both names are those of what ran. */
+/* Runs `args` with a default that a file gives; both names are those of the algorithm that ran. */
 static void check_names(const char *ccl, const char *args, const char *head, const char *row)
 {
     json_t *root = run_json("run --ccl %s --verify-data %s", ccl, args);

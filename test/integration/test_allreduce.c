@@ -193,7 +193,7 @@ static void presets_reduce_without_an_error(void **state)
     json_decref(root);
 }
 
-/* ---- what else a run says -------------------------------------------------------------------- */
+/* ---- other figures of a run ------------------------------------------------------------------ */
 
 static void a_centre_root_is_faster_than_a_corner(void **state)
 {

@@ -1,6 +1,6 @@
 /*
  * test_batch_command.c: `cubewarp batch` (COMMANDS.md, "batch"): the same rows in batches of
- * several sizes; whether their bits agree, and what it says of the first that do not.
+ * several sizes; whether their bits agree, and its message on the first rows that do not.
  */
 #include <setjmp.h>
 #include <stdarg.h>

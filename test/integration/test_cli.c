@@ -1,6 +1,6 @@
 /*
  * test_cli.c: the program as a user meets it: exit codes, answers to bad input,
- * output files whole or not at all, and that what it prints can be read again.
+ * output files whole or not at all, and printed texts that can be read again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +127,7 @@ static void help_and_version_are_on_standard_output(void **state)
     }
 }
 
-/* Runs a command of the system if it is there; what it prints, without the lines with `ignored`. */
+/* Runs a command of the system if it is there; it may print lines with `ignored` only. */
 static void expect_silence(const char *tool, const char *ignored, const char *arguments)
 {
     char line[400];

@@ -52,7 +52,7 @@ struct law {
     int time, host;
 };
 
-/* What is left of transfers at 1 ps each: at most so many. */
+/* Time that is left of transfers at 1 ps each: at most so many. */
 enum { LEFT_PS_MAX = 40 };
 
 static void check_part(const char *what, const char *args, const struct law *law, long long ps,
@@ -289,7 +289,7 @@ static void the_longest_chain_of_each_topology(void **state)
     } cases[] = {
         {"system.sips.count=1 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1", 0, 0},
         {"system.sips.count=1 --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2", 2, 0},
-        /* row of 4: the root, column 2, adds what 0 and 1 have (1 added 0's) and what 3 has */
+        /* row of 4: column 1 adds 0's values; the root, column 2, adds 1's sum and 3's values */
         {"system.sips.count=1 --set sip.cube_mesh.w=4 --set sip.cube_mesh.h=1", 3, 0},
         {"system.sips.count=1 --set sip.cube_mesh.w=1 --set sip.cube_mesh.h=5", 3, 0},
         {"system.sips.topology=ring_1d --set system.sips.count=2", 1, 1},

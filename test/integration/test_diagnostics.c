@@ -1,6 +1,6 @@
 /*
- * test_diagnostics.c: what a run shows of its queues (QUEUES.md, "Failures", last paragraph): the
- * trace of sends and receives, and the pointers at the end; and that the two agree.
+ * test_diagnostics.c: the state of its queues that a run shows (QUEUES.md, "Failures", last
+ * paragraph): the trace of sends and receives, and the pointers at the end; and that the two agree.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define SMALL           "--set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 "
 
-/* How SIPs are joined, how many there are, and what else is set. */
+/* How SIPs are joined, how many there are, and other settings. */
 static const char *const machines[][3] = {
     {"torus_3d", "12", ""},
     {"torus_3d", "8", "--set fabric.contention=chunk"},
@@ -93,7 +93,7 @@ static void a_logical_torus_has_layers(void **state)
     run_output_free(&output);
 }
 
-/* A level's links are as sip_link's, but for what the level says. */
+/* A level's links are as sip_link's, but for the figures that the level gives. */
 static void a_level_has_links_of_its_own(void **state)
 {
     (void)state;

@@ -64,10 +64,10 @@ static long long ns_of(const json_t *event, const char *key)
     return llround(json_number_value(value) * 1000);
 }
 
-/* What lies on one track. */
+/* The slices of one track. */
 struct track {
     size_t slices, waits, turns;
-    long long top_ns; /* of those that lie in no other */
+    long long top_ns; /* of slices that lie in no other */
     double events;    /* committed in those */
 };
 

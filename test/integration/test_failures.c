@@ -376,7 +376,7 @@ static void the_logs_of_a_run_that_fails_end_with_the_failure(void **state)
     }
 }
 
-/* What was done before stays known. */
+/* The sizes that were done before stay known. */
 static void the_result_of_a_run_that_fails_has_the_sizes_before(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * test_gemm.c: matrix products alone, and beside an all-reduce on the same PEs: their bits, a time
- * counted by hand, and what two virtual channels are good for.
+ * counted by hand, and the gain of two virtual channels.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,7 +77,7 @@ static void one_tile_takes_what_its_steps_take(void **state)
     json_decref(root);
 }
 
-/* What is done beside each other is what is done alone. */
+/* The product and the all-reduce have the same bits beside each other as alone. */
 static void beside_each_other_both_have_the_bits_they_have_alone(void **state)
 {
     (void)state;

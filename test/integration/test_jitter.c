@@ -1,5 +1,5 @@
 /*
- * test_jitter.c: what late blocks and links cost. Figures are counted by hand from the machine as
+ * test_jitter.c: the cost of late blocks and links. Figures are counted by hand from the machine as
  * shipped; whatever the draws, results do not depend on threads, nor do tensors on time.
  */
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void jitter_of_nothing_changes_nothing(void **state)
     free(without);
 }
 
-/* 16 KiB are four tiles; cube 5 (column 1, row 1 of 4 x 4) adds what comes from the west to each,
+/* 16 KiB are four tiles; cube 5 (column 1, row 1 of 4 x 4) adds the tile from the west to each,
  * before it sends them on towards the root in column 2. */
 static void one_slow_pe_costs_as_often_as_it_adds(void **state)
 {
@@ -91,7 +91,7 @@ static void each_block_and_link_on_the_way_is_late_once_for_each_use(void **stat
         {LINK("ucie", "only=0"), 2},        /* both */
         {LINK("noc_ucie", "only=0.0"), 2},  /* out of the cube, and in on the way back */
         {LINK("noc", "only=0.0"), 4},       /* (0,0) to (1,0) to (1,1), the port; back over (0,1) */
-        {LINK("pe_noc", "only=0.1.0"), 1},  /* in; the engine passes what goes out */
+        {LINK("pe_noc", "only=0.1.0"), 1},  /* in; the engine passes outgoing tiles */
         {LINK("tcm", "only=0.1.0"), 1},     {LINK("sip_link", "only=0"), 0},
         {LINK("hbm", "only=0.1.0"), 0},
     };
@@ -208,7 +208,7 @@ static void a_seed_is_other_draws(void **state)
     const long long one_ps = time_of(DRAWN "1");
     assert_int_equal(time_of(DRAWN "1"), one_ps);
     assert_int_not_equal(time_of(DRAWN "2"), one_ps);
-    /* 1 is the seed of those who give none */
+    /* without a seed it is 1 */
     assert_int_equal(time_of(PING_PONG NODE("pe_ipcq", "distribution=uniform")
                                  NODE("pe_ipcq", "mean_ns=500") NODE("pe_ipcq", "spread_ns=500")),
                      one_ps);

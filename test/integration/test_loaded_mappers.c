@@ -1,6 +1,6 @@
 /*
  * test_loaded_mappers.c: mappers and validators from a shared object that a configuration file
- * names (RUNTIME.md, "Install plans"; QUALITY.md, "Bad input"), what cannot be loaded, and
+ * names (RUNTIME.md, "Install plans"; QUALITY.md, "Bad input"), objects that cannot be loaded, and
  * built-in mappers that an algorithm cannot do with.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
  * test_logical.c: all-reduce over logical topologies (ALGORITHMS.md, RUNTIME.md): the bits
- * and the times of ring_allreduce and tree_allreduce, and what they refuse. The tree's bits are
+ * and the times of ring_allreduce and tree_allreduce, and their refusals. The tree's bits are
  * computed here a second time; the ring's are those of lrab, whose phase 3 it is.
  */
 #include <setjmp.h>

@@ -241,8 +241,8 @@ static void files_in_the_shapes_of_generators_run(void **state)
     }
 }
 
-/* An all-gather round a ring of receives, and of sends of what was received before; not on the PE
- * that has the buffers. */
+/* An all-gather round a ring of receives, and of sends of chunks that were received before; not on
+ * the PE that has the buffers. */
 static void steps_send_what_their_thread_has_received(void **state)
 {
     (void)state;

@@ -18,7 +18,7 @@
 
 BUILT_PLUGIN("neighbour_hooks")
 
-/* What is compared: the maximum over all ranks of one shard each, and how long it took. */
+/* The call whose bits and times are compared: the maximum over all ranks of one shard each. */
 #define TENSOR "--op max --n-elem 100 --set system.sips.count=5 --set system.sips.topology=ring_1d"
 
 static void run_and_compare(const char *symbol, const char *topology, bool same_time)
@@ -74,7 +74,7 @@ static void a_direction_dropped_at_one_end_is_refused(void **state)
     run_output_free(&output);
 }
 
-/* As what a line is made of: a ring, a ring cut open; not queues of other names, nor none. */
+/* A line is made of a ring, or of a ring cut open; not of queues of other names, nor of none. */
 static void an_all_gather_goes_by_what_the_hook_leaves(void **state)
 {
     (void)state;

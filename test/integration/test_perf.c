@@ -56,8 +56,8 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
     remove_temporary(history);
 }
 
-/* No round begins that would end behind the budget, and no case of the first round but the first
- * case: the run has that one alone. */
+/* No round begins that would end behind the budget. Of the first round, only the first case begins:
+ * the run has this case alone. */
 static void a_budget_bounds_the_rounds(void **state)
 {
     (void)state;
@@ -296,8 +296,8 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
-/* What the projection decides itself, or has no use for, is refused before anything runs, however
- * short it is written, and leaves no file behind. */
+/* Options that the projection decides itself, or has no use for, are refused before anything runs,
+ * however short they are written, and leave no file behind. */
 static void options_without_a_meaning_in_a_projection_are_refused(void **state)
 {
     (void)state;

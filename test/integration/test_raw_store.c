@@ -1,11 +1,11 @@
 /*
  * test_raw_store.c: a queue against a raw store of the same bytes over the same path (QUEUES.md,
- * "PE_DMA"; DECISIONS.md): no less, and at most 100 ns more. By how much exactly
- * follows from what each does, one way (in ns): a send: pe_cpu 2 + pe_ipcq 2; a store: pe_cpu 2 +
- * pe_scheduler 1 + pe_mmu 0       1 more the tile is visible wire_ns later 1 more a credit of 16
- * bytes comes back, an acknowledgement of none: 16 B on the slowest link more the acknowledgement
- * begins at the memory, the credit at PE_DMA: the memory leg's way less, of tcm .001; of hbm pe_noc
- * .005, router 1, hbm .010
+ * "PE_DMA"; DECISIONS.md): no less, and at most 100 ns more. The steps of each, one way (in ns):
+ *   - a send: pe_cpu 2 + pe_ipcq 2; a store: pe_cpu 2 + pe_scheduler 1 + pe_mmu 0: 1 more
+ *   - the tile is visible wire_ns later: 1 more
+ *   - a credit of 16 bytes comes back, an acknowledgement of none: 16 B on the slowest link more
+ *   - the acknowledgement begins at the memory, the credit at PE_DMA: the memory leg's way less,
+ *     of tcm .001; of hbm pe_noc .005, router 1, hbm .010
  */
 #include <setjmp.h>
 #include <stdarg.h>

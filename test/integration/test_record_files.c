@@ -1,7 +1,7 @@
 /*
  * test_record_files.c: the configuration files that the design records print (test/records/) load
- * as they stand, and run as the shipped entries of the same algorithms do. What no record has stays
- * refused, with its place.
+ * as they stand, and run as the shipped entries of the same algorithms do. Names that no record has
+ * stay refused, with their place.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * test_records.c: what a run leaves of its operations: the op log, which replays to the same
- * memory, the timeline and the CCL trace, the same bytes for any number of threads; and the
+ * test_records.c: the records that a run leaves of its operations: the op log, which replays to the
+ * same memory, the timeline and the CCL trace, the same bytes for any number of threads; and the
  * failures that a user of them sees.
  */
 #include <setjmp.h>

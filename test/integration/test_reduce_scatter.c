@@ -1,6 +1,6 @@
 /*
  * test_reduce_scatter.c: reduce-scatter on paired dies (ALGORITHMS.md): bits of every
- * algorithm, type and operation, on any number of threads; what is refused, and how; and that birs
+ * algorithm, type and operation, on any number of threads; refusals and their words; and that birs
  * keeps sio and hccs busy at once. test_auto_scatter.c has the choice among them.
  */
 #include <setjmp.h>
@@ -251,7 +251,7 @@ static void birs_allreduce_gives_every_rank_birs_bits(void **state)
     }
 }
 
-/* ---- what is refused ------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void refuse(const char *line, const char *expected)
 {
@@ -308,7 +308,7 @@ static void refuse_reduction(const char *more, const char *expected)
     run_output_free(&output);
 }
 
-/* ... and what it advises runs. */
+/* ... and the algorithms that it advises run. */
 static void what_is_advised_does_the_same_collective(void **state)
 {
     (void)state;
@@ -416,8 +416,8 @@ static void the_final_reduction_of_many_ranks_is_short(void **state)
     json_decref(inter);
 }
 
-/* Inputs of 512 MiB in all: what is only read takes no storage, and neither does what is under way
- * for long. */
+/* Inputs of 512 MiB in all: bytes that are only read take no storage, and neither do tiles under
+ * way for long. */
 static void memory_stays_far_below_the_inputs(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * test_report_command.c: `cubewarp report` on the files that other commands write: a page, tables,
- * and what it refuses. The pages themselves are tested in test/browser.
+ * and refusals. The pages themselves are tested in test/browser.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -139,7 +139,7 @@ static void small_chunks_travel_in_large_windows(void **state)
     (void)remove(path);
 }
 
-/* 64 KiB on each PE of 2 x 2 SIPs: 96 % of what all eight links between neighbours allow. */
+/* 64 KiB on each PE of 2 x 2 SIPs: 96 % of the rate of all eight links between neighbours. */
 static void both_links_of_a_ring_of_two_are_used(void **state)
 {
     (void)state;

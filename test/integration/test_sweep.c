@@ -247,7 +247,7 @@ static void a_database_that_is_not_there_is_refused_with_the_nearest_name(void *
     assert_int_not_equal(access(file_of("quite_another", "sqlite"), F_OK), 0);
 }
 
-/* The refusal says how far two studies agree; --extend keeps what agrees, and loses nothing. */
+/* The refusal says how far two studies agree; --extend keeps these points, and loses nothing. */
 static void a_changed_study_keeps_the_points_that_agree(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * test_timeline.c: --trace as its reader sees it. Slices nest on each track, also for a reader that
  * cuts times off to ns; each arrow begins in a slice and ends in a slice, later; counters go on in
- * time; filters leave out what they say; compressed files hold the same text; all of it is the same
+ * time; filters leave out the rest; compressed files hold the same text; all of it is the same
  * bytes for any number of threads.
  */
 #include <math.h>
@@ -227,7 +227,7 @@ static double links_busy_ns(size_t *pe_dma, size_t *switches)
     return ns;
 }
 
-/* What --links tells of all links together. */
+/* The busy time that --links tells of all links together. */
 static double told_busy_ns(const char *file)
 {
     json_t *const root = json_load_file(file, 0, NULL), *link;

@@ -1,7 +1,7 @@
 /*
  * test_wrong_kernels.c: kernels that do one thing wrong each (test/plugins/wrong_kernels.c): every
- * run ends by itself, with exit code 3, and says what the kernel has done wrong, on which PE and in
- * which line of which file, and what would be legal.
+ * run ends by itself, with exit code 3, and names the kernel's fault, its PE, its file and line,
+ * and the legal alternatives.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static int clean(void **state)
     return built_plugin_remove(&plugin);
 }
 
-/* Two SIPs in a ring; the shard of each rank has 4096 bytes. Returns what the run says. */
+/* Two SIPs in a ring; the shard of each rank has 4096 bytes. Returns the run's output. */
 static struct run_output run_wrong(const char *name, const char *more, int exit_code)
 {
     return run_line(exit_code,
@@ -144,7 +144,7 @@ static void a_count_outside_of_the_frame_is_found(void **state)
     run_output_free(&output);
 }
 
-/* What two kernels do together. */
+/* A fault of two kernels together: the message begins with `text`. */
 static void expect_text(const char *name, const char *more, const char *text)
 {
     struct run_output output = run_wrong(name, more, 3);

@@ -35,7 +35,7 @@ axes:
   bytes: {sizes}
 """
 
-# Without what differs from one undisturbed run to the next: times, tries, keys of the database.
+# Without columns that differ from one undisturbed run to the next: times, tries, database keys.
 TABLES = {
     "point": "SELECT ordinal, digest, label, command, state, exit_code, message FROM point",
     "axis": "SELECT p.ordinal, a.position, a.name, a.value FROM axis a JOIN point p ON p.id = a.point",

@@ -12,7 +12,7 @@ if the trace hashes differ, and if a run does not end with exit code 0.
 `optimistic` without a limit cannot be tested so: a worker whose neighbour has lost its core speculates
 on, up to 65,536 events, and the memory of the greatest such burst stays the engine's. Its case has
 a limit. That bounds the window (core/ENGINE.md, "Window"), and the bound is reached at once. So
-the memory that a burst takes is the same early and late, and what grows is a leak.
+the memory that a burst takes is the same early and late, and memory that grows is a leak.
 """
 import argparse
 import json
@@ -59,7 +59,7 @@ def resident_bytes(pid):
 
 
 class Run:
-    """A process, its memory over time, and what it has said at its end."""
+    """A process, its memory over time, and its figures at its end."""
 
     def __init__(self, program, case, length, engine, scratch):
         self.result = scratch / f"{case.name}-{engine[-1].strip('-')}.json"

@@ -29,7 +29,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 HANG_S = 1800  # of a shard, wall time: threads that wait for each other crawl on a busy machine
 TAIL_LINES = 12
 
-# kind: program, what its variables begin with, seeds of a shard
+# kind: program, the beginning of its variables' names, seeds of a shard
 KINDS = {
     "schedules": ("build/explore/test/stress/test_explore", "EXPLORE", 2000),
     "schedules-harsh": ("build/explore/test/stress/test_explore_harsh", "HARSH", 4000),
@@ -72,7 +72,7 @@ class Ledger:
 
 
 def run_shard(kind, first, count):
-    """The result, processor seconds, and what a failure said."""
+    """The result, processor seconds, and the last lines of the output."""
     program, name, _ = KINDS[kind]
     environment = {**os.environ, f"{name}_SEED": str(first), f"{name}_SEEDS": str(count),
                    "EXPLORE_TEST": "models"}

@@ -70,7 +70,7 @@ THREADS = [
     ("plain", UNIT + "worker_records", {}),
     ("plain", UNIT + "parallel", {"PARALLEL_SEEDS": "2"}),
 ]
-# What a program needs beside its own source and the library.
+# Sources that a program needs beside its own and the library.
 BESIDE = {STRESS + "explore": ["test/stress/explorer.c", "test/support/random_model.c"],
           STRESS + "explore_harsh": ["test/stress/explorer.c", "test/support/random_model.c",
                                      "test/support/harsh_model.c"],
@@ -331,7 +331,7 @@ def mutants_of(file):
     return [m for m in found if m[3] != lines[m[1]]]
 
 
-# Where bugs are planted: the protocols and what they rest on.
+# Where bugs are planted: the protocols and the modules that they rest on.
 FILES = """core/timewarp/gvt.c core/timewarp/promise.c core/timewarp/rollback.c
 core/timewarp/lazy_cancel.c core/timewarp/receive.c core/timewarp/throttle.c core/timewarp/make_room.c
 core/timewarp/fossil.c core/timewarp/undo_log.c core/timewarp/send.c core/timewarp/wait.c
@@ -363,7 +363,7 @@ def draw(count, seed, files):
     return drawn[:count]
 
 
-# ---- what is asked for ---------------------------------------------------------------------------
+# ---- the bugs that are asked for -----------------------------------------------------------------
 
 def try_one(slot, file, text, tests):
     path = slot.root / file

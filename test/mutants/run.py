@@ -21,8 +21,8 @@ SCRATCH = TOP / "build" / "mutants"
 HANG_S_MIN, HANG_FACTOR = 60, 10
 hang_s = {}  # (variant, program): how long it may take, from how long it takes unchanged
 
-# (variant, program, environment), the cheap ones first. For core/ those of core/ only: what they do
-# not find, no test of a model has to.
+# (variant, program, environment), the cheap ones first. For core/ those of core/ only: no test of a
+# model has to find the bugs that these miss.
 UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worker_records", "sim",
         "rng", "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance",
         "gather", "first_way", "listen", "contract"]
@@ -34,7 +34,7 @@ TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
     ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
     ("tsan", "test/race/test_race", {}),
 ]
-# Of the data pass. What the sources of collectives/data break there, these must find.
+# Of the data pass: these must find the bugs in collectives/data.
 DATA = "test/unit/collectives/test_data_"
 DATA_TESTS = [
     ("asan", DATA + "pass", {}),
@@ -57,7 +57,7 @@ LP_TESTS = [("asan", LP + name, {})
 
 
 def tests_of(mutant):
-    """The test that the mutant names comes first; the others only if that one does not find it."""
+    """The test that the mutant names comes first; the others only if it does not find the bug."""
     return mutant.tests + [test for test in tests_for(mutant) if test not in mutant.tests]
 
 
@@ -107,7 +107,7 @@ def parse(path):
 
 
 def copy_sources():
-    """The tree as git sees it; what has not changed keeps its time, so that make builds less."""
+    """The tree as git sees it; unchanged files keep their time, so that make builds less."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=TOP, check=True, stdout=subprocess.PIPE).stdout.decode()
@@ -127,14 +127,14 @@ def copy_sources():
 
 def build(variant, program):
     return subprocess.run(
-        # A planted bug may leave a variable unused: that is not what must find it.
+        # A planted bug may leave a variable unused: a test must find the bug, not the compiler.
         ["make", "-s", "-j", str(os.cpu_count()), f"VARIANT={variant}", "CFLAGS=-Wno-error",
          f"build/{variant}/{program}"],
         cwd=SCRATCH, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def find(tests):
-    """What finds the mutant: '' if nothing does. Raises what the compiler says."""
+    """The test that finds the mutant; '' if none does. Raises the compiler's messages."""
     for variant, program, environment in tests:
         for wanted in ["cubewarp"] * ("CUBEWARP" in environment) + [program]:
             built = build(variant, wanted)

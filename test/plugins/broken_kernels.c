@@ -201,7 +201,7 @@ ALGORITHM(nothing);
 ALGORITHM(stores_alone);
 ALGORITHM(load_alone);
 
-/* What its author says of a kernel is checked before it runs. */
+/* The figures that an author gives of a kernel are checked before it runs. */
 struct large_frame {
     uint16_t line;
     uint8_t rest[TL_FRAME_BYTES];

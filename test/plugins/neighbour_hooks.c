@@ -16,7 +16,7 @@ struct frame {
 };
 _Static_assert(sizeof(struct frame) <= TL_FRAME_BYTES, "the frame fits in a kernel's state");
 
-/* n - 1 rounds: send what is known so far, take what comes into it. */
+/* n - 1 rounds: send the result so far, take the arriving tile into it. */
 static enum tl_status ring(struct tl *tl, struct frame *f, enum hw_dir to, enum hw_dir from)
 {
     const uint32_t bytes = tl_tile_bytes(tl, 0), rounds = (uint32_t)tl_args(tl)->scalar[0] - 1;
@@ -96,7 +96,7 @@ static enum ccl_neighbors cut_one_end(uint32_t rank, uint32_t world_size, const 
     return CCL_NEIGHBORS_CHANGED;
 }
 
-/* What it writes does not count. */
+/* The map that it writes does not count. */
 static enum ccl_neighbors keep(uint32_t rank, uint32_t world_size, const int64_t *parameter,
                                struct lp_neighbours *map)
 {

@@ -44,7 +44,7 @@ static struct stretch out(const struct tl *tl, const struct frame *f)
 {
     return leaves(tl, f, f->step);
 }
-/* What comes in leaves in the next step. */
+/* The stretch that comes in leaves in the next step. */
 static struct stretch in(const struct tl *tl, const struct frame *f)
 {
     return leaves(tl, f, f->step + 1);

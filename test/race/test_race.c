@@ -1,5 +1,5 @@
 /*
- * test_race.c: what ThreadSanitizer sees of core/host/sync.h and core/exchange/mailbox.h. Two
+ * test_race.c: ThreadSanitizer's view of core/host/sync.h and core/exchange/mailbox.h. Two
  * threads hand over bytes that are not atomic through each of their primitives: properly, which
  * must be clean, and in ways that order nothing, which must be reported. So a build in which the
  * tool has become blind, because ordering hides from it, is noticed.
@@ -37,10 +37,10 @@ struct shared {
     struct sync_u64 word, stage;
     struct sync_pointer pointer;
     struct sync_node node; /* in the stack that `pointer` is */
-    int bytes;             /* not atomic: what is handed over */
+    int bytes;             /* not atomic: they are handed over */
 };
 
-/* Stages order what happens, as a clock on the wall would, and tell ThreadSanitizer nothing. */
+/* Stages order the accesses, as a clock on the wall would, and tell ThreadSanitizer nothing. */
 static void reach_next(struct shared *s) { (void)sync_add_relaxed(&s->stage, 1); }
 
 static void await(struct shared *s, uint64_t stage)
@@ -90,7 +90,7 @@ static void by_pointer(struct shared *s, bool first)
     expect(*bytes, 7);
 }
 
-/* Whoever claims the word publishes; whoever fails to sees what was published. */
+/* The thread that claims the word publishes; the thread that fails sees the bytes. */
 static void by_claim(struct shared *s, bool first)
 {
     if (first) {
@@ -110,7 +110,7 @@ static void await_another_value(struct shared *s, uint64_t value)
         (++turns < 64 ? sync_pause() : sync_yield());
 }
 
-/* Whoever counts last has acquired what the other wrote before it counted. */
+/* The thread that counts last has acquired the bytes that the other wrote before it counted. */
 static void by_a_count(struct shared *s, bool first)
 {
     if (first) {

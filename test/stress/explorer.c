@@ -1,6 +1,6 @@
 /*
  * explorer.c: see explorer.h. The scheduler runs where the step is: it picks the next worker and
- * switches to it, or goes on at once if that is who is there. A worker that sleeps is not picked
+ * switches to it, or goes on at once if it is the same worker. A worker that sleeps is not picked
  * before its word has changed, but for one sleep in NO_REASON_ONE_IN; there is no time-out. So a
  * wake-up that is lost, or a circle of sleepers, ends the test.
  */
@@ -27,7 +27,7 @@
 
 enum { STACK_BYTES = COROUTINE_STACK_FACTOR * (64 << 10), WAITS_MAX = 100, NO_REASON_ONE_IN = 8 };
 #define NOBODY    UINT32_MAX
-#define STEPS_MAX 200000000u /* of one exploration; what ends takes far fewer */
+#define STEPS_MAX 200000000u /* of one exploration; one that ends takes far fewer */
 
 const char *const explorer_policy_name[EXPLORE_POLICIES] = {"uniform", "runs", "priorities",
                                                             "stalls"};
@@ -42,7 +42,7 @@ static struct {
     uint64_t change_mean; /* and how far they lie apart */
     uint64_t priorities[EXPLORER_WORKERS_MAX], lowest;
     uint32_t stalled;
-    uint32_t waits; /* since that one was chosen */
+    uint32_t waits; /* since `stalled` was chosen */
 
     threads_main main;
     void *shared;
@@ -57,7 +57,7 @@ static struct {
 
 static _Alignas(64) uint8_t stacks[EXPLORER_WORKERS_MAX][STACK_BYTES];
 
-/* ---- what is left when the process dies ----------------------------------------------------- */
+/* ---- the note that is left when the process dies -------------------------------------------- */
 
 static void write_note(void)
 {
@@ -81,7 +81,7 @@ void explorer_note(const char *format, ...)
     strcat(explorer.note, "\n");
 }
 
-/* ---- who goes on ---------------------------------------------------------------------------- */
+/* ---- the worker that goes on ---------------------------------------------------------------- */
 
 /* Whether the worker can go on: it has not ended, and is not asleep. */
 static bool is_awake(uint32_t i)

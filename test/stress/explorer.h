@@ -1,7 +1,7 @@
 /*
  * explorer.h: the schedule explorer: the engine's workers as coroutines in one thread, under a
- * scheduler that decides at every shared step (core/host/sync.h, built with SYNC_EXPLORE) who goes
- * on. A schedule follows from its seed, so whatever it shows can be seen again.
+ * scheduler that decides at every shared step (core/host/sync.h, built with SYNC_EXPLORE) which
+ * worker goes on. A schedule follows from its seed, so whatever it shows can be seen again.
  *
  * It explores interleavings, not weak orderings: a step is atomic and everybody sees it at once.
  *
@@ -20,9 +20,9 @@ enum { EXPLORER_WORKERS_MAX = 9 }; /* the recorder is one of them */
 enum explorer_policy {
     EXPLORE_UNIFORM,    /* anybody, at every step */
     EXPLORE_RUNS,       /* one runs for long, then another */
-    EXPLORE_PRIORITIES, /* the highest priority; some steps lower that of who is there (Burckhardt
+    EXPLORE_PRIORITIES, /* the highest priority; some steps lower the running one's (Burckhardt
                            et al., A Randomized Scheduler with Probabilistic Guarantees, 2010) */
-    EXPLORE_STALLS,     /* anybody but one, who stands still for long; then another does */
+    EXPLORE_STALLS,     /* anybody but one worker, which stands still for long; then another does */
     EXPLORE_POLICIES
 };
 extern const char *const explorer_policy_name[EXPLORE_POLICIES];
@@ -32,8 +32,8 @@ void explorer_begin(enum explorer_policy policy, uint64_t seed);
 /* How many steps there were, over all calls of threads_run(). */
 uint64_t explorer_end(void);
 
-/* What is written to the standard error stream when the process dies within an exploration, or
- * when one has taken so many steps that it will not end: how to see it again. */
+/* The text that is written to the standard error stream when the process dies within an
+ * exploration, or when one has taken so many steps that it will not end: how to see it again. */
 void explorer_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * failing_memory.c: see failing_memory.h. Includes core/memory/memory.c and core/host/pages.c with
- * the allocator's functions replaced, so that the engine's own way out of their failures is what
- * runs.
+ * the allocator's functions replaced, so that their failures reach the engine, and the engine's own
+ * way out runs.
  */
 #include "test/stress/failing_memory.h"
 

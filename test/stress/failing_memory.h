@@ -1,6 +1,6 @@
 /*
  * failing_memory.h: core/memory/memory.c on an allocator that fails when it is told to, and that
- * counts what has not been given back. Linked before the library, it stands in for
+ * counts the memory that has not been given back. Linked before the library, it stands in for
  * core/memory/memory.c.
  *
  * For tests in one thread (explorer.h): nothing here is atomic.
@@ -18,7 +18,7 @@ void failing_memory_arm(uint64_t n, bool for_good);
 /* Allocations since failing_memory_arm(), failed ones too. */
 uint64_t failing_memory_count(void);
 
-/* What has been allocated, ever, and not been freed: blocks, and bytes of mappings. */
+/* Memory that has been allocated, ever, and not been freed: blocks, and bytes of mappings. */
 uint64_t failing_memory_blocks(void);
 uint64_t failing_memory_mapped(void);
 

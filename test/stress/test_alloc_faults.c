@@ -116,7 +116,7 @@ static void fail_rest(const struct random_model *m, const struct random_run *run
     fail_each(m, run, expected, true);
 }
 
-/* From nothing to what is enough, in steps of a quarter. */
+/* From no memory to enough, in steps of a quarter. */
 static void limit(const struct random_model *m, const struct random_run *run,
                   const struct random_outcome *expected)
 {

@@ -76,7 +76,7 @@ static void describe(const struct schedule *s, const char *test)
         (unsigned long long)s->seed, test);
 }
 
-/* What one test has seen. */
+/* Sums over the schedules of one test. */
 static struct {
     uint64_t schedules, steps, rolled_back, injected, held_back, reused;
 } seen;
@@ -180,7 +180,7 @@ static bool take(struct mail *mail, uint32_t self)
     return any;
 }
 
-/* Sends all messages to the other one, in batches, and takes what comes. */
+/* Sends all messages to the other worker, in batches, and takes the messages that come. */
 static void correspond(void *shared, uint32_t self)
 {
     struct mail *const mail = shared;

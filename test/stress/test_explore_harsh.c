@@ -28,7 +28,7 @@ struct schedule {
     enum explorer_policy policy;
 };
 
-/* A run as it follows from its seed, of those that the model allows. */
+/* A run that the model allows, as it follows from its seed. */
 static struct schedule draw(const struct harsh_model *m, uint64_t seed)
 {
     struct cw_rng rng = cw_rng_seeded(seed, 5);

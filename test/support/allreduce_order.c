@@ -63,8 +63,8 @@ float order_reduce_grid(const float *x, uint32_t w, uint32_t h, uint32_t root_x,
     return reduce_line(row, h, 1, root_y);
 }
 
-/* n places, `stride` apart: each adds what arrives from the one before it, then from the one before
- * that, ... */
+/* n places, `stride` apart: each adds the value that arrives from the place before it, then from
+ * the place before this, ... */
 static void reduce_ring(float *x, uint32_t n, uint32_t stride)
 {
     float out[SIPS_MAX];

@@ -1,5 +1,5 @@
 /*
- * allreduce_order.h: what a bf16 all-reduce ends with, element by element in the order that
+ * allreduce_order.h: the result of a bf16 all-reduce, element by element in the order that
  * collectives/algorithms/ALGORITHMS.md specifies; written from that text, sharing nothing with the
  * program. (The stream's inputs have 16 bits: in f32, sums of up to 256 of them are exact in any
  * order.) Pure functions, and a check by them.
@@ -25,8 +25,8 @@ enum { SIPS_MAX = 16, CUBES_MAX = 25 };
 float order_input(uint64_t seed, uint64_t g);
 /* One addition. */
 float order_plus(float a, float b);
-/* Rows to the root's column, that column to the root: what the root ends with. At most CUBES_MAX
- * rows. */
+/* Rows to the root's column, this column to the root: the sum that the root ends with. At most
+ * CUBES_MAX rows. */
 float order_reduce_grid(const float *x, uint32_t w, uint32_t h, uint32_t root_x, uint32_t root_y);
 /* Phase 3, in place: each SIP's value before and after. */
 void order_reduce_sips(const struct shape *s, float *sip);

@@ -429,8 +429,8 @@ static int inject(struct cw_sim *sim, const struct harsh_model *m, uint64_t *num
 
 /* ---- memory that seems short ----------------------------------------------------------------- */
 
-/* What the account has too much: far more than the model takes, so that at each of the engine's
- * watermarks it still gets what it asks for. */
+/* Bytes that the account has too much: far more than the model takes, so that at each of the
+ * engine's watermarks it still gets the memory that it asks for. */
 #define BALLAST_BYTES (UINT64_C(64) << 20)
 
 struct pressure {

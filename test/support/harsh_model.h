@@ -1,5 +1,5 @@
 /*
- * harsh_model.h: random models at the edges of what a model may do, their runs, and the same
+ * harsh_model.h: random models at the edges of the rules for models, their runs, and the same
  * outcome of any two runs (random_model.h has the comparison). Beyond random_model.h:
  *   - least delays that differ by direction, 0 and "never" among them, between regions of LPs;
  *   - workers without LPs, several drains, an end time, times near the end of time;

@@ -8,7 +8,7 @@
  *     mock_join(m, 0, HW_DIR_E, "E", 1, HW_DIR_W, "W");        a queue pair between PEs 0 and 1
  *     mock_launch(m, 0, &kernel, args, tensor, bytes);         ... on each PE
  *     assert_true(mock_run(m));                                false: it deadlocks
- *     mock_tensor(m, 0)                                        what the kernel left
+ *     mock_tensor(m, 0)                                        the bytes that the kernel left
  *
  * PEs take turns, one call each, in a fixed order (mock_run_from: starting with another), until
  * none gets on. A call that breaks a rule (an operand that is not there, a direction that does not
@@ -115,8 +115,8 @@ static inline void mock_join(struct mock *m, uint32_t a, enum hw_dir a_dir, cons
     *back = (struct mock_queue){.name = b_name, .peer = a, .peer_dir = a_dir};
 }
 
-/* A kernel begins on a PE, with its shard in the HBM slice. args: what a launch would pass, without
- * the addresses; region 0, where args.region[0].bytes says so, lies behind the shard. */
+/* A kernel begins on a PE, with its shard in the HBM slice. args: as a launch would pass them,
+ * without the addresses; region 0, where args.region[0].bytes says so, lies behind the shard. */
 static inline void mock_launch(struct mock *m, uint32_t pe, const struct tl_kernel *kernel,
                                struct tl_args args, const void *tensor, uint32_t bytes)
 {
@@ -503,8 +503,7 @@ void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
     tl->p->tag = tag;
 }
 
-/* ---- lp/kernel/tl.h: what there is not
- * -------------------------------------------------------------- */
+/* ---- calls of lp/kernel/tl.h that are not there ---------------------------------------------- */
 
 void tl_fork(struct tl *tl, uint32_t streams) { (void)streams, mock_lacks(tl, "fork"); }
 void tl_join(struct tl *tl) { mock_lacks(tl, "join"); }

@@ -1,5 +1,5 @@
 /*
- * random_model.h: random models for the engine, their runs, and what two runs must have in common:
+ * random_model.h: random models for the engine, their runs, and the outcome that two runs share:
  * the trace hash, the records in their order, the failure. Delays of 0, bursts at equal times,
  * fan-out, payloads of all sizes, equal events, several drains.
  *
@@ -89,7 +89,7 @@ struct random_outcome random_model_run(const struct random_model *model,
 /* Fills in the counts of the simulation, its hash and its time. */
 void random_outcome_note(const struct cw_sim *sim, struct random_outcome *outcome);
 
-/* True if a run did not do what the sequential one did; then `text` says what both did. */
+/* True if a run's outcome differs from the sequential one's; then `text` tells both. */
 bool random_outcome_differs(const struct random_outcome *got, const struct random_outcome *expected,
                             char *text, size_t bytes);
 

@@ -30,11 +30,11 @@ struct script {
 
 struct hw_config script_machine(void);
 
-/* `count` records; then, if `finish`, those that land, receive and drop all that is under way. */
+/* `count` records; then, if `finish`, records that land, receive and drop all tiles under way. */
 struct script script_draw(uint64_t seed, uint32_t count, bool finish);
 void script_free(struct script *script);
 
-/* The record as its handler emits it: without what landing.h fills in. */
+/* The record as its handler emits it: without the fields that landing.h fills in. */
 struct lp_op script_emitted(const struct script_step *step);
 
 #endif

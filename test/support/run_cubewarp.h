@@ -1,5 +1,5 @@
 /*
- * run_cubewarp.h: runs the built program as a user would, and catches what it says.
+ * run_cubewarp.h: runs the built program as a user would, and catches its output.
  */
 #ifndef TEST_RUN_CUBEWARP_H
 #define TEST_RUN_CUBEWARP_H
@@ -17,7 +17,7 @@ struct run_output run_cubewarp(const char *const *args);
 void run_output_free(struct run_output *output);
 
 /* The same for a command line in one string, split at blanks. Fails the test on another exit
- * code, printing what the program said. */
+ * code, printing the program's output. */
 struct run_output run_line(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Runs "LINE --json -" and returns the result object. Fails the test on an exit code but 0. */

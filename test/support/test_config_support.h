@@ -1,5 +1,5 @@
 /*
- * test_config_support.h: what the tests of the configuration loader share: a scratch folder that is
+ * test_config_support.h: shared by the tests of the configuration loader: a scratch folder that is
  * the working directory, files in it, and loading with the errors as one text.
  */
 #ifndef TEST_CONFIG_SUPPORT_H

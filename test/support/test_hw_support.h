@@ -1,5 +1,5 @@
 /*
- * test_hw_support.h: what the tests of hw/ and lp/ share: the machine of hw/HARDWARE.md with the
+ * test_hw_support.h: shared by the tests of hw/ and lp/: the machine of hw/HARDWARE.md with the
  * figures of configs/components.yaml, written out here so that expectations in the tests can be
  * checked by hand against this page alone.
  */

@@ -220,7 +220,7 @@ struct random_run tied_run_draw(const struct tied_model *model, uint64_t seed)
         .lazy = cw_rng_below(&rng, 2) == 0};
 }
 
-/* ---- what a run must do ---------------------------------------------------------------------- */
+/* ---- the outcome that a run must have -------------------------------------------------------- */
 
 /* The first record of `got` that is not as in `expected`; got->count: there is none. */
 static uint32_t agreement(const struct tied_records *got, const struct tied_records *expected)

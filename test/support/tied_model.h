@@ -4,7 +4,7 @@
  * fail. So several workers have events of the failed event's key: before it and after it in the
  * total order, handled, undone, on their way.
  *
- * What a run must do follows from two sequential runs, one of them without failures:
+ * The outcome that a run must have follows from two sequential runs, one of them without failures:
  *   1. it fails at the same event, with the same message;
  *   2. the receiver of all records gets the same records, those before the failed event;
  *   3. each worker's receiver gets of each LP these, and maybe some that the LP emits later in the
@@ -59,13 +59,13 @@ struct tied_model {
     struct cw_error failure;
 };
 
-/* Draws a model and learns what its runs must do. Every other model has no lookahead. */
+/* Draws a model and learns the outcome of its runs. Every other model has no lookahead. */
 void tied_model_draw(struct tied_model *model, uint64_t seed);
 
 /* A run that the model allows: modes, workers, moves, gathering, ways of cancellation. */
 struct random_run tied_run_draw(const struct tied_model *model, uint64_t seed);
 
-/* Runs it. False: `text` says what differs from the sequential runs. */
+/* Runs it. False: `text` says how it differs from the sequential runs. */
 bool tied_model_holds(const struct tied_model *model, const struct random_run *run, char *text,
                       size_t bytes);
 
