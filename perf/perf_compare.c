@@ -177,9 +177,10 @@ static void print_head(FILE *file, const struct perf_run *before, const struct p
     print_run(file, "before", before);
     print_run(file, "after", after);
     perf_compare_warn(file, before, after);
-    fprintf(file,
-            "# what knows nothing of the engine differs by %.1f %%: part of each case's noise\n",
-            100 * drift);
+    fprintf(
+        file,
+        "# figures that do not depend on the engine differ by %.1f %%: part of each case's noise\n",
+        100 * drift);
     fprintf(file, "%-28s %8s %8s %8s %7s\n", "# millions of events/s", "before", "after", "change",
             "noise");
 }

@@ -72,7 +72,7 @@ static const struct {
     unsigned bit;
     const char *name, *help;
 } sets[] = {
-    {QUICK, "quick", "what changes most often is seen by, in a minute"},
+    {QUICK, "quick", "the cases in which most changes of speed show, in a minute"},
     {PHOLD, "phold", "PHOLD at remote 10, 25 and 50 %, one thread and all, each mode"},
     {LRAB, "lrab", "all-reduce on pod64 and pod1024, queues on PE 0 or on all PEs, each mode"},
     {BARE, "bare", "the sequential engine against bare loops over a calendar queue and a heap"},

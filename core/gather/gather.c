@@ -235,8 +235,8 @@ static uint64_t count_pending(const struct cw_sim *sim)
     return count;
 }
 
-/* Worker 0's events are those of all workers now, or its own again. Its pending set goes on with
- * the width that it had then. Of many events it soon finds another one that is as good. */
+/* Worker 0 has the events of all workers now, or its own again. Its pending set goes on with the
+ * width that it had when it was last in the same way. Of many events it soon finds a better one. */
 static bool change_width(struct gather *gather, struct pending *pending, enum way way)
 {
     const struct pending_width *const width = &gather->widths[way];

@@ -65,14 +65,14 @@ void pending_init(struct pending *pending, struct memory *memory);
 void pending_free(struct pending *pending);
 
 /*
- * Drops all entries that `drop` says yes to, and then no longer knows, but for those whose turn is
- * next (in `sorted` and `overflow`). Takes time for all that is pending. False: out of memory, and
- * entries are lost.
+ * Drops each entry for which `drop` returns true, and does not touch its event any more. Entries
+ * whose turn is next (in `sorted` and `overflow`) stay without a call. Takes time for all pending
+ * entries. False: out of memory, and entries are lost.
  */
 typedef bool (*pending_drop_fn)(void *arg, const struct entry *entry);
 bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
 
-/* The same for all entries, those whose turn is next included. */
+/* The same for all entries, including entries whose turn is next. */
 bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg);
 
 /* The width of the fine buckets, and the most that it may be. For a set whose events go, and come

@@ -24,7 +24,7 @@ void lp_plan_free(struct lp_plan *plan);                               /* accept
 
 /*
  * Before the machine is made: lays a queue between two ends that the plan has, instead of the
- * queues that they had; those are gone, at their other ends too. Its way is the ordinary route.
+ * queues that they had, which are gone, at their other ends too. Its way is the ordinary route.
  * Invariant I3 holds again. CW_USAGE: the plan has no such end; CW_NO_RESOURCE: out of memory.
  */
 struct lp_end {
