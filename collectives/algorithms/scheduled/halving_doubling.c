@@ -7,7 +7,9 @@
 #include "collectives/algorithms/scheduled/rs_ag.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 
-/* The ranks as places: 2^bits of them, of which the first `folded` have two ranks each. */
+/* The ranks as places: 2^bits of them, of which the first `folded` have two ranks each. Each bit is
+ * a dimension of a part. */
+_Static_assert((int)RS_AG_DIMS_MAX >= 32, "each bit of the number of a rank has room");
 struct folding {
     uint32_t bits, folded;
     uint32_t *rank, *second; /* [2^bits], [folded] */

@@ -6,6 +6,7 @@
 #include "hw/topology/topology.h"
 
 enum { DIRECT_MAX = 61 };
+_Static_assert((int)HW_SIP_DIMS_MAX <= (int)RS_AG_DIMS_MAX, "each dimension of a machine has room");
 
 static void add_dim(struct rs_ag_dim *dim, uint32_t *count, struct rs_ag_dim one)
 {

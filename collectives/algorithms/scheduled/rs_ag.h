@@ -42,7 +42,7 @@ struct rs_ag_dim {
 };
 
 enum {
-    RS_AG_DIMS_MAX = 12,
+    RS_AG_DIMS_MAX = 32,  /* each of two places or more: the number of a rank has no more bits */
     RS_AG_PEERS_MAX = 15, /* of a thread: a PE has 16 directions */
     RS_AG_THREADS_MAX = 8 /* of a part */
 };

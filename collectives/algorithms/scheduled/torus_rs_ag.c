@@ -6,12 +6,12 @@
 #include "collectives/algorithms/scheduled/rs_ag.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 
-enum { PARTS_MAX = 2 * RS_AG_DIMS_MAX };
+enum { PARTS_MAX = 2 * HW_SIP_DIMS_MAX }; /* each order of the dimensions twice */
 static const struct ccl_parameter parameters[] = {[SCHEDULED_ORDERS] = {.name = "orders",
                                                                         .type = CCL_PARAMETER_COUNT,
                                                                         .value = 0,
                                                                         .min = 0,
-                                                                        .max = RS_AG_DIMS_MAX}};
+                                                                        .max = HW_SIP_DIMS_MAX}};
 
 /* Order `turn` of the dimensions: those of one level change places in turn, levels do not. */
 static void turn_levels(const struct rs_ag_dim *dim, uint32_t dims, uint32_t turn,

@@ -349,6 +349,38 @@ static void sketches_are_estimated_like_the_whole(void **state)
     }
 }
 
+/* Each bit of a rank's number is a dimension: 13 bits, more than any machine has dimensions. */
+static void halving_goes_over_all_bits_of_many_ranks(void **state)
+{
+    (void)state;
+    enum { BITS = 13 };
+    static const char *const names[] = {"halving_doubling", "halving_reduce_scatter",
+                                        "doubling_all_gather"};
+    struct config *const config = machine_of("switch", 1u << BITS);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct ccl_algorithm *const algorithm = ccl_algorithm_find(names[i]);
+        const struct ccl_call call = {.hw = &config->hw,
+                                      .ccl = &config->ccl,
+                                      .collective = algorithm->collective,
+                                      .world_size = 1u << BITS,
+                                      .n_elem = 1u << BITS,
+                                      .dtype = LP_F16,
+                                      .sketch = true};
+        struct cw_error error;
+        struct schedule *const schedule = algorithm->schedule(&call, &error);
+        if (schedule == NULL)
+            fail_msg("%s: %s", names[i], error.text);
+        uint32_t partners = 0;
+        for (uint32_t s = 0; s < schedule->rank[0].step_count; s++)
+            if (schedule->rank[0].step[s].send_to != SCHEDULE_NO_RANK)
+                partners |= schedule->rank[0].step[s].send_to;
+        assert_int_equal(partners, (1u << BITS) - 1);
+        assert_int_equal(schedule_run_peers(schedule), BITS);
+        schedule_free(schedule);
+    }
+    config_free(config);
+}
+
 /* Places on lines do not go alike, so their sketch is only near to the whole. */
 static void lines_are_sketched_where_steps_are_very_many(void **state)
 {
@@ -406,6 +438,7 @@ int main(void)
         cmocka_unit_test(estimates_are_near_simulated_times),
         cmocka_unit_test(messages_are_as_few_as_the_algorithm_says),
         cmocka_unit_test(sketches_are_estimated_like_the_whole),
+        cmocka_unit_test(halving_goes_over_all_bits_of_many_ranks),
         cmocka_unit_test(lines_are_sketched_where_steps_are_very_many),
         cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
