@@ -93,6 +93,17 @@ class Sweep:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             cwd=TOP, start_new_session=True)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self.process.returncode is None:
+            self.kill()
+
+    def kill(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+
     def end(self):
         """Waits for it. Returns the seconds that it took."""
         error = self.process.communicate()[1]
@@ -101,27 +112,31 @@ class Sweep:
         return time.monotonic() - self.begun
 
     def kill_after(self, seconds):
-        """Whether it was still running then."""
+        """Whether it was still running then. Ends the test if it has failed by itself."""
         try:
             self.process.wait(seconds)
-            return False
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.communicate()
+            self.kill()
             return True
+        self.end()
+        return False
 
 
 def kill_often(sweep, count, points, seconds, database, draw):
-    """Returns the points that were there after each kill."""
+    """Returns the points that were there after each kill. Where the machine has become faster since the
+    undisturbed sweep, a sweep may be over before the last kill: there are fewer kills then."""
     found = [0]
     while len(found) <= count:
         # Less than a kill's share of the time that is left, so that the last one meets the sweep too.
         share_s = seconds * (1 - found[-1] / points) / (count + 1 - len(found))
-        if not sweep().kill_after(draw.uniform(0, 0.8 * share_s)):
-            sys.exit("killed_sweep: it was over before it was killed; try more points")
+        with sweep() as running:
+            if not running.kill_after(draw.uniform(0, 0.8 * share_s)):
+                break
         found.append(whole_points(database))
         if found[-1] < found[-2]:
             sys.exit(f"killed_sweep: {found[-2]} points before a kill, {found[-1]} after it")
+    if len(found) == 1:
+        sys.exit("killed_sweep: it was over before the first kill; try more points")
     return found[1:]
 
 
@@ -142,13 +157,15 @@ def main():
         study = folder / "study.yaml"
         study.write_text(study_text(arguments.points))
         calm, killed = folder / "calm.sqlite", folder / "killed.sqlite"
-        seconds = Sweep(program, study, calm, arguments.jobs).end()
+        with Sweep(program, study, calm, arguments.jobs) as sweep:
+            seconds = sweep.end()
         points = whole_points(calm)
         if points != arguments.points:
             sys.exit(f"killed_sweep: {points} points undisturbed, not {arguments.points}")
         found = kill_often(lambda: Sweep(program, study, killed, arguments.jobs), arguments.kills, points,
                            seconds, killed, draw)
-        Sweep(program, study, killed, arguments.jobs).end()
+        with Sweep(program, study, killed, arguments.jobs) as sweep:
+            sweep.end()
         expected, got = contents(calm), contents(killed)
         differ = [name for name in TABLES if expected[name] != got[name]]
         print(f"{points} points, {seconds:.0f} s undisturbed; killed {len(found)} times, with"
