@@ -106,10 +106,17 @@ static int run_rounds(const struct perf_session *session, const struct perf_case
     return result;
 }
 
-int perf_session_measure(const struct perf_session *session, const struct perf_case *cases,
-                         size_t count, struct perf_run *run, struct cw_error *error)
+int perf_session_measure(const struct perf_session *session, struct perf_case *cases, size_t count,
+                         struct perf_run *run, struct cw_error *error)
 {
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++)
+        if (perf_has_program(cases[i].program))
+            cases[kept++] = cases[i];
+    if (kept == 0)
+        return cw_error_set(error, CW_NO_RESOURCE,
+                            "no program that measures a case of the set %s can be run", run->set);
+    for (size_t i = 0; i < kept; i++)
         if (perf_run_add(run, cases[i].name, cases[i].command, cases[i].threads) == NULL)
             return cw_error_memory(error, "the cases");
     return run_rounds(session, cases, run, error);
@@ -119,18 +126,11 @@ int perf_session_run(const struct perf_session *session, struct perf_run *run,
                      struct cw_error *error)
 {
     struct perf_case *cases = NULL;
-    size_t count = 0, kept = 0;
+    size_t count = 0;
     perf_run_begin(run, session->set);
     int result = perf_set_cases(session->set, run->machine.cores, &cases, &count, error);
-    for (size_t i = 0; i < count && result == CW_OK; i++)
-        if (perf_has_program(cases[i].program))
-            cases[kept++] = cases[i];
-    if (result == CW_OK && kept == 0)
-        result =
-            cw_error_set(error, CW_NO_RESOURCE,
-                         "no program that measures a case of the set %s can be run", session->set);
     if (result == CW_OK)
-        result = perf_session_measure(session, cases, kept, run, error);
+        result = perf_session_measure(session, cases, count, run, error);
     free(cases);
     return result;
 }

@@ -29,9 +29,11 @@ struct perf_session {
     bool (*stop)(void *arg);
 };
 
-/* Measures cases of the caller's own, and adds them to *run, which has begun (perf_run_begin). */
-int perf_session_measure(const struct perf_session *session, const struct perf_case *cases,
-                         size_t count, struct perf_run *run, struct cw_error *error);
+/* Measures cases of the caller's own, and adds them to *run, which has begun (perf_run_begin).
+ * Cases whose program cannot be run are left out, and cases[] is put together. CW_NO_RESOURCE, with
+ * *run as it was: no case is left. */
+int perf_session_measure(const struct perf_session *session, struct perf_case *cases, size_t count,
+                         struct perf_run *run, struct cw_error *error);
 
 /* The number of whole rounds that all cases have. */
 uint32_t perf_session_rounds(const struct perf_run *run);

@@ -11,7 +11,7 @@
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
 #include "perf/perf_table.h"
-#include "perf/sets.h"
+#include "perf/session.h"
 
 static const double calm[] = {100, 101, 99, 100, 100};
 static const double slow[] = {80, 81, 79, 80, 80};
@@ -430,6 +430,26 @@ static void the_history_is_below_a_folder_of_the_environment(void **state)
     assert_int_equal(perf_history_path(path, sizeof path, &error), CW_USAGE);
 }
 
+/* Bare loops alone, beside a program that has none: no run that the history could keep. */
+static void cases_without_a_program_are_refused(void **state)
+{
+    (void)state;
+    const struct perf_session session = {.set = "of bare loops", .rounds = 1};
+    struct perf_case cases[] = {
+        {.name = "mesh/calendar/1", .command = "calendar mesh", .program = PERF_BARE, .threads = 1},
+        {.name = "mesh/heap/1", .command = "heap mesh", .program = PERF_BARE, .threads = 1},
+    };
+    struct perf_run run;
+    struct cw_error error = {.exit_code = CW_OK};
+    perf_run_begin(&run, session.set);
+    assert_int_equal(perf_session_measure(&session, cases, 2, &run, &error), CW_NO_RESOURCE);
+    assert_string_equal(error.text,
+                        "no program that measures a case of the set of bare loops can be run");
+    assert_int_equal(run.case_count, 0);
+    assert_int_equal(perf_session_rounds(&run), 0);
+    perf_run_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +468,7 @@ int main(void)
         cmocka_unit_test(the_table_holds_ratios_against_the_goal_of_their_state),
         cmocka_unit_test(every_set_has_cases_of_different_names_and_goals_name_cases),
         cmocka_unit_test(the_history_is_below_a_folder_of_the_environment),
+        cmocka_unit_test(cases_without_a_program_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
