@@ -21,7 +21,7 @@ SYSROOT := $(abspath $(BUILD))/sysroot-arm64
 COMMA := ,
 # As an archive where there is one: the shared library needs that of C++, and to load both is a third of the
 # start of the program.
-JEMALLOC_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=libjemalloc_pic.a))
+JEMALLOC_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=libjemalloc_pic.a 2>/dev/null))
 LIBS_JEMALLOC := $(if $(JEMALLOC_ARCHIVE),-Wl$(COMMA)-u$(COMMA)malloc$(COMMA)-u$(COMMA)mallctl -Wl$(COMMA)--push-state$(COMMA)-Bstatic -ljemalloc_pic -Wl$(COMMA)--pop-state,-Wl$(COMMA)--push-state$(COMMA)--no-as-needed -ljemalloc -Wl$(COMMA)--pop-state)
 
 # For the builds that look for bugs: sizes whose limits short runs meet often.
@@ -115,7 +115,7 @@ LIBS_SHARED := -lJudy -lhwloc $(LIBS_ALLOC) -lm -ldl
 LIBS := $(LIBS_ARCHIVED:%=-l%) $(LIBS_SHARED)
 # The program takes these as archives, where there are any: to find, map and bind them as shared libraries is a
 # third of its start. Their symbols are not for plug-ins. Judy's licence is for shared libraries.
-ARCHIVES := $(if $(filter release,$(VARIANT)),$(filter /%,$(foreach l,$(LIBS_ARCHIVED),$(shell $(CC) -print-file-name=lib$l.a))))
+ARCHIVES := $(if $(filter release,$(VARIANT)),$(filter /%,$(shell for l in $(LIBS_ARCHIVED); do $(CC) -print-file-name=lib$$l.a; done 2>/dev/null)))
 EMPTY :=
 LIBS_PROGRAM := $(addprefix -Wl$(COMMA)--exclude-libs$(COMMA),$(subst $(EMPTY) $(EMPTY),:,$(notdir $(ARCHIVES)))) $(if $(ARCHIVES),-static-libgcc -Wl$(COMMA)--exclude-libs$(COMMA)libgcc_eh.a:libgcc.a) \
     $(foreach l,$(LIBS_ARCHIVED),$(or $(filter %/lib$l.a,$(ARCHIVES)),-l$l)) $(LIBS_SHARED)
