@@ -119,7 +119,8 @@ const struct option_row option_rows[] = {
      .read = run_options_read_set},
     {"algorithm", 0, OPTION_TEXT, CONFIGURED, "NAME",
      "an entry of ccl.yaml, or FILE.xml: an MSCCL XML file", RUN(config.algorithm)},
-    {"no-plugins", 0, OPTION_SET, CONFIGURED, NULL, "refuse algorithms that are loaded from a file",
+    {"no-plugins", 0, OPTION_SET, CONFIGURED, NULL,
+     "refuse algorithms, mappers and validators that are loaded from a file",
      RUN(config.no_plugins)},
 
     /* the bench and its work */
@@ -398,7 +399,9 @@ const struct option_row option_rows[] = {
     {"resume", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "go on with a database that must be there (without: make it if it is not)", SWEEP(resume)},
     {"extend", 0, OPTION_SET, COMMAND_SWEEP, NULL,
-     "the study was changed: keep the points that agree, and run the others", SWEEP(extend)},
+     "the study was changed: keep the points that agree, and run the others; the database must be "
+     "there",
+     SWEEP(extend)},
     {"retry", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "run the points again that failed, were refused or took too long", SWEEP(retry)},
     {"jobs", 'j', OPTION_COUNT, COMMAND_SWEEP, "N",
