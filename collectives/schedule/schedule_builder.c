@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/host/host_limits.h"
+
 struct thread_steps {
     struct schedule_step *step; /* .wait_first: in `wait`; a step's waits follow each other */
     uint32_t count, capacity;
@@ -43,6 +45,18 @@ static bool grow(struct schedule_builder *b, void **array, uint32_t count, uint3
     *array = bigger;
     *capacity = more;
     return true;
+}
+
+/* Each step is there twice at the end: in its thread's array, and in that of its rank. */
+int schedule_has_room(uint64_t steps, struct cw_error *error)
+{
+    const uint64_t each = 2 * sizeof(struct schedule_step), memory = host_limits_memory_bytes();
+    if (steps <= memory / each)
+        return CW_OK;
+    return cw_error_set(
+        error, CW_NO_RESOURCE,
+        "a schedule of some %.3g steps takes %.3g GiB of memory, and there are %.3g", (double)steps,
+        (double)steps * (double)each / 0x1p30, (double)memory / 0x1p30);
 }
 
 struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,

@@ -16,6 +16,10 @@
 
 struct schedule_builder;
 
+/* Whether a schedule of so many steps has room in memory while it is made. CW_NO_RESOURCE: it has
+ * not, so nobody need begin. */
+int schedule_has_room(uint64_t steps, struct cw_error *error);
+
 struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,
                                                  uint32_t ranks, uint32_t parts);
 /* The schedule as it will be: name, in_place, members, bytes, file may be set. NULL: out

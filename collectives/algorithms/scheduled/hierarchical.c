@@ -215,6 +215,7 @@ struct alone {
     uint32_t owners, count;
     struct {
         uint32_t between;
+        uint32_t steps; /* of a rank */
         int64_t ps;
     } at[BETWEEN_SCHEDULES];
 };
@@ -227,6 +228,7 @@ static int estimate_alone(const struct ccl_call *call, struct alone *alone, stru
         if (asked_for != AUTO && asked_for != i + 1)
             continue;
         struct schedule *const made = make_between(call, i, alone->owners, &ps, error);
+        const uint32_t steps = made != NULL ? made->rank[0].step_count : 0;
         schedule_free(made);
         if (made == NULL && error->exit_code != CW_USAGE)
             return error->exit_code;
@@ -236,9 +238,22 @@ static int estimate_alone(const struct ccl_call *call, struct alone *alone, stru
         for (; k > 0 && alone->at[k - 1].ps > ps; k--)
             alone->at[k] = alone->at[k - 1];
         alone->at[k].between = i;
+        alone->at[k].steps = steps;
         alone->at[k].ps = ps;
     }
     return CW_OK;
+}
+
+/* The steps of all owners have room in memory. */
+static bool has_room(const struct ccl_call *call, const struct alone *alone, struct plan plan,
+                     struct cw_error *error)
+{
+    uint32_t k = 0;
+    while (alone->at[k].between != plan.between)
+        k++;
+    return schedule_has_room((uint64_t)alone->at[k].steps * call->world_size * alone->owners *
+                                 plan.turns,
+                             error) == CW_OK;
 }
 
 /* A shape with the fastest schedule between SIPs that it can be made with, and with the next one
@@ -252,6 +267,8 @@ static int consider_shape(struct choice *choice, const struct alone *alone, stru
         if (made > 0 && alone->at[i].ps - first_ps > choice->ps / LITTLE)
             break;
         plan.between = alone->at[i].between;
+        if (!has_room(choice->call, alone, plan, error))
+            continue;
         const int code = consider(choice, plan, error);
         if (code == CW_NO_RESOURCE)
             return code;
@@ -284,6 +301,8 @@ static int consider_all(struct choice *choice, struct cw_error *error)
         return error->exit_code; /* why the last one is not */
     for (plan = choice->plan; turns == 0 && plan.turns < TURNS_MAX; plan = choice->plan) {
         plan.turns *= 2;
+        if (!has_room(call, &alone[shapes[plan.shape].inside == INSIDE_LRAB], plan, error))
+            break;
         if (consider(choice, plan, error) == CW_NO_RESOURCE)
             return CW_NO_RESOURCE;
         if (choice->plan.turns != plan.turns)

@@ -204,6 +204,12 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
 {
     const enum ccl_collective collective = plan->call->collective;
     const uint32_t places = plan->call->world_size - plan->folded, all = places * plan->parts;
+    const uint32_t parts = scheduled_lanes(plan->call) > 1 ? 1 : plan->parts; /* of a shard */
+    const uint32_t chunks = collective == CCL_ALL_GATHER ? parts : places * parts;
+    const uint32_t window = rs_ag_window(plan->call, chunks);
+    const bool sketch = may_be_sketched(plan, places, window);
+    if (!sketch && schedule_has_room(steps_about(plan, places, window), error) != CW_OK)
+        return NULL;
     struct schedule_builder *const b =
         schedule_builder_create(plan->name, collective, plan->call->world_size, plan->parts);
     if (b == NULL) {
@@ -219,18 +225,12 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
             return NULL;
         }
     schedule_builder_head(b)->in_place = collective == CCL_ALL_REDUCE;
-    const uint32_t parts = scheduled_lanes(plan->call) > 1 ? 1 : plan->parts; /* of a shard */
-    const uint32_t chunks = collective == CCL_ALL_GATHER ? parts : places * parts;
-    struct rs_ag_place p = {.plan = plan,
-                            .b = b,
-                            .ranks = places,
-                            .scratch = scratch_of(plan),
-                            .window = rs_ag_window(plan->call, chunks)};
+    struct rs_ag_place p = {
+        .plan = plan, .b = b, .ranks = places, .scratch = scratch_of(plan), .window = window};
     for (uint32_t rank = 0; rank < plan->call->world_size; rank++)
         schedule_chunks_of(b, rank, collective == CCL_ALL_GATHER ? plan->parts : all,
                            collective == CCL_REDUCE_SCATTER ? plan->parts : all,
                            p.scratch * plan->parts);
-    const bool sketch = may_be_sketched(plan, places, p.window);
     struct rs_ag like = *plan;
     struct rs_ag_part *const part = sketch ? parts_of_sketch(plan) : NULL;
     if (sketch && part == NULL) {

@@ -6,6 +6,7 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/algorithms/scheduled/ring_order.h"
+#include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_cost.h"
 #include "hw/topology/topology.h"
 #include "test/support/schedule_run.h"
@@ -381,6 +382,25 @@ static void halving_goes_over_all_bits_of_many_ranks(void **state)
     config_free(config);
 }
 
+/* A million ranks that send to each other: more steps than any memory has room for. */
+static void a_schedule_without_room_is_refused_before_it_is_made(void **state)
+{
+    (void)state;
+    struct config *const config = machine_of("switch", 64);
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = CCL_REDUCE_SCATTER,
+                                  .world_size = 1u << 20,
+                                  .n_elem = 1u << 20,
+                                  .dtype = LP_F16};
+    struct cw_error error = {.exit_code = CW_OK};
+    assert_null(ccl_algorithm_find("halving_reduce_scatter")->schedule(&call, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+    assert_non_null(strstr(error.text, "a schedule of some 2.2e+12 steps takes "));
+    assert_int_equal(schedule_has_room(1000, &error), CW_OK);
+    config_free(config);
+}
+
 /* Places on lines do not go alike, so their sketch is only near to the whole. */
 static void lines_are_sketched_where_steps_are_very_many(void **state)
 {
@@ -439,6 +459,7 @@ int main(void)
         cmocka_unit_test(messages_are_as_few_as_the_algorithm_says),
         cmocka_unit_test(sketches_are_estimated_like_the_whole),
         cmocka_unit_test(halving_goes_over_all_bits_of_many_ranks),
+        cmocka_unit_test(a_schedule_without_room_is_refused_before_it_is_made),
         cmocka_unit_test(lines_are_sketched_where_steps_are_very_many),
         cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
