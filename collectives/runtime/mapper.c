@@ -63,7 +63,7 @@ static bool is_among(const struct hw_config *hw, enum ccl_mappers mapper, uint32
 
 bool ccl_goes_by_queues(const struct ccl_algorithm *algorithm)
 {
-    return algorithm->machine.peers == NULL &&
+    return algorithm->machine.peers == NULL && algorithm->schedule == NULL &&
            (algorithm->machine.mappers == 0 ||
             (algorithm->machine.mappers & CCL_MAPPER_LEADER_ONLY) != 0);
 }

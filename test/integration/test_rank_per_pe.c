@@ -107,6 +107,10 @@ static void an_algorithm_that_goes_by_sips_is_refused(void **state)
                        "512\n");
     refuse("--set algorithms.lrab_hierarchical_allreduce.mapper=rank_per_pe",
            "lrab_hierarchical_allreduce cannot run on the PEs that rank_per_pe chooses");
+    refuse("--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=rank_per_pe --bytes 1KiB",
+           "ring_rs_ag goes by SIPs, and with the mapper rank_per_pe ranks are PEs");
+    refuse("--algorithm halving_doubling --set algorithms.halving_doubling.mapper=rank_per_pe",
+           "halving_doubling goes by SIPs, and with the mapper rank_per_pe ranks are PEs");
     static const char *const lines[][2] = {
         {"rhd goes", "--algorithm rhd --set algorithms.rhd.topology=ring_1d "
                      "--set algorithms.rhd.mapper=rank_per_pe --bench ccl_reduce_scatter"},
