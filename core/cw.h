@@ -403,13 +403,6 @@ CW_API extern const char *const cw_balance_name[CW_BALANCES]; /* "off", ... */
 typedef void (*cw_least_delays_fn)(void *arg, const uint32_t *lp_worker, uint32_t worker_count,
                                    int64_t *least_delay_ps);
 
-/*
- * How to run a model. Zeros are good defaults, but for end_ps and worker_count, which must be set.
- *
- * Three members decide how fast several workers are: `sync`; `lp_worker`, which should keep LPs
- * that send to each other often on one worker; and `least_delay_ps`, the lookahead. Without
- * lookahead an event may be undone by any other, so nearly all of them need undo, or a wait.
- */
 /* Whether one thread handles all events, while the others sleep, where several would be slower. */
 enum cw_gather {
     CW_GATHER_NEVER,
@@ -417,6 +410,13 @@ enum cw_gather {
     CW_GATHER_OFTEN, /* again and again, at random: for tests */
 };
 
+/*
+ * How to run a model. Zeros are good defaults, but for end_ps and worker_count, which must be set.
+ *
+ * Three members decide how fast several workers are: `sync`; `lp_worker`, which should keep LPs
+ * that send to each other often on one worker; and `least_delay_ps`, the lookahead. Without
+ * lookahead an event may be undone by any other, so nearly all of them need undo, or a wait.
+ */
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;     /* CW_SEQUENTIAL: 1, or more to check a partition's promises */

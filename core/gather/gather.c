@@ -60,6 +60,7 @@ struct gather {
     bool together;                     /* thread 0 runs all workers */
     bool gathered;                     /* worker 0 has all events */
     bool copies;                       /* if so: their records are worker 0's, too (gather.h) */
+    uint64_t copies_left;              /* of one change: records that may still be copied */
     struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last, */
     bool has_width[WAYS];              /* if it has */
     bool started;                      /* the other threads run this drain's main function */
@@ -170,17 +171,21 @@ struct moving {
  * which then counts as the new owner's. */
 static struct cw_event *copy_record(struct worker *from, struct worker *to, struct cw_event *event)
 {
-    struct cw_event *const copy = memory_level(&from->sim->memory) >= MEMORY_TIGHT
-                                      ? NULL
-                                      : event_pool_get(&to->pool, event->payload_bytes);
-    if (copy == NULL) {
+    struct gather *const gather = from->sim->gather;
+    struct cw_event *copy = NULL;
+    if (gather->copies_left > 0 && memory_level(&from->sim->memory) < MEMORY_TIGHT) {
+        gather->copies_left--;
+        copy = event_pool_get(&to->pool, event->payload_bytes);
+    }
+    if (copy != NULL) {
+        memcpy(copy, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+        event_pool_put(&from->pool, event);
+    } else {
         event_pool_count_out(&from->pool);
         event_pool_count_in(&to->pool);
-        return event;
     }
-    memcpy(copy, event, offsetof(struct cw_event, payload) + event->payload_bytes);
-    event_pool_put(&from->pool, event);
-    return copy;
+    event_pool_hand_over(&from->pool);
+    return copy != NULL ? copy : event;
 }
 
 /* If the event's record stays its owner's, it is not looked at: it lies in the other core's cache.
@@ -249,12 +254,11 @@ static void keep_width(struct gather *gather, const struct pending *pending, enu
     gather->has_width[way] = true;
 }
 
-/* Whether the records of all pending events are to be copied (gather.h). */
-static bool may_copy(const struct cw_sim *sim)
+/* The most records that may be copied at a time: their old ones are not given back. */
+static uint64_t copies_most(const struct cw_sim *sim)
 {
-    const uint64_t count = count_pending(sim);
-    return count <= GATHER_COPIED_MAX &&
-           count * COPIED_EVENT_BYTES <= sim->memory.bytes_max / COPIES_SHARE;
+    const uint64_t most = sim->memory.bytes_max / COPIES_SHARE / COPIED_EVENT_BYTES;
+    return most < GATHER_COPIED_MAX ? most : GATHER_COPIED_MAX;
 }
 
 /* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
@@ -281,10 +285,12 @@ static void move_all_to_first(struct timewarp *tw)
     if (tw->rollback.cancelled > 0 &&
         !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
         worker_fail_for_memory(tw->worker);
-    const bool begins = !gather->gathered, tuned = tw->worker->committed > 0;
+    const bool begins = !gather->gathered, tuned = tw->worker->committed > tw->worker->restored;
     if (begins) /* else it was decided then */
-        gather->copies = may_copy(sim) && (sim->config.gather != CW_GATHER_OFTEN ||
-                                           cw_rng_below(&gather->rng, 2) == 0);
+        gather->copies =
+            count_pending(sim) <= copies_most(sim) &&
+            (sim->config.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0);
+    gather->copies_left = copies_most(sim);
     if (begins && tuned)
         keep_width(gather, &tw->worker->pending, WAY_APART);
     for (uint32_t i = 1; i < sim->worker_count; i++)
@@ -300,6 +306,7 @@ static void move_all_to_owners(struct timewarp *tw)
     struct pending *const pending = &tw->worker->pending;
     struct moving moving = {.from = tw->worker, .copies = gather->copies};
     keep_width(gather, pending, WAY_TOGETHER);
+    gather->copies_left = copies_most(tw->worker->sim);
     if (!pending_sift(pending, move_to_owner, &moving) || moving.failed ||
         !change_width(gather, pending, WAY_APART))
         worker_fail_for_memory(tw->worker);

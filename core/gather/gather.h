@@ -47,7 +47,9 @@
  *   - Of more events they are not, since each is a line of another core. A record comes from the
  *     pool of the worker that owns the event's LP, and goes back to it, also while worker 0 handles
  *     all events (worker_pool_of()). An event then costs more: 2 % on one machine, a fifth on
- * another.
+ *     another.
+ * Events that come while they are gathered may make them many more. So at most GATHER_COPIED_MAX
+ * records are copied in one change, and a 32nd of the memory; the rest change their owner.
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H

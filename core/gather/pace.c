@@ -14,15 +14,20 @@
  * of it finds the caches cold: it is chosen where it comes close. The product is over 1, so that a
  * noise of some per cent does not change the way for ever. */
 static const double gain_min[WAYS] = {1.06, 0.96};
-/* Trials in a row that together has to win: the model itself may have been faster just then. A win
- * counts if together came close enough to apart both before and right after it. */
+/* The model itself may have been faster just during a trial, and the best way measured with cold
+ * caches. So a win counts if the way was good enough against the best one both before the trial and
+ * right after it. Together has to win so many trials in a row. */
 #define WINS_MIN 3
-/* Two wins are enough, or one, where together is so much faster than apart was both times. */
+/* Two wins are enough, or one, where together is so much faster than apart was both times. Apart is
+ * chosen without another look at together where it is clearly faster. */
 #define CLEAR    1.25
 #define DECISIVE 2.5
 /* A way that has just begun is measured at the latest after so many times as long as the best one
  * takes for the events that are pending. */
 #define WARM_MOST 2
+/* Nothing is known of the first way's speed. It is measured at the latest after so many times as
+ * long as a change takes: to handle an event that no cache holds takes so much longer. */
+#define WARM_FIRST 8
 /* A trial that is so much slower after a quarter or a half of its time ends then. One that ends
  * below SLOWER_HALF is not repeated soon. */
 #define SLOWER_QUARTER 0.7
@@ -100,13 +105,13 @@ static double best_rate(const struct pace *pace)
     return last > pace->earlier ? last : pace->earlier;
 }
 
-/* The other way was measured. If apart wins it goes on; else the best one returns. */
+/* The other way was measured. If apart wins clearly it goes on; else the best one returns. */
 static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const enum way tried = pace->way;
     const bool wins = pace->rate[tried] > best_rate(pace) * gain_min[tried];
     pace->tries = false;
-    if (wins && tried == WAY_APART) {
+    if (tried == WAY_APART && pace->rate[tried] > best_rate(pace) * CLEAR) {
         choose(pace, tried, now_s, committed, change_s);
         return;
     }
@@ -118,20 +123,28 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     change_way(pace, pace->best, now_s, committed);
 }
 
-/* Together has won a trial, and apart was measured again behind it. */
+/* The wins in a row that a way needs, of which the last one was by that factor. */
+static unsigned wins_needed(enum way way, double gain)
+{
+    if (way == WAY_APART || gain > DECISIVE)
+        return 1;
+    return gain > CLEAR ? 2 : WINS_MIN;
+}
+
+/* The other way has won a trial, and the best way was measured again behind it. */
 static void judge_again(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
-    const double after = pace->rate[WAY_APART], tried = pace->rate[WAY_TOGETHER];
-    const double apart = after > pace->before ? after : pace->before;
+    const enum way other = other_way(pace->best);
+    const double after = pace->rate[pace->best], tried = pace->rate[other];
+    const double best = after > pace->before ? after : pace->before;
     pace->doubts = false;
-    if (tried <= apart * gain_min[WAY_TOGETHER]) {
+    if (tried <= best * gain_min[other]) {
         note_loss(pace, tried);
         return;
     }
     pace->interval_s = INTERVAL_MIN_S;
-    const unsigned wins_min = tried > apart * DECISIVE ? 1 : tried > apart * CLEAR ? 2 : WINS_MIN;
-    if (++pace->wins >= wins_min)
-        choose(pace, WAY_TOGETHER, now_s, committed, change_s);
+    if (++pace->wins >= wins_needed(other, tried / best))
+        choose(pace, other, now_s, committed, change_s);
     else /* the measurement behind this trial comes before the next one */
         begin_trial(pace, now_s, committed);
 }
@@ -193,7 +206,7 @@ static bool has_settled(const struct pace *pace, double elapsed_s, uint64_t comm
                         uint64_t pending, double change_s)
 {
     const double best = pace->rate[pace->best];
-    const double warm_s = best > 0 ? WARM_MOST * (double)pending / best : change_s;
+    const double warm_s = best > 0 ? WARM_MOST * (double)pending / best : WARM_FIRST * change_s;
     return elapsed_s >= SETTLE_S &&
            (committed - pace->committed >= pending || elapsed_s >= SETTLE_S + warm_s);
 }

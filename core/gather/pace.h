@@ -4,9 +4,10 @@
  * ("together"), and says which of the two is to be. A comparison decides speed, and no result.
  *
  * Each way is measured for a moment. The model itself may be faster in one moment than in another:
- * together counts as better only if it comes close to apart both before and behind its trial. The
- * better one is kept. Every so often the other one is tried again for a moment. As long as it
- * loses, the next trial comes later. No more than a fiftieth of the time is spent on trials.
+ * a way counts as better only if it wins against the other one both before and behind its trial,
+ * unless apart wins clearly. The better one is kept. Every so often the other one is tried again
+ * for a moment. As long as it loses, the next trial comes later. No more than a fiftieth of the
+ * time is spent on trials.
  *
  * When the way has changed, most pending events lie in no cache of the core that handles them now.
  * So it is measured once as many events have been handled as are pending.
@@ -28,8 +29,8 @@ struct pace {
     bool settles;      /* the way has just begun: nothing is measured yet */
     bool tries;        /* `way` is on trial */
     bool returns;      /* the best way has just won against a trial */
-    bool doubts;       /* together has won a trial; the next measurement of apart counts, too */
-    double before;     /* events per second apart, before that trial */
+    bool doubts;       /* the other way has won a trial; the next measurement of the best counts */
+    double before;     /* events per second of the best way, before that trial */
     unsigned wins;     /* of trials in a row, by a way that was not chosen yet */
     double rate[WAYS]; /* events per second, when last measured; 0: never */
     double earlier;    /* the rate of the best way, measured before that; 0: never */

@@ -52,6 +52,12 @@ static inline void event_pool_count_in(struct event_pool *pool)
     }
 }
 static inline void event_pool_count_out(struct event_pool *pool) { pool->alive_below_max++; }
+/* An event has gone to another pool, where it counts: also as one of the most at a time. */
+static inline void event_pool_hand_over(struct event_pool *pool)
+{
+    pool->alive_below_max--;
+    pool->alive_max--;
+}
 
 /* The slow way: a record of that class that was never used before. NULL: out of memory. */
 void *event_pool_fresh(struct event_pool *pool, struct event_pool_class *class);

@@ -206,13 +206,17 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
     return safe_ps;
 }
 
-/* One thread that runs all workers waits for none. While events are gathered, the workers without
- * events have nothing to wait for. */
+/*
+ * One thread that runs all workers waits for none. Of them worker 0 alone calls a round because it
+ * waits: it has the first turn, so the round is over after two turns of each worker. The last
+ * worker would end a round, and wait, before the first one ends it. Then it would call the next
+ * round in the same turn, and a round would be on after every turn: events would not be gathered.
+ */
 static uint64_t looks_before_round(const struct timewarp *tw)
 {
     if (!tw->throttle.held)
         return GVT_LOOKS_BEFORE_ROUND;
-    return tw->gathered && tw->index != 0 ? UINT64_MAX : 1;
+    return tw->index != 0 ? UINT64_MAX : 1;
 }
 
 /*

@@ -142,13 +142,15 @@ static void adjust_window(struct throttle *throttle)
     struct throttle_usage *const usage = &throttle->usage;
     const struct shares shares =
         throttle->sync == CW_ADAPTIVE ? shares_adaptive : shares_optimistic;
-    if (throttle->sync == CW_OPTIMISTIC && throttle->window < throttle->window_pays)
-        throttle->window = throttle->window_pays; /* memory was tight */
+    const size_t least = window_that_pays(throttle);
+    if (throttle->squeezed && throttle->window < least)
+        throttle->window = least;
+    throttle->squeezed = false;
     if (usage->processed < USAGE_MIN)
         return;
     throttle->wary = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * shares.much > usage->processed)
-        throttle_narrow(throttle, window_that_pays(throttle));
+        throttle_narrow(throttle, least);
     else if (usage->rolled_back * shares.little < usage->processed)
         throttle_widen(throttle);
     *usage = (struct throttle_usage){0};
@@ -163,6 +165,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
         if (round_ended) { /* half of the events that are live, not of the window */
             throttle->window = live < throttle->window ? live : throttle->window;
             throttle_narrow(throttle, WINDOW_MIN);
+            throttle->squeezed = true;
         }
         throttle->usage = (struct throttle_usage){0}; /* memory decides: usage tells nothing */
     } else if (throttle->sync == CW_STRESS) {

@@ -57,6 +57,7 @@ struct throttle {
     size_t log_bytes_most;  /* that the undo log may take */
     unsigned patience;      /* turns to wait before the next speculative event; */
     bool wary;              /* much speculation was undone: more waiting pays */
+    bool squeezed;          /* tight memory has narrowed the window, and it has not returned */
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */

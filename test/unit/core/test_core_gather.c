@@ -112,6 +112,20 @@ static void a_gain_of_little_does_not_take_the_other_cores(void **state)
     assert_int_equal(machine.pace.best, WAY_TOGETHER);
 }
 
+/* The first measurement finds the caches cold: here together is slow only in the beginning. */
+static void a_slow_beginning_is_not_taken_for_a_slow_way(void **state)
+{
+    (void)state;
+    struct machine machine = {.rate = {24e6, 20e6}, .change_s = 20e-6, .pending = 1024};
+    machine_begin(&machine, WAY_TOGETHER);
+    while (!machine.pace.tries)
+        machine_run(&machine, 0.00005);
+    machine.rate[WAY_TOGETHER] = 30e6;
+    machine_run(&machine, 0.02);
+    assert_int_equal(machine.pace.best, WAY_TOGETHER);
+    assert_true(machine.apart_s < 0.004);
+}
+
 /* Near the ratio at which together is chosen, noise does not change the way for ever. */
 static void a_ratio_near_the_threshold_changes_the_way_once(void **state)
 {
@@ -259,21 +273,26 @@ static void the_window_stays_large_enough_to_pay(void **state)
     assert_int_equal(throttle.window, 1);
 }
 
-/* Tight memory narrows the window of `optimistic` to one event. It does not stay there behind it,
- * not even where as much is undone as leaves the window as it is. */
+/* Tight memory narrows the window to one event. It does not stay there behind it, not even where as
+ * much is undone as leaves the window as it is. */
 static void a_window_that_memory_has_narrowed_returns(void **state)
 {
     (void)state;
-    struct throttle throttle;
-    throttle_init(&throttle, CW_OPTIMISTIC, UINT64_MAX, 2);
-    throttle.level = MEMORY_TIGHT;
-    for (int i = 0; i < 16; i++)
-        throttle_adjust(&throttle, true, 1, 0);
-    assert_int_equal(throttle.window, 1);
-    throttle.level = MEMORY_PLENTY;
-    throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = 50};
-    throttle_adjust(&throttle, true, 0, 0);
-    assert_int_equal(throttle.window, 64);
+    const enum cw_sync modes[] = {CW_OPTIMISTIC, CW_ADAPTIVE};
+    const uint64_t undone[] = {50, 200}; /* of 1,000: between the shares that move the window */
+    for (int i = 0; i < 2; i++) {
+        struct throttle throttle;
+        throttle_init(&throttle, modes[i], UINT64_MAX, 2);
+        throttle.pending = 1000;
+        throttle.level = MEMORY_TIGHT;
+        for (int round = 0; round < 16; round++)
+            throttle_adjust(&throttle, true, 1, 0);
+        assert_int_equal(throttle.window, 1);
+        throttle.level = MEMORY_PLENTY;
+        throttle.usage = (struct throttle_usage){.processed = 1000, .rolled_back = undone[i]};
+        throttle_adjust(&throttle, true, 0, 0);
+        assert_int_equal(throttle.window, 64);
+    }
 }
 
 /* Long enough for several changes of the way. */
@@ -375,8 +394,9 @@ static void records_are_given_back_to_the_owner_of_their_lp(void **state)
     struct cw_sim *const sim = pass_tokens(CW_GATHER_IF_FASTER, stats);
     cw_sim_stats(sim, &sum);
     assert_int_equal(sum.events_committed, DRAINS * TOKENS * (STEPS + 1));
-    for (uint32_t i = 0; i < 2 && sum.gathered_events == sum.events_committed; i++)
-        assert_in_range(stats[i].events_alive_max, TOKENS, TOKENS + 1);
+    /* an event that changes its owner is not counted twice */
+    if (sum.gathered_events == sum.events_committed)
+        assert_in_range(sum.events_alive_max, TOKENS, TOKENS + 1);
     cw_sim_free(sim);
 }
 
@@ -391,6 +411,43 @@ static void records_are_given_back_when_threads_part(void **state)
     cw_sim_free(sim);
 }
 
+enum { LONE_STEPS = 200000 };
+
+static void stay(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    ++*CW_MUT(ctx, (const uint64_t *)state);
+    if (event->number < LONE_STEPS)
+        cw_send(ctx, event->lp, 10, 0, 0, event->number + 1, NULL, 0);
+}
+
+/* The last worker never has an event, and waits. That must not keep the events of the others from
+ * being gathered, nor the threads from parting. */
+static void a_worker_that_waits_for_ever_does_not_hold_up_the_others(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 2; workers <= 5; workers++) {
+        const struct cw_model model = {.name = "lone",
+                                       .lp_count = workers,
+                                       .state_bytes = count_bytes,
+                                       .init = begin_at_zero,
+                                       .handle = stay};
+        const struct cw_config config = {.worker_count = workers,
+                                         .sync = CW_ADAPTIVE,
+                                         .gather = CW_GATHER_OFTEN,
+                                         .end_ps = CW_TIME_MAX};
+        struct cw_error error = {0};
+        struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+        assert_non_null(sim);
+        assert_int_equal(cw_inject(sim, 0, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+        struct cw_stats stats;
+        cw_sim_stats(sim, &stats);
+        assert_int_equal(stats.events_committed, LONE_STEPS + 1);
+        assert_in_range(stats.gathered_events, LONE_STEPS / 8, LONE_STEPS);
+        cw_sim_free(sim);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +456,7 @@ int main(void)
         cmocka_unit_test(a_short_run_of_few_events_has_no_trial),
         cmocka_unit_test(a_trial_that_loses_clearly_ends_early),
         cmocka_unit_test(a_gain_of_little_does_not_take_the_other_cores),
+        cmocka_unit_test(a_slow_beginning_is_not_taken_for_a_slow_way),
         cmocka_unit_test(a_ratio_near_the_threshold_changes_the_way_once),
         cmocka_unit_test(ways_that_are_equal_leave_the_other_cores),
         cmocka_unit_test(a_machine_that_changes_is_noticed),
@@ -412,6 +470,7 @@ int main(void)
         cmocka_unit_test(records_are_given_back_to_the_owner_of_their_lp),
         cmocka_unit_test(records_are_given_back_when_threads_part),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
+        cmocka_unit_test(a_worker_that_waits_for_ever_does_not_hold_up_the_others),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
 }
