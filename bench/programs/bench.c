@@ -268,6 +268,7 @@ static void drop_unfinished(struct bench_session *session, const char *why)
            result->rows[result->row_count - 1].not_run == NULL) {
         struct result_row *const row = &result->rows[--result->row_count];
         free(row->phases);
+        free(row->explain);
         free(result->unfinished.not_run);
         result->unfinished = (struct result_row){.bytes = row->bytes,
                                                  .count = row->count,
