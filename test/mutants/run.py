@@ -23,13 +23,21 @@ hang_s = {}  # (variant, program): how long it may take, from how long it takes 
 
 # (variant, program, environment), the cheap ones first. For core/ those of core/ only: no test of a
 # model has to find the bugs that these miss.
-UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "worker_records", "sim",
-        "rng", "pending", "random", "phold", "stress", "lazy_cancel", "recorder", "balance",
-        "gather", "first_way", "listen", "contract"]
-TESTS = [("asan", f"test/unit/core/test_core_{name}", {}) for name in UNIT] + [
+UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "sim", "rng", "pending",
+        "random", "stress", "lazy_cancel", "recorder", "balance", "gather", "first_way", "listen",
+        "contract"]
+SLOW_UNIT = ["worker_records", "phold"]
+
+
+def unit_tests(names):
+    return [("asan", f"test/unit/core/test_core_{name}", {}) for name in names]
+
+
+TESTS = unit_tests(UNIT) + [
     ("explore-asan", "test/stress/test_explore", {"EXPLORE_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_explore_ties", {"TIES_SEEDS": "300"}),
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
+] + unit_tests(SLOW_UNIT) + [
     ("asan", "test/unit/core/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
     ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
     ("tsan", "test/race/test_race", {}),
