@@ -274,7 +274,7 @@ struct lp_peer {
     uint32_t pending[TL_TAGS]; /* of its notifications, by tag: not yet consumed */
 };
 
-/* A put or a notification that has come before its turn, and the alike ones that follow it. */
+/* A put or a notification that has come before its turn, and the equal ones that follow it. */
 struct lp_early {
     uint32_t src, order, seq; /* of the first: number among its sender's, number as a put */
     uint32_t count;
@@ -447,8 +447,8 @@ _Static_assert(sizeof(struct lp_signal) == 16, "without padding");
 struct lp_load {
     uint32_t pe, stamp;   /* stamp: the generation of the engine's grant */
     uint32_t bytes, sent; /* of the whole, and of its earlier pieces */
-    uint32_t seq; /* of a put: its number; of a load_from: the place in the memory; else the number
-                     in its struct hw_dma_op */
+    uint32_t seq; /* of a put: its number; of a load_from: the place in the memory; else the seq of
+                     its struct hw_dma_op */
     uint32_t order, peer;  /* of a put; peer: of a load_from too */
     uint8_t memory, slice; /* the source */
     uint8_t to;            /* memory: enum hw_memory */

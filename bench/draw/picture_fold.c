@@ -73,7 +73,7 @@ static int by_boxes(const void *left, const void *right)
     return order != 0 ? order : a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* Links in order: alike links become one. */
+/* Links in order: equal links become one. */
 static void merge_links(struct picture *folded)
 {
     size_t kept = 0;

@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* gzip's memory level bounds a block, which has one table of codes: short blocks fit the alike
+/* gzip's memory level bounds a block, which has one table of codes: short blocks fit the similar
  * parts of a timeline best, and 4 packs one by 5 to 10 % better than 9. */
 enum {
     PACKED_BYTES = 1 << 16,

@@ -1,7 +1,7 @@
 /*
  * trial.h: whether a move of parts was worth it, and when the next one may come. Each move is a
  * trial: the events committed per second after it are held against those before. A move that gains
- * too little is taken back, and for a while none is tried. The while doubles with each such move,
+ * too little is taken back, and for a while none is tried. That time doubles with each such move,
  * and is never less than TRIAL_SHARE times the time that the trial has lost.
  *
  * A rate is that of windows of some 30 ms. Time that cannot count, because other threads stood

@@ -88,7 +88,7 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
         lazy_cancel_begin(tw, entry->event);
     tw->current.handling = entry->event;
     tw->current.speculative = speculative;
-    tw->counted = worker->committed; /* leave_handler() counts this event: count_gathered() */
+    tw->counted = worker->committed; /* earlier events are counted already: handle_failure() */
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         change_check_begin(&worker->change_check, block->state, block->state_bytes);
     worker->sim->model.handle(&worker->ctx, block->state, entry->event);

@@ -172,6 +172,7 @@ struct moving {
 static struct cw_event *copy_record(struct worker *from, struct worker *to, struct cw_event *event)
 {
     struct gather *const gather = from->sim->gather;
+    const uint64_t most = to->pool.alive_max;
     struct cw_event *copy = NULL;
     if (gather->copies_left > 0 && memory_level(&from->sim->memory) < MEMORY_TIGHT) {
         gather->copies_left--;
@@ -184,7 +185,8 @@ static struct cw_event *copy_record(struct worker *from, struct worker *to, stru
         event_pool_count_out(&from->pool);
         event_pool_count_in(&to->pool);
     }
-    event_pool_hand_over(&from->pool);
+    if (to->pool.alive_max > most)
+        event_pool_hand_over(&from->pool);
     return copy != NULL ? copy : event;
 }
 
@@ -241,7 +243,8 @@ static uint64_t count_pending(const struct cw_sim *sim)
 }
 
 /* Worker 0 has the events of all workers now, or its own again. Its pending set goes on with the
- * width that it had when it was last in the same way. Of many events it soon finds a better one. */
+ * width that it had when it was last in the same way. Of many events it soon finds another one that
+ * is as good. */
 static bool change_width(struct gather *gather, struct pending *pending, enum way way)
 {
     const struct pending_width *const width = &gather->widths[way];

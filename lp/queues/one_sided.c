@@ -40,7 +40,7 @@ const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
     return place;
 }
 
-/* It is the turn of these alike puts or notifications: they become visible. */
+/* It is the turn of these equal puts or notifications: they become visible. */
 static void land_in_turn(struct lp_run *run, uint32_t pe, const struct lp_early *arrived)
 {
     struct lp_peer *peer = CW_MUT(run->ctx, lp_peer_of(run, pe, arrived->src));

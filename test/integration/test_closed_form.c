@@ -52,7 +52,7 @@ struct law {
     int time, host;
 };
 
-/* Time that is left of transfers at 1 ps each: at most so many. */
+/* Time that is left of transfers at 1 ps each, at most. */
 enum { LEFT_PS_MAX = 40 };
 
 static void check_part(const char *what, const char *args, const struct law *law, long long ps,

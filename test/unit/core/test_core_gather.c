@@ -411,6 +411,40 @@ static void records_are_given_back_when_threads_part(void **state)
     cw_sim_free(sim);
 }
 
+enum { PEAK = 1000, KEPT = 100, KEPT_STEPS = 2000 };
+
+static void die_or_stay(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    ++*CW_MUT(ctx, (const uint64_t *)state);
+    if (event->entity < KEPT && event->number < KEPT_STEPS)
+        cw_send(ctx, 1 - event->lp, 10, 0, event->entity, event->number + 1, NULL, 0);
+}
+
+/* Most events end at once. The others change their owner again and again. */
+static void the_most_events_at_a_time_stay_known(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "few stay",
+                                   .lp_count = 2,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = die_or_stay};
+    const struct cw_config config = {
+        .worker_count = 2, .sync = CW_ADAPTIVE, .gather = CW_GATHER_OFTEN, .end_ps = CW_TIME_MAX};
+    struct cw_error error = {0};
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    for (uint32_t i = 0; i < PEAK; i++)
+        assert_int_equal(cw_inject(sim, i % 2, i, 0, i, 0, NULL, 0, &error), CW_OK);
+    assert_int_equal(cw_drain(sim, &error), CW_OK);
+    struct cw_stats stats;
+    cw_sim_stats(sim, &stats);
+    assert_int_equal(stats.events_committed, PEAK + KEPT * KEPT_STEPS);
+    assert_in_range(stats.gathered_events, 1, stats.events_committed - 1);
+    assert_in_range(stats.events_alive_max, PEAK, 2 * PEAK);
+    cw_sim_free(sim);
+}
+
 enum { LONE_STEPS = 200000 };
 
 static void stay(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
@@ -470,6 +504,7 @@ int main(void)
         cmocka_unit_test(records_are_given_back_to_the_owner_of_their_lp),
         cmocka_unit_test(records_are_given_back_when_threads_part),
         cmocka_unit_test(speculation_is_undone_before_events_gather),
+        cmocka_unit_test(the_most_events_at_a_time_stay_known),
         cmocka_unit_test(a_worker_that_waits_for_ever_does_not_hold_up_the_others),
     };
     return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
