@@ -30,7 +30,7 @@ struct event_pool_class {
 struct event_pool {
     struct event_pool_class classes[EVENT_POOL_CLASSES];
     struct slab_alloc slabs;
-    uint64_t alive_max;      /* the most records that were handed out at a time ... */
+    uint64_t alive_max;      /* the most records in use at a time, less those handed over ... */
     int64_t alive_below_max; /* ... and how many fewer are now: one word changes per event */
 };
 

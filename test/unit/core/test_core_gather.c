@@ -360,20 +360,30 @@ static void pass_on(struct cw_ctx *ctx, const void *state, const struct cw_event
         cw_send(ctx, 1 - event->lp, 10, 0, event->entity, event->number + 1, NULL, 0);
 }
 
+typedef void (*handle_fn)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
+
+/* Each worker has one LP. */
+static struct cw_sim *one_lp_each(uint32_t workers, enum cw_gather gather, handle_fn handle)
+{
+    const struct cw_model model = {.name = "counts",
+                                   .lp_count = workers,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = handle};
+    const struct cw_config config = {
+        .worker_count = workers, .sync = CW_ADAPTIVE, .gather = gather, .end_ps = CW_TIME_MAX};
+    struct cw_error error = {0};
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    return sim;
+}
+
 /* Many drains, each with events for both workers. After each one no worker has a record that was
  * not given back, whichever thread has handled its events. */
 static struct cw_sim *pass_tokens(enum cw_gather gather, struct cw_stats stats[2])
 {
-    const struct cw_model model = {.name = "tokens",
-                                   .lp_count = 2,
-                                   .state_bytes = count_bytes,
-                                   .init = begin_at_zero,
-                                   .handle = pass_on};
-    const struct cw_config config = {
-        .worker_count = 2, .sync = CW_ADAPTIVE, .gather = gather, .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_non_null(sim);
+    struct cw_sim *const sim = one_lp_each(2, gather, pass_on);
     for (int64_t drain = 0; drain < DRAINS; drain++) {
         for (uint32_t i = 0; i < TOKENS; i++)
             assert_int_equal(cw_inject(sim, 1, drain * 10 * (STEPS + 1), 0, i, 0, NULL, 0, &error),
@@ -424,16 +434,8 @@ static void die_or_stay(struct cw_ctx *ctx, const void *state, const struct cw_e
 static void the_most_events_at_a_time_stay_known(void **state)
 {
     (void)state;
-    const struct cw_model model = {.name = "few stay",
-                                   .lp_count = 2,
-                                   .state_bytes = count_bytes,
-                                   .init = begin_at_zero,
-                                   .handle = die_or_stay};
-    const struct cw_config config = {
-        .worker_count = 2, .sync = CW_ADAPTIVE, .gather = CW_GATHER_OFTEN, .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};
-    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-    assert_non_null(sim);
+    struct cw_sim *const sim = one_lp_each(2, CW_GATHER_OFTEN, die_or_stay);
     for (uint32_t i = 0; i < PEAK; i++)
         assert_int_equal(cw_inject(sim, i % 2, i, 0, i, 0, NULL, 0, &error), CW_OK);
     assert_int_equal(cw_drain(sim, &error), CW_OK);
@@ -460,18 +462,8 @@ static void a_worker_that_waits_for_ever_does_not_hold_up_the_others(void **stat
 {
     (void)state;
     for (uint32_t workers = 2; workers <= 5; workers++) {
-        const struct cw_model model = {.name = "lone",
-                                       .lp_count = workers,
-                                       .state_bytes = count_bytes,
-                                       .init = begin_at_zero,
-                                       .handle = stay};
-        const struct cw_config config = {.worker_count = workers,
-                                         .sync = CW_ADAPTIVE,
-                                         .gather = CW_GATHER_OFTEN,
-                                         .end_ps = CW_TIME_MAX};
         struct cw_error error = {0};
-        struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
-        assert_non_null(sim);
+        struct cw_sim *const sim = one_lp_each(workers, CW_GATHER_OFTEN, stay);
         assert_int_equal(cw_inject(sim, 0, 0, 0, 0, 0, NULL, 0, &error), CW_OK);
         assert_int_equal(cw_drain(sim, &error), CW_OK);
         struct cw_stats stats;
