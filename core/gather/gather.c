@@ -167,8 +167,8 @@ struct moving {
     bool failed; /* memory has run out */
 };
 
-/* The record that the event gets from its new owner. Where memory is short it keeps its own one,
- * which then counts as the new owner's. */
+/* The record that the event gets from its new owner. Where memory is short, or no copy is left, it
+ * keeps its own one, which then counts as the new owner's. */
 static struct cw_event *copy_record(struct worker *from, struct worker *to, struct cw_event *event)
 {
     struct gather *const gather = from->sim->gather;
