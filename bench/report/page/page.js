@@ -373,12 +373,16 @@
       const logy = state.logy ?? isWide(lines.flatMap(line => line.rows));
       const figure = FIGURES[state.figure];
       /* one bound for all lines that share it */
-      const seen = new Set();
+      const sharing = new Map();
       for (const line of shown) {
         const key = JSON.stringify(line.bound || []);
-        line.neutral = shown.filter(other => other.group !== line.group).some(other => JSON.stringify(other.bound || []) === key);
-        if (seen.has(key)) line.bound = [];
-        else seen.add(key);
+        if (!sharing.has(key)) sharing.set(key, []);
+        sharing.get(key).push(line);
+      }
+      for (const [one, ...others] of sharing.values()) {
+        const neutral = others.some(other => other.group !== one.group);
+        for (const line of [one, ...others]) line.neutral = neutral;
+        for (const other of others) other.bound = [];
       }
       drawChart(chartBox, {
         lines: shown, x: { label: capital(AXES[state.x].label) + (AXES[state.x].unit ? " (" + AXES[state.x].unit + ")" : ""), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
@@ -410,7 +414,7 @@
           onclick: toggle, onmouseenter: () => light(true), onmouseleave: () => light(false) }, swatch.node(), make("span", {}, name))));
       }
     }
-    function build() {
+    function fillControls() {
       const axes = axesOf();
       if (!axes.includes(state.by)) state.by = -1;
       const logy = state.logy ?? isWide(ran.filter(row => passes(state, row)));
@@ -422,6 +426,9 @@
         check("log y", logy, v => { state.logy = v; draw(); }),
         F_BOUND >= 0 && state.figure === F_TIME ? check("bounds", state.bound, v => { state.bound = v; draw(); }) : null,
         F_MEASURED >= 0 && state.figure === F_TIME ? check("measured", state.measured, v => { state.measured = v; draw(); }) : null].filter(c => c));
+    }
+    function build() {
+      fillControls();
       draw();
     }
     /* Many lines take their colours from the axis of few values. */
@@ -447,7 +454,7 @@
       panel.replaceChildren(make("strong", {}, titleOf(row)), tableOf([...factsOf(row), ["point", point.label], ...(point.command ? [["command", point.command]] : [])]));
     });
     pick();
-    build();
+    fillControls();
     onWidth(chartBox, draw);
   }
 
