@@ -9,7 +9,7 @@ trap 'rm -rf "$logs"' EXIT
 
 # run_one PROGRAM: leaves "PASSED FAILED" in the folder of logs, and says how it went.
 run_one() {
-    local program=$1 log status p f
+    local program=$1 log status p f begun=$SECONDS
     log=$logs/${program//\//_}
     $RUN "$program" >"$log" 2>&1
     status=$?
@@ -21,7 +21,7 @@ run_one() {
         echo "$(cat "$log")
 FAILED $program (exit code $status)"
     else
-        echo "ok $program ($p)"
+        echo "ok $program ($p, $((SECONDS - begun)) s)"
     fi
 }
 export -f run_one
