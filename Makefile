@@ -131,7 +131,9 @@ CHECKED_OBJECTS := $(patsubst %.c,$(OUT)/obj/%.o,$(filter bench/% perf/% collect
 ifneq ($(filter release check,$(VARIANT)),)
   $(CHECKED_OBJECTS): CFLAGS_VARIANT += $(CHECKED)
 endif
-TEST_SOURCES := $(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c test/fuzz/test_*.c)
+# Minutes under a sanitizer: first, so that no core waits for them at the end.
+LONG_TESTS := test/faults/test_faults.c test/faults/test_kills.c test/unit/core/test_core_phold.c test/unit/core/test_core_parallel.c
+TEST_SOURCES := $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(wildcard test/unit/*/test_*.c test/integration/test_*.c test/faults/test_*.c test/fuzz/test_*.c))
 FAULT_TESTS := $(wildcard test/faults/test_*.c)
 TEST_SUPPORT := $(wildcard test/support/*.c)
 TEST_SUPPORT_OBJECTS := $(TEST_SUPPORT:%.c=$(OUT)/obj/%.o)
@@ -209,10 +211,10 @@ asan: setup ## every test under AddressSanitizer and UBSan
 	@$(SUBMAKE) VARIANT=asan all test-binaries
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
-TSAN_TESTS := $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/unit/core/test_core_parallel \
-              $(BUILD)/tsan/test/integration/test_threads \
+TSAN_TESTS := $(foreach t,phold parallel,$(BUILD)/tsan/test/unit/core/test_core_$t) \
+              $(BUILD)/tsan/test/race/test_race $(BUILD)/tsan/test/integration/test_threads \
               $(BUILD)/tsan/test/unit/collectives/test_data_commit \
-              $(foreach t,stress lazy_cancel threads pin stats phold,$(BUILD)/tsan/test/unit/core/test_core_$t) \
+              $(foreach t,stress lazy_cancel threads pin stats,$(BUILD)/tsan/test/unit/core/test_core_$t) \
               $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
 	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)

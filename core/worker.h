@@ -109,7 +109,7 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
 }
 
 /* The pool of the records of an LP's events. While worker 0 handles the events of all workers, it
- * is that of the worker that owns the LP, or worker 0's for all LPs (gather.h). */
+ * is that of the worker that owns the LP, or worker 0's for all LPs (move_events.h). */
 static inline struct event_pool *worker_pool_of(struct worker *worker, uint32_t lp)
 {
     return worker->gathered && worker->lp_worker != NULL ? &worker[worker->lp_worker[lp]].pool

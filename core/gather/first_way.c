@@ -6,13 +6,13 @@
 #include "core/gather/first_way.h"
 
 #include "core/event.h"
-#include "core/gather/gather.h"
+#include "core/gather/move_events.h"
 #include "core/simulation.h"
 #include "core/worker.h"
 
 enum {
-    TOGETHER_MOST = 1 << 10,           /* events, of all workers */
-    GATHERED_MOST = GATHER_COPIED_MAX, /* to gather more costs more */
+    TOGETHER_MOST = 1 << 10,          /* events, of all workers */
+    GATHERED_MOST = MOVES_COPIED_MAX, /* to gather more costs more */
     WINDOW_EVENTS = 32, /* for each worker, within the least lookahead: fewer do not pay */
 };
 

@@ -7,11 +7,10 @@
  */
 #include "core/gather/gather.h"
 
-#include <string.h>
-
 #include "core/balance/migrate.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/gather/first_way.h"
+#include "core/gather/move_events.h"
 #include "core/gather/pace.h"
 #include "core/host/clock.h"
 #include "core/host/pin.h"
@@ -30,10 +29,7 @@ enum {
     EVENTS_PER_NOTE = 1024,
     LOOKS_BEFORE_SLEEP = 2048, /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
-    FEW_EVENTS = 256,
-    COPIES_SHARE = 32,        /* of the memory, for records that are copied, */
-    COPIED_EVENT_BYTES = 128, /* if one takes as much */
-    OFTEN_LOOKS_MAX = 32,     /* CW_GATHER_OFTEN */
+    OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */
 };
 /* A change of owner takes so long for an event; for one that no cache holds, so much longer. */
 static const double change_s_per_event = 12e-9, far_change_s_per_event = 40e-9;
@@ -56,15 +52,12 @@ struct gather {
     _Alignas(128) struct sync_u64 over; /* thread 0's: the drain is over */
     /* thread 0's alone */
     _Alignas(128) struct pace pace;
-    bool paced;                        /* `pace` has begun, in this drain or an earlier one */
-    bool together;                     /* thread 0 runs all workers */
-    bool gathered;                     /* worker 0 has all events */
-    bool copies;                       /* if so: their records are worker 0's, too (gather.h) */
-    uint64_t copies_left;              /* of one change: records that may still be copied */
-    struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last, */
-    bool has_width[WAYS];              /* if it has */
-    bool started;                      /* the other threads run this drain's main function */
-    bool failed;                       /* they cannot be started */
+    bool paced;    /* `pace` has begun, in this drain or an earlier one */
+    bool together; /* thread 0 runs all workers */
+    bool gathered; /* worker 0 has all events */
+    struct event_moves moves;
+    bool started; /* the other threads run this drain's main function */
+    bool failed;  /* they cannot be started */
     gather_start_fn start;
     struct cw_rng rng; /* CW_GATHER_OFTEN */
     uint32_t looks_left;
@@ -141,7 +134,7 @@ static struct figures sum_figures(const struct cw_sim *sim)
 /* The time that it takes to move all events. */
 static double change_s(uint64_t alive)
 {
-    const uint64_t far = alive > GATHER_COPIED_MAX ? alive - GATHER_COPIED_MAX : 0;
+    const uint64_t far = alive > MOVES_COPIED_MAX ? alive - MOVES_COPIED_MAX : 0;
     return change_s_per_event * (double)alive + far_change_s_per_event * (double)far;
 }
 
@@ -158,160 +151,23 @@ static void note_figures(const struct worker *worker, struct worker_slot *slot)
     sync_store_release(&slot->alive, event_pool_alive(&worker->pool));
 }
 
-/* ---- events move: thread 0, while it is alone ------------------------------------------------ */
-
-/* One worker's pending events on their way to others. */
-struct moving {
-    struct worker *from;
-    bool copies; /* their records change their owner, too */
-    bool failed; /* memory has run out */
-};
-
-/* The record that the event gets from its new owner. Where memory is short, or no copy is left, it
- * keeps its own one, which then counts as the new owner's. */
-static struct cw_event *copy_record(struct worker *from, struct worker *to, struct cw_event *event)
-{
-    struct gather *const gather = from->sim->gather;
-    const uint64_t most = to->pool.alive_max;
-    struct cw_event *copy = NULL;
-    if (gather->copies_left > 0 && memory_level(&from->sim->memory) < MEMORY_TIGHT) {
-        gather->copies_left--;
-        copy = event_pool_get(&to->pool, event->payload_bytes);
-    }
-    if (copy != NULL) {
-        memcpy(copy, event, offsetof(struct cw_event, payload) + event->payload_bytes);
-        event_pool_put(&from->pool, event);
-    } else {
-        event_pool_count_out(&from->pool);
-        event_pool_count_in(&to->pool);
-    }
-    if (to->pool.alive_max > most)
-        event_pool_hand_over(&from->pool);
-    return copy != NULL ? copy : event;
-}
-
-/* If the event's record stays its owner's, it is not looked at: it lies in the other core's cache.
+/* ---- events move: entered by way of worker_guard(), as worker 0: memory may run out -----------
  */
-static void move_event(struct moving *moving, struct worker *to, const struct entry *entry)
-{
-    struct entry moved = *entry;
-    if (moving->copies)
-        moved.event = copy_record(moving->from, to, entry->event);
-    if (!pending_push(&to->pending, moved))
-        moving->failed = true;
-}
 
-/* Drops a cancelled event, as its turn would. */
-static bool drop_if_cancelled(struct worker *from, struct cw_event *event)
-{
-    if (from->timewarp->rollback.cancelled == 0 || !(event->reserved & EVENT_CANCELLED))
-        return false;
-    event_pool_put(&from->pool, event);
-    from->timewarp->rollback.cancelled--;
-    return true;
-}
-
-static bool move_to_first(void *arg, const struct entry *entry)
-{
-    struct moving *const moving = arg;
-    if (!drop_if_cancelled(moving->from, entry->event))
-        move_event(moving, moving->from->sim->workers, entry);
-    return true;
-}
-
-static bool move_to_owner(void *arg, const struct entry *entry)
-{
-    struct moving *const moving = arg;
-    struct cw_sim *const sim = moving->from->sim;
-    const uint32_t owner = sim->config.lp_worker[entry_lp(entry)];
-    if (owner != 0)
-        move_event(moving, &sim->workers[owner], entry);
-    return owner != 0;
-}
-
-static bool drop_cancelled_event(void *arg, const struct entry *entry)
-{
-    return drop_if_cancelled(arg, entry->event);
-}
-
-static uint64_t count_pending(const struct cw_sim *sim)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < sim->worker_count; i++)
-        count += pending_count(&sim->workers[i].pending);
-    return count;
-}
-
-/* Worker 0 has the events of all workers now, or its own again. Its pending set goes on with the
- * width that it had when it was last in the same way. Of many events it soon finds another one that
- * is as good. */
-static bool change_width(struct gather *gather, struct pending *pending, enum way way)
-{
-    const struct pending_width *const width = &gather->widths[way];
-    return !gather->copies || pending_reopen(pending, gather->has_width[way] ? width : NULL);
-}
-
-static void keep_width(struct gather *gather, const struct pending *pending, enum way way)
-{
-    gather->widths[way] = pending_width(pending);
-    gather->has_width[way] = true;
-}
-
-/* The most records that may be copied at a time: their old ones are not given back. */
-static uint64_t copies_most(const struct cw_sim *sim)
-{
-    const uint64_t most = sim->memory.bytes_max / COPIES_SHARE / COPIED_EVENT_BYTES;
-    return most < GATHER_COPIED_MAX ? most : GATHER_COPIED_MAX;
-}
-
-/* Takes all pending events from a worker, and gives them to worker 0. Of few events each takes its
- * turn, as at the beginning of a drain: that leaves the buckets as they are. */
-static bool move_from(struct worker *from)
-{
-    struct moving moving = {.from = from, .copies = from->sim->gather->copies};
-    const struct entry *least;
-    if (pending_count(&from->pending) > FEW_EVENTS)
-        return pending_sift(&from->pending, move_to_first, &moving) && !moving.failed;
-    while ((least = pending_peek(&from->pending)) != NULL) {
-        const struct entry entry = *least;
-        pending_pop(&from->pending, least);
-        (void)move_to_first(&moving, &entry);
-    }
-    return !from->pending.out_of_memory && !moving.failed;
-}
-
-/* Entered by way of worker_guard(), as worker 0: memory may run out. */
-static void move_all_to_first(struct timewarp *tw)
+static void gather_events(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
     struct gather *const gather = sim->gather;
-    if (tw->rollback.cancelled > 0 &&
-        !pending_sift(&tw->worker->pending, drop_cancelled_event, tw->worker))
-        worker_fail_for_memory(tw->worker);
-    const bool begins = !gather->gathered, tuned = tw->worker->committed > tw->worker->restored;
-    if (begins) /* else it was decided then */
-        gather->copies =
-            count_pending(sim) <= copies_most(sim) &&
-            (sim->config.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0);
-    gather->copies_left = copies_most(sim);
-    if (begins && tuned)
-        keep_width(gather, &tw->worker->pending, WAY_APART);
-    for (uint32_t i = 1; i < sim->worker_count; i++)
-        if (pending_count(&sim->workers[i].pending) > 0 && !move_from(&sim->workers[i]))
-            worker_fail_for_memory(tw->worker);
-    if (begins && tuned && !change_width(gather, &tw->worker->pending, WAY_TOGETHER))
+    const bool may_copy =
+        sim->config.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0;
+    if (!move_events_to_first(&gather->moves, sim, !gather->gathered, may_copy))
         worker_fail_for_memory(tw->worker);
 }
 
-static void move_all_to_owners(struct timewarp *tw)
+static void scatter_events(struct timewarp *tw)
 {
-    struct gather *const gather = tw->worker->sim->gather;
-    struct pending *const pending = &tw->worker->pending;
-    struct moving moving = {.from = tw->worker, .copies = gather->copies};
-    keep_width(gather, pending, WAY_TOGETHER);
-    gather->copies_left = copies_most(tw->worker->sim);
-    if (!pending_sift(pending, move_to_owner, &moving) || moving.failed ||
-        !change_width(gather, pending, WAY_APART))
+    struct cw_sim *const sim = tw->worker->sim;
+    if (!move_events_to_owners(&sim->gather->moves, sim))
         worker_fail_for_memory(tw->worker);
 }
 
@@ -323,7 +179,8 @@ static void set_gathered(struct cw_sim *sim, bool gathered)
 {
     sim->gather->gathered = sim->workers[0].gathered = gathered;
     /* as in a sequential run: no worker but this one has records */
-    sim->workers[0].lp_worker = gathered && sim->gather->copies ? NULL : sim->config.lp_worker;
+    sim->workers[0].lp_worker =
+        gathered && sim->gather->moves.copies ? NULL : sim->config.lp_worker;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         tw->gathered = gathered;
@@ -385,7 +242,7 @@ static void try_to_gather(struct cw_sim *sim)
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (!worker_guard(&sim->workers[i], receive_all))
             return;
-    if (!worker_guard(first, move_all_to_first))
+    if (!worker_guard(first, gather_events))
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         CW_INVARIANT("I-GATHER-2",
@@ -407,7 +264,7 @@ static bool scatter(struct cw_sim *sim)
     CW_INVARIANT("I-GATHER-3", may_part(sim), "threads part while worker %u is within a round", 0u);
     first->check_below_ps = INT64_MIN;
     set_gathered(sim, false);
-    return worker_guard(first, move_all_to_owners);
+    return worker_guard(first, scatter_events);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

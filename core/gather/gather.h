@@ -35,21 +35,6 @@
  *   1. A thread sets its word, and then looks whether the drain is over, with a full fence between.
  *   2. Thread 0 says that the drain is over, and then clears the words, with a full fence between.
  *   3. So the thread sees that the drain is over, or its word is cleared after it was set.
- *
- * If records came from worker 0's pool and went to other workers with their events, records of
- * several workers would lie on one cache line for good: threads apart were a third slower after one
- * trial. There are two ways around that:
- *   - Of up to GATHER_COPIED_MAX pending events the records are copied, when events gather and when
- *     threads part, so that each worker's events lie in records of its own pool. While worker 0
- *     handles all events, all are its own, and each event costs as much as in a sequential run. The
- *     other workers' records lie idle meanwhile, so this holds only where they are a small share of
- *     the memory.
- *   - Of more events they are not, since each is a line of another core. A record comes from the
- *     pool of the worker that owns the event's LP, and goes back to it, also while worker 0 handles
- *     all events (worker_pool_of()). An event then costs more: 2 % on one machine, a fifth on
- *     another.
- * Events that come while they are gathered may make them many more. So at most GATHER_COPIED_MAX
- * records are copied in one change, and a 32nd of the memory; the rest change their owner.
  */
 #ifndef CORE_GATHER_H
 #define CORE_GATHER_H
@@ -61,9 +46,6 @@ struct cw_error;
 struct cw_sim;
 struct timewarp;
 struct worker;
-
-/* Of more pending events most lie in no cache: their records are not copied. */
-enum { GATHER_COPIED_MAX = 1 << 17 };
 
 /* The host's, between drains. gather_create() sets sim->gather if threads may gather here. Returns
  * an enum cw_exit. */
