@@ -151,8 +151,7 @@ static void note_figures(const struct worker *worker, struct worker_slot *slot)
     sync_store_release(&slot->alive, event_pool_alive(&worker->pool));
 }
 
-/* ---- events move: entered by way of worker_guard(), as worker 0: memory may run out -----------
- */
+/* ---- events move: entered by way of worker_guard(), as worker 0: memory may run out ---------- */
 
 static void gather_events(struct timewarp *tw)
 {
