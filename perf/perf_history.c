@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA = 2, SCHEMA_WITHOUT_RESULTS = 1, BUSY_MS = 10000 };
+enum { SCHEMA = 2, SCHEMA_WITHOUT_RESULTS = 1 };
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, started TEXT NOT NULL,"
@@ -159,7 +159,6 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (database_open(path, flags, history) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
-    sqlite3_busy_timeout(*history, BUSY_MS);
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
     const int version = version_of(*history);

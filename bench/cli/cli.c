@@ -12,6 +12,7 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
+#include "bench/output/atomic_file.h"
 #include "bench/result/interrupt.h"
 #include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
@@ -50,6 +51,7 @@ void cli_end_interrupted(const char *command)
     const char *const name = interrupt_name();
     (void)fflush(stdout);
     fprintf(stderr, "cubewarp %s: interrupted by %s\n", command, name != NULL ? name : "its host");
+    atomic_file_abandon_all();
     _exit(interrupt_exit_code()); /* large machines take a while to be freed */
 }
 

@@ -18,7 +18,7 @@
 #include "collectives/config/input/text.h"
 #include "core/host/program_path.h"
 
-enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64 };
+enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64, PLUGIN_PATH_BYTES = 2 * CCL_NAME_BYTES + 64 };
 
 static const struct plugin_template {
     const char *name;
@@ -88,14 +88,20 @@ static void plugin_fill(FILE *file, const char *text, const struct plugin_names 
     }
 }
 
+static void plugin_path(const struct plugin_template *template, const struct plugin_names *names,
+                        char path[PLUGIN_PATH_BYTES])
+{
+    const bool has_name = strncmp(template->name, "NAME", 4) == 0;
+    const char *const rest = has_name ? template->name + 4 : template->name;
+    snprintf(path, PLUGIN_PATH_BYTES, "%s/%s%.*s", names->name, has_name ? names->name : "",
+             (int)(strlen(rest) - strlen(".in")), rest);
+}
+
 static int plugin_write(const struct plugin_template *template, const struct plugin_names *names,
                         struct cw_error *error)
 {
-    char path[2 * CCL_NAME_BYTES + 64];
-    const bool has_name = strncmp(template->name, "NAME", 4) == 0;
-    const char *const rest = has_name ? template->name + 4 : template->name;
-    snprintf(path, sizeof path, "%s/%s%.*s", names->name, has_name ? names->name : "",
-             (int)(strlen(rest) - strlen(".in")), rest);
+    char path[PLUGIN_PATH_BYTES];
+    plugin_path(template, names, path);
     FILE *const file = fopen(path, "wxe");
     bool ok = file != NULL;
     if (ok) {
@@ -106,6 +112,17 @@ static int plugin_write(const struct plugin_template *template, const struct plu
     if (ok)
         return CW_OK;
     return cw_error_set(error, CW_NO_RESOURCE, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* The folder is new, and so is all that lies in it. */
+static void plugin_remove(const struct plugin_names *names)
+{
+    char path[PLUGIN_PATH_BYTES];
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
+        plugin_path(&templates[i], names, path);
+        (void)unlink(path);
+    }
+    (void)rmdir(names->name);
 }
 
 static int plugin_new(const char *name, struct cw_error *error)
@@ -124,8 +141,10 @@ static int plugin_new(const char *name, struct cw_error *error)
         return cw_error_set(error, errno == EEXIST ? CW_USAGE : CW_NO_RESOURCE,
                             "cannot make the folder %s: %s", name, strerror(errno));
     for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
-        if (plugin_write(&templates[i], &names, error) != CW_OK)
+        if (plugin_write(&templates[i], &names, error) != CW_OK) {
+            plugin_remove(&names);
             return error->exit_code;
+        }
     printf("%s/%s.c, %s/%s.yaml and %s/Makefile are written. Build and try it:\n"
            "  make -C %s run\n  make -C %s verify\n",
            name, name, name, name, name, name, name);

@@ -109,6 +109,7 @@ int commands_main(int argc, char **argv)
      * waits for all cores first: 13 ms, which every run on several threads would wait. */
     (void)sync_can_fence_all();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is told as such */
+    signal(SIGCHLD, SIG_DFL); /* ignored, as a launcher may leave it, it hides how processes end */
     const char *const name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_usage(stdout);

@@ -18,9 +18,23 @@
 
 #define DIGITS_EXACT_PS 1000000000000000 /* 10^15 */
 
+json_t *report_text(const char *text)
+{
+    json_t *const exact = json_string(text);
+    if (exact != NULL)
+        return exact;
+    char *const copy = strdup(text);
+    for (char *at = copy; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at > 126)
+            *at = '?';
+    json_t *const repaired = copy != NULL ? json_string(copy) : NULL;
+    free(copy);
+    return repaired;
+}
+
 static json_t *text_or_null(const char *text)
 {
-    return text[0] == '\0' ? json_null() : json_string(text);
+    return text[0] == '\0' ? json_null() : report_text(text);
 }
 
 static json_t *hash_or_null(bool given, uint64_t hash)
@@ -66,7 +80,7 @@ static json_t *phases_json(const struct result_row *row, bool exact)
     for (size_t i = 0; i < row->phase_count && list != NULL; i++) {
         const struct result_phase *const phase = &row->phases[i];
         json_t *object = json_object();
-        report_put(&object, "name", json_string(phase->name));
+        report_put(&object, "name", report_text(phase->name));
         report_put(&object, "min_ns", json_ns(phase->min_ps));
         put_unless_exact(exact, &object, "mean_ns", json_ns(llround(phase->mean_ps)));
         if (exact)
@@ -88,7 +102,7 @@ static json_t *link_kinds_json(const struct result_row *row, bool exact)
         const struct result_link_kind *const kind = &row->kinds[i];
         const double busy_ps = (double)kind->busy_ps / (double)kind->links;
         json_t *object = json_object();
-        report_put(&object, "kind", json_string(kind->name));
+        report_put(&object, "kind", report_text(kind->name));
         report_put(&object, "links", json_u64(kind->links));
         report_put(&object, "bytes", json_u64(kind->bytes));
         put_unless_exact(exact, &object, "busy",
@@ -109,7 +123,7 @@ static json_t *busiest_json(const struct result_row *row)
     for (size_t i = 0; i < row->link_count && list != NULL; i++) {
         const struct result_link *const link = &row->links[i];
         json_t *object = json_object();
-        report_put(&object, "name", json_string(link->name));
+        report_put(&object, "name", report_text(link->name));
         report_put(&object, "bytes", json_u64(link->bytes));
         report_put(&object, "busy_ns", json_ns(link->busy_ps));
         report_put(&object, "longest queue_ns", json_ns(link->queue_ps_max));
@@ -375,7 +389,7 @@ static json_t *waiting_json(const struct result *result)
         json_t *object = json_object();
         report_put(&object, "pe", json_string(waiting->pe));
         report_put(&object, "rank", json_u64(waiting->rank));
-        report_put(&object, "kernel", json_string(waiting->kernel));
+        report_put(&object, "kernel", report_text(waiting->kernel));
         report_put(&object, "state", json_string(waiting->state));
         report_put(&object, "since_ns", json_ns(waiting->since_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
@@ -390,7 +404,7 @@ static json_t *failure_json(const struct result *result)
 {
     json_t *object = json_object();
     report_put(&object, "exit_code", json_u64((uint64_t)result->failure_code));
-    report_put(&object, "message", json_string(result->failure));
+    report_put(&object, "message", report_text(result->failure));
     report_put(&object, "waiting", waiting_json(result));
     report_put(&object, "pointers", lines_json(result->pointers));
     return object;

@@ -21,6 +21,10 @@ int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_erro
 void report_put(json_t **object, const char *key, json_t *value);
 void report_append(json_t **list, json_t *value);
 
+/* A text that may come from the system, and need not be UTF-8: then each of its bytes but those of
+ * ASCII becomes '?'. NULL: out of memory. */
+json_t *report_text(const char *text);
+
 /* The whole object that report_json() writes. NULL: out of memory. */
 json_t *report_document(const struct result *result);
 /* One row of it; and the object with other rows, which it takes. NULL: out of memory. */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "bench/output/atomic_file.h"
 #include "bench/report/chart.h"
 #include "bench/survey/say.h"
 #include "core/host/output_path.h"
@@ -48,14 +49,14 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-static void plot_data(FILE *out, const struct survey *survey, enum survey_figure figure)
+static void plot_data(FILE *out, const struct survey *survey, const struct plot *plot)
 {
     for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
         fprintf(out, "%s# x\t%s\tbound_us\tmeasured_us\n", s == 0 ? "" : "\n\n",
-                survey_figures[figure].key);
+                survey_figures[plot->figure].key);
         for (size_t i = 0; i < survey->series[s].count; i++) {
             const struct survey_row *const row = &survey->rows[survey->series[s].rows[i]];
-            const double values[] = {survey_x_of(survey, row), row->figure[figure],
+            const double values[] = {survey_x_of(survey, row), row->figure[plot->figure],
                                      row->figure[FIGURE_BOUND], row->figure[FIGURE_MEASURED]};
             if (isnan(values[0]))
                 continue;
@@ -177,26 +178,18 @@ static int plot_path(const char *folder, const char *name, const char *suffix, c
                         suffix, strerror(ENAMETOOLONG));
 }
 
-static FILE *plot_open(const char *folder, const char *name, const char *suffix,
-                       struct cw_error *error)
+typedef void (*plot_writer)(FILE *out, const struct survey *survey, const struct plot *plot);
+
+static int plot_put(const char *folder, const struct survey *survey, const struct plot *plot,
+                    const char *suffix, plot_writer write, struct cw_error *error)
 {
     char path[PATH_MAX];
-    if (plot_path(folder, name, suffix, path, error) != CW_OK)
-        return NULL;
-    FILE *const file = fopen(path, "we");
-    if (file == NULL)
-        cw_error_set(error, CW_NO_RESOURCE, "cannot write %.300s/%s.%s: %s", folder, name, suffix,
-                     strerror(errno));
-    return file;
-}
-
-static int plot_close(FILE *file, const char *folder, const char *name, struct cw_error *error)
-{
-    const bool failed = ferror(file) != 0;
-    if (fclose(file) == 0 && !failed)
-        return CW_OK;
-    return cw_error_set(error, CW_NO_RESOURCE, "cannot write %.300s/%s: %s", folder, name,
-                        strerror(errno != 0 ? errno : EIO));
+    struct atomic_file file;
+    if (plot_path(folder, plot->name, suffix, path, error) != CW_OK ||
+        atomic_file_open(&file, path, error) != CW_OK)
+        return error->exit_code;
+    write(file.stream, survey, plot);
+    return atomic_file_commit(&file, error);
 }
 
 static int plot_run(const char *folder, const char *name, struct cw_error *error)
@@ -241,15 +234,9 @@ static int plot_one(const char *folder, const struct survey *survey, const struc
 {
     if (plot_check_images(folder, plot, error) != CW_OK)
         return error->exit_code;
-    FILE *file = plot_open(folder, plot->name, "dat", error);
-    if (file == NULL)
-        return error->exit_code;
-    plot_data(file, survey, plot->figure);
-    int code = plot_close(file, folder, plot->name, error);
-    if (code != CW_OK || (file = plot_open(folder, plot->name, "gp", error)) == NULL)
-        return error->exit_code;
-    plot_script(file, survey, plot);
-    code = plot_close(file, folder, plot->name, error);
+    int code = plot_put(folder, survey, plot, "dat", plot_data, error);
+    if (code == CW_OK)
+        code = plot_put(folder, survey, plot, "gp", plot_script, error);
     return code == CW_OK ? plot_run(folder, plot->name, error) : code;
 }
 

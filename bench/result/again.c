@@ -25,6 +25,12 @@ static bool is_again(const struct option_row *row)
     return row != NULL && strcmp(row->name, "again") == 0;
 }
 
+/* It would end the options in the middle of the joined line. */
+static bool is_end_of_options(const struct option_row *row, char **words)
+{
+    return row == NULL && strcmp(words[0], "--") == 0;
+}
+
 static void append_words(struct again *again, char **words, int count)
 {
     for (int i = 0; i < count; i++)
@@ -45,7 +51,7 @@ static void note_given(void *arg, const struct option_row *row, char **words, in
 static void take_new(void *arg, const struct option_row *row, char **words, int count)
 {
     struct joining *const joining = arg;
-    if (!is_again(row))
+    if (!is_again(row) && !is_end_of_options(row, words))
         append_words(joining->again, words, count);
 }
 
@@ -53,9 +59,10 @@ static void take_new(void *arg, const struct option_row *row, char **words, int 
 static void take_old(void *arg, const struct option_row *row, char **words, int count)
 {
     struct joining *const joining = arg;
-    if (row != NULL &&
-        (joining->given[row - option_rows] || is_again(row) || row->type == OPTION_OUTPUT ||
-         row->type == OPTION_OUTPUT_FILE || strcmp(row->name, "dump-pointers") == 0))
+    if (is_end_of_options(row, words) ||
+        (row != NULL &&
+         (joining->given[row - option_rows] || is_again(row) || row->type == OPTION_OUTPUT ||
+          row->type == OPTION_OUTPUT_FILE || strcmp(row->name, "dump-pointers") == 0)))
         return;
     append_words(joining->again, words, count);
 }

@@ -328,9 +328,9 @@ int compare_report_json(FILE *file, const struct result_document *a,
             &values, json_pack("{s:s, s:s, s:s}", "key", value->key, "a", value->a, "b", value->b));
     }
     json_t *const object =
-        json_pack("{s:s, s:s, s:s, s:f, s:b, s:I, s:o, s:o, s:o}", "schema", "cubewarp.compare/1",
-                  "a", a->name, "b", b->name, "tolerance_percent", comparison->tolerance_percent,
-                  "same", comparison->differing == 0, "differing",
+        json_pack("{s:s, s:o, s:o, s:f, s:b, s:I, s:o, s:o, s:o}", "schema", "cubewarp.compare/1",
+                  "a", report_text(a->name), "b", report_text(b->name), "tolerance_percent",
+                  comparison->tolerance_percent, "same", comparison->differing == 0, "differing",
                   (json_int_t)comparison->differing, "largest_percent",
                   real_or_null(comparison->largest_percent), "values", values, "results", rows);
     return report_json_object(file, object, 15, error);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/output/atomic_file.h"
 #include "core/host/clock.h"
 #include "core/host/sync.h"
 
@@ -99,6 +100,7 @@ static void *watch_signals(void *unused)
     }
     if (late.fn != NULL)
         late.fn(late.arg, second);
+    atomic_file_abandon_all();
     _exit(interrupt_exit_code());
 }
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/output/result.h"
+#include "bench/output/report_json.h"
 #include "bench/result/changed_values.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_load.h"
@@ -20,21 +20,6 @@
 /* Of the build (bench/build_commit.c); absent where the tests link this file. */
 extern const char cw_build_commit[] __attribute__((weak));
 extern const char cw_build_compiler[] __attribute__((weak));
-
-/* A text of the system, which need not be UTF-8: then each other byte becomes '?'. */
-static json_t *any_text(const char *text)
-{
-    json_t *const exact = json_string(text);
-    if (exact != NULL)
-        return exact;
-    char *const copy = strdup(text);
-    for (char *at = copy; at != NULL && *at != '\0'; at++)
-        if ((unsigned char)*at > 126)
-            *at = '?';
-    json_t *const repaired = copy != NULL ? json_string(copy) : NULL;
-    free(copy);
-    return repaired;
-}
 
 /* Takes the value; false: no memory. */
 static bool put(json_t *object, const char *key, json_t *value)
@@ -46,7 +31,7 @@ static json_t *list_of_line(int argc, char *const *argv)
 {
     json_t *const list = json_array();
     for (int i = 0; i < argc && list != NULL; i++)
-        if (json_array_append_new(list, any_text(argv[i])) != 0) {
+        if (json_array_append_new(list, report_text(argv[i])) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -73,11 +58,11 @@ json_t *provenance_of_line(int argc, char *const *argv)
         folder[0] = '\0';
     json_t *const object = json_object();
     if (object != NULL && put(object, "command_line", list_of_line(argc, argv)) &&
-        put(object, "folder", any_text(folder)) &&
+        put(object, "folder", report_text(folder)) &&
         put(object, "version", json_string(CW_VERSION)) &&
         put(object, "commit", json_string(commit != NULL ? commit : "unknown")) &&
         put(object, "compiler", json_string(compiler != NULL ? compiler : "unknown")) &&
-        put(object, "host", any_text(host)) && put(object, "date", date_now()))
+        put(object, "host", report_text(host)) && put(object, "date", date_now()))
         return object;
     json_decref(object);
     return NULL;
@@ -92,7 +77,7 @@ static json_t *tags_of(const struct run_options *options)
         char name[64];
         const size_t bytes = strcspn(options->tags[i], "=");
         snprintf(name, sizeof name, "%.*s", (int)bytes, options->tags[i]);
-        if (!put(tags, name, any_text(options->tags[i] + bytes + 1))) {
+        if (!put(tags, name, report_text(options->tags[i] + bytes + 1))) {
             json_decref(tags);
             return NULL;
         }
@@ -110,8 +95,8 @@ static void add_changed(void *arg, const char *path, const char *value, const ch
 {
     struct adding *const adding = arg;
     adding->failed |=
-        !put(adding->changed, path, value != NULL ? any_text(value) : json_null()) ||
-        !put(adding->shipped, path, shipped != NULL ? any_text(shipped) : json_null());
+        !put(adding->changed, path, value != NULL ? report_text(value) : json_null()) ||
+        !put(adding->shipped, path, shipped != NULL ? report_text(shipped) : json_null());
 }
 
 /* Adds "changed", the values that a line without options has others of, and "shipped", the values
@@ -145,7 +130,7 @@ static json_t *loaded_of(const struct config *config)
         char hash[17];
         snprintf(hash, sizeof hash, "%016" PRIx64, loaded.contents);
         json_t *const one = json_object();
-        if (one == NULL || !put(one, "file", any_text(loaded.file)) ||
+        if (one == NULL || !put(one, "file", report_text(loaded.file)) ||
             !put(one, "xxh3", loaded.contents != 0 ? json_string(hash) : json_null()) ||
             json_array_append(list, one) != 0) {
             json_decref(one);
@@ -164,7 +149,8 @@ json_t *provenance_of_run(int argc, char *const *argv, const struct run_options 
     struct config *own = NULL;
     json_t *const object = provenance_of_line(argc, argv);
     const bool done =
-        object != NULL && put(object, "preset", preset != NULL ? any_text(preset) : json_null()) &&
+        object != NULL &&
+        put(object, "preset", preset != NULL ? report_text(preset) : json_null()) &&
         put(object, "tags", tags_of(options)) &&
         put_changed(object, config, options->config.no_plugins, shipped != NULL ? shipped : &own) &&
         put(object, "loaded", loaded_of(config));

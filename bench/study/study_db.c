@@ -237,14 +237,14 @@ static int settle_change(struct study_db *db, bool extends, struct cw_error *err
 }
 
 /* A database that is there is this study's, and for the same part of it. */
-static int check_study(struct study_db *db, struct study_shard shard, bool extends,
+static int check_study(struct study_db *db, struct study_shard shard, struct study_opening opening,
                        struct cw_error *error)
 {
     sqlite3_stmt *const statement =
-        prepare(db, "SELECT digest, shard, shards, coalesce(version, ''), coalesce(commit_id, '')"
-                    " FROM study");
+        prepare(db, "SELECT digest, shard, shards, coalesce(version, ''), coalesce(commit_id, ''),"
+                    " text FROM study");
     int code = CW_OK;
-    bool is_another = false;
+    bool is_another = false, is_renamed = false;
     const char *const digest = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
                                    ? (const char *)sqlite3_column_text(statement, 0)
                                    : NULL;
@@ -259,22 +259,26 @@ static int check_study(struct study_db *db, struct study_shard shard, bool exten
     } else {
         const char *const version = (const char *)sqlite3_column_text(statement, 3);
         const char *const commit = (const char *)sqlite3_column_text(statement, 4);
+        const char *const text = (const char *)sqlite3_column_text(statement, 5);
         is_another = strcmp(digest, db->study->digest) != 0;
+        is_renamed = db->study->points != NULL && !opening.keeps_text &&
+                     (text == NULL || strcmp(text, db->study->text) != 0);
         snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
                  version != NULL ? version : "unknown", commit != NULL ? commit : "unknown");
     }
     sqlite3_finalize(statement);
-    return is_another ? settle_change(db, extends, error) : code;
+    if (is_another)
+        return settle_change(db, opening.extends, error);
+    return !is_renamed || study_rename(db->sqlite, db->study) ? code : fail_study_db(db, error);
 }
 
 /* Readers may look while a sweep writes. In this mode a killed process loses the
  * transaction that was open, and nothing else. */
-static int open_sqlite(struct study_db *db, struct study_shard shard, bool extends,
+static int open_sqlite(struct study_db *db, struct study_shard shard, struct study_opening opening,
                        struct cw_error *error)
 {
     if (database_open(db->path, SQLITE_OPEN_READWRITE, &db->sqlite) != SQLITE_OK)
         return fail_study_db(db, error);
-    sqlite3_busy_timeout(db->sqlite, STUDY_BUSY_MS);
     const int64_t application = number_of(db, "PRAGMA application_id");
     const int64_t version = number_of(db, "PRAGMA user_version");
     const int64_t tables = number_of(db, "SELECT count(*) FROM sqlite_master");
@@ -288,7 +292,7 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, bool exten
     int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
     if (code == CW_OK && is_new)
         code = create(db, shard, error);
-    return code == CW_OK ? check_study(db, shard, extends, error) : code;
+    return code == CW_OK ? check_study(db, shard, opening, error) : code;
 }
 
 static int prepare_all(struct study_db *db, struct cw_error *error)
@@ -319,7 +323,7 @@ int study_db_open(const char *path, const struct study *study, struct study_shar
     (*db)->lock = -1;
     int code = lock_file(*db, opening, error);
     if (code == CW_OK)
-        code = open_sqlite(*db, shard, opening.extends, error);
+        code = open_sqlite(*db, shard, opening, error);
     if (code == CW_OK)
         code = prepare_all(*db, error);
     if (code != CW_OK) {
@@ -380,6 +384,14 @@ int study_db_states(struct study_db *db, enum study_state *states, struct cw_err
     }
     sqlite3_finalize(statement);
     return result == SQLITE_DONE ? CW_OK : fail_study_db(db, error);
+}
+
+int study_db_wrong(struct study_db *db, uint32_t *count, struct cw_error *error)
+{
+    const int64_t number =
+        number_of(db, "SELECT count(*) FROM point WHERE state = 'done' AND exit_code = 1");
+    *count = number > 0 ? (uint32_t)number : 0;
+    return number != NO_NUMBER ? CW_OK : fail_study_db(db, error);
 }
 
 static bool insert_point(struct study_db *db, uint32_t point, const struct study_outcome *outcome)

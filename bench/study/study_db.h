@@ -16,8 +16,6 @@
 
 struct study_db;
 
-enum { STUDY_BUSY_MS = 10000 }; /* that a reader or a writer waits for another */
-
 enum study_state {
     STUDY_OPEN,
     STUDY_DONE,
@@ -47,6 +45,7 @@ struct study_opening {
     bool must_exist; /* else, and without extends, it is created where there is none */
     bool extends;    /* it must be there, may be another study's, and becomes this one's
                       * (study_extend.h) */
+    bool keeps_text; /* else it takes over names and the text of the study, where these changed */
 };
 
 /*
@@ -66,6 +65,8 @@ const char *study_db_creator(const struct study_db *db);
 
 /* The state of each point, STUDY_OPEN where it has not ended: states[point_count]. */
 int study_db_states(struct study_db *db, enum study_state *states, struct cw_error *error);
+/* How many points have a result whose data are wrong. */
+int study_db_wrong(struct study_db *db, uint32_t *count, struct cw_error *error);
 /* Records a point's end, in the transaction that is open; opens one. */
 int study_db_record(struct study_db *db, uint32_t point, const struct study_outcome *outcome,
                     struct cw_error *error);

@@ -140,6 +140,11 @@ bool study_extend_refuse(sqlite3 *sqlite, const struct study *study, const char 
 
 /* ---- extending ------------------------------------------------------------------------------- */
 
+#define NAMING                                                                                     \
+    "UPDATE point SET (label, command) ="                                                          \
+    " (SELECT c.label, c.command FROM coming c WHERE c.id = point.id);"
+static const char naming[] = NAMING;
+
 /* All tables but `axis` and the returning points' rows. */
 static const char moving[] =
     "CREATE TABLE IF NOT EXISTS former (digest TEXT PRIMARY KEY, label TEXT NOT NULL, command TEXT"
@@ -160,9 +165,7 @@ static const char moving[] =
     "UPDATE link SET point = -point;"
     "UPDATE point SET ordinal = -(SELECT r.id FROM renumbered r WHERE r.was = point.id);"
     "UPDATE point SET id = ordinal;"
-    "UPDATE point SET id = -id, ordinal = -ordinal - 1;"
-    "UPDATE point SET (label, command) ="
-    " (SELECT c.label, c.command FROM coming c WHERE c.id = point.id);"
+    "UPDATE point SET id = -id, ordinal = -ordinal - 1;" NAMING
     "CREATE TEMP TABLE comeback AS SELECT c.id AS id, c.digest AS digest FROM coming c"
     " JOIN former USING (digest);"
     "INSERT INTO point SELECT r.id, r.id - 1, c.digest, c.label, c.command, f.state, f.tries,"
@@ -231,6 +234,14 @@ static bool update_study(sqlite3 *sqlite, const struct study *study)
               sqlite3_bind_int64(update, 6, study->point_count) == SQLITE_OK && extend_step(update);
     sqlite3_finalize(update);
     return is_done;
+}
+
+bool study_rename(sqlite3 *sqlite, const struct study *study)
+{
+    return extend_execute(sqlite, "BEGIN IMMEDIATE") && fill_coming(sqlite, study) &&
+           extend_execute(sqlite, naming) && extend_execute(sqlite, "DELETE FROM axis") &&
+           insert_all_axes(sqlite, study) && update_study(sqlite, study) &&
+           extend_execute(sqlite, "DROP TABLE coming; COMMIT");
 }
 
 bool study_extend(sqlite3 *sqlite, const struct study *study)

@@ -23,5 +23,8 @@ bool study_extend_refuse(sqlite3 *sqlite, const struct study *study, const char 
  * open then, and the caller closes the database, which is as it was.
  */
 bool study_extend(sqlite3 *sqlite, const struct study *study);
+/* Takes over the text and all names of a study whose points are those of the database. As
+ * study_extend(). */
+bool study_rename(sqlite3 *sqlite, const struct study *study);
 
 #endif

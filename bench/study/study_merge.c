@@ -51,7 +51,6 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     *told = (struct told){0};
     const bool is_study =
         database_open(path, SQLITE_OPEN_READWRITE, &sqlite) == SQLITE_OK &&
-        sqlite3_busy_timeout(sqlite, STUDY_BUSY_MS) == SQLITE_OK &&
         sqlite3_prepare_v2(sqlite, "SELECT name, about, text, file, digest, points FROM study", -1,
                            &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW;
@@ -131,6 +130,8 @@ int study_merge(const char *path, const char *const *inputs, size_t count,
         code = cw_error_memory(error, "the points of the study");
     if (code == CW_OK)
         code = study_db_states(db, states, error);
+    if (code == CW_OK)
+        code = study_db_wrong(db, &merged->wrong, error);
     merged->points = told.study.point_count;
     for (uint32_t i = 0; i < merged->points && code == CW_OK; i++) {
         merged->ended += states[i] != STUDY_OPEN;

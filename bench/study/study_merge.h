@@ -10,6 +10,7 @@
 
 struct study_merged {
     uint32_t points, ended, done; /* of the study; in the database; of these with a result */
+    uint32_t wrong;               /* of those: with wrong data */
 };
 
 /*

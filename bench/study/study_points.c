@@ -3,6 +3,7 @@
  */
 #include "bench/study/study_points.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,13 +261,32 @@ static bool ends_in(const char *text, const char *end)
     return bytes >= tail && strcmp(text + bytes - tail, end) == 0;
 }
 
-/* Whether a setting's argument is the name of a file that decides results. */
-static bool names_file(const struct study_setting *setting)
+/* Whether a key's value is in a file: "./file.so:symbol", or "./file.xml". */
+static bool key_names_file(const struct study_setting *setting, char path[PATH_MAX])
+{
+    static const char *const keys[] = {".module", ".mapper", ".validator"};
+    const char *const value = setting->argument + strlen(setting->name) + 1; /* behind KEY= */
+    bool is_such = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        is_such |= ends_in(setting->name, keys[i]);
+    const size_t quote = value[0] == '"';
+    snprintf(path, PATH_MAX, "%.*s", (int)(strlen(value) - 2 * quote), value + quote);
+    char *const colon = strrchr(path, ':');
+    if (colon != NULL)
+        *colon = '\0';
+    return is_such && (colon != NULL || ends_in(path, ".xml"));
+}
+
+/* Whether a setting names a file that decides results. */
+static bool names_file(const struct study_setting *setting, char path[PATH_MAX])
 {
     static const char *const options[] = {"topology", "components", "ccl", "data", "measured"};
     const char *const text = setting->argument;
     if (text == NULL)
         return false;
+    if (strcmp(setting->option, "--set") == 0)
+        return key_names_file(setting, path);
+    snprintf(path, PATH_MAX, "%s", text);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(setting->name, options[i]) == 0)
             return true;
@@ -300,6 +320,7 @@ static void put_digest(XXH3_state_t *state, char digest[STUDY_DIGEST_BYTES])
 
 static void digest_point(XXH3_state_t *state, struct study *study, struct study_point *point)
 {
+    char path[PATH_MAX];
     struct study_settings settings = study_settings_at(study, point->at);
     study->arena.failed |= settings.list == NULL;
     if (settings.count > 1)
@@ -311,8 +332,8 @@ static void digest_point(XXH3_state_t *state, struct study *study, struct study_
         for (size_t k = 0; k < 2 && !setting->is_off; k++)
             if (texts[k] != NULL)
                 (void)XXH3_128bits_update(state, texts[k], strlen(texts[k]) + 1);
-        if (!setting->is_off && names_file(setting))
-            digest_file(state, setting->argument);
+        if (!setting->is_off && names_file(setting, path))
+            digest_file(state, path);
     }
     put_digest(state, point->digest);
     free(settings.list);

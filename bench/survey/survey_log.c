@@ -13,7 +13,7 @@
 #include "bench/study/damaged_database.h"
 #include "perf/database.h"
 
-enum { LOG_LINE_BYTES = 1024, LOG_CELLS = 12, HISTORY_BUSY_MS = 5000 };
+enum { LOG_LINE_BYTES = 1024, LOG_CELLS = 12 };
 
 const char survey_log_header[] = "round,wall_s,gvt_ps,";
 
@@ -240,7 +240,6 @@ int survey_history_read(struct survey *survey, const char *path, struct cw_error
     char *const source = survey_text(survey, path);
     int step = SQLITE_ERROR;
     if (source != NULL && database_open(path, SQLITE_OPEN_READONLY, &db) == SQLITE_OK) {
-        sqlite3_busy_timeout(db, HISTORY_BUSY_MS);
         const int prepared = prepare_rows(db, &rows);
         survey->no_memory |= prepared == SQLITE_NOMEM;
         if (prepared == SQLITE_OK)

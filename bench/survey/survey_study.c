@@ -12,8 +12,6 @@
 #include "bench/survey/survey_result.h"
 #include "perf/database.h"
 
-enum { STUDY_BUSY_MS = 5000 };
-
 struct study_reader {
     sqlite3 *db;
     sqlite3_stmt *points, *axes;
@@ -169,7 +167,6 @@ int survey_study_read(struct survey *survey, const char *path, struct cw_error *
     if (database_open(path, SQLITE_OPEN_READONLY, &reader.db) != SQLITE_OK) {
         code = study_fail(&reader);
     } else {
-        sqlite3_busy_timeout(reader.db, STUDY_BUSY_MS);
         code = study_read_head(&reader);
         if (code == CW_OK)
             code = study_read_points(&reader);

@@ -34,11 +34,14 @@ static void default_db(const char *study_path, struct study_shard shard, char pa
 }
 
 static void print_summary(const struct study *study, const char *path, uint32_t count,
-                          const struct sweep_counts *counts)
+                          const struct sweep_counts *counts, uint32_t wrong)
 {
     const uint32_t *const ended = counts->ended;
     if (count == 0) {
-        printf("%s: nothing to run; all results are in %s\n", study->name, path);
+        printf("%s: nothing to run; all results are in %s", study->name, path);
+        if (wrong > 0)
+            printf("; %u with wrong data", wrong);
+        putchar('\n');
         return;
     }
     const uint32_t all =
@@ -56,17 +59,17 @@ static void print_summary(const struct study *study, const char *path, uint32_t 
         printf("interrupted; the same command runs the other %u points\n", count - all);
 }
 
-/* The exit code of a sweep that went as it should; that which states say counts, of this and of
- * earlier sweeps. */
+/* The exit code of a sweep that went as it should; all points count, also those of earlier sweeps.
+ */
 static int sweep_code(const struct study *study, const enum study_state *states,
-                      const struct sweep_counts *counts)
+                      const struct sweep_counts *counts, uint32_t wrong)
 {
     if (counts->signal_number != 0)
         return 128 + counts->signal_number;
     for (uint32_t i = 0; i < study->point_count; i++)
         if (states[i] > STUDY_DONE)
             return CW_PROGRAM_FAILED;
-    return counts->wrong > 0 ? CW_DATA_WRONG : CW_OK;
+    return wrong > 0 ? CW_DATA_WRONG : CW_OK;
 }
 
 /* Runs the points of a plan, or lists them. */
@@ -76,6 +79,7 @@ static int run_points(const struct study *study, const struct sweep_options *opt
 {
     struct sweep_counts counts = {0};
     struct sweep_plan plan = {0};
+    uint32_t wrong = 0;
     enum study_state *const states = calloc(study->point_count, sizeof *states);
     int code = states == NULL ? cw_error_memory(error, "the points of the study")
                : db == NULL   ? CW_OK
@@ -92,9 +96,11 @@ static int run_points(const struct study *study, const struct sweep_options *opt
             code = sweep_run(&plan, &counts, error);
         if (code == CW_OK)
             code = study_db_states(db, states, error);
+        if (code == CW_OK)
+            code = study_db_wrong(db, &wrong, error);
         if (code == CW_OK) {
-            print_summary(study, path, plan.count, &counts);
-            code = sweep_code(study, states, &counts);
+            print_summary(study, path, plan.count, &counts, wrong);
+            code = sweep_code(study, states, &counts, wrong);
         }
     }
     sweep_plan_free(&plan);
@@ -120,10 +126,11 @@ static int sweep_study(const struct study *study, const struct sweep_options *op
         return cw_error_set(error, CW_USAGE,
                             "--extend is for a whole study, since points change their parts: merge "
                             "the parts first, and extend the whole");
-    code = study_db_open(
-        path, study, shard,
-        (struct study_opening){.must_exist = options->resume, .extends = options->extend}, &db,
-        error);
+    code = study_db_open(path, study, shard,
+                         (struct study_opening){.must_exist = options->resume,
+                                                .extends = options->extend,
+                                                .keeps_text = options->dry_run},
+                         &db, error);
     if (code != CW_OK)
         return code;
     code = run_points(study, options, db, path, shard, error);
@@ -138,9 +145,14 @@ static int merge_parts(const struct sweep_options *options, struct cw_error *err
         study_merge(options->db, options->inputs, options->input_count, &merged, error);
     if (code != CW_OK)
         return code;
-    printf("%s: %u of %u points, %u done, %u not done, %u missing\n", options->db, merged.ended,
+    printf("%s: %u of %u points, %u done, %u not done, %u missing", options->db, merged.ended,
            merged.points, merged.done, merged.ended - merged.done, merged.points - merged.ended);
-    return merged.done == merged.points ? CW_OK : CW_PROGRAM_FAILED;
+    if (merged.wrong > 0)
+        printf("; %u with wrong data", merged.wrong);
+    putchar('\n');
+    if (merged.done < merged.points)
+        return CW_PROGRAM_FAILED;
+    return merged.wrong > 0 ? CW_DATA_WRONG : CW_OK;
 }
 
 int sweep_main(int argc, char **argv)

@@ -47,8 +47,11 @@ static void catch_signals(struct sigaction before[3])
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = note_signal};
     signal_seen = 0;
-    for (int i = 0; i < 3; i++)
-        sigaction(numbers[i], &action, &before[i]);
+    for (int i = 0; i < 3; i++) {
+        sigaction(numbers[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) /* as under nohup */
+            sigaction(numbers[i], &action, NULL);
+    }
 }
 
 static void leave_signals(const struct sigaction before[3])

@@ -451,6 +451,17 @@ static void a_limit_on_file_sizes_is_a_failed_write(void **state)
     }
 }
 
+/* A new folder of a plug-in has all of its files, or it is not there. */
+static void a_new_plugin_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    const int status = system("ulimit -f 0; exec \"${CUBEWARP:-build/cubewarp}\" plugin new "
+                              "half_a_plugin >/dev/null 2>&1");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 4);
+    assert_int_not_equal(access("half_a_plugin", F_OK), 0);
+}
+
 static void too_little_memory_is_exit_code_4(void **state)
 {
     (void)state;
@@ -501,6 +512,7 @@ int main(void)
         cmocka_unit_test(csv_has_a_heading_and_a_row_for_each_size),
         cmocka_unit_test(an_output_file_is_whole_or_not_there),
         cmocka_unit_test(a_limit_on_file_sizes_is_a_failed_write),
+        cmocka_unit_test(a_new_plugin_is_whole_or_not_there),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
     };
     return cmocka_run_group_tests_name("cli", tests, make_folder, remove_folder);

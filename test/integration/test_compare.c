@@ -126,9 +126,38 @@ static void a_line_runs_again(void **state)
     output = run_line(2, "compare %s %s/a", folder, folder);
     assert_non_null(strstr(output.err, ": nothing can be read from it; expected a result"));
     run_output_free(&output);
+    /* The end of options of the first line is none of the new one. */
+    output = run_line(0, "run --preset tiny --bytes 1KiB --json %s/c --", folder);
+    run_output_free(&output);
+    expect_text(run_line(0, "run --again %s/c --threads 2", folder), "# the same within 0 %");
     output = run_line(2, "run --again %s/a --againn", folder);
     assert_non_null(strstr(output.err, "unknown option '--againn'"));
     run_output_free(&output);
+}
+
+/* A name of a file need not be UTF-8; JSON has to be. */
+static void names_that_are_no_utf8_lose_no_result(void **state)
+{
+    (void)state;
+    static const char measured[] = "# size count type redop time algbw busbw\n"
+                                   " 1024 512 half sum 10 1 1\n";
+    char path[100];
+    snprintf(path, sizeof path, "%s/\xff.txt", folder);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(measured, file);
+    assert_int_equal(fclose(file), 0);
+    char options[200];
+    snprintf(options, sizeof options, "--bytes 1KiB --measured %s", path);
+    make("\xfe", options);
+    expect_text(run_line(0, "compare %s/\xfe %s/\xfe --format json", folder, folder), "/?\",");
+    snprintf(path, sizeof path, "%s/\xfe", folder);
+    json_t *const json = json_load_file(path, 0, NULL);
+    const char *const name =
+        json_string_value(json_object_get(json_object_get(json, "measured"), "file"));
+    assert_non_null(name);
+    assert_non_null(strstr(name, "/?.txt"));
+    json_decref(json);
 }
 
 static void copy_and_append(const char *from, const char *to, const char *tail)
@@ -212,7 +241,7 @@ static int make_folder(void **state) { return mkdtemp(folder) != NULL ? build(st
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"a", "b", "c", "golden"};
+    static const char *const names[] = {"a", "b", "c", "golden", "\xfe", "\xff.txt"};
     char path[256];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -228,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_slower_link_is_named),
         cmocka_unit_test(a_golden_file_guards_times_and_bits),
         cmocka_unit_test(a_line_runs_again),
+        cmocka_unit_test(names_that_are_no_utf8_lose_no_result),
         cmocka_unit_test(the_digest_covers_a_shared_object),
         cmocka_unit_test(a_result_that_was_cut_short_is_compared_as_far_as_it_goes),
         cmocka_unit_test(wrong_lines_are_refused),

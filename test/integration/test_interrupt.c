@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "core/host/clock.h"
+#include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
 enum { WORDS_MAX = 40, TEXT_BYTES = 65536 };
@@ -34,6 +36,7 @@ struct child {
 };
 
 static char folder[] = "/tmp/cubewarp-interrupt-XXXXXX";
+static const char *preloaded; /* a shared object before the program's own; NULL: none */
 
 static void start(struct child *child, const char *line)
 {
@@ -58,6 +61,10 @@ static void start(struct child *child, const char *line)
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
         for (int i = 3; i < 64; i++)
             close(i);
+        if (preloaded != NULL) {
+            setenv("LD_PRELOAD", preloaded, 1);
+            setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
+        }
         if (chdir(folder) == 0)
             execv(path, argv);
         _exit(127);
@@ -220,6 +227,42 @@ static void a_stretch_without_a_drain_ends_too(void **state)
     assert_non_null(strstr(text, ",\"interrupted\"\n"));
 }
 
+/* Where files aside have names from the start they go with the program, also at a second signal. */
+static void files_aside_are_removed(void **state)
+{
+    static const char *const lines[] = {
+        "run --preset tiny --bytes 1KiB --iters 100000 --no-data --trace r.trace --ccl-trace r.ccl",
+        "phold --end 1s --engine-log r.csv --json r.json"};
+    static struct built_plugin named_asides;
+    glob_t found;
+    char pattern[64];
+    int status;
+    (void)state;
+    assert_int_equal(built_plugin_make(&named_asides, "named_asides"), 0);
+    snprintf(pattern, sizeof pattern, "%s/*.part", folder);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct child child;
+        preloaded = named_asides.path;
+        start(&child, lines[i]);
+        preloaded = NULL;
+        wait_until_it_watches(&child);
+        for (int k = 0; k < 6000 && glob(pattern, 0, NULL, &found) != 0; k++)
+            usleep(10000);
+        assert_true(found.gl_pathc > 0);
+        globfree(&found);
+        kill(child.pid, SIGINT);
+        usleep(1000); /* signals of one number that wait are one */
+        kill(child.pid, SIGINT);
+        (void)says(&child, "\x01", 60);
+        assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
+        close(child.out);
+        close(child.in);
+        assert_int_equal(status, 130 << 8);
+        assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
+    }
+    assert_int_equal(built_plugin_remove(&named_asides), 0);
+}
+
 static void other_commands_end_with_the_code(void **state)
 {
     (void)state;
@@ -283,6 +326,7 @@ int main(void)
         cmocka_unit_test(signals_end_a_drain),
         cmocka_unit_test(rows_are_there_before_the_end),
         cmocka_unit_test(a_stretch_without_a_drain_ends_too),
+        cmocka_unit_test(files_aside_are_removed),
         cmocka_unit_test(other_commands_end_with_the_code),
         cmocka_unit_test(a_failing_run_keeps_its_rows),
     };

@@ -125,12 +125,36 @@ static void files_of_other_kinds_are_refused(void **state)
     run_output_free(&output);
 }
 
+/* Beyond the limit on files nothing can be written: the file of before is there. */
+static void data_of_a_plot_are_whole_or_old(void **state)
+{
+    char command[400], path[100], *text;
+    (void)state;
+    snprintf(path, sizeof path, "%s/time.dat", folder);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("old", file);
+    assert_int_equal(fclose(file), 0);
+    snprintf(command, sizeof command,
+             "ulimit -f 0; exec \"${CUBEWARP:-build/cubewarp}\" report %s/a.json --plots %s "
+             ">/dev/null 2>&1",
+             folder, folder);
+    const int status = system(command);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 4);
+    text = read_whole("time.dat");
+    assert_string_equal(text, "old");
+    free(text);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_has_all_files_and_loads_nothing),
         cmocka_unit_test(tables_have_a_line_for_each_row),
         cmocka_unit_test(files_of_other_kinds_are_refused),
+        cmocka_unit_test(data_of_a_plot_are_whole_or_old),
     };
     return cmocka_run_group_tests(tests, make_results, remove_results);
 }

@@ -279,6 +279,30 @@ static void a_changed_study_keeps_the_points_that_agree(void **state)
     databases_are_equal("grown", "whole");
 }
 
+static void change(const char *db, const char *text)
+{
+    sqlite3 *sqlite;
+    assert_int_equal(sqlite3_open(file_of(db, "sqlite"), &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(sqlite, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
+}
+
+/* Wrong data count in each sweep, and where parts are merged. */
+static void wrong_data_are_not_forgotten(void **state)
+{
+    (void)state;
+    write_study("wrong", "base: {preset: tiny, no-data: true}\naxes: {seed: [1, 2]}\n");
+    free(sweep(0, "wrong", "wrong", ""));
+    change("wrong", "UPDATE point SET exit_code = 1 WHERE ordinal = 1");
+    char *const out = sweep(1, "wrong", "wrong", "");
+    assert_non_null(strstr(out, "wrong.sqlite; 1 with wrong data\n"));
+    free(out);
+    struct run_output merged = run_line(1, "sweep merge --db %s %s", file_of("merged", "sqlite"),
+                                        file_of("wrong", "sqlite"));
+    assert_non_null(strstr(merged.out, "2 done, 0 not done, 0 missing; 1 with wrong data\n"));
+    run_output_free(&merged);
+}
+
 static void a_damaged_database_is_refused(void **state)
 {
     (void)state;
@@ -411,7 +435,8 @@ static int count_points(const char *db)
     return count;
 }
 
-/* The first kill may be of the whole job: nothing is recorded for it. */
+/* The first kill may be of the whole job: nothing is recorded for it. Signals that a launcher has
+ * ignored change nothing. */
 static void a_point_whose_process_is_killed_runs_again_once(void **state)
 {
     (void)state;
@@ -419,8 +444,13 @@ static void a_point_whose_process_is_killed_runs_again_once(void **state)
     write_study("crash",
                 "base: {preset: pod64, bytes: 64KiB, iters: 100000, no-data: true}\n"
                 "axes: {case: {long: {seed: 1}, short: {bytes: 1KiB, preset: tiny, iters: 1}}}\n");
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGCHLD, SIG_IGN);
     const pid_t sweeping = begin_sweep("crash", "crash", "-j1");
+    signal(SIGHUP, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL);
     const pid_t first = busy_worker_of(sweeping, 0);
+    assert_int_equal(kill(sweeping, SIGHUP), 0);
     assert_int_equal(kill(first, SIGKILL), 0);
     for (int i = 0; i < TRIES_MAX && count_points("crash") == 0; i++)
         usleep(100000);
@@ -542,6 +572,7 @@ int main(void)
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_database_that_is_not_there_is_refused_with_the_nearest_name),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
+        cmocka_unit_test(wrong_data_are_not_forgotten),
         cmocka_unit_test(a_damaged_database_is_refused),
         cmocka_unit_test(failures_stop_no_other_point),
         cmocka_unit_test(options_that_would_do_nothing_are_refused),

@@ -180,6 +180,32 @@ static void digests_are_of_settings_and_not_of_their_place(void **state)
     study_free(b);
 }
 
+/* So are those of the files that settings name, also of code. */
+static void digests_are_of_named_files(void **state)
+{
+    static const char *const settings[] = {"algorithms.mine.module: %s.so:algorithm",
+                                           "algorithms.mine.mapper: '%s.so:mapper'", "data: %s.so"};
+    char name[sizeof path + 8];
+    (void)state;
+    snprintf(name, sizeof name, "%s.so", path);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        char setting[100], text[200], digests[2][STUDY_DIGEST_BYTES];
+        snprintf(setting, sizeof setting, settings[i], path);
+        snprintf(text, sizeof text, "study: s\nbase: {%s, bench: ccl_gradient}\n", setting);
+        for (int version = 0; version < 2; version++) {
+            FILE *const file = fopen(name, "w");
+            assert_non_null(file);
+            fprintf(file, "version %d", version);
+            assert_int_equal(fclose(file), 0);
+            struct study *const study = good(text);
+            strcpy(digests[version], study->points[0].digest);
+            study_free(study);
+        }
+        assert_int_equal(unlink(name), 0);
+        assert_string_not_equal(digests[0], digests[1]);
+    }
+}
+
 static void errors_have_place_and_remedy(void **state)
 {
     (void)state;
@@ -403,6 +429,7 @@ int main(void)
         cmocka_unit_test(zipped_axes_advance_together),
         cmocka_unit_test(exclusions_leave_points_out),
         cmocka_unit_test(digests_are_of_settings_and_not_of_their_place),
+        cmocka_unit_test(digests_are_of_named_files),
         cmocka_unit_test(errors_have_place_and_remedy),
         cmocka_unit_test(ranges_are_exact),
         cmocka_unit_test(parts_are_named_or_an_arrays),

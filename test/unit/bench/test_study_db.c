@@ -1,6 +1,6 @@
 /*
  * test_study_db.c: databases of studies that cannot be written, each with its exact message; and
- * the lock of a database, which one sweep has, and no process that it forks.
+ * the lock of a database, which one sweep has, and no process that it forks; names that change.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "bench/study/study_db.h"
 #include "bench/study/study_read.h"
@@ -138,12 +139,65 @@ static void a_part_that_cannot_be_read_leaves_the_database(void **state)
     assert_int_equal(study_db_close(db, &error), CW_OK);
 }
 
+/* The text of a point. */
+static void label_is(struct study_db *db, const char *path, const char *label)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    sqlite3 *sqlite;
+    sqlite3_stmt *statement;
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(sqlite,
+                                        "SELECT label || ', ' || name || '=' || value || ', ' ||"
+                                        " seconds FROM point JOIN axis ON point.id = axis.point",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_string_equal(sqlite3_column_text(statement, 0), label);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
+}
+
+/* A study whose names alone have changed has the same points: they get the new names, but not where
+ * somebody only looks. */
+static void new_names_are_taken_over(void **state)
+{
+    static const char *const texts[] = {"axes: {size: {small: {n-elem: 64}, large: {n-elem: 128}}}",
+                                        "axes: {shard: {tiny: {n-elem: 64}, huge: {n-elem: 128}}}"};
+    const struct study_outcome outcome = {.state = STUDY_FAILED, .seconds = 7, .message = "no"};
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("named.sqlite"));
+    for (int turn = 0; turn < 3; turn++) {
+        struct config_errors errors = {0};
+        struct cw_error error = {.exit_code = CW_OK};
+        struct study *named;
+        struct study_db *db;
+        FILE *const file = fopen(in_folder("named.yaml"), "w");
+        assert_non_null(file);
+        fprintf(file, "study: s\n%s\n", texts[turn > 0]);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(study_read(in_folder("named.yaml"), &named, &errors), CW_OK);
+        assert_int_equal(study_db_open(path, named, (struct study_shard){1, 1},
+                                       (struct study_opening){.keeps_text = turn == 1}, &db,
+                                       &error),
+                         CW_OK);
+        if (turn == 0)
+            assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
+        label_is(db, path,
+                 turn < 2 ? "size=large, size=large, 7.0" : "shard=huge, shard=huge, 7.0");
+        study_free(named);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_database_that_cannot_be_made_says_why),
         cmocka_unit_test(one_sweep_at_a_time_writes_a_database),
         cmocka_unit_test(a_part_that_cannot_be_read_leaves_the_database),
+        cmocka_unit_test(new_names_are_taken_over),
     };
     return cmocka_run_group_tests(tests, make_study, remove_study);
 }

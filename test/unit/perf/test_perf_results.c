@@ -6,7 +6,9 @@
 
 #include <jansson.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
 
+#include "bench/survey/survey_read.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
@@ -220,6 +222,95 @@ static void a_database_of_something_else_is_no_history(void **state)
         remove_temporary(path);
     }
     perf_run_free(&run);
+}
+
+/* A writer has the file for itself when it commits; a reader waits for it. */
+static void a_reader_waits_for_a_writer(void **state)
+{
+    (void)state;
+    char path[64], told;
+    struct cw_error error;
+    struct perf_run run = two_cases();
+    struct survey survey;
+    sqlite3 *db = NULL;
+    int64_t id;
+    int ends[2], status;
+    temporary(path, "busy.sqlite");
+    assert_int_equal(perf_history_add(path, &run, &id, &error), CW_OK);
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    const pid_t writer = fork();
+    assert_true(writer >= 0);
+    if (writer == 0) {
+        if (sqlite3_open(path, &db) != SQLITE_OK ||
+            sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) != SQLITE_OK ||
+            write(ends[1], "!", 1) != 1)
+            _exit(1);
+        usleep(200000);
+        _exit(0);
+    }
+    assert_int_equal(read(ends[0], &told, 1), 1);
+    survey_init(&survey);
+    const int code = survey_read(&survey, (const char *const[]){path}, 1, &error);
+    survey_free(&survey);
+    assert_int_equal(waitpid(writer, &status, 0), writer);
+    assert_int_equal(status, 0);
+    if (code != CW_OK)
+        fail_msg("%s", cw_error_text(&error));
+    close(ends[0]);
+    close(ends[1]);
+    perf_run_free(&run);
+    remove_temporary(path);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char bytes[4096];
+    size_t count;
+    FILE *const in = fopen(from, "rb"), *const out = fopen(to, "wb");
+    assert_true(in != NULL && out != NULL);
+    while ((count = fread(bytes, 1, sizeof bytes, in)) > 0)
+        assert_int_equal(fwrite(bytes, 1, count, out), count);
+    fclose(in);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* A writer that is killed leaves a journal of what it had changed already. A reader takes that
+ * back: the history is as it was before. */
+static void half_a_transaction_is_taken_back(void **state)
+{
+    (void)state;
+    char path[64], journal[80], killed[64], killed_journal[80];
+    struct cw_error error;
+    struct perf_run run = two_cases(), read;
+    sqlite3 *db = NULL;
+    int64_t id;
+    temporary(path, "whole.sqlite");
+    snprintf(journal, sizeof journal, "%s-journal", path);
+    temporary(killed, "killed.sqlite");
+    snprintf(killed_journal, sizeof killed_journal, "%s-journal", killed);
+    assert_int_equal(perf_history_add(path, &run, &id, &error), CW_OK);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    /* so little memory that pages are written before the end */
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE;"
+                                  "UPDATE run SET host = 'another'; CREATE TABLE filler (bytes);"
+                                  "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                                  " WHERE i < 200)"
+                                  "INSERT INTO filler SELECT randomblob(3000) FROM n;",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    copy_file(path, killed);
+    copy_file(journal, killed_journal);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    if (perf_history_read(killed, id, &read, &error) != CW_OK)
+        fail_msg("%s", cw_error_text(&error));
+    assert_same_run(&run, &read);
+    assert_int_not_equal(access(killed_journal, F_OK), 0);
+    perf_run_free(&read);
+    perf_run_free(&run);
+    remove_temporary(path);
+    remove_temporary(killed);
 }
 
 /* `perf run` tries the history first, and may end before it has anything to keep there. */
@@ -459,6 +550,8 @@ int main(void)
         cmocka_unit_test(the_history_gives_back_each_run_and_knows_the_last_of_a_machine),
         cmocka_unit_test(a_file_that_is_no_history_is_refused_and_left_alone),
         cmocka_unit_test(a_database_of_something_else_is_no_history),
+        cmocka_unit_test(a_reader_waits_for_a_writer),
+        cmocka_unit_test(half_a_transaction_is_taken_back),
         cmocka_unit_test(a_history_that_was_only_tried_is_none_yet),
         cmocka_unit_test(a_case_is_slower_faster_or_the_same),
         cmocka_unit_test(other_commands_other_states_and_disturbed_rounds_are_not_compared),
