@@ -407,6 +407,7 @@ enum lp_transfer_kind {
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */
 enum { LP_TRANSFER_DIRECT = 4 }; /* flag: a store that does not pass the destination's PE_DMA */
+enum { LP_TRANSFER_BACK = 8 };   /* flag: from outside into the SIP that it came from, on its way */
 
 /* A transfer between two LPs; the event's time is its tail's. 40 bytes. */
 struct lp_transfer {

@@ -70,15 +70,20 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     const struct lp_model *m = run->m;
     const uint32_t to_sip = lp_sip_of(m, transfer->dst);
     const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
+    uint32_t lp;
     cw_check(run->ctx, out.link < HW_LINK_KINDS);
     cross_io_die_link(run, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
                       out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     transfer->port = out.entry;
     transfer->exit = HW_OUTLET_NONE;
-    const uint32_t lp =
-        out.to_switch
-            ? m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip, outlet)
-            : lp_of_io_die(m, hw_route_sip_behind(&m->hw, run->sip, outlet, to_sip));
+    if (out.to_switch) {
+        lp = m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip, outlet);
+    } else {
+        const uint32_t next = hw_route_sip_behind(&m->hw, run->sip, outlet, to_sip);
+        lp = lp_of_io_die(m, next);
+        if (next == lp_sip_of(m, transfer->src)) /* its named port has led the wrong way round */
+            transfer->flags |= LP_TRANSFER_BACK;
+    }
     lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
@@ -91,7 +96,9 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
     struct hw_flight flight = lp_flight(run->ctx, &transfer);
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
     const uint32_t from_sip = lp_sip_of(m, transfer.src);
-    const bool from_cube = lp_to_host(&transfer) || from_sip == run->sip;
+    const bool from_cube =
+        lp_to_host(&transfer) || (from_sip == run->sip && !(transfer.flags & LP_TRANSFER_BACK));
+    transfer.flags &= (uint8_t)~LP_TRANSFER_BACK;
     cw_check(run->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
     const enum hw_port port =
         from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
@@ -104,7 +111,7 @@ static void enter_io_port(struct die_run *run, const struct cw_event *event)
                    &flight);
     } else if (to_sip == run->sip) {
         enter_sip(run, event, &flight, &transfer, port);
-    } else if (from_sip == run->sip) {
+    } else if (from_cube) {
         /* the cubes have chosen the port by the same outlet */
         leave_sip(run, event, &flight, &transfer, lp_outlet_of(m, &transfer, run->sip, to_sip));
     } else {

@@ -82,19 +82,20 @@ static bool is_whole(const struct place *p, uint32_t sip)
 
 /* Of a plan that is alike in all SIPs, for a SIP whose neighbours are on one worker each, as it is
  * itself: one bound for each neighbour. False: a neighbour is split, and nothing has been done. */
-static bool allow_credits_of_sip(const struct place *p, const int64_t *least_ps, uint32_t sip)
+static bool allow_credits_of_sip(const struct place *p, const struct lp_plan *plan, uint32_t sip)
 {
     const struct lp_model *const m = p->m;
     uint32_t to[HW_PORTS];
     for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        if (least_ps[port] == CW_TIME_MAX || !hw_sip_neighbour(&m->hw, sip, port, &to[port]))
+        if (!hw_sip_neighbour(&m->hw, sip, port, &to[port]))
             to[port] = UINT32_MAX;
         else if (!is_whole(p, to[port]))
             return false;
     }
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         if (to[port] != UINT32_MAX)
-            lower_least_delay(p, lp_of_io_die(m, sip), lp_of_io_die(m, to[port]), least_ps[port]);
+            lower_least_delay(p, lp_of_io_die(m, sip), lp_of_io_die(m, to[port]),
+                              lp_plan_least_credit_ps(plan, sip, port));
     return true;
 }
 
@@ -161,13 +162,6 @@ static uint32_t links_in_sip(const struct lp_model *m)
 static void join_all(const struct place *p)
 {
     const uint32_t within = links_in_sip(p->m);
-    int64_t alike_ps[LP_PLANS + 1][HW_PORTS];
-    bool is_alike[LP_PLANS + 1] = {false};
-    for (uint32_t i = 1; i <= LP_PLANS; i++) {
-        is_alike[i] = p->m->plan[i] != NULL && lp_plan_is_alike(p->m->plan[i]);
-        for (enum hw_port port = 0; is_alike[i] && port < HW_PORTS; port++)
-            alike_ps[i][port] = lp_plan_least_credit_ps(p->m->plan[i], port);
-    }
     for (size_t i = 0; i < (size_t)p->workers * p->workers; i++)
         p->least_ps[i] = CW_TIME_MAX;
     for (uint32_t sip = 0; sip < p->m->hw.sip_count; sip++) {
@@ -178,11 +172,12 @@ static void join_all(const struct place *p)
         for (uint32_t cube = 0; !whole && cube < p->m->cubes; cube++)
             join_cube(p, sip, cube);
         for (uint32_t i = 1; i <= LP_PLANS; i++) {
-            if (p->m->plan[i] == NULL ||
-                (whole && is_alike[i] && allow_credits_of_sip(p, alike_ps[i], sip)))
+            const struct lp_plan *const plan = p->m->plan[i];
+            if (plan == NULL ||
+                (whole && lp_plan_is_alike(plan) && allow_credits_of_sip(p, plan, sip)))
                 continue;
             for (uint32_t cube = 0; cube < p->m->cubes; cube++)
-                allow_credits(p, p->m->plan[i], sip, cube, whole);
+                allow_credits(p, plan, sip, cube, whole);
         }
     }
     for (uint32_t w = 0; w < p->workers; w++) /* no bound within a worker */

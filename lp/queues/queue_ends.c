@@ -31,7 +31,9 @@ struct lp_plan {
     uint32_t *peer;         /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
                                direction between SIPs it is the PE's own */
     uint32_t rings_max;     /* most receive rings that one PE has */
-    int64_t pair_credit_ps[2]; /* of direction `peer`, by the end in `pair` */
+    int64_t
+        least_credit_ps[HW_PORTS]; /* of each global direction, from any PE; unless SIPs differ */
+    int64_t pair_credit_ps[2];     /* of direction `peer`, by the end in `pair` */
     void *shaped; /* JudyL: end_key() -> slots and slot size (shape_of()), of rings unlike others */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
@@ -315,6 +317,19 @@ static bool compute_sip_credits(struct lp_plan *plan)
     return plan->sip_credit_ps != NULL;
 }
 
+static int64_t lesser_ps(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void find_least_credits(struct lp_plan *plan)
+{
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const uint32_t dir = (uint32_t)HW_DIR_GLOBAL_N + port;
+        plan->least_credit_ps[port] = CW_TIME_MAX;
+        for (uint32_t pe = 0; pe < plan->cubes * plan->pes; pe++)
+            plan->least_credit_ps[port] = lesser_ps(
+                plan->least_credit_ps[port], plan->credit_ps[(size_t)pe * HW_DIR_BUILT_IN + dir]);
+    }
+}
+
 static bool compute_credits(struct lp_plan *plan)
 {
     plan->credit_ps =
@@ -326,6 +341,7 @@ static bool compute_credits(struct lp_plan *plan)
         for (uint32_t pe = 0; pe < plan->pes; pe++)
             for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++)
                 *out++ = credit_latency(plan, cube, pe, dir);
+    find_least_credits(plan);
     return true;
 }
 
@@ -439,16 +455,15 @@ bool lp_plan_is_alike(const struct lp_plan *plan)
     return plan->wiring == NULL && plan->laid == NULL && !has_pair(plan);
 }
 
-int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, enum hw_port port)
+int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, uint32_t sip, enum hw_port port)
 {
+    if (plan->sip_credit_ps == NULL)
+        return plan->least_credit_ps[port];
+    const uint32_t sip_pes = plan->by_sip_pes.value;
+    const int64_t *const ps = &plan->sip_credit_ps[(size_t)sip * sip_pes * HW_PORTS + port];
     int64_t least_ps = CW_TIME_MAX;
-    for (uint32_t pe = 0; pe < plan->cubes * plan->pes; pe++)
-        for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
-            const size_t at = (size_t)pe * HW_DIR_BUILT_IN + dir;
-            if (is_between_sips(dir) && (enum hw_port)(dir & 3) == port &&
-                plan->peer[at] != UINT32_MAX && plan->credit_ps[at] < least_ps)
-                least_ps = plan->credit_ps[at];
-        }
+    for (uint32_t pe = 0; pe < sip_pes; pe++)
+        least_ps = lesser_ps(least_ps, ps[(size_t)pe * HW_PORTS]);
     return least_ps;
 }
 

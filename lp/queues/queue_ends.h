@@ -59,9 +59,9 @@ bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
 bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir);
 /* Whether all SIPs have the machine's own queues, and no others. */
 bool lp_plan_is_alike(const struct lp_plan *plan);
-/* Of such a plan: the least latency of a credit to the next SIP behind a port, from any PE;
- * CW_TIME_MAX: no queue goes there. */
-int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, enum hw_port port);
+/* Of such a plan: the least latency of a credit from any PE of a SIP to the SIP that the global
+ * direction of this port leads to. The SIP has that direction. */
+int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, uint32_t sip, enum hw_port port);
 
 /* A PE's name of a direction. Without a plan (NULL): the machine's own. */
 const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);

@@ -345,6 +345,56 @@ static void invented_names_are_found_and_named_in_a_deadlock(void **state)
     free_machine(m);
 }
 
+/* The machine's SIPs are a ring of five in the dimension of this size. */
+static void join_five(struct hw_config *hw, const struct hw_topology_ops *topology, uint32_t layers)
+{
+    struct hw_sip_size size;
+    struct hw_misfit misfit;
+    hw->sip_count = 5;
+    assert_true(topology->fit(5, (struct hw_sip_size){.w = 5 / layers, .h = 1, .d = layers}, &size,
+                              &misfit));
+    hw_join_sips(hw, topology, &size);
+}
+
+/* From SIP 0 to SIP 4 by the link to SIP 1: from there the shorter way leads through SIP 0. It is a
+ * SIP on the way like any other. */
+static void a_tile_that_comes_back_to_its_own_sip_crosses_the_io_die(void **state)
+{
+    (void)state;
+    static const struct line send[] = {SEND(HW_DIR_GLOBAL_E, 64), DONE};
+    static const struct line receive[] = {RECV(HW_DIR_GLOBAL_W, 64), DONE};
+    static const struct line send_down[] = {SEND(HW_DIR_INTRA_N, 64), DONE};
+    static const struct line receive_up[] = {RECV(HW_DIR_INTRA_N, 64), DONE};
+    const struct {
+        const struct hw_topology_ops *topology;
+        uint32_t layers;
+        char letter;
+        const struct map *map;
+        const struct line *send, *receive;
+    } cases[] = {
+        {&hw_ring_1d, 1, 'E', MAP({0, "global_E", 4, NULL, 0}, {4, "global_W", 0, NULL, 0}), send,
+         receive},
+        {&hw_torus_3d, 5, 'D',
+         MAP({0, "global_D", 4, "global_U", 0}, {4, "global_U", 0, "global_D", 0}), send_down,
+         receive_up},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct machine *const m = small_machine(5, 1, 1);
+        join_five(&m->hw, cases[i].topology, cases[i].layers);
+        m->config.credit_blocks = false;
+        m->wiring = create(&m->hw, 5, cases[i].map);
+        machine_start(m);
+        const uint32_t end = pe_of_rank(&m->hw, 4);
+        RUN(m, {0, cases[i].send}, {end, cases[i].receive});
+        const int64_t way_ps =
+            hw_path_ps(&m->hw, (struct hw_place){.sip = 0}, (struct hw_place){.sip = 4},
+                       HW_MEMORY_TCM, hw_named_outlet(&m->hw, 0, cases[i].letter), 64);
+        assert_int_equal(nth(m, end, LP_OP_RECV, 0)->t_end_ps,
+                         nth(m, 0, LP_OP_SEND, 0)->t_end_ps + way_ps + m->hw.ipcq_wire_ps);
+        free_machine(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +409,7 @@ int main(void)
         cmocka_unit_test(a_direction_that_the_topology_lacks_is_invalid),
         cmocka_unit_test(a_one_way_queue_is_not_sent_in_from_its_end),
         cmocka_unit_test(invented_names_are_found_and_named_in_a_deadlock),
+        cmocka_unit_test(a_tile_that_comes_back_to_its_own_sip_crosses_the_io_die),
     };
     return cmocka_run_group_tests_name("lp_wiring", tests, NULL, NULL);
 }

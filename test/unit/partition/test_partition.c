@@ -469,13 +469,17 @@ static int64_t *least_delays_of(const struct config *config, const char *name, u
 static void bounds_of_whole_sips_are_those_of_their_queues(void **state)
 {
     (void)state;
-    static const char *const presets[] = {"default", "pod64", "a3_16", "six_3x2"};
+    static const char *const presets[] = {"default", "pod64", "a3_16", "six_3x2", NULL};
+    /* The credits of the global directions cross one link, two or three. */
+    static const char *const sets[] = {
+        "system.sips.topology=[{torus_2d: [2, 2]}, {torus_2d: [2, 2]}]", "system.sips.count=16"};
     static const char *const names[] = {"sip", "block", "metis"};
     static const uint32_t pair[2] = {0, 1};
     for (size_t i = 0; i < COUNT_OF(presets); i++)
         for (size_t k = 0; k < COUNT_OF(names); k++)
-            for (uint32_t workers = 2; workers < 8; workers++) {
-                struct config *const config = load_with(presets[i], NULL, 0);
+            for (uint32_t workers = 2; workers < 9; workers++) {
+                struct config *const config =
+                    load_with(presets[i], sets, presets[i] == NULL ? COUNT_OF(sets) : 0);
                 int64_t *const by_sip = least_delays_of(config, names[k], workers, NULL);
                 int64_t *const by_queue = least_delays_of(config, names[k], workers, pair);
                 assert_memory_equal(by_sip, by_queue, (size_t)workers * workers * sizeof *by_sip);
