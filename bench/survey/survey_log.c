@@ -38,6 +38,11 @@ static size_t log_split(char *line, char *cells[LOG_CELLS])
     return count;
 }
 
+static int log_refuse_unread(const struct survey_log *log, struct cw_error *error)
+{
+    return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", log->source, strerror(errno));
+}
+
 static int log_read_rows(struct survey *survey, struct survey_log *log, FILE *file,
                          struct cw_error *error)
 {
@@ -45,6 +50,8 @@ static int log_read_rows(struct survey *survey, struct survey_log *log, FILE *fi
     size_t at[LOG_COLUMNS], line_number = 1, count;
     if (fgets(line, sizeof line, file) == NULL)
         line[0] = '\0';
+    if (ferror(file))
+        return log_refuse_unread(log, error);
     count = log_split(line, cells);
     for (size_t column = 0; column < LOG_COLUMNS; column++) {
         at[column] = 0;
@@ -66,7 +73,7 @@ static int log_read_rows(struct survey *survey, struct survey_log *log, FILE *fi
         for (size_t column = 0; values != NULL && column < LOG_COLUMNS; column++)
             (*values)[column] = strtod(cells[at[column]], NULL);
     }
-    return CW_OK;
+    return ferror(file) ? log_refuse_unread(log, error) : CW_OK;
 }
 
 int survey_log_read(struct survey *survey, const char *path, struct cw_error *error)

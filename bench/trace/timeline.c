@@ -294,9 +294,10 @@ static void open_kernel(struct timeline *t, struct pe_tracks *tracks, int64_t no
     tracks->is_open = true;
     trace_begin(&t->events, "B");
     const struct lp_launch *const launch = lp_launch_of(t->events.model, tracks->launch);
-    fprintf(t->events.out,
-            ",\"name\":\"%s\",\"args\":{\"rank\":%" PRIu32 ",\"elements\":%" PRIu64 "}",
-            launch->kernel->name, launch->args.rank, launch->args.n_elem);
+    fputs(",\"name\":\"", t->events.out);
+    trace_text(&t->events, launch->kernel->name);
+    fprintf(t->events.out, "\",\"args\":{\"rank\":%" PRIu32 ",\"elements\":%" PRIu64 "}",
+            launch->args.rank, launch->args.n_elem);
     trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->start_ps));
 }
 
@@ -308,7 +309,9 @@ static void write_phase(struct timeline *t, struct pe_tracks *tracks, int64_t en
         return;
     trace_begin_leaf(&t->events, trace_clip(&t->events, tracks->phase_ps),
                      trace_clip(&t->events, end_ps));
-    fprintf(t->events.out, ",\"name\":\"%s\"", kernel->phase[tracks->phase]);
+    fputs(",\"name\":\"", t->events.out);
+    trace_text(&t->events, kernel->phase[tracks->phase]);
+    fputc('"', t->events.out);
     trace_end_on_track(&t->events, tracks->pe, 0, trace_clip(&t->events, tracks->phase_ps));
 }
 
@@ -466,8 +469,7 @@ void timeline_waited(struct timeline *t, int64_t now_ps, const struct lp_waited 
 static void write_instant(struct timeline *t, const char *text)
 {
     fputs(",\"name\":\"", t->events.out);
-    for (const char *at = text; *at != '\0'; at++)
-        fprintf(t->events.out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    trace_text(&t->events, text);
     fputc('"', t->events.out);
 }
 
@@ -481,7 +483,9 @@ void timeline_waiting(struct timeline *t, const struct lp_waiting *waiting)
     trace_begin(&t->events, "i");
     fputs(",\"s\":\"t\"", t->events.out);
     write_instant(t, waiting->state);
-    fprintf(t->events.out, ",\"args\":{\"kernel\":\"%s\"}", waiting->kernel);
+    fputs(",\"args\":{\"kernel\":\"", t->events.out);
+    trace_text(&t->events, waiting->kernel);
+    fputs("\"}", t->events.out);
     trace_end_on_track(&t->events, waiting->pe, 0, waiting->since_ps);
 }
 

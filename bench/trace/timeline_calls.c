@@ -42,7 +42,9 @@ void timeline_calls_write(struct timeline_calls *calls, struct timeline_events *
     const bool known = dtype_is_known(call->dtype);
     const uint64_t bytes = known ? call->n_elem * dtype_bytes((enum dtype)call->dtype) : 0;
     trace_begin_leaf(events, trace_clip(events, call->begin_ps), trace_clip(events, call->end_ps));
-    fprintf(events->out, ",\"name\":\"%s %" PRIu64 " bytes, %s %" PRIu32 "\"", call->kernel, bytes,
+    fputs(",\"name\":\"", events->out);
+    trace_text(events, call->kernel);
+    fprintf(events->out, " %" PRIu64 " bytes, %s %" PRIu32 "\"", bytes,
             call->number < warmup ? "warm-up" : "iteration",
             1 + (call->number < warmup ? call->number : call->number - warmup));
     fprintf(events->out,

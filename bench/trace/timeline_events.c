@@ -4,6 +4,9 @@
 #include "bench/trace/timeline_events.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "collectives/config/input/text.h"
 
 void trace_time(struct timeline_events *events, uint32_t tid, int64_t ps)
 {
@@ -53,6 +56,18 @@ void trace_name_track(struct timeline_events *events, uint32_t pe, uint32_t trac
             ",\"args\":{\"sort_index\":%" PRIu32 "}}",
             place.sip, tid, place.cube, place.pe, track == 0 ? "kernels" : "operations", place.sip,
             tid, tid);
+}
+
+void trace_text(const struct timeline_events *events, const char *text)
+{
+    const bool is_utf8 = text_utf8_prefix(text, strlen(text)) == strlen(text);
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++)
+        if (*at < 0x20)
+            fprintf(events->out, "\\u%04x", *at);
+        else if (*at == '"' || *at == '\\')
+            fprintf(events->out, "\\%c", *at);
+        else
+            fputc(*at < 0x80 || is_utf8 ? *at : '?', events->out);
 }
 
 void trace_begin(struct timeline_events *events, const char *type)

@@ -32,6 +32,9 @@ uint32_t trace_tid(const struct lp_model *model, uint32_t pe, uint32_t track);
 /* Before the first event on a track. */
 void trace_name_track(struct timeline_events *events, uint32_t pe, uint32_t track);
 
+/* A text as it stands between quotes of JSON: an algorithm's own names may be any. */
+void trace_text(const struct timeline_events *events, const char *text);
+
 /* `type`: "B", "C", "i", ... */
 void trace_begin(struct timeline_events *events, const char *type);
 /* A slice without others inside: its duration stands in its own event. */

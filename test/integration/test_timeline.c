@@ -17,9 +17,12 @@
 
 #include <cmocka.h>
 
+#include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 
 enum { DEPTH_MAX = 16, TEXT_MAX = 1 << 24 };
+
+BUILT_PLUGIN("odd_names")
 
 static char folder[64], path[96];
 
@@ -30,7 +33,7 @@ static int make_timeline_folder(void **state)
     if (mkdtemp(folder) == NULL)
         return 1;
     snprintf(path, sizeof path, "%s/t.json", folder);
-    return 0;
+    return build(state);
 }
 
 static int remove_timeline_folder(void **state)
@@ -38,7 +41,7 @@ static int remove_timeline_folder(void **state)
     char command[96];
     (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return system(command) | clean(state);
 }
 
 /* ---- a strict reader ------------------------------------------------------------------------- */
@@ -195,6 +198,21 @@ static void slices_nest_and_arrows_arrive(void **state)
             assert_int_equal(reader.calls, i == 1 || i == 4 || i == 6 ? 3 : 1);
             run_output_free(&output);
         }
+}
+
+/* An algorithm's own names are any text. */
+static void any_name_is_a_text_of_json(void **state)
+{
+    (void)state;
+    built_plugin_name_symbol(&plugin, "odd_names", "ring_1d");
+    struct run_output output =
+        run_line(0, "run --preset tiny --bench ccl_barrier --ccl %s --no-data --trace %s --json -",
+                 plugin.config, path);
+    json_t *const result = json_loads(output.out, 0, NULL);
+    assert_non_null(result);
+    json_decref(result);
+    run_output_free(&output);
+    (void)read_timeline(false);
 }
 
 /* ---- links ---------------------------------------------------------------------------------- */
@@ -417,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_nest_and_arrows_arrive),
+        cmocka_unit_test(any_name_is_a_text_of_json),
         cmocka_unit_test(links_have_tracks_where_asked_for),
         cmocka_unit_test(compressed_files_hold_the_same),
         cmocka_unit_test(all_threads_write_the_same_timeline),

@@ -392,6 +392,8 @@ static void an_engine_log_that_is_gone_or_empty_is_refused(void **state)
     assert_int_equal(survey_log_read(&survey, "/nonexistent", &error), CW_USAGE);
     assert_string_equal(cw_error_text(&error),
                         "cannot read /nonexistent: No such file or directory");
+    assert_int_equal(survey_log_read(&survey, "/proc/self/mem", &error), CW_USAGE);
+    assert_string_equal(cw_error_text(&error), "cannot read /proc/self/mem: Input/output error");
     assert_int_equal(survey_log_read(&survey, "/dev/null", &error), CW_USAGE);
     assert_ptr_equal(
         strstr(cw_error_text(&error), "/dev/null:1: no engine log: there is no column "),
