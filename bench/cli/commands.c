@@ -3,6 +3,7 @@
  */
 #include "bench/cli/commands.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,8 +99,18 @@ static void *json_memory(size_t bytes)
     _exit(CW_NO_RESOURCE);
 }
 
+/* A standard stream that the caller has closed would be the next file that is opened, and what is
+ * printed would stand in that file. In its place stands one with which all that is tried fails. */
+static void hold_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0)
+            (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int commands_main(int argc, char **argv)
 {
+    hold_standard_streams();
     json_set_alloc_funcs(json_memory, free);
     if (argc < 2) {
         print_usage(stderr);

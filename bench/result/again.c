@@ -10,15 +10,40 @@
 #include "bench/options/options.h"
 #include "bench/options/options_table.h"
 #include "bench/output/report_json.h"
+#include "bench/programs/run_options.h"
 #include "bench/result/compare_report.h"
 
 /* The lines under way. */
 struct joining {
     struct again *again;
-    const char *path;            /* of --again in the new line; NULL: it is not there */
-    uint32_t count;              /* of --again in the new line */
-    bool given[OPTION_ROWS_MAX]; /* in the new line, by row of the table */
+    const char *path;               /* of --again in the new line; NULL: it is not there */
+    uint32_t count;                 /* of --again in the new line */
+    bool given[OPTION_ROWS_MAX];    /* in the new line, by row of the table */
+    const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE of the new line's tags */
+    size_t tag_count;
 };
+
+/* The value of an option, as "--name=VALUE" or as "--name VALUE". NULL: it has none. */
+static const char *value_of(char **words, int count)
+{
+    const char *const equals = strchr(words[0], '=');
+    return count > 1 ? words[1] : equals != NULL ? equals + 1 : NULL;
+}
+
+static bool is_tag(const struct option_row *row)
+{
+    return row != NULL && strcmp(row->name, "tag") == 0;
+}
+
+/* Whether the new line has a tag with the key of this one. */
+static bool has_tag_like(const struct joining *joining, const char *tag)
+{
+    const size_t bytes = strcspn(tag, "=") + 1;
+    for (size_t i = 0; i < joining->tag_count; i++)
+        if (strncmp(joining->tags[i], tag, bytes) == 0)
+            return true;
+    return false;
+}
 
 static bool is_again(const struct option_row *row)
 {
@@ -40,12 +65,14 @@ static void append_words(struct again *again, char **words, int count)
 static void note_given(void *arg, const struct option_row *row, char **words, int count)
 {
     struct joining *const joining = arg;
-    const char *const equals = strchr(words[0], '=');
+    const char *const value = value_of(words, count);
     if (row != NULL && !row->repeats)
         joining->given[row - option_rows] = true;
     joining->count += is_again(row);
     if (is_again(row))
-        joining->path = equals != NULL ? equals + 1 : count > 1 ? words[1] : NULL;
+        joining->path = value;
+    if (is_tag(row) && value != NULL && joining->tag_count < RUN_TAGS_MAX)
+        joining->tags[joining->tag_count++] = value;
 }
 
 static void take_new(void *arg, const struct option_row *row, char **words, int count)
@@ -59,6 +86,9 @@ static void take_new(void *arg, const struct option_row *row, char **words, int 
 static void take_old(void *arg, const struct option_row *row, char **words, int count)
 {
     struct joining *const joining = arg;
+    const char *const value = value_of(words, count);
+    if (is_tag(row) && value != NULL && has_tag_like(joining, value))
+        return;
     if (is_end_of_options(row, words) ||
         (row != NULL &&
          (joining->given[row - option_rows] || is_again(row) || row->type == OPTION_OUTPUT ||

@@ -451,6 +451,33 @@ static void a_limit_on_file_sizes_is_a_failed_write(void **state)
     }
 }
 
+/* What is printed to a stream that is closed stands in no file. */
+static void a_closed_stream_is_no_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *streams;
+        int exit_code;
+    } cases[] = {{">&-", 4}, {">/dev/null 2>&-", 0}, {"<&- >&- 2>&-", 4}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char command[400], path[128];
+        snprintf(path, sizeof path, "%s", in_folder("closed.json"));
+        snprintf(
+            command, sizeof command,
+            "exec \"${CUBEWARP:-build/cubewarp}\" run --preset tiny --algorithm auto --json %s "
+            "%s",
+            path, cases[i].streams);
+        const int status = system(command);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), cases[i].exit_code);
+        json_t *const json = json_load_file(path, 0, NULL);
+        if (json == NULL)
+            fail_msg("no JSON: %s", command);
+        json_decref(json);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 /* A new folder of a plug-in has all of its files, or it is not there. */
 static void a_new_plugin_is_whole_or_not_there(void **state)
 {
@@ -512,6 +539,7 @@ int main(void)
         cmocka_unit_test(csv_has_a_heading_and_a_row_for_each_size),
         cmocka_unit_test(an_output_file_is_whole_or_not_there),
         cmocka_unit_test(a_limit_on_file_sizes_is_a_failed_write),
+        cmocka_unit_test(a_closed_stream_is_no_file),
         cmocka_unit_test(a_new_plugin_is_whole_or_not_there),
         cmocka_unit_test(too_little_memory_is_exit_code_4),
     };
