@@ -17,7 +17,7 @@ struct perf_child {
     void *stop_arg;
     char *out;                      /* the caller frees it */
     double cpu_s, system_s, wall_s; /* system_s: part of cpu_s */
-    uint64_t rss_bytes;
+    uint64_t rss_bytes;             /* this process's own counts, too */
 };
 
 /*

@@ -21,6 +21,7 @@
 #include "bench/output/report_json.h"
 #include "bench/result/interrupt.h"
 #include "bench/result/provenance.h"
+#include "core/host/host_limits.h"
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
@@ -183,7 +184,7 @@ static int run_session(const struct phold_command *command, struct session *sess
         *error = session->trace_error;
         result = error->exit_code;
     }
-    outcome->peak_rss_bytes = peak_rss_bytes();
+    outcome->peak_rss_bytes = host_limits_peak_resident_bytes();
     return result;
 }
 

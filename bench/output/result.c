@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "bench/draw/picture.h"
 #include "bench/output/report.h"
@@ -51,12 +50,6 @@ int64_t result_mean_ps(int64_t sum_ps, uint32_t count)
 {
     const int64_t rest = sum_ps % count;
     return sum_ps / count + (2 * rest >= count);
-}
-
-uint64_t peak_rss_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
 int result_judge(const struct result *result, bool bound_holds, bool loaded, struct cw_error *error)

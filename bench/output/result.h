@@ -164,8 +164,6 @@ void result_free(struct result *result); /* frees its members, not the struct */
 
 /* A sum's mean, rounded half away from zero as all times are. sum_ps >= 0, count > 0. */
 int64_t result_mean_ps(int64_t sum_ps, uint32_t count);
-/* Of this process, so far. */
-uint64_t peak_rss_bytes(void);
 
 /*
  * Judges a run by its figures: CW_BUG with *error filled for a time below its

@@ -17,6 +17,7 @@
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "core/host/host_limits.h"
 #include "core/host/text_stream.h"
 #include "lp/host/deadlock.h"
 #include "collectives/config/config_place.h"
@@ -150,7 +151,7 @@ void bench_fill_result(struct bench_session *session)
                                             session->options->engine.lazy_cancellation),
         .partition = dist_partition(session->dist),
         .threads = session->options->engine.worker_count,
-        .peak_rss_bytes = peak_rss_bytes(),
+        .peak_rss_bytes = host_limits_peak_resident_bytes(),
         .setup_s = dist_setup_s(session->dist),
         .phases = &result->phases,
         .workers = workers};

@@ -11,6 +11,7 @@
 #include "bench/programs/bench.h"
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/distributed.h"
+#include "core/host/host_limits.h"
 #include "lp/host/placement.h"
 #include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
@@ -147,7 +148,7 @@ int subject_run(struct subject *subject, const struct subject_way *way, struct c
     }
     *engine = before;
     if (subject->memory_bytes == 0)
-        subject->memory_bytes = peak_rss_bytes();
+        subject->memory_bytes = host_limits_peak_resident_bytes();
     return result;
 }
 

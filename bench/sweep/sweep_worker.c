@@ -21,6 +21,7 @@
 #include "bench/output/plain_text.h"
 #include "bench/sweep/sweep_line.h"
 #include "core/host/clock.h"
+#include "core/host/host_limits.h"
 #include "core/host/text_stream.h"
 
 enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500 };
@@ -49,12 +50,6 @@ static bool write_all(int channel, const void *bytes, size_t count)
     return true;
 }
 
-static uint64_t most_resident_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
-
 /* Runs a point, and answers. False: nobody listens. */
 static bool serve(struct sweep_line *line, int channel, uint32_t point)
 {
@@ -65,7 +60,7 @@ static bool serve(struct sweep_line *line, int channel, uint32_t point)
     const struct header header = {.point = point,
                                   .exit_code = result.exit_code,
                                   .seconds = clock_s() - begun_s,
-                                  .rss_bytes = most_resident_bytes(),
+                                  .rss_bytes = host_limits_peak_resident_bytes(),
                                   .message_bytes = strlen(result.message),
                                   .result_bytes = result.document_bytes};
     const bool is_told = write_all(channel, &header, sizeof header) &&

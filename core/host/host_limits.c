@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static uint64_t host_limits_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -75,6 +76,21 @@ uint64_t host_limits_memory_bytes(void)
     if (pages > 0 && page_bytes > 0)
         bytes = host_limits_least(bytes, (uint64_t)pages * (uint64_t)page_bytes);
     return bytes;
+}
+
+uint64_t host_limits_peak_resident_bytes(void)
+{
+    FILE *const file = fopen("/proc/self/status", "re");
+    unsigned long long kib = 0;
+    char line[256];
+    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL)
+        (void)sscanf(line, "VmHWM: %llu", &kib);
+    if (file != NULL)
+        fclose(file);
+    struct rusage usage;
+    if (kib == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
+        kib = (unsigned long long)usage.ru_maxrss;
+    return kib * 1024;
 }
 
 uint32_t host_limits_cores(void)

@@ -1,6 +1,6 @@
 /*
  * host_limits.h: the memory and the cores that this process may use, by the machine and by the
- * control group that it runs in. Pure queries; any thread.
+ * control group that it runs in; the most memory that it has had. Pure queries; any thread.
  */
 #ifndef CORE_HOST_LIMITS_H
 #define CORE_HOST_LIMITS_H
@@ -12,5 +12,12 @@ uint64_t host_limits_memory_bytes(void);
 
 /* Hardware threads that this process may run on; at least 1. */
 uint32_t host_limits_cores(void);
+
+/*
+ * The most resident memory that this program has had, in bytes; 0 if nothing says. ru_maxrss of
+ * getrusage() does not tell it: that begins with the memory of the process that started the
+ * program.
+ */
+uint64_t host_limits_peak_resident_bytes(void);
 
 #endif

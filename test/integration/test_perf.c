@@ -56,6 +56,23 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
     remove_temporary(history);
 }
 
+/* Linux counts the memory of a program that starts another one as the other's, too (ru_maxrss). */
+static void the_peak_memory_of_a_run_is_its_own(void **state)
+{
+    (void)state;
+    enum { STARTER_BYTES = 512 << 20 };
+    char *const memory = malloc(STARTER_BYTES);
+    assert_non_null(memory);
+    memset(memory, 1, STARTER_BYTES);
+    assert_int_equal(memory[STARTER_BYTES / 2], 1);
+    json_t *const root = run_json("phold --lps 16 --end 1");
+    free(memory);
+    const json_t *const engine = json_object_get(root, "engine");
+    const json_int_t bytes = json_integer_value(json_object_get(engine, "peak_rss_bytes"));
+    assert_in_range(bytes, 1, STARTER_BYTES / 2);
+    json_decref(root);
+}
+
 /* No round begins that would end behind the budget. Of the first round, only the first case begins:
  * the run has this case alone. */
 static void a_budget_bounds_the_rounds(void **state)
@@ -354,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tiny_set_is_measured_kept_and_compared),
+        cmocka_unit_test(the_peak_memory_of_a_run_is_its_own),
         cmocka_unit_test(a_budget_bounds_the_rounds),
         cmocka_unit_test(a_run_that_is_interrupted_in_its_first_round_keeps_nothing),
         cmocka_unit_test(reading_a_history_that_is_not_there_creates_nothing),
