@@ -5,14 +5,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { VALUE_BYTES_MAX = 256 << 20, BUSY_MS = 10000 };
+
+const char *database_name(const char *path, char name[DATABASE_NAME_BYTES])
+{
+    if (path[0] == '/' || snprintf(name, DATABASE_NAME_BYTES, "./%s", path) >= DATABASE_NAME_BYTES)
+        return path;
+    return name;
+}
 
 static int open_as(const char *path, int flags, sqlite3 **db)
 {
     static const int off[] = {SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER,
                               SQLITE_DBCONFIG_TRUSTED_SCHEMA};
-    const int code = sqlite3_open_v2(path, db, flags, NULL);
+    char name[DATABASE_NAME_BYTES];
+    const int code = sqlite3_open_v2(database_name(path, name), db, flags, NULL);
     for (size_t i = 0; code == SQLITE_OK && i < sizeof off / sizeof *off; i++)
         (void)sqlite3_db_config(*db, off[i], 0, NULL);
     if (code == SQLITE_OK) {

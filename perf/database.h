@@ -7,6 +7,12 @@
 
 #include <sqlite3.h>
 
+enum { DATABASE_NAME_BYTES = 4200 };
+
+/* The path as SQLite takes it for a file: "file:a" and ":memory:" as such mean something else to
+ * it. */
+const char *database_name(const char *path, char name[DATABASE_NAME_BYTES]);
+
 /*
  * sqlite3_open_v2() with these flags. The file's own views and triggers are switched off (those of
  * the temporary schema are not), its schema calls no function with side effects, and no value is

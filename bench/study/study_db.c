@@ -467,10 +467,12 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
         "INSERT INTO main.row SELECT * FROM part.row WHERE point IN (SELECT id FROM coming);"
         "INSERT INTO main.link SELECT * FROM part.link WHERE point IN (SELECT id FROM coming);"
         "DROP TABLE coming";
+    char name[DATABASE_NAME_BYTES];
     sqlite3_stmt *const attach = prepare(db, "ATTACH ? AS part");
-    const bool is_attached = attach != NULL &&
-                             sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC) == SQLITE_OK &&
-                             run_once(attach);
+    const bool is_attached =
+        attach != NULL &&
+        sqlite3_bind_text(attach, 1, database_name(path, name), -1, SQLITE_STATIC) == SQLITE_OK &&
+        run_once(attach);
     int code = is_attached ? CW_OK : fail_study_db(db, error);
     sqlite3_finalize(attach);
     if (code != CW_OK)

@@ -11,7 +11,14 @@
 
 #include "core/host/program_path.h"
 
-enum { CORES_DEFAULT = 4, TASK_S = 600, TASKS_MAX = 1000, MIB = 1 << 20, SAFETY_MIB = 256 };
+enum {
+    CORES_DEFAULT = 4,
+    TASK_S = 600,
+    TASKS_MAX = 1000,
+    MIB = 1 << 20,
+    SAFETY_MIB = 256,
+    MINUTES_MAX = 365 * 24 * 60
+};
 /* Beyond an estimate that is right within a factor of 3. */
 #define MEMORY_SAFETY 1.5
 #define TIME_SAFETY   4.0
@@ -47,8 +54,9 @@ static void measure(struct emitting *emitting)
     const uint32_t each = (points + emitting->tasks - 1) / emitting->tasks;
     emitting->cores = emitting->cores < each ? emitting->cores : each;
     emitting->mib = (uint64_t)(MEMORY_SAFETY * most_bytes * emitting->cores / MIB) + SAFETY_MIB;
-    emitting->minutes =
-        (uint32_t)(TIME_SAFETY * (seconds / emitting->tasks / emitting->cores + most_s) / 60) + 10;
+    const double minutes =
+        TIME_SAFETY * (seconds / emitting->tasks / emitting->cores + most_s) / 60 + 10;
+    emitting->minutes = minutes < MINUTES_MAX ? (uint32_t)minutes : MINUTES_MAX;
 }
 
 /* A comment that describes the script, in lines that begin with `#`. */

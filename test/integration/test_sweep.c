@@ -303,6 +303,18 @@ static void wrong_data_are_not_forgotten(void **state)
     run_output_free(&merged);
 }
 
+/* Whatever is asked for, a task has a time that a scheduler knows. */
+static void a_task_takes_a_year_at_most(void **state)
+{
+    (void)state;
+    write_study("long", "base: {preset: pod1024, n-elem: 2147483648, iters: 1000000, no-data: true}"
+                        "\naxes: {seed: 1:4000:+1}\n");
+    struct run_output output =
+        run_line(0, "sweep %s --emit slurm --tasks 1", file_of("long", "yaml"));
+    assert_non_null(strstr(output.out, "\n#SBATCH --time=525600\n"));
+    run_output_free(&output);
+}
+
 static void a_damaged_database_is_refused(void **state)
 {
     (void)state;
@@ -573,6 +585,7 @@ int main(void)
         cmocka_unit_test(a_database_that_is_not_there_is_refused_with_the_nearest_name),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
         cmocka_unit_test(wrong_data_are_not_forgotten),
+        cmocka_unit_test(a_task_takes_a_year_at_most),
         cmocka_unit_test(a_damaged_database_is_refused),
         cmocka_unit_test(failures_stop_no_other_point),
         cmocka_unit_test(options_that_would_do_nothing_are_refused),

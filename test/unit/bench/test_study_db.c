@@ -139,6 +139,26 @@ static void a_part_that_cannot_be_read_leaves_the_database(void **state)
     assert_int_equal(study_db_close(db, &error), CW_OK);
 }
 
+/* SQLite would keep databases of these names in memory, and lose them. */
+static void any_name_is_that_of_a_file(void **state)
+{
+    static const char *const names[] = {":memory:", "file:test_study_db?mode=memory"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct cw_error error = {.exit_code = CW_OK};
+        struct study_db *db;
+        struct stat status;
+        assert_int_equal(open_at(names[i], &db, &error), CW_OK);
+        assert_int_equal(study_db_close(db, &error), CW_OK);
+        assert_int_equal(open_at("part.sqlite", &db, &error), CW_OK);
+        assert_int_equal(study_db_take(db, names[i], &error), CW_OK);
+        assert_int_equal(study_db_close(db, &error), CW_OK);
+        assert_int_equal(stat(names[i], &status), 0);
+        assert_int_equal(unlink(names[i]) | unlink("part.sqlite"), 0);
+        assert_true(status.st_size > 0);
+    }
+}
+
 /* The text of a point. */
 static void label_is(struct study_db *db, const char *path, const char *label)
 {
@@ -197,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_database_that_cannot_be_made_says_why),
         cmocka_unit_test(one_sweep_at_a_time_writes_a_database),
         cmocka_unit_test(a_part_that_cannot_be_read_leaves_the_database),
+        cmocka_unit_test(any_name_is_that_of_a_file),
         cmocka_unit_test(new_names_are_taken_over),
     };
     return cmocka_run_group_tests(tests, make_study, remove_study);
