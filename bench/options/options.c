@@ -170,23 +170,28 @@ static int check_company(const struct options *options, struct cw_error *error)
     return CW_OK;
 }
 
-/* The file that an option names as an output; NULL: none, or standard output. */
-static const char *output_file(const struct options *options, size_t row)
+static bool is_output(size_t row)
 {
-    const uint8_t type = option_rows[row].type;
-    if (!options->given[row] || (type != OPTION_OUTPUT && type != OPTION_OUTPUT_FILE))
+    return option_rows[row].type == OPTION_OUTPUT || option_rows[row].type == OPTION_OUTPUT_FILE;
+}
+
+/* The file that an option names; NULL: none, or a standard stream. */
+static const char *named_file(const struct options *options, size_t row)
+{
+    if (!options->given[row] || (!is_output(row) && option_rows[row].type != OPTION_FILE))
         return NULL;
     const char *path;
     memcpy(&path, (const char *)options->values + option_rows[row].offset, sizeof path);
     return strcmp(path, "-") == 0 ? NULL : path;
 }
 
+/* No output takes the place of another one, nor of a file that is read. */
 static int check_outputs(const struct options *options, struct cw_error *error)
 {
     for (size_t i = 0; i < option_row_count; i++)
-        for (size_t k = 0; k < i && output_file(options, i) != NULL; k++)
-            if (output_file(options, k) != NULL &&
-                atomic_file_same(output_file(options, i), output_file(options, k)))
+        for (size_t k = 0; k < i && named_file(options, i) != NULL; k++)
+            if (named_file(options, k) != NULL && (is_output(i) || is_output(k)) &&
+                atomic_file_same(named_file(options, i), named_file(options, k)))
                 return cw_error_set(error, CW_USAGE,
                                     "--%s and --%s name one file; give each a file of its own",
                                     option_rows[k].name, option_rows[i].name);

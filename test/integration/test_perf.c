@@ -36,7 +36,10 @@ static void a_tiny_set_is_measured_kept_and_compared(void **state)
         assert_true(json_number_value(json_object_get(entry, "gain_after")) > 0);
     }
     json_decref(root);
-    struct run_output output = run_line(2, "perf compare --history %s", history);
+    struct run_output output = run_line(2, "perf trend --history %s --csv %s", history, history);
+    assert_non_null(strstr(output.err, "--history and --csv name one file"));
+    run_output_free(&output);
+    output = run_line(2, "perf compare --history %s", history);
     assert_non_null(strstr(output.err, "no earlier run of this machine with the same set"));
     run_output_free(&output);
     output = run_line(2, "perf compare --history %s --against 3", history);

@@ -267,6 +267,8 @@ static void each_output_has_a_file_of_its_own(void **state)
                 "--json and --ccl-trace name one file; give each a file of its own");
     refuse_line("run --csv a --ccl-trace ./a",
                 "--csv and --ccl-trace name one file; give each a file of its own");
+    refuse_line("run --measured m --json ./m",
+                "--json and --measured name one file; give each a file of its own");
     char apart[] = "run --json a --csv b --ccl-trace /tmp/a";
     accept_line(&options, apart);
     char listing[] = "run --json - --ccl-trace -"; /* the trace goes to standard error */
