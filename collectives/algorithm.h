@@ -42,6 +42,9 @@ struct ccl_call {
     enum lp_dtype dtype;
     enum lp_math math;
     bool sketch; /* of a schedule: one for an estimate will do (schedule.h, `sketch`) */
+    /* Of a schedule: set to its steps where it is not made because memory has no room for so many.
+     * NULL: nobody asks. */
+    uint64_t *no_room;
 };
 
 /* The result of a neighbors() hook. */

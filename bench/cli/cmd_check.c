@@ -30,14 +30,6 @@ static int check_size(const struct config *config, const struct run_options *opt
 {
     struct config expected = *config;
     struct dist_choice choice;
-    const struct ccl_algorithm *const algorithm =
-        ccl_algorithm_for(&config->ccl, collective, error);
-    if (algorithm == NULL)
-        return error->exit_code;
-    if (options->size_count > 0 && algorithm->schedule != NULL) { /* a run makes one for each */
-        expected.ccl.n_elem = n_elem * (uint64_t)dtype_bytes(options->dtype) / tl_itemsize(LP_F16);
-        expected.ccl.n_elem_is_most = strcmp(options->bench, "ccl_allreduce") == 0;
-    }
     const struct ccl_call call = {.hw = &expected.hw,
                                   .ccl = &expected.ccl,
                                   .collective = collective,
@@ -45,6 +37,7 @@ static int check_size(const struct config *config, const struct run_options *opt
                                   .n_elem = n_elem,
                                   .dtype = (enum lp_dtype)options->dtype,
                                   .math = LP_MATH_SUM};
+    bench_expect_call(options, &call, &expected.ccl);
     const int code = dist_rehearse(&expected, &call, &choice, error);
     if (code == CW_OK && choice.why[0] != '\0')
         fprintf(choices, "# %s takes %s: %s\n", config->ccl.algorithm, choice.name, choice.why);

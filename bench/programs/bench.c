@@ -405,28 +405,17 @@ static uint32_t shards_of_session(const struct bench_session *session)
     return bench_parts(&config->hw, &policy);
 }
 
-/* Sizes have machines of their own, unless a file goes through all of them. */
-static bool sizes_apart(const struct bench_session *session)
-{
-    const struct run_options *const options = session->options;
-    return bench_is_scheduled(session) && options->size_count > 1 && options->op_log == NULL &&
-           options->ccl_trace == NULL && options->timeline == NULL &&
-           options->engine_trace == NULL && options->engine_log == NULL && !options->dump_pointers;
-}
-
 /* All sizes on one machine, or each on its own. */
 static int run_all(struct bench_session *session, const struct dist_options *dist,
                    struct run_logs *logs, struct cw_error *error)
 {
-    const size_t sizes = bench_size_count(session), each = sizes_apart(session) ? 1 : sizes;
+    const bool apart = bench_is_scheduled(session) && bench_sizes_apart(session->options);
+    const size_t sizes = bench_size_count(session), each = apart ? 1 : sizes;
     int code = CW_OK;
     for (size_t i = 0; i < sizes && code == CW_OK; i += each) {
         session->first_size = i;
         session->end_size = i + each;
         bench_expect(session, i);
-        session->expected->ccl.n_elem_is_most =
-            each == 1 && session->options->size_count > 0 &&
-            strcmp(session->program->name, "ccl_allreduce") == 0;
         free(session->credit_wait_ps);
         session->credit_wait_ps = NULL;
         process_phases_forget_sim(&session->result->phases);

@@ -88,12 +88,32 @@ bool bench_is_scheduled(const struct bench_session *session)
     return algorithm != NULL && algorithm->schedule != NULL;
 }
 
+bool bench_sizes_apart(const struct run_options *options)
+{
+    return options->size_count > 1 && options->op_log == NULL && options->ccl_trace == NULL &&
+           options->timeline == NULL && options->engine_trace == NULL &&
+           options->engine_log == NULL && !options->dump_pointers;
+}
+
+void bench_expect_call(const struct run_options *options, const struct ccl_call *call,
+                       struct ccl_config *ccl)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(ccl, call->collective, &ignored);
+    if (options->size_count == 0 || algorithm == NULL || algorithm->schedule == NULL)
+        return;
+    ccl->n_elem = call->n_elem * tl_itemsize(call->dtype) / tl_itemsize(LP_F16);
+    ccl->n_elem_is_most = (options->size_count == 1 || bench_sizes_apart(options)) &&
+                          strcmp(options->bench, "ccl_allreduce") == 0;
+}
+
 void bench_expect(const struct bench_session *session, size_t i)
 {
-    if (session->options->size_count == 0 || !bench_is_scheduled(session))
+    if (!has_algorithm(session->program))
         return;
     const struct ccl_call call = bench_algorithm_call_of(session, i);
-    session->expected->ccl.n_elem = call.n_elem * tl_itemsize(call.dtype) / tl_itemsize(LP_F16);
+    bench_expect_call(session->options, &call, &session->expected->ccl);
 }
 
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row)

@@ -19,7 +19,14 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
 /* The program's algorithm is a schedule, which a machine is made for: then sizes have machines of
  * their own. */
 bool bench_is_scheduled(const struct bench_session *session);
-/* The configuration of the size under way: a schedule expects its i-th size, as so many bytes. */
+/* Sizes of a run that is a schedule have machines of their own, unless a file goes through all of
+ * them. */
+bool bench_sizes_apart(const struct run_options *options);
+/* Sets the call that a run's schedule is made for, if an option names sizes and the algorithm is a
+ * schedule: so many bytes, and whether no call is larger. */
+void bench_expect_call(const struct run_options *options, const struct ccl_call *call,
+                       struct ccl_config *ccl);
+/* The configuration of the size under way: a schedule expects the i-th one. */
 void bench_expect(const struct bench_session *session, size_t i);
 /* Fills in which schedule was chosen, and how often the tensor was moved. */
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row);

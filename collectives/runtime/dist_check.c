@@ -228,11 +228,10 @@ int dist_check_product(const struct config *config, struct cw_error *error)
     return dist_refuse(config, "defaults.mapper", error);
 }
 
-int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
-                     struct cw_error *error)
+int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error)
 {
     struct config_errors errors = {0};
-    if (wiring == NULL || config_rings_fit(config, lp_wiring_rings_max(wiring), 1, &errors))
+    if (config_rings_fit(config, rings, 1, &errors))
         return CW_OK;
     snprintf(error->text, sizeof error->text, "%s",
              errors.count > 0 ? errors.list[0].text : "the receive rings do not fit");

@@ -23,8 +23,7 @@ int dist_check_choice(const struct config *config, const struct ccl_call *call,
                       struct ccl_choice *choice, struct cw_error *error);
 /* Refuses a matrix product on ranks that have no SIP of their own. */
 int dist_check_product(const struct config *config, struct cw_error *error);
-/* The receive rings of an algorithm's own topology fit in their memory. */
-int dist_check_rings(const struct config *config, const struct lp_wiring *wiring,
-                     struct cw_error *error);
+/* So many receive rings of a PE, those of an algorithm's own topology, fit in their memory. */
+int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error);
 
 #endif

@@ -10,21 +10,37 @@
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/schedule/schedule_program.h"
 
-int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
-                    struct cw_error *error)
+/* `code` is the result of making them, `key` the one at fault. */
+static int check_plans(const struct config *config, int code, const char *key,
+                       struct install_plans **plans, struct cw_error *error)
 {
-    const char *key = "defaults.topology";
-    int code = build_install_plans(world_size, config->ccl.algorithm, &config->ccl, &config->hw,
-                                   plans, &key, error);
     if (code == CW_USAGE)
         return dist_refuse(config, key, error);
     if (code == CW_OK)
-        code = dist_check_rings(config, install_plans_wiring(*plans), error);
+        code = dist_check_rings(config, install_plans_rings(*plans), error);
     if (code != CW_OK) {
         install_plans_free(*plans);
         *plans = NULL;
     }
     return code;
+}
+
+int dist_make_plans(const struct config *config, uint32_t world_size, struct install_plans **plans,
+                    struct cw_error *error)
+{
+    const char *key = "defaults.topology";
+    const int code = build_install_plans(world_size, config->ccl.algorithm, &config->ccl,
+                                         &config->hw, plans, &key, error);
+    return check_plans(config, code, key, plans, error);
+}
+
+static int sketch_plans(const struct config *config, uint32_t world_size,
+                        struct install_plans **plans, struct cw_error *error)
+{
+    const char *key = "defaults.topology";
+    const int code = sketch_install_plans(world_size, config->ccl.algorithm, &config->ccl,
+                                          &config->hw, plans, &key, error);
+    return check_plans(config, code, key, plans, error);
 }
 
 /* The tensors of a call, as the benches make them. */
@@ -130,11 +146,10 @@ static void drop_tensors(struct rehearsal *r)
 static int rehearse_call(struct rehearsal *r, struct cw_error *error)
 {
     const struct ccl_config *const ccl = &r->config->ccl;
-    const struct lp_wiring *const wiring = install_plans_wiring(r->plans);
-    const uint64_t rings =
-        ccl->buffer_kind != CCL_BUFFER_HBM ? 0
-        : wiring == NULL                   ? dist_ring_bytes(r->config, CCL_BUFFER_HBM)
-                         : (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
+    const uint32_t own = install_plans_rings(r->plans);
+    const uint64_t rings = ccl->buffer_kind != CCL_BUFFER_HBM ? 0
+                           : own == 0 ? dist_ring_bytes(r->config, CCL_BUFFER_HBM)
+                                      : (uint64_t)own * ccl->n_slots * ccl->slot_bytes;
     r->space = tensor_space_create(&r->config->hw, rings);
     r->results = calloc(r->call->world_size, sizeof *r->results);
     r->others = calloc(r->call->world_size, sizeof *r->others);
@@ -170,7 +185,7 @@ int dist_rehearse(const struct config *config, const struct ccl_call *call,
     struct ccl_choice by_call;
     int code = dist_check_choice(config, call, &by_call, error);
     if (code == CW_OK)
-        code = dist_make_plans(config, call->world_size, &plans, error);
+        code = sketch_plans(config, call->world_size, &plans, error);
     if (code != CW_OK)
         return code;
     struct rehearsal rehearsal = {

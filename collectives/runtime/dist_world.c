@@ -269,7 +269,7 @@ static int plan(struct dist *dist, struct cw_error *error)
                                          &config->hw, &dist->plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
-    return dist_check_rings(config, install_plans_wiring(dist->plans), error);
+    return dist_check_rings(config, install_plans_rings(dist->plans), error);
 }
 
 /* Which worker has which cube; the caller frees. NULL: *error says why. */

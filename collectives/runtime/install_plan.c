@@ -22,6 +22,7 @@ struct install_plans {
     ccl_validator_fn validator; /* NULL: any tensor */
     struct logical logical;
     struct schedule *schedule; /* of an algorithm that is one; else NULL */
+    bool sketch;               /* it may be a sketch */
     struct schedule_program *program;
     struct lp_wiring *wiring;
     struct lp_plan *queues;
@@ -128,7 +129,8 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
                                   .world_size = plans->world_size,
                                   .n_elem = plans->config->n_elem,
                                   .dtype = LP_F16,
-                                  .math = LP_MATH_SUM};
+                                  .math = LP_MATH_SUM,
+                                  .sketch = plans->sketch};
     *key = "defaults.topology";
     if (strcmp(plans->config->topology, "none") != 0)
         return cw_error_set(error, CW_USAGE,
@@ -142,6 +144,8 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
     plans->program = schedule_program_create(&request, error);
     if (plans->program == NULL)
         return error->exit_code;
+    if (plans->schedule->sketch)
+        return CW_OK;
     const struct lp_wiring_request wiring = {.hw = plans->hw,
                                              .ranks = hw_pe_count(plans->hw),
                                              .pes_apart = 1,
@@ -211,17 +215,16 @@ static int begin_plans(uint32_t world_size, const char *algorithm, const struct 
     return resolve_names(plans, key, error);
 }
 
-int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
-                        const struct hw_config *spec, struct install_plans **out, const char **key,
-                        struct cw_error *error)
+/* Plans with their names resolved get their queues, but those of a sketch. On failure they are
+ * freed. */
+static int end_plans(struct install_plans **out, int code, const char **key, struct cw_error *error)
 {
-    int code = begin_plans(world_size, algorithm, config, spec, out, key, error);
     struct install_plans *const plans = *out;
     if (code == CW_OK)
         code = plans->algorithm->schedule != NULL ? wire_schedule(plans, key, error)
                                                   : wire(plans, key, error);
-    if (code == CW_OK) {
-        plans->queues = dist_queue_plan(config, spec, plans->wiring, NULL);
+    if (code == CW_OK && !(plans->schedule != NULL && plans->schedule->sketch)) {
+        plans->queues = dist_queue_plan(plans->config, plans->hw, plans->wiring, NULL);
         code = plans->queues != NULL ? CW_OK : install_plan_no_memory(error);
     }
     if (code != CW_OK) {
@@ -229,6 +232,24 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
         *out = NULL;
     }
     return code;
+}
+
+int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
+                        const struct hw_config *spec, struct install_plans **out, const char **key,
+                        struct cw_error *error)
+{
+    const int code = begin_plans(world_size, algorithm, config, spec, out, key, error);
+    return end_plans(out, code, key, error);
+}
+
+int sketch_install_plans(uint32_t world_size, const char *algorithm,
+                         const struct ccl_config *config, const struct hw_config *spec,
+                         struct install_plans **out, const char **key, struct cw_error *error)
+{
+    const int code = begin_plans(world_size, algorithm, config, spec, out, key, error);
+    if (*out != NULL)
+        (*out)->sketch = true;
+    return end_plans(out, code, key, error);
 }
 
 int install_policy_for(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
@@ -368,6 +389,13 @@ const struct lp_plan *install_plans_queues(const struct install_plans *plans)
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans)
 {
     return plans->wiring;
+}
+
+uint32_t install_plans_rings(const struct install_plans *plans)
+{
+    if (plans->wiring != NULL)
+        return lp_wiring_rings_max(plans->wiring);
+    return plans->program != NULL ? plans->program->rings : 0;
 }
 
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,

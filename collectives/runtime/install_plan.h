@@ -24,6 +24,11 @@ struct install_plans;
 int build_install_plans(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
                         const struct hw_config *spec, struct install_plans **out, const char **key,
                         struct cw_error *error);
+/* The same for questions alone, where nothing is installed: of a schedule that is very long, a
+ * sketch (schedule.h), with places and memory, and without queues. */
+int sketch_install_plans(uint32_t world_size, const char *algorithm,
+                         const struct ccl_config *config, const struct hw_config *spec,
+                         struct install_plans **out, const char **key, struct cw_error *error);
 void install_plans_free(struct install_plans *plans); /* accepts NULL */
 
 /* One rank's plan. */
@@ -72,6 +77,9 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
 const struct lp_plan *install_plans_queues(const struct install_plans *plans);
 /* The table of a logical topology; NULL: queues are as the machine is built. */
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
+/* Most receive rings of a PE by that table, or of a sketch; 0: queues are as the machine is built.
+ */
+uint32_t install_plans_rings(const struct install_plans *plans);
 /* The steps of an algorithm that is a schedule; NULL: it is none. */
 const struct schedule_program *install_plans_program(const struct install_plans *plans);
 /* Refuses tensors that the configured validator does not accept. */

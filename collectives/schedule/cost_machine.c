@@ -117,27 +117,33 @@ static void route_between(const struct cost *c, uint32_t from, uint32_t to, stru
                   c->s->rank[from].thread[sending.thread].other_way, route);
 }
 
-/* A step is the first of its thread that sends to its peer on its channel. Such steps come in the
- * same order on all ranks of a sketch. */
-static bool is_first_sending(const struct schedule_step *step, uint32_t i)
+enum { FIRST_SENDINGS_MAX = 64 };
+/* The first sendings of a thread: those steps of its first `end` ones that no step to the same peer
+ * on the same channel comes before. They come in the same order on all ranks of a sketch, and there
+ * are few: a PE has few queues. Returns how many. */
+static uint32_t first_sendings(const struct schedule_step *step, uint32_t end,
+                               uint32_t first[FIRST_SENDINGS_MAX])
 {
-    if (!schedule_op_sends((enum schedule_op)step[i].op))
-        return false;
-    for (uint32_t k = 0; k < i; k++)
-        if (schedule_op_sends((enum schedule_op)step[k].op) && step[k].send_to == step[i].send_to &&
-            step[k].channel == step[i].channel)
-            return false;
-    return true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < end && count < FIRST_SENDINGS_MAX; i++) {
+        uint32_t k = 0;
+        if (!schedule_op_sends((enum schedule_op)step[i].op))
+            continue;
+        while (k < count && (step[first[k]].send_to != step[i].send_to ||
+                             step[first[k]].channel != step[i].channel))
+            k++;
+        if (k == count)
+            first[count++] = i;
+    }
+    return count;
 }
 
 /* First sendings of a thread before one. */
 static uint32_t ordinal_of(const struct schedule_rank *rank, struct sending sending)
 {
-    const struct schedule_step *const step = &rank->step[rank->thread[sending.thread].step_first];
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < sending.step; i++)
-        number += is_first_sending(step, i);
-    return number;
+    uint32_t first[FIRST_SENDINGS_MAX];
+    return first_sendings(&rank->step[rank->thread[sending.thread].step_first], sending.step,
+                          first);
 }
 
 /* The first sending of another rank that corresponds to one: of a sketch with its number, else at
@@ -150,13 +156,9 @@ static const struct schedule_step *corresponding(const struct cost *c, struct se
     const struct schedule_step *const step = &rank->step[thread->step_first];
     if (!c->s->sketch)
         return &step[sending.step];
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < thread->step_count; i++)
-        if (is_first_sending(step, i)) {
-            at = i;
-            if (number-- == 0)
-                break;
-        }
+    uint32_t first[FIRST_SENDINGS_MAX];
+    const uint32_t count = first_sendings(step, thread->step_count, first);
+    const uint32_t at = count == 0 ? 0 : first[number < count ? number : count - 1];
     return &step[at];
 }
 
@@ -200,11 +202,15 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, str
     return made;
 }
 
+static Word_t key_of_ends(const struct cost *c, uint32_t from, uint32_t to, uint32_t channel)
+{
+    return ((Word_t)from * c->s->rank_count + to) * 256 + channel;
+}
+
 /* The queue of a sending; made at its first use. */
 static uint32_t queue_of_sending(struct cost *c, uint32_t from, uint32_t to, uint32_t channel)
 {
-    const Word_t key = ((Word_t)from * c->s->rank_count + to) * 256 + channel;
-    void **const at = JudyLIns(&c->by_ends, key, PJE0);
+    void **const at = JudyLIns(&c->by_ends, key_of_ends(c, from, to, channel), PJE0);
     if (at == NULL || at == PPJERR) {
         c->failed = true;
         return 0;
@@ -239,11 +245,21 @@ static uint32_t queue_of_receiving(struct cost *c, uint32_t rank, const struct s
 {
     if (!c->alike)
         return queue_of_sending(c, step->recv_from, rank, step->channel);
+    void **const at =
+        JudyLIns(&c->by_receiver, key_of_ends(c, step->recv_from, rank, step->channel), PJE0);
+    if (at == NULL || at == PPJERR) {
+        c->failed = true;
+        return 0;
+    }
+    if (*at != NULL)
+        return (uint32_t)(uintptr_t)*at - 1;
     const struct sending theirs = find_sending(&c->s->rank[step->recv_from], rank, step->channel);
     const uint32_t like = step->recv_from % c->s->members;
     const uint32_t number = c->s->sketch ? ordinal_of(&c->s->rank[step->recv_from], theirs) : 0;
     const struct schedule_step *const sends = corresponding(c, theirs, number, like);
-    return queue_of_sending(c, like, sends->send_to, sends->channel);
+    const uint32_t queue = queue_of_sending(c, like, sends->send_to, sends->channel);
+    *at = (void *)(uintptr_t)(queue + 1);
+    return queue;
 }
 
 /* ---- early loads: schedule_lay.c, without the order of all steps ----------------------------- */
@@ -431,4 +447,5 @@ void cost_machine_free(struct cost *c)
     free(c->read);
     free(c->write);
     (void)JudyLFreeArray(&c->by_ends, PJE0);
+    (void)JudyLFreeArray(&c->by_receiver, PJE0);
 }

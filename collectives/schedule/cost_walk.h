@@ -75,6 +75,7 @@ struct cost {
     struct cost_queue *queue;
     uint32_t queues, queue_room;
     Pvoid_t by_ends;       /* JudyL: (from, to, channel) -> queue + 1 */
+    Pvoid_t by_receiver;   /* the same of like ranks' receives: `from` need not be carried out */
     int64_t *link_free_ps; /* [crossing] */
     uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */

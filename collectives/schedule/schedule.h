@@ -132,6 +132,7 @@ struct schedule {
                       that each of their queues is in one, in the same order. For estimates alone */
     bool near;     /* of a sketch: all messages take as long on their ways as those of rank 0; else
                       as long as the messages of all ranks in the mean */
+    uint64_t steps; /* of all ranks; of a sketch, those of the schedule that it stands for */
     uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
     const char *file;              /* that it was read from; NULL: none. For messages */
     char why[512];                 /* of one that was chosen: why; empty: it was named */

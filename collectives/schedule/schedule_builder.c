@@ -47,10 +47,11 @@ static bool grow(struct schedule_builder *b, void **array, uint32_t count, uint3
     return true;
 }
 
-/* Each step is there twice at the end: in its thread's array, and in that of its rank. */
+/* Each step is there in its thread's array, which may have room for twice as many, and at the end
+ * in that of its rank, too. */
 int schedule_has_room(uint64_t steps, struct cw_error *error)
 {
-    const uint64_t each = 2 * sizeof(struct schedule_step), memory = host_limits_memory_bytes();
+    const uint64_t each = 3 * sizeof(struct schedule_step), memory = host_limits_memory_bytes();
     if (steps <= memory / each)
         return CW_OK;
     return cw_error_set(
@@ -248,11 +249,15 @@ struct schedule *schedule_build(struct schedule_builder *builder, struct cw_erro
 {
     struct schedule *const s = builder != NULL ? builder->schedule : NULL;
     bool built = s != NULL && !builder->failed;
+    uint64_t counted = 0;
     for (uint32_t r = 0; built && r < s->rank_count; r++) {
         built = flatten(&builder->rank[r], &s->rank[r]);
         if (built)
             mark_awaited(&s->rank[r]);
+        counted += s->rank[r].step_count;
     }
+    if (built && s->steps == 0)
+        s->steps = counted;
     if (built)
         builder->schedule = NULL;
     schedule_builder_free(builder);

@@ -49,6 +49,14 @@ static uint32_t link_to(struct program_rank *rank, struct program_thread *thread
     return i;
 }
 
+int schedule_lay_refuse_peers(uint32_t rank, uint32_t thread, struct cw_error *error)
+{
+    return cw_error_set(error, CW_USAGE,
+                        "rank %u, thread %u exchanges messages with more than %u threads; a PE has "
+                        "that many queues; use more threads",
+                        rank, thread, (unsigned)HW_DIRS_MAX);
+}
+
 /* The link by which a step sends or receives. UINT32_MAX: *l->error says why. */
 static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t number, bool sends)
 {
@@ -59,10 +67,7 @@ static uint32_t link_of_step(struct laying *l, uint32_t r, uint32_t t, uint32_t 
     const uint32_t link =
         link_to(rank, &rank->thread[t], graph->rank_of[there], graph->thread_of[there], sends);
     if (link == UINT32_MAX)
-        (void)cw_error_set(l->error, CW_USAGE,
-                           "rank %u, thread %u exchanges messages with more than %u threads; a PE "
-                           "has that many queues; use more threads",
-                           r, t, (unsigned)HW_DIRS_MAX);
+        (void)schedule_lay_refuse_peers(r, t, l->error);
     return link;
 }
 

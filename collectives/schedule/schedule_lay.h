@@ -11,5 +11,7 @@
  * the program is there. CW_USAGE: the schedule does not fit; CW_NO_RESOURCE. */
 int schedule_lay(struct schedule_program *program, const struct ccl_config *ccl,
                  struct cw_error *error);
+/* Refuses a thread with more peers than a PE has queues. Returns CW_USAGE. */
+int schedule_lay_refuse_peers(uint32_t rank, uint32_t thread, struct cw_error *error);
 
 #endif

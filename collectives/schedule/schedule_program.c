@@ -41,6 +41,42 @@ static int check_places(const struct schedule_program *p, struct cw_error *error
     return CW_OK;
 }
 
+/* A thread's peers, or only those that it receives from; more than HW_DIRS_MAX count as one more.
+ */
+static uint32_t peers_of(const struct schedule_rank *rank, uint32_t thread, bool sends)
+{
+    uint32_t peer[HW_DIRS_MAX], peers = 0;
+    for (uint32_t i = 0; i < rank->thread[thread].step_count; i++) {
+        const struct schedule_step *const step = &rank->step[rank->thread[thread].step_first + i];
+        const uint32_t ends[] = {step->recv_from, sends ? step->send_to : SCHEDULE_NO_RANK};
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t at = 0;
+            while (at < peers && peer[at] != ends[k])
+                at++;
+            if (ends[k] == SCHEDULE_NO_RANK || at < peers)
+                continue;
+            if (peers == HW_DIRS_MAX)
+                return peers + 1;
+            peer[peers++] = ends[k];
+        }
+    }
+    return peers;
+}
+
+/* The queues of a sketch: those of the group's rank 0 stand for all. */
+static int check_queues(struct schedule_program *p, struct cw_error *error)
+{
+    const struct schedule *const s = p->schedule;
+    for (uint32_t r = 0; r < s->members; r++)
+        for (uint32_t t = 0; t < s->rank[r].thread_count; t++) {
+            const uint32_t rings = peers_of(&s->rank[r], t, false);
+            if (peers_of(&s->rank[r], t, true) > HW_DIRS_MAX)
+                return schedule_lay_refuse_peers(r, t, error);
+            p->rings = rings > p->rings ? rings : p->rings;
+        }
+    return CW_OK;
+}
+
 struct schedule_program *schedule_program_create(const struct program_request *request,
                                                  struct cw_error *error)
 {
@@ -67,7 +103,7 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     find_blocks(p);
     int code = check_places(p, error);
     if (code == CW_OK)
-        code = schedule_lay(p, request->ccl, error);
+        code = s->sketch ? check_queues(p, error) : schedule_lay(p, request->ccl, error);
     if (code == CW_OK)
         return p;
     schedule_program_free(p);

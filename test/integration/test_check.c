@@ -160,7 +160,10 @@ static void choices_are_told_as_by_a_run(void **state)
         "--algorithm hierarchical --bytes 1KiB:256KiB:x256 --no-data",
         "--bench ccl_all_to_all --algorithm auto --n-elem 4096 --dtype f32 --no-data",
         "--bench ccl_reduce_scatter --preset a3_16 --algorithm auto --bytes 1KiB:1MiB:x1024 "
-        "--no-data"};
+        "--no-data",
+        /* more than 200,000 steps: check keeps a sketch, and run makes the schedule */
+        "--bench ccl_reduce_scatter --preset tiny --set system.sips.count=300 --set "
+        "system.sips.topology=ring_1d --algorithm auto --n-elem 300000 --no-data"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output run = run_line(0, "run %s", lines[i]);
         struct run_output check = run_line(0, "check %s", lines[i]);

@@ -64,10 +64,11 @@ static bool is_same(const struct estimated *a, const struct estimated *b)
            a->steps == b->steps;
 }
 
-/* The best two so far. */
+/* The best two so far, and the candidates that are left out since memory has no room for them. */
 struct leaders {
     int64_t best_ps, second_ps; /* SCHEDULE_COST_LONG: there is none */
     struct schedule *best;
+    struct scheduled_left_out left_out;
 };
 
 static bool is_new(const struct estimated *one, const struct estimated *all, uint32_t count)
@@ -79,14 +80,15 @@ static bool is_new(const struct estimated *one, const struct estimated *all, uin
 }
 
 /* Estimates a candidate behind `count` others. The schedule of the best one stays with the leaders.
- * CW_USAGE: it cannot be carried out, or is one of the others. */
+ * CW_USAGE: it cannot be carried out, or is one of the others; memory may have no room for it. */
 static int estimate_candidate(const struct ccl_call *call, struct estimated *all, uint32_t count,
                               struct leaders *leaders, struct cw_error *error)
 {
     struct estimated *const out = &all[count];
     struct ccl_call sketched = *call;
     sketched.sketch = true;
-    struct schedule *schedule = scheduled_make(&sketched, out->candidate, error);
+    struct schedule *schedule =
+        scheduled_consider(&sketched, out->candidate, &leaders->left_out, error);
     if (schedule == NULL)
         return error->exit_code;
     const struct schedule_cost_request request = {
@@ -138,9 +140,10 @@ static void say_estimates(char why[512], const struct ccl_call *call, const stru
 /* Estimates all candidates, the least first in *all; returns how many. *best: the schedule of the
  * least; NULL: there is none (CW_USAGE), or *error. */
 static uint32_t estimate_all(const struct ccl_call *call, struct estimated all[CANDIDATES],
-                             struct schedule **best, struct cw_error *error)
+                             struct schedule **best, struct scheduled_left_out *left_out,
+                             struct cw_error *error)
 {
-    struct leaders leaders = {SCHEDULE_COST_LONG, SCHEDULE_COST_LONG, NULL};
+    struct leaders leaders = {.best_ps = SCHEDULE_COST_LONG, .second_ps = SCHEDULE_COST_LONG};
     uint32_t count = 0;
     int code = CW_OK;
     for (size_t i = 0; i < CANDIDATES && (code == CW_OK || code == CW_USAGE); i++) {
@@ -151,6 +154,7 @@ static uint32_t estimate_all(const struct ccl_call *call, struct estimated all[C
         count += code == CW_OK;
     }
     *best = leaders.best;
+    *left_out = leaders.left_out;
     if (code != CW_OK && code != CW_USAGE) {
         schedule_free(*best);
         *best = NULL;
@@ -165,19 +169,22 @@ static struct schedule *auto_schedule(const struct ccl_call *call, struct cw_err
 {
     struct schedule *best = NULL;
     struct estimated all[CANDIDATES];
-    const uint32_t count = estimate_all(call, all, &best, error);
-    if (best == NULL && error->exit_code == CW_USAGE)
+    struct scheduled_left_out left_out;
+    const uint32_t count = estimate_all(call, all, &best, &left_out, error);
+    if (best == NULL && error->exit_code == CW_USAGE &&
+        scheduled_none_left(&left_out, error) == CW_OK)
         (void)cw_error_set(error, CW_USAGE, "no schedule of a %s can be carried out here",
                            ccl_collective_name(call->collective));
     if (best == NULL)
         return NULL;
-    if (best->sketch) {
+    if (best->sketch && !call->sketch) {
         schedule_free(best);
         best = scheduled_make(call, all[0].candidate, error);
         if (best == NULL)
             return NULL;
     }
     say_estimates(best->why, call, all, count);
+    scheduled_say_left_out(best->why, &left_out);
     return best;
 }
 

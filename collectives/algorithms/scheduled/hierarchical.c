@@ -109,7 +109,8 @@ static uint32_t owners_of(const struct ccl_call *call, uint32_t shape)
 
 /* The schedule between SIPs: of one share of an owner. NULL as below. */
 static struct schedule *make_between(const struct ccl_call *call, uint32_t candidate,
-                                     uint32_t shares, int64_t *ps, struct cw_error *error)
+                                     uint32_t shares, int64_t *ps,
+                                     struct scheduled_left_out *left_out, struct cw_error *error)
 {
     struct ccl_config ccl = *call->ccl;
     struct ccl_call between = *call;
@@ -117,7 +118,8 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
     between.ccl = &ccl;
     between.sketch = ps != NULL;
     between.n_elem = (call->n_elem + shares - 1) / shares;
-    struct schedule *const made = scheduled_make(&between, &between_schedules[candidate], error);
+    struct schedule *const made =
+        scheduled_consider(&between, &between_schedules[candidate], left_out, error);
     const struct schedule_cost_request request = {
         .schedule = made, .call = &between, .lanes = 1, .beside = shares - 1};
     if (made == NULL || ps == NULL || schedule_cost_ps(&request, ps, error) == CW_OK)
@@ -126,10 +128,10 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
     return NULL;
 }
 
-/* NULL: there are not PEs enough, or the schedule between SIPs is refused (CW_USAGE); or
- * CW_NO_RESOURCE. */
+/* NULL: there are not PEs enough, or the schedule between SIPs is refused or left out (CW_USAGE);
+ * or CW_NO_RESOURCE. */
 static struct schedule *make_plan(const struct ccl_call *call, struct plan plan,
-                                  struct cw_error *error)
+                                  struct scheduled_left_out *left_out, struct cw_error *error)
 {
     const struct shape shape = shapes[plan.shape];
     struct hierarchy h = {.inside = inside_of(call, shape.inside),
@@ -137,8 +139,8 @@ static struct schedule *make_plan(const struct ccl_call *call, struct plan plan,
                           .pes = is_per_pe(call) ? 1 : hw_pes(call->hw),
                           .call = call,
                           .together = shape.together};
-    struct schedule *const made =
-        make_between(call, plan.between, inside_owners(&h.inside) * plan.turns, NULL, error);
+    struct schedule *const made = make_between(
+        call, plan.between, inside_owners(&h.inside) * plan.turns, NULL, left_out, error);
     if (made == NULL)
         return NULL;
     char name[80], turns[24] = "";
@@ -160,6 +162,7 @@ struct choice {
     struct plan plan; /* of the best */
     int64_t ps;
     int64_t second_ps; /* of the second best; 0: there is none */
+    struct scheduled_left_out left_out;
     struct of_between {
         bool considered;
         int64_t ps; /* of the best with this schedule between SIPs */
@@ -191,7 +194,7 @@ static void note(struct choice *choice, struct plan plan, int64_t ps)
 static int consider(struct choice *choice, struct plan plan, struct cw_error *error)
 {
     int64_t ps = 0;
-    struct schedule *const schedule = make_plan(choice->call, plan, error);
+    struct schedule *const schedule = make_plan(choice->call, plan, &choice->left_out, error);
     if (schedule == NULL)
         return error->exit_code;
     const struct schedule_cost_request request = {
@@ -215,20 +218,22 @@ struct alone {
     uint32_t owners, count;
     struct {
         uint32_t between;
-        uint32_t steps; /* of a rank */
+        uint64_t steps; /* of all ranks */
         int64_t ps;
     } at[BETWEEN_SCHEDULES];
 };
 
-static int estimate_alone(const struct ccl_call *call, struct alone *alone, struct cw_error *error)
+static int estimate_alone(struct choice *choice, struct alone *alone, struct cw_error *error)
 {
+    const struct ccl_call *const call = choice->call;
     const int64_t asked_for = call->ccl->parameter[PARAMETER_BETWEEN];
     for (uint32_t i = 0; i < BETWEEN_SCHEDULES; i++) {
         int64_t ps = 0;
         if (asked_for != AUTO && asked_for != i + 1)
             continue;
-        struct schedule *const made = make_between(call, i, alone->owners, &ps, error);
-        const uint32_t steps = made != NULL ? made->rank[0].step_count : 0;
+        struct schedule *const made =
+            make_between(call, i, alone->owners, &ps, &choice->left_out, error);
+        const uint64_t steps = made != NULL ? made->steps : 0;
         schedule_free(made);
         if (made == NULL && error->exit_code != CW_USAGE)
             return error->exit_code;
@@ -244,16 +249,20 @@ static int estimate_alone(const struct ccl_call *call, struct alone *alone, stru
     return CW_OK;
 }
 
-/* The steps of all owners have room in memory. */
-static bool has_room(const struct ccl_call *call, const struct alone *alone, struct plan plan,
-                     struct cw_error *error)
+/* The steps of all owners have room in memory; else the plan is left out. */
+static bool has_room(struct choice *choice, const struct alone *alone, struct plan plan)
 {
+    struct cw_error ignored;
+    char name[64];
     uint32_t k = 0;
     while (alone->at[k].between != plan.between)
         k++;
-    return schedule_has_room((uint64_t)alone->at[k].steps * call->world_size * alone->owners *
-                                 plan.turns,
-                             error) == CW_OK;
+    const uint64_t steps = alone->at[k].steps * alone->owners * plan.turns;
+    if (schedule_has_room(steps, &ignored) == CW_OK)
+        return true;
+    snprintf(name, sizeof name, "%s, %u turns", between_name[plan.between + 1], plan.turns);
+    scheduled_leave_out(&choice->left_out, name, steps);
+    return false;
 }
 
 /* A shape with the fastest schedule between SIPs that it can be made with, and with the next one
@@ -267,7 +276,7 @@ static int consider_shape(struct choice *choice, const struct alone *alone, stru
         if (made > 0 && alone->at[i].ps - first_ps > choice->ps / LITTLE)
             break;
         plan.between = alone->at[i].between;
-        if (!has_room(choice->call, alone, plan, error))
+        if (!has_room(choice, alone, plan))
             continue;
         const int code = consider(choice, plan, error);
         if (code == CW_NO_RESOURCE)
@@ -291,17 +300,19 @@ static int consider_all(struct choice *choice, struct cw_error *error)
             continue;
         if (own->owners == 0) {
             own->owners = owners_of(call, plan.shape);
-            if (estimate_alone(call, own, error) == CW_NO_RESOURCE)
+            if (estimate_alone(choice, own, error) == CW_NO_RESOURCE)
                 return CW_NO_RESOURCE;
         }
         if (consider_shape(choice, own, plan, error) == CW_NO_RESOURCE)
             return CW_NO_RESOURCE;
     }
+    if (choice->best == NULL && scheduled_none_left(&choice->left_out, error) != CW_OK)
+        return CW_NO_RESOURCE;
     if (choice->best == NULL)
         return error->exit_code; /* why the last one is not */
     for (plan = choice->plan; turns == 0 && plan.turns < TURNS_MAX; plan = choice->plan) {
         plan.turns *= 2;
-        if (!has_room(call, &alone[shapes[plan.shape].inside == INSIDE_LRAB], plan, error))
+        if (!has_room(choice, &alone[shapes[plan.shape].inside == INSIDE_LRAB], plan))
             break;
         if (consider(choice, plan, error) == CW_NO_RESOURCE)
             return CW_NO_RESOURCE;
@@ -325,6 +336,7 @@ static void say_choice(const struct choice *choice)
                               (double)choice->of[i].ps * 1e-6);
             any = true;
         }
+    scheduled_say_left_out(why, &choice->left_out);
 }
 
 static struct schedule *hierarchical_schedule(const struct ccl_call *call, struct cw_error *error)

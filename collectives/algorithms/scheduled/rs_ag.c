@@ -11,10 +11,10 @@
 /* ---- all dimensions -------------------------------------------------------------------------- */
 
 /* The last sum of a line is sent on at once where the gathering begins along the same line. */
-static bool turns_at(const struct rs_ag_place *p, uint32_t d)
+static bool turns_at(const struct rs_ag *plan, uint32_t part, uint32_t d)
 {
-    return rs_ag_collective_of(p) == CCL_ALL_REDUCE && d + 1 == rs_ag_part_of(p)->dims &&
-           rs_ag_dim_of(p, d)->joint != RS_AG_DIRECT;
+    return plan->call->collective == CCL_ALL_REDUCE && d + 1 == plan->part[part].dims &&
+           plan->part[part].dim[d].joint != RS_AG_DIRECT;
 }
 
 static void scatter_all(struct rs_ag_place *p)
@@ -23,7 +23,7 @@ static void scatter_all(struct rs_ag_place *p)
         if (rs_ag_dim_of(p, d)->joint == RS_AG_DIRECT)
             rs_ag_scatter_directly(p, d);
         else
-            rs_ag_scatter_along(p, d, turns_at(p, d));
+            rs_ag_scatter_along(p, d, turns_at(p->plan, p->part, d));
         rs_ag_end_dimension(p);
     }
 }
@@ -34,7 +34,7 @@ static void gather_all(struct rs_ag_place *p)
         if (rs_ag_dim_of(p, d)->joint == RS_AG_DIRECT)
             rs_ag_gather_directly(p, d);
         else
-            rs_ag_gather_along(p, d, turns_at(p, d));
+            rs_ag_gather_along(p, d, turns_at(p->plan, p->part, d));
         rs_ag_end_dimension(p);
     }
 }
@@ -149,20 +149,42 @@ uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks)
     return tiles < call->ccl->n_slots ? (uint32_t)(call->ccl->n_slots / tiles) : 1;
 }
 
-/* About how many steps a schedule has. */
-static uint64_t steps_about(const struct rs_ag *plan, uint32_t places, uint32_t window)
+/* Steps of all places of a dimension, with one window of each group. */
+static uint64_t steps_of_dim(const struct rs_ag *plan, const struct rs_ag_dim *dim, bool turns)
 {
-    const bool reduces = plan->call->collective == CCL_ALL_REDUCE;
+    const enum ccl_collective collective = plan->call->collective;
+    const uint64_t directly = 2 * (uint64_t)dim->n * (dim->n - 1);
+    uint64_t steps = 0;
+    if (collective != CCL_ALL_GATHER)
+        steps += dim->joint == RS_AG_DIRECT ? directly : rs_ag_scatter_steps(dim);
+    if (collective != CCL_REDUCE_SCATTER)
+        steps += dim->joint == RS_AG_DIRECT ? directly : rs_ag_gather_steps(dim, turns);
+    return steps;
+}
+
+static uint64_t windows_of(uint64_t chunks, uint32_t window)
+{
+    return (chunks + window - 1) / window;
+}
+
+/* The steps of all ranks. */
+static uint64_t steps_of(const struct rs_ag *plan, uint32_t places, uint32_t window)
+{
+    const bool together = plan->call->collective == CCL_ALL_REDUCE;
     uint64_t steps = 0;
     for (uint32_t i = 0; i < plan->parts; i++) {
+        const struct rs_ag_part *const part = &plan->part[i];
         uint32_t group = places;
-        for (uint32_t d = 0; d < plan->part[i].dims; d++) {
-            const uint32_t n = plan->part[i].dim[d].n;
-            group /= n;
-            steps += (uint64_t)(reduces ? (group + window - 1) / window * 2 : group) * n;
+        for (uint32_t d = 0; d < part->dims; d++) {
+            group /= part->dim[d].n;
+            steps += (together ? windows_of(group, window) : group) * (places / part->dim[d].n) *
+                     steps_of_dim(plan, &part->dim[d], turns_at(plan, i, d));
         }
+        if (plan->call->collective == CCL_ALL_GATHER || (part->dims == 0 && !together))
+            steps += places; /* copies */
+        steps += 4 * windows_of(places, window) * plan->folded;
     }
-    return steps * places;
+    return steps;
 }
 
 static bool has_lines(const struct rs_ag *plan)
@@ -176,11 +198,11 @@ static bool has_lines(const struct rs_ag *plan)
 
 /* Estimates ask for a sketch, and there are very many steps. Places on lines do not go alike; so
  * more steps of theirs are made before a sketch stands for them. */
-static bool may_be_sketched(const struct rs_ag *plan, uint32_t places, uint32_t window)
+static bool may_be_sketched(const struct rs_ag *plan, uint64_t steps)
 {
     enum { STEPS_MAX = 200000, STEPS_MAX_OF_LINES = 1000000 };
     return plan->call->sketch && plan->folded == 0 &&
-           steps_about(plan, places, window) > (has_lines(plan) ? STEPS_MAX_OF_LINES : STEPS_MAX);
+           steps > (has_lines(plan) ? STEPS_MAX_OF_LINES : STEPS_MAX);
 }
 
 /* The parts of a sketch, on the heap. A line is sketched as a ring on which all messages go up: the
@@ -207,8 +229,9 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     const uint32_t parts = scheduled_lanes(plan->call) > 1 ? 1 : plan->parts; /* of a shard */
     const uint32_t chunks = collective == CCL_ALL_GATHER ? parts : places * parts;
     const uint32_t window = rs_ag_window(plan->call, chunks);
-    const bool sketch = may_be_sketched(plan, places, window);
-    if (!sketch && schedule_has_room(steps_about(plan, places, window), error) != CW_OK)
+    const uint64_t steps = steps_of(plan, places, window);
+    const bool sketch = may_be_sketched(plan, steps);
+    if (scheduled_has_room(plan->call, steps, error) != CW_OK)
         return NULL;
     struct schedule_builder *const b =
         schedule_builder_create(plan->name, collective, plan->call->world_size, plan->parts);
@@ -242,6 +265,7 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
     p.plan = &like;
     schedule_builder_head(b)->sketch = sketch;
     schedule_builder_head(b)->near = sketch && has_lines(plan);
+    schedule_builder_head(b)->steps = steps;
     for (p.number = 0; p.number < places; p.number++) {
         p.rank = rs_ag_rank_numbered(&p, p.number);
         p.peers_only = sketch && p.rank > 0;

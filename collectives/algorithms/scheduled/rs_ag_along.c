@@ -160,3 +160,23 @@ void rs_ag_gather_along(struct rs_ag_place *p, uint32_t d, bool sent)
         }
     }
 }
+
+uint64_t rs_ag_scatter_steps(const struct rs_ag_dim *dim)
+{
+    uint64_t steps = 0;
+    for (uint32_t at = 0; at < dim->n; at++) {
+        const struct reach r = reach_of(dim, at);
+        steps += r.up + r.down + (r.below > 0) + (r.above > 0);
+    }
+    return steps;
+}
+
+uint64_t rs_ag_gather_steps(const struct rs_ag_dim *dim, bool sent)
+{
+    uint64_t steps = 0;
+    for (uint32_t at = 0; at < dim->n; at++) {
+        const struct reach r = reach_of(dim, at);
+        steps += r.below + r.above + (r.up > 0 && !sent) + (r.down > 0 && !(sent && r.up == 0));
+    }
+    return steps;
+}

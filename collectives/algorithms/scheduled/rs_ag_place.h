@@ -66,7 +66,11 @@ void rs_ag_end_dimension(struct rs_ag_place *p);
  * as the beginning of the all-gather along the same dimension. */
 void rs_ag_scatter_along(struct rs_ag_place *p, uint32_t d, bool sends);
 void rs_ag_gather_along(struct rs_ag_place *p, uint32_t d, bool sent);
-/* A dimension whose places are all joined (rs_ag_directly.c). */
+/* The steps of all its places, with one window of each group. */
+uint64_t rs_ag_scatter_steps(const struct rs_ag_dim *dim);
+uint64_t rs_ag_gather_steps(const struct rs_ag_dim *dim, bool sent);
+/* A dimension whose places are all joined (rs_ag_directly.c): each place sends a window to every
+ * other one, and receives one. */
 void rs_ag_scatter_directly(struct rs_ag_place *p, uint32_t d);
 void rs_ag_gather_directly(struct rs_ag_place *p, uint32_t d);
 /* Threads that a part needs. */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/schedule/schedule_builder.h"
+
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                             const struct ccl_parameter *parameters, uint32_t i)
 {
@@ -27,6 +29,14 @@ static struct schedule *make_checked(const struct ccl_call *call,
     return NULL;
 }
 
+/* The candidate's name, as its schedule would have it. */
+static void name_candidate(const struct scheduled_candidate *candidate, char name[64])
+{
+    snprintf(name, 64, "%s", candidate->name);
+    if (candidate->value > 1)
+        snprintf(name, 64, "%s, %d %s", candidate->name, (int)candidate->value, candidate->unit);
+}
+
 struct schedule *scheduled_make(const struct ccl_call *call,
                                 const struct scheduled_candidate *candidate, struct cw_error *error)
 {
@@ -40,10 +50,17 @@ struct schedule *scheduled_make(const struct ccl_call *call,
     if (candidate->value > 0)
         ccl.parameter[candidate->parameter] = candidate->value;
     struct schedule *const schedule = make_checked(&own, algorithm, error);
-    if (schedule != NULL && candidate->value > 1)
-        snprintf(schedule->name, sizeof schedule->name, "%s, %d %s", algorithm->name,
-                 (int)candidate->value, candidate->unit);
+    if (schedule != NULL)
+        name_candidate(candidate, schedule->name);
     return schedule;
+}
+
+int scheduled_has_room(const struct ccl_call *call, uint64_t steps, struct cw_error *error)
+{
+    const int code = schedule_has_room(steps, error);
+    if (code != CW_OK && call->no_room != NULL)
+        *call->no_room = steps;
+    return code;
 }
 
 void scheduled_say_why(char why[512], const char *format, ...)
@@ -69,4 +86,45 @@ uint32_t scheduled_lanes(const struct ccl_call *call)
     return strcmp(mapper, "all_pes") == 0         ? hw_cubes(call->hw) * hw_pes(call->hw)
            : strcmp(mapper, "pe0_all_cubes") == 0 ? hw_cubes(call->hw)
                                                   : 1;
+}
+
+void scheduled_leave_out(struct scheduled_left_out *left_out, const char *name, uint64_t steps)
+{
+    const size_t used = strlen(left_out->names);
+    char told[72];
+    snprintf(told, sizeof told, " %s (", name);
+    if (strstr(left_out->names, told) != NULL)
+        return;
+    snprintf(left_out->names + used, sizeof left_out->names - used, "%s %s (%.2g steps)",
+             used > 0 ? "," : "", name, (double)steps);
+    if (left_out->least == 0 || steps < left_out->least)
+        left_out->least = steps;
+}
+
+struct schedule *scheduled_consider(const struct ccl_call *call,
+                                    const struct scheduled_candidate *candidate,
+                                    struct scheduled_left_out *left_out, struct cw_error *error)
+{
+    uint64_t no_room = 0;
+    char name[64];
+    struct ccl_call own = *call;
+    own.no_room = &no_room;
+    struct schedule *const schedule = scheduled_make(&own, candidate, error);
+    if (schedule == NULL && no_room > 0) {
+        name_candidate(candidate, name);
+        scheduled_leave_out(left_out, name, no_room);
+        error->exit_code = CW_USAGE;
+    }
+    return schedule;
+}
+
+int scheduled_none_left(const struct scheduled_left_out *left_out, struct cw_error *error)
+{
+    return left_out->least > 0 ? schedule_has_room(left_out->least, error) : CW_OK;
+}
+
+void scheduled_say_left_out(char why[512], const struct scheduled_left_out *left_out)
+{
+    if (left_out->least > 0)
+        scheduled_say_why(why, "; no room in memory:%s", left_out->names);
 }

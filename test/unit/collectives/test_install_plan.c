@@ -6,6 +6,7 @@
 
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/install_plan.h"
+#include "collectives/schedule/schedule_program.h"
 #include "collectives/topologies.h"
 #include "hw/phys_addr.h"
 #include "hw/topology/topology.h"
@@ -391,6 +392,45 @@ static void logical_topologies_of_all_sizes_lead_back(void **state)
         }
 }
 
+/* Where nothing is installed, a schedule of half a million steps is not made: a sketch has the same
+ * rings, tensors' places and scratch. */
+static void questions_about_a_long_schedule_take_a_sketch(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ring_rs_ag", "torus_reduce_scatter"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char algorithm[64];
+        snprintf(algorithm, sizeof algorithm, "defaults.algorithm=%s", names[i]);
+        const char *const sets[] = {algorithm, "system.sips.count=529",
+                                    "system.sips.topology=torus_2d"};
+        const struct planned whole = plan_with("tiny", sets, COUNT_OF(sets));
+        const struct ccl_config *const ccl = &whole.config->ccl;
+        struct install_plans *sketch;
+        const char *key;
+        struct cw_error error;
+        assert_int_equal(
+            sketch_install_plans(529, names[i], ccl, &whole.config->hw, &sketch, &key, &error),
+            CW_OK);
+        const struct schedule_program *const a = install_plans_program(whole.plans),
+                                             *const b = install_plans_program(sketch);
+        const struct ccl_call call = {.hw = &whole.config->hw,
+                                      .ccl = ccl,
+                                      .collective = a->schedule->collective,
+                                      .world_size = 529,
+                                      .n_elem = 529 * 64,
+                                      .dtype = LP_F16};
+        assert_false(a->schedule->sketch);
+        assert_true(b->schedule->sketch);
+        assert_null(install_plans_wiring(sketch));
+        assert_string_equal(a->schedule->name, b->schedule->name);
+        assert_true(a->schedule->steps == b->schedule->steps);
+        assert_int_equal(install_plans_rings(sketch), install_plans_rings(whole.plans));
+        assert_int_equal(schedule_program_scratch(b, &call), schedule_program_scratch(a, &call));
+        install_plans_free(sketch);
+        free_planned(whole);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_view_is_one_sip_s_shards_by_cube_pe_and_offset),
         cmocka_unit_test(logical_topologies_lead_where_they_should),
         cmocka_unit_test(logical_topologies_of_all_sizes_lead_back),
+        cmocka_unit_test(questions_about_a_long_schedule_take_a_sketch),
     };
     return cmocka_run_group_tests_name("install_plan", tests, scratch_enter, scratch_leave);
 }

@@ -271,6 +271,28 @@ static void the_choice_is_by_size(void **state)
     config_free(config);
 }
 
+/* The only schedule between SIPs that is asked for has more steps than any memory has room for. */
+static void without_room_for_any_plan_memory_is_to_blame(void **state)
+{
+    (void)state;
+    struct config *const config = machine("switch", 4, 2, 2);
+    struct ccl_config ccl = config->ccl;
+    struct cw_error error = {.exit_code = CW_OK};
+    snprintf(ccl.module, sizeof ccl.module, "hierarchical");
+    snprintf(ccl.mapper, sizeof ccl.mapper, "pe0_all_cubes");
+    ccl.parameter[BETWEEN] = 1;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &ccl,
+                                  .collective = CCL_ALL_REDUCE,
+                                  .world_size = 1u << 22,
+                                  .n_elem = 1u << 30,
+                                  .dtype = LP_F16};
+    assert_null(ccl_algorithm_find("hierarchical")->schedule(&call, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+    assert_non_null(strstr(error.text, " steps takes "));
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +305,7 @@ int main(void)
         cmocka_unit_test(steps_with_one_value_are_joined),
         cmocka_unit_test(estimates_are_near_simulated_times),
         cmocka_unit_test(the_choice_is_by_size),
+        cmocka_unit_test(without_room_for_any_plan_memory_is_to_blame),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }

@@ -6,6 +6,7 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/algorithms/scheduled/ring_order.h"
+#include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_cost.h"
 #include "hw/topology/topology.h"
@@ -66,8 +67,20 @@ static uint32_t next_ranks(uint32_t ranks)
     return ranks < 40 ? ranks + 1 : ranks == 40 ? 64 : ranks == 64 ? 100 : ranks == 100 ? 256 : 0;
 }
 
+/* The number of steps, by which memory is asked for room, is right. */
+static void assert_steps_are_counted(const struct schedule *schedule)
+{
+    uint64_t steps = 0;
+    for (uint32_t r = 0; r < schedule->rank_count; r++)
+        steps += schedule->rank[r].step_count;
+    if (steps != schedule->steps)
+        fail_msg("%s, %u ranks: %llu steps, and it says %llu", schedule->name, schedule->rank_count,
+                 (unsigned long long)steps, (unsigned long long)schedule->steps);
+}
+
 static void run_and_free(struct made made, uint32_t slots)
 {
+    assert_steps_are_counted(made.schedule);
     schedule_run(made.schedule, slots, 2);
     assert_true(schedule_run_peers(made.schedule) <= 15);
     made_free(made);
@@ -255,6 +268,18 @@ static void estimates_are_near_simulated_times(void **state)
     }
 }
 
+static uint64_t steps_of(const struct ccl_call *call, const char *name)
+{
+    struct cw_error error;
+    struct schedule *const schedule = ccl_algorithm_find(name)->schedule(call, &error);
+    assert_non_null(schedule);
+    if (!schedule->sketch)
+        assert_steps_are_counted(schedule);
+    const uint64_t steps = schedule->steps;
+    schedule_free(schedule);
+    return steps;
+}
+
 static int64_t estimate_of(const struct ccl_call *call, const char *name, int64_t limit_ps,
                            bool is_sketch)
 {
@@ -339,7 +364,9 @@ static void sketches_are_estimated_like_the_whole(void **state)
         if (call.collective == CCL_ALL_GATHER)
             call.n_elem /= 256;
         const int64_t whole = estimate_of(&call, names[i], 0, false);
+        const uint64_t steps = steps_of(&call, names[i]);
         call.sketch = true;
+        assert_int_equal(steps_of(&call, names[i]), steps);
         const int64_t sketched = estimate_of(&call, names[i], 0, true);
         if (sketched < whole * 95 / 100 || sketched > whole * 105 / 100)
             fail_msg("%s: %.3f us, of the sketch %.3f us", names[i], (double)whole * 1e-6,
@@ -401,6 +428,38 @@ static void a_schedule_without_room_is_refused_before_it_is_made(void **state)
     config_free(config);
 }
 
+/* A choice leaves such a candidate out and says which; without any other it is refused for want of
+ * memory, and not as a choice that no machine has. */
+static void a_candidate_without_room_is_left_out(void **state)
+{
+    (void)state;
+    struct config *const config = machine_of("switch", 64);
+    const struct scheduled_candidate four = {"rings_reduce_scatter", 4, SCHEDULED_RINGS, "rings"};
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = CCL_REDUCE_SCATTER,
+                                  .world_size = 1u << 20,
+                                  .n_elem = 1u << 20,
+                                  .dtype = LP_F16,
+                                  .sketch = true};
+    struct cw_error error = {.exit_code = CW_OK};
+    struct scheduled_left_out left_out = {.least = 0};
+    char why[512] = "1 us";
+    scheduled_say_left_out(why, &left_out);
+    assert_string_equal(why, "1 us");
+    assert_int_equal(scheduled_none_left(&left_out, &error), CW_OK);
+    assert_null(scheduled_consider(&call, &four, &left_out, &error));
+    assert_int_equal(error.exit_code, CW_USAGE);
+    scheduled_say_left_out(why, &left_out); /* 4 x 2^20 x (2^20 + 1) */
+    assert_string_equal(why,
+                        "1 us; no room in memory: rings_reduce_scatter, 4 rings (4.4e+12 steps)");
+    assert_int_equal(scheduled_none_left(&left_out, &error), CW_NO_RESOURCE);
+    assert_null(ccl_algorithm_find("auto_reduce_scatter")->schedule(&call, &error));
+    assert_int_equal(error.exit_code, CW_NO_RESOURCE); /* rings: 2^20 x (2^20 + 1) */
+    assert_non_null(strstr(error.text, "a schedule of some 1.1e+12 steps takes "));
+    config_free(config);
+}
+
 /* Places on lines do not go alike, so their sketch is only near to the whole. */
 static void lines_are_sketched_where_steps_are_very_many(void **state)
 {
@@ -413,7 +472,9 @@ static void lines_are_sketched_where_steps_are_very_many(void **state)
                             .n_elem = 2048,
                             .dtype = LP_F16};
     const int64_t whole = estimate_of(&call, "torus_all_gather", 0, false);
+    const uint64_t steps = steps_of(&call, "torus_all_gather");
     call.sketch = true;
+    assert_int_equal(steps_of(&call, "torus_all_gather"), steps);
     const int64_t sketched = estimate_of(&call, "torus_all_gather", 0, true);
     if (sketched < whole * 70 / 100 || sketched > whole * 105 / 100)
         fail_msg("%.3f us, of the sketch %.3f us", (double)whole * 1e-6, (double)sketched * 1e-6);
@@ -460,6 +521,7 @@ int main(void)
         cmocka_unit_test(sketches_are_estimated_like_the_whole),
         cmocka_unit_test(halving_goes_over_all_bits_of_many_ranks),
         cmocka_unit_test(a_schedule_without_room_is_refused_before_it_is_made),
+        cmocka_unit_test(a_candidate_without_room_is_left_out),
         cmocka_unit_test(lines_are_sketched_where_steps_are_very_many),
         cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
