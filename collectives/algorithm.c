@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/config/input/text.h"
 #include "collectives/plugin.h"
 #include "lp/kernel/tl_check.h"
 
@@ -123,9 +124,15 @@ const struct ccl_algorithm *ccl_algorithm_load(const char *module, struct cw_err
     }
     if (algorithm != NULL)
         return algorithm_check(algorithm, module, error) == CW_OK ? algorithm : NULL;
-    size_t n =
-        (size_t)snprintf(error->text, sizeof error->text,
-                         "algorithm module %.64s is not part of this version; there are:", module);
+    struct text_nearest nearest = {0};
+    for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)) != NULL; i++)
+        text_nearest_try(&nearest, module, algorithm->name);
+    size_t n = (size_t)snprintf(error->text, sizeof error->text,
+                                "algorithm module %.64s is not part of this version; %s%s%sthere "
+                                "are:",
+                                module, nearest.best != NULL ? "did you mean '" : "",
+                                nearest.best != NULL ? nearest.best : "",
+                                nearest.best != NULL ? "'? " : "");
     for (uint32_t i = 0; (algorithm = ccl_algorithm_at(i)) && n < sizeof error->text; i++)
         n += (size_t)snprintf(error->text + n, sizeof error->text - n, " %s", algorithm->name);
     error->exit_code = CW_USAGE;

@@ -129,7 +129,7 @@ struct ccl_algorithm {
      */
     struct schedule *(*schedule)(const struct ccl_call *call, struct cw_error *error);
     /* How often a rank of an all-reduce sends a shard's bytes to other ranks, in the mean. NULL:
-     * not known, or a schedule, whose steps say it. */
+     * not known, or a schedule of nearly 2, whose steps say it. */
     double (*moved)(const struct ccl_call *call);
     /* Of a schedule: how many messages a rank sends in a call, however small the tensor is; most
      * schedules send some more. For estimates of a run's cost, so it has to be quick, and makes no

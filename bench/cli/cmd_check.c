@@ -62,7 +62,7 @@ static int check_collective(const struct config *config, const struct run_option
 {
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, error);
     if (algorithm == NULL)
-        return error->exit_code;
+        return dist_refuse(config, "defaults.module", error);
     *collective = algorithm->collective;
     const enum ccl_collective does = bench_collective(options->bench);
     if (!options->is_bench_named || does == CCL_COLLECTIVES)

@@ -17,6 +17,7 @@
 #include "collectives/algorithm.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/mapper.h"
+#include "core/host/host_limits.h"
 
 #define PROCESS_BYTES           8e6
 #define PE_BYTES                1900.0 /* queues, links, kernels */
@@ -33,6 +34,7 @@
 #define FEW_TILES               4.0 /* a hierarchy sends so many by one cube */
 #define SCHEDULE_MESSAGE_BYTES  180.0
 #define HIERARCHY_MESSAGE_BYTES 900.0
+#define CAUSE_BYTES             50.0 /* of an event that is explained, with the walk along it */
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
@@ -132,7 +134,12 @@ static void add_size(struct study_estimate *estimate, const struct config *confi
     const uint64_t schedule = (uint64_t)schedule_bytes(config, shards, tiles);
     estimate->events += events;
     estimate->seconds += events * EVENT_S;
-    estimate->bytes = schedule > estimate->bytes ? schedule : estimate->bytes;
+    /* Causes beyond a quarter of the machine's memory are not kept. */
+    const double causes = run->explain ? events / times * CAUSE_BYTES : 0;
+    const uint64_t causes_most = host_limits_memory_bytes() / 4;
+    const uint64_t size_bytes =
+        schedule + (causes < (double)causes_most ? (uint64_t)causes : causes_most);
+    estimate->bytes = size_bytes > estimate->bytes ? size_bytes : estimate->bytes;
     if (run->no_data)
         return;
     estimate->seconds += times * (tensors * TENSOR_BYTE_S + tensors * moved * MOVED_BYTE_S);

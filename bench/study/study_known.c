@@ -4,16 +4,21 @@
  */
 #include "bench/study/study_known.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
+#include "collectives/algorithm.h"
 #include "collectives/config/config_load.h"
 #include "core/cw.h"
 
 static const char *const naming[] = {"preset",   "algorithm",  "defaults.algorithm",
-                                     "topology", "components", "ccl"};
+                                     "topology", "components", "ccl",
+                                     "data",     "measured"};
 enum { NAMING = sizeof naming / sizeof *naming };
 
 static bool is_naming(const struct study_setting *setting)
@@ -50,6 +55,15 @@ static const char *error_of(const struct study_setting *setting, const char *tex
     return NULL;
 }
 
+/* Whether the setting's file is opened by the run itself, and not by the loader. */
+static bool is_opened_late(const struct study_setting *setting)
+{
+    if (setting->argument == NULL || setting->is_off || strcmp(setting->argument, "-") == 0)
+        return false;
+    return strcmp(setting->name, "data") == 0 || strcmp(setting->name, "measured") == 0 ||
+           (strcmp(setting->name, "algorithm") == 0 && ccl_is_xml(setting->argument));
+}
+
 static bool is_told(const struct config_errors *errors, struct config_place place)
 {
     for (size_t i = 0; i < errors->count; i++)
@@ -71,6 +85,21 @@ static void take_errors(struct config_loader *loader, const struct study_setting
         }
 }
 
+static void check_files(struct config_loader *loader, const struct study_settings *settings)
+{
+    for (uint32_t i = 0; i < settings->count; i++) {
+        const struct study_setting *const setting = &settings->list[i];
+        struct stat status;
+        if (!is_opened_late(setting) || is_told(loader->errors, setting->place))
+            continue;
+        if (access(setting->argument, R_OK) != 0 || stat(setting->argument, &status) != 0)
+            config_error(loader, setting->place, "%.512s: cannot open: %s", setting->argument,
+                         strerror(errno));
+        else if (S_ISDIR(status.st_mode))
+            config_error(loader, setting->place, "%.512s is a folder", setting->argument);
+    }
+}
+
 static void check_point(struct config_loader *loader, const struct study *study, uint32_t point)
 {
     struct run_options *const run = malloc(sizeof *run);
@@ -82,6 +111,7 @@ static void check_point(struct config_loader *loader, const struct study *study,
     size_t count;
     char **const arguments = study_arguments(study, study->points[point].at, &count);
     if (run != NULL && arguments != NULL && settings.list != NULL) {
+        check_files(loader, &settings);
         run_options_defaults(run);
         if (options_read(&options, (int)count, arguments, &ignored) == CW_OK &&
             config_load(&run->config, &config, &errors) == CW_USAGE)

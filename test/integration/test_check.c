@@ -69,6 +69,10 @@ static const char *ring_with(const char *key, const char *value)
 static void mappers_and_validators_are_asked(void **state)
 {
     (void)state;
+    refuse_alike(2, ring_with("module", "ring_allreduc"),
+                 "ring.yaml:5:13: algorithm module ring_allreduc is not part of this version; did "
+                 "you mean 'ring_allreduce'? there are: ");
+    refuse_alike(2, ring_with("module", "./nowhere.so:f"), "ring.yaml:5:13: ./nowhere.so: ");
     refuse_alike(2, ring_with("mapper", "./nowhere.so:f"), "ring.yaml:5:13: ");
     refuse_alike(2, ring_with("validator", "./nowhere.so:f"), "ring.yaml:5:16: ");
     refuse_alike(2, ring_with("validator", "cube_rows"),

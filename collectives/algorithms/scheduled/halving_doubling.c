@@ -162,8 +162,18 @@ static struct schedule *recursive_doubling_schedule(const struct ccl_call *call,
     return schedule_build(b, error);
 }
 
+/* The whole tensor in each step: the least k with 2^k >= N, and folded ranks besides. */
+static double recursive_doubling_moved(const struct ccl_call *call)
+{
+    double steps = 0;
+    for (uint32_t ranks = 1; ranks < call->world_size; ranks *= 2)
+        steps++;
+    return steps;
+}
+
 const struct ccl_algorithm ccl_recursive_doubling = {.name = "recursive_doubling",
                                                      .collective = CCL_ALL_REDUCE,
                                                      .kernel = &schedule_kernel,
                                                      .machine = SCHEDULED_MACHINE,
-                                                     .schedule = recursive_doubling_schedule};
+                                                     .schedule = recursive_doubling_schedule,
+                                                     .moved = recursive_doubling_moved};

@@ -247,6 +247,11 @@ static void errors_have_place_and_remedy(void **state)
         "3:25: --no-data leaves nothing to verify: drop it or --verify-data (point no-data=true)");
     bad("study: s\nbase: {ccl: nowhere.yaml}\n",
         "2:13: nowhere.yaml:1:1: cannot open: No such file or directory");
+    bad("study: s\nbase: {measured: nowhere.txt}\n",
+        "2:18: nowhere.txt: cannot open: No such file or directory");
+    bad("study: s\nbase: {bench: ccl_gradient, data: /}\n", "2:35: / is a folder");
+    bad("study: s\naxes: {algorithm: [tree_allreduce, nowhere.xml]}\n",
+        "2:36: nowhere.xml: cannot open: No such file or directory");
     begins("study: s\naxes: {preset: [tiny, pod46]}\n",
            "2:23: unknown preset 'pod46'; did you mean 'pod64'?");
     begins("study: s\naxes: {algorithm: [ring_allreduce, ring_alreduce]}\n",
@@ -404,6 +409,11 @@ static void estimates_are_near(void **state)
     estimate_is_near("preset: pod64, algorithm: ring_rs_ag, bytes: 512KiB", 4.07e5, 22);
     estimate_is_near("preset: pod1024, algorithm: tree_allreduce, bytes: 512KiB", 8.8e6, 227);
     estimate_is_near("preset: pod64, bytes: 16KiB, iters: 10", 1.2e6, 22);
+    estimate_is_near("preset: pod64, algorithm: recursive_doubling, bytes: 512KiB", 1.27e6, 25);
+    /* With the causes of events, of one iteration. */
+    estimate_is_near("preset: pod64, algorithm: recursive_doubling, bytes: 512KiB, explain: true",
+                     1.27e6, 73);
+    estimate_is_near("preset: pod64, bytes: 16KiB, iters: 10, explain: true", 1.2e6, 27);
 }
 
 /* Chunks are small there: messages count, and not the bytes. */

@@ -171,6 +171,32 @@ static void a_placeholder_that_is_not_read_is_named_with_the_key_that_is(void **
     config_free(config);
 }
 
+/* The shipped entry of lrab_hierarchical_allreduce has a root of its own, which counts. */
+static void a_default_that_the_entry_covers_is_named_with_the_key_that_counts(void **state)
+{
+    static const struct {
+        const char *sets[2], *text;
+    } lines[] = {
+        {{"defaults.root=corner"}, "algorithms.lrab_hierarchical_allreduce.root` sets that\n"},
+        {{"defaults.root=corner", "algorithms.lrab_hierarchical_allreduce.root=corner"}, ""},
+        {{"defaults.root=corner", "defaults.algorithm=tree_allreduce"}, ""},
+        {{"defaults.root=center"}, ""},
+        {{"defaults.n_slots=4"}, ""}};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        char text[512] = "";
+        const size_t count = lines[i].sets[1] != NULL ? 2 : 1;
+        struct config *const config = load_with(NULL, lines[i].sets, count);
+        FILE *const stream = fmemopen(text, sizeof text, "w");
+        assert_non_null(stream);
+        config_print_unread(stream, config);
+        assert_int_equal(fclose(stream), 0);
+        assert_int_equal(text[0] == '\0', lines[i].text[0] == '\0');
+        assert_non_null(strstr(text, lines[i].text));
+        config_free(config);
+    }
+}
+
 static void a_size_that_cannot_be_is_no_memory(void **state)
 {
     struct config_arena arena = {0};
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(options_give_whole_entries_and_their_parameters),
         cmocka_unit_test(entries_that_are_none_are_refused),
         cmocka_unit_test(a_placeholder_that_is_not_read_is_named_with_the_key_that_is),
+        cmocka_unit_test(a_default_that_the_entry_covers_is_named_with_the_key_that_counts),
         cmocka_unit_test(a_size_that_cannot_be_is_no_memory),
         cmocka_unit_test(errors_beyond_a_thousand_are_counted),
         cmocka_unit_test(more_than_1024_entries_are_refused),
