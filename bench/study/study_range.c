@@ -13,7 +13,9 @@
 static const char forms[] = "expected FIRST:LAST, FIRST:LAST:xFACTOR or FIRST:LAST:+STEP; a value "
                             "that has a colon stands in a list: [value]";
 
-enum { DIGITS_MAX = 17, SIZES_MAX = 256 };
+static const char too_many[] = "more than 10000 values; a larger step is needed";
+
+enum { DIGITS_MAX = 17 };
 
 static int64_t power_of_ten(uint32_t exponent)
 {
@@ -101,7 +103,7 @@ static const char *list_decimals(struct config_arena *arena, const struct range 
         return "a range with a factor begins above 0";
     const size_t values = count_values(range);
     if (values > STUDY_RANGE_MAX)
-        return "more than 10000 values; a larger step is needed";
+        return too_many;
     const char **const list = config_arena_alloc(arena, values * sizeof *list);
     struct decimal at = range->first;
     for (size_t i = 0; list != NULL && i < values; i++) {
@@ -119,9 +121,12 @@ static const char *list_decimals(struct config_arena *arena, const struct range 
 static const char *list_sizes(struct config_arena *arena, const char *text,
                               const char *const **texts, size_t *count)
 {
-    uint64_t sizes[SIZES_MAX];
-    size_t values;
-    const char *const wrong = sizes_parse(text, sizes, SIZES_MAX, &values);
+    size_t values = 0;
+    uint64_t *const sizes = config_arena_alloc(arena, STUDY_RANGE_MAX * sizeof *sizes);
+    const char *const wrong =
+        sizes != NULL ? sizes_parse(text, sizes, STUDY_RANGE_MAX, &values) : NULL;
+    if (wrong != NULL && values == STUDY_RANGE_MAX)
+        return too_many;
     if (wrong != NULL)
         return strchr(text, ':') != NULL && text[0] >= '0' && text[0] <= '9' ? wrong : forms;
     const char **const list = config_arena_alloc(arena, values * sizeof *list);

@@ -52,8 +52,11 @@ static void print_summary(const struct study *study, const char *path, uint32_t 
     if (counts->wrong > 0)
         printf("; %u with wrong data", counts->wrong);
     printf("\nresults in %s", path);
-    if (all - ended[STUDY_DONE] > 0)
-        printf("; failures: sqlite3 %s 'SELECT * FROM failure'", path);
+    if (all - ended[STUDY_DONE] > 0) {
+        printf("; failures: sqlite3 ");
+        study_put_word(stdout, path);
+        printf(" 'SELECT * FROM failure'");
+    }
     putchar('\n');
     if (counts->signal_number != 0)
         printf("interrupted; the same command runs the other %u points\n", count - all);

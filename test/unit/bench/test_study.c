@@ -180,7 +180,19 @@ static void digests_are_of_settings_and_not_of_their_place(void **state)
     study_free(b);
 }
 
-/* So are those of the files that settings name, also of code. */
+/* An axis of sizes has as many values as any other. */
+static void a_range_of_sizes_may_be_long(void **state)
+{
+    (void)state;
+    struct study *const study = good("study: s\naxes: {bytes: 1KiB:512KiB:+1KiB}\n");
+    assert_int_equal(study->point_count, 512);
+    point_is(study, 511, "bytes=524288", "cubewarp run --bytes 524288");
+    study_free(study);
+    bad("study: s\naxes: {bytes: 1KiB:20000KiB:+1KiB}\n",
+        "2:15: bytes '1KiB:20000KiB:+1KiB': more than 10000 values; a larger step is needed");
+}
+
+/* Digests cover the files that settings name, also code. */
 static void digests_are_of_named_files(void **state)
 {
     static const char *const settings[] = {"algorithms.mine.module: %s.so:algorithm",
@@ -439,6 +451,7 @@ int main(void)
         cmocka_unit_test(zipped_axes_advance_together),
         cmocka_unit_test(exclusions_leave_points_out),
         cmocka_unit_test(digests_are_of_settings_and_not_of_their_place),
+        cmocka_unit_test(a_range_of_sizes_may_be_long),
         cmocka_unit_test(digests_are_of_named_files),
         cmocka_unit_test(errors_have_place_and_remedy),
         cmocka_unit_test(ranges_are_exact),
