@@ -270,6 +270,11 @@ int perf_json_read(const char *path, struct perf_run *run, struct cw_error *erro
     json_error_t wrong;
     *run = (struct perf_run){.case_count = 0};
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
+    if (root == NULL && wrong.column == 0 && wrong.position == 0) /* an empty file, or a folder */
+        return cw_error_set(error, CW_USAGE,
+                            "%.400s: nothing can be read from it; expected a result of 'cubewarp "
+                            "perf run --json'",
+                            path);
     if (root == NULL)
         return perf_json_reject(error, path, wrong.line > 0 ? wrong.line : 1,
                                 wrong.column > 0 ? wrong.column : 1, wrong.text);

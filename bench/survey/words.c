@@ -104,6 +104,18 @@ static const char *words_values(struct survey *survey, const struct survey_axis 
     return list;
 }
 
+/* Whether an earlier axis has the name and the only value of this one: a study's setting is part of
+ * results, too. */
+static bool is_said_before(const struct survey *survey, size_t i)
+{
+    const struct survey_axis *const axis = &survey->axes[i];
+    for (size_t k = 0; k < i; k++)
+        if (survey->axes[k].count == 1 && strcmp(say_axis(&survey->axes[k]), say_axis(axis)) == 0 &&
+            strcmp(survey->axes[k].values[0].text, axis->values[0].text) == 0)
+            return true;
+    return false;
+}
+
 /* The axes in which rows differ, and those in which they agree. */
 static void words_axes(struct words *words)
 {
@@ -118,7 +130,7 @@ static void words_axes(struct words *words)
         else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
                  strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
                  strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
-                 strcmp(axis->name, "schedule") != 0)
+                 strcmp(axis->name, "schedule") != 0 && !is_said_before(survey, i))
             same = survey_print(survey, "%s%s%s %s", same, same[0] == '\0' ? "" : ", ",
                                 say_axis(axis), words_values(survey, axis));
     }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "collectives/config/input/text.h"
 #include "collectives/msccl/msccl_build.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_faults.h"
@@ -137,6 +138,19 @@ static void take_number(struct reading *r, const struct number_attribute *attrib
                    (long long)attribute->least, (long long)attribute->most);
 }
 
+/* An attribute of no meaning whose name is nearly that of one: what it should say would be lost. */
+static void refuse_misspelt(struct reading *r, enum element element, const char *name)
+{
+    struct text_nearest nearest = {0};
+    for (int i = 0; i < NUMBERS_MAX && numbers[element][i].name != NULL; i++)
+        text_nearest_try(&nearest, name, numbers[element][i].name);
+    for (int i = 0; i <= TEXTS_MAX && texts[element][i] != NULL; i++)
+        text_nearest_try(&nearest, name, texts[element][i]);
+    if (nearest.best != NULL)
+        fault_here(r, "%s has an unknown attribute %.40s; did you mean %s?", element_name[element],
+                   name, nearest.best);
+}
+
 static void take_attribute(struct reading *r, enum element element, const char *name,
                            const char *value, struct attributes *out)
 {
@@ -146,10 +160,14 @@ static void take_attribute(struct reading *r, enum element element, const char *
             return;
         }
     for (int i = 0; i <= TEXTS_MAX && texts[element][i] != NULL; i++)
-        if (strcmp(texts[element][i], name) == 0)
+        if (strcmp(texts[element][i], name) == 0) {
             out->text[i] = value;
+            return;
+        }
     if (element == ELEMENT_STEP && strcmp(name, "step") == 0) /* <op step= */
         take_number(r, &numbers[element][STEP_S], value, &out->number[STEP_S]);
+    else if (element != ELEMENT_ALGO)
+        refuse_misspelt(r, element, name);
 }
 
 /* The attributes of an element; false: one is missing or wrong, which is reported. */
@@ -203,6 +221,12 @@ static void open_algo(struct reading *r, const char **given)
             coll);
         return;
     }
+    const char *const proto = a.text[ALGO_PROTO];
+    if (proto != NULL && strcmp(proto, "Simple") != 0 && strcmp(proto, "LL") != 0 &&
+        strcmp(proto, "LL128") != 0) {
+        fault_here(r, "proto=\"%.40s\"; legal are Simple, LL, LL128", proto);
+        return;
+    }
     *algo = (struct msccl_algo){.collective = collectives[i].collective,
                                 .gpus = (uint32_t)a.number[ALGO_NGPUS],
                                 .loop_chunks = (uint32_t)a.number[ALGO_CHUNKS],
@@ -210,8 +234,7 @@ static void open_algo(struct reading *r, const char **given)
                                 .min_bytes = (uint64_t)a.number[ALGO_MIN],
                                 .max_bytes = (uint64_t)a.number[ALGO_MAX]};
     snprintf(algo->name, sizeof algo->name, "%.60s", name != NULL ? name : "msccl");
-    snprintf(algo->protocol, sizeof algo->protocol, "%.15s",
-             a.text[ALGO_PROTO] != NULL ? a.text[ALGO_PROTO] : "");
+    snprintf(algo->protocol, sizeof algo->protocol, "%.15s", proto != NULL ? proto : "");
 }
 
 static struct msccl_place place_now(const struct reading *r)

@@ -19,10 +19,13 @@ static double median_of_last(const struct trend_case *one, size_t most)
 static void print_case(FILE *file, const struct trend *trend, const struct trend_case *one)
 {
     enum { LAST = 3 };
-    fprintf(file, "%-28s %5zu %9zu %9.2f", one->name, one->count, one->count - one->counted,
-            1e-6 * median_of_last(one, LAST));
+    fprintf(file, "%-28s %5zu %9zu ", one->name, one->count, one->count - one->counted);
+    if (one->counted > 0)
+        fprintf(file, "%9.2f", 1e-6 * median_of_last(one, LAST));
+    else
+        fprintf(file, "%9s", "-");
     if (one->change.at == 0) {
-        fputs("  steady", file);
+        fputs(one->counted < CHANGE_POINT_NIGHTS_MIN ? "  too few runs" : "  steady", file);
     } else {
         const struct perf_run *const run = &trend->runs[one->change_run];
         fprintf(file, "  %s by %.1f %% since run %lld, %.10s, commit %s",

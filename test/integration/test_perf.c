@@ -307,6 +307,7 @@ static void what_cannot_be_is_refused(void **state)
         {"perf project --workers 2,x", "--workers 'x'"},
         {"perf project --layout 64", "--layout '64': expected sockets x cores"},
         {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
+        {"perf compare / /", "/: nothing can be read from it; expected a result of"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, "%s", lines[i].line);

@@ -106,7 +106,7 @@ static struct config_node *new_node(struct parse *parse, const yaml_event_t *eve
         return NULL;
     }
     if (parse->depth == CONFIG_DEPTH_MAX) {
-        config_parse_fail(parse, event, "nested more than 16 deep; configurations are at most 4");
+        config_parse_fail(parse, event, "nested more than 16 deep; configurations are at most 6");
         return NULL;
     }
     parse->node_count++;

@@ -161,6 +161,28 @@ static void the_shipped_value_is_known_where_one_result_names_it(void **state)
     survey_free(&survey);
 }
 
+/* The algorithm is a key that the result has changed, and a column of its rows. */
+static void what_all_rows_share_is_said_once(void **state)
+{
+    (void)state;
+    struct survey survey;
+    const char *sentences[WORDS_MAX] = {NULL};
+    survey_init(&survey);
+    for (int i = 0; i < 2; i++)
+        add_result(&survey, i == 0 ? "a" : "b", "ring", 1000 * (i + 1), 1,
+                   ", \"provenance\": {\"changed\": {\"defaults.algorithm\": \"ring\"}}");
+    finish(&survey);
+    const size_t count = words_of_survey(&survey, sentences);
+    const char *same = "";
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(sentences[i], "The same in all rows: ", 22) == 0)
+            same = sentences[i];
+    const char *const first = strstr(same, "algorithm ring");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "algorithm ring"));
+    survey_free(&survey);
+}
+
 /* Not known: results of another commit. Then nothing is the largest. */
 static void the_largest_is_told_of_whole_axes_alone(void **state)
 {
@@ -537,6 +559,7 @@ int main(void)
         cmocka_unit_test(sizes_per_rank_are_the_axis_where_shards_differ),
         cmocka_unit_test(a_changed_key_names_the_series_and_its_absence_is_the_shipped_value),
         cmocka_unit_test(the_shipped_value_is_known_where_one_result_names_it),
+        cmocka_unit_test(what_all_rows_share_is_said_once),
         cmocka_unit_test(the_largest_is_told_of_whole_axes_alone),
         cmocka_unit_test(results_that_nothing_tells_apart_go_by_their_names),
         cmocka_unit_test(a_result_of_another_schema_is_refused),

@@ -482,7 +482,7 @@ static void hostile_files_end_soon(void **state)
         const char *error;
     } files[] = {
         {"[", 1000000,
-         "topology.yaml:1:17: nested more than 16 deep; configurations are at most 4"},
+         "topology.yaml:1:17: nested more than 16 deep; configurations are at most 6"},
         {"{a: ", 1000000, "topology.yaml:1:62: nested more than 16 deep"},
         {"- ", 1000000, "topology.yaml:1:33: nested more than 16 deep"},
         {"&a ", 900000, "topology.yaml:1:1: anchors and aliases are not used here"},

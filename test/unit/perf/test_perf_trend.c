@@ -133,6 +133,11 @@ static void a_trend_names_the_run_since_which_a_case_is_slower(void **state)
     assert_int_equal(trend_read(path, &here.machine, NULL, 5, &trend, &error), CW_OK);
     assert_int_equal(trend.run_count, 5);
     assert_int_equal(trend.ids[0], 9);
+    FILE *const few = fmemopen(text, sizeof text, "w");
+    trend_print(few, &trend);
+    assert_int_equal(fclose(few), 0);
+    assert_non_null(strstr(text, "  too few runs\n"));
+    assert_null(strstr(text, "steady"));
     trend_free(&trend);
     remove_temporary(path);
 }

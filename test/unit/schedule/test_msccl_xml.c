@@ -124,7 +124,7 @@ static void test_all_gather_in_place(void **state)
         "coll='allgather' inplace='1' outofplace='0' maxcount='1' nthreadblocks='24' redop='nop' "
         "minBytes='0' maxBytes='9223372036854775807'>"
         "<gpu id='0' i_chunks='0' o_chunks='4' s_chunks='0'/>"
-        "<gpu id='1' i_chunks='0' o_chunks='4' s_chunks='0'/></algo>";
+        "<gpu id='1' i_chunks='0' o_chunks='4' s_chunks='0' comment='none'/></algo>";
     struct schedule *const s = read_good(text);
     assert_true(s->in_place);
     assert_int_equal(s->rank[1].chunks[SCHEDULE_INPUT], 2);
@@ -181,6 +181,14 @@ static void test_faults(void **state)
          "a.xml:3:1: gpu 0: recv=\"-2\"; legal is -1 to 65535"},
         {ALGO GPU0 TB0 STEP STEP "</tb></gpu>" GPU1 "</gpu></algo>",
          "a.xml:5:1: gpu 0, tb 0: step 0 is there already; legal is each step once"},
+        {"<algo ngpus='2' coll='allreduce' proto='LL256'/>",
+         "a.xml:1:1: proto=\"LL256\"; legal are Simple, LL, LL128"},
+        {ALGO GPU0 TB0 "<step s='0' type='nop' cntt='2'/>" END,
+         "a.xml:4:1: gpu 0, tb 0: step has an unknown attribute cntt; did you mean cnt?"},
+        {ALGO GPU0 TB0 "<step s='0' type='nop' deepid='1'/>" END,
+         "a.xml:4:1: gpu 0, tb 0: step has an unknown attribute deepid; did you mean depid?"},
+        {ALGO GPU0 "<tb id='0' send='1' recv='1' chan='0' chann='2'/></gpu></algo>",
+         "a.xml:3:1: gpu 0: tb has an unknown attribute chann; did you mean chan?"},
         {ALGO GPU0 TB0 "<step s='0' type='x'/>" END,
          "a.xml:4:1: gpu 0, tb 0: step 0 has type=\"x\"; legal are s, r, rcs, rrc, rrs, rrcs, cpy, "
          "re, nop"},
