@@ -15,7 +15,9 @@ int64_t hw_gemm_ps(const struct hw_config *hw, uint32_t m, uint32_t n, uint32_t 
 {
     const uint64_t cycles =
         hw_ceil_div(m, hw->gemm_m) * hw_ceil_div(n, hw->gemm_n) * hw_ceil_div(k, hw->gemm_k);
-    return hw->overhead_ps[HW_NODE_PE_GEMM] + hw_rate_ps(hw->gemm_cycle, cycles);
+    const struct hw_rate rate = hw->gemm_cycle; /* a large product's cycles have 46 bits */
+    return hw->overhead_ps[HW_NODE_PE_GEMM] +
+           (int64_t)(((__uint128_t)cycles * rate.num + rate.den - 1) / rate.den);
 }
 
 int64_t hw_fetch_ps(const struct hw_config *hw, uint64_t bytes)

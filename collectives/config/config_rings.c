@@ -66,12 +66,16 @@ bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t
     return false;
 }
 
-void config_check_rings(struct config *config, struct config_errors *errors)
+uint32_t config_pes_with_rings(const struct config *config)
 {
     const bool logical = strcmp(config->ccl.topology, "none") != 0;
-    const uint32_t pes =
-        (config->ccl.wiring == CCL_WIRING_ALL_PES && !logical) || config->ccl.ranks.per_sip > 0
-            ? config->hw.pe_per_corner * config->hw.corner_count
-            : 1;
-    config_rings_fit(config, config_directions_max(&config->hw, &config->ccl), pes, errors);
+    return (config->ccl.wiring == CCL_WIRING_ALL_PES && !logical) || config->ccl.ranks.per_sip > 0
+               ? config->hw.pe_per_corner * config->hw.corner_count
+               : 1;
+}
+
+void config_check_rings(struct config *config, struct config_errors *errors)
+{
+    config_rings_fit(config, config_directions_max(&config->hw, &config->ccl),
+                     config_pes_with_rings(config), errors);
 }

@@ -24,6 +24,9 @@ uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_conf
 bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t pes,
                       struct config_errors *errors);
 
+/* PEs of a cube that have rings: of a logical topology, those that are ranks. */
+uint32_t config_pes_with_rings(const struct config *config);
+
 /* The same for the configuration's own wiring, as the loader checks it. */
 void config_check_rings(struct config *config, struct config_errors *errors);
 

@@ -11,6 +11,7 @@
 #include "collectives/data/data_parcel.h"
 #include "collectives/data/dtype.h"
 #include "lp/kernel/tl_source.h"
+#include "lp/queues/queue_ends.h"
 
 /* Products of one record: a minute's work, far more than fit in a TCM. */
 #define PRODUCTS_MAX (UINT64_C(1) << 37)
@@ -34,6 +35,11 @@ int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct
     va_end(args);
     return cw_error_set(error, CW_BUG, "data pass: PE %u.%u.%u: %s of %u bytes: %s", cube / cubes,
                         cube % cubes, op->pe % pass->pes, kind_name(op->kind), op->bytes, what);
+}
+
+const char *data_dir_name(const struct data_pass *pass, uint32_t pe, uint8_t dir)
+{
+    return lp_dir_name(pass->plan, pe, (enum hw_dir)dir);
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -74,13 +80,14 @@ static int check_operand(const struct data_site *site, const struct lp_op *op,
     if (state != TILE_THERE)
         return data_impossible(
             site->pass, op, error, "%s is tile %u of direction %u (%s), which %s", name,
-            operand->at, operand->dir, hw_dir_name((enum hw_dir)operand->dir),
+            operand->at, operand->dir, data_dir_name(site->pass, op->pe, operand->dir),
             state == TILE_DROPPED ? "was used for the last time, or its kernel ended"
                                   : "has not been sent");
     if (bytes > tile->bytes)
         return data_impossible(site->pass, op, error,
                                "%s is tile %u of direction %u (%s), of %u bytes", name, operand->at,
-                               operand->dir, hw_dir_name((enum hw_dir)operand->dir), tile->bytes);
+                               operand->dir, data_dir_name(site->pass, op->pe, operand->dir),
+                               tile->bytes);
     return CW_OK;
 }
 
@@ -122,7 +129,7 @@ static int refuse_size(const struct data_pass *pass, const struct lp_op *op,
         error, CW_PROGRAM_FAILED,
         "IpcqTypeMismatch: PE %u.%u.%u received tile %u from direction %s as %u bytes%s, and it "
         "was sent as %u bytes%s; both ends must name one size",
-        place.sip, place.cube, place.pe, op->seq, hw_dir_name((enum hw_dir)op->dir), op->bytes,
+        place.sip, place.cube, place.pe, op->seq, data_dir_name(pass, op->pe, op->dir), op->bytes,
         tl_source_text(tl_source_numbered(op->source), received_at, sizeof received_at),
         tile->bytes, tl_source_text(tl_source_numbered(tile->source), sent_at, sizeof sent_at));
 }
@@ -137,7 +144,7 @@ static int check_recv(const struct data_site *site, const struct lp_op *op, stru
         tiles_find(&site->cube->tiles, (struct tile_name){op->pe, op->seq, op->dir}, &tile);
     if (state != TILE_THERE)
         return data_impossible(site->pass, op, error, "tile %u of direction %u (%s) %s", op->seq,
-                               op->dir, hw_dir_name((enum hw_dir)op->dir),
+                               op->dir, data_dir_name(site->pass, op->pe, op->dir),
                                state == TILE_DROPPED ? "has been dropped" : "has not been sent");
     if (op->bytes != tile->bytes)
         return refuse_size(site->pass, op, tile, error);

@@ -14,4 +14,7 @@ int data_check(const struct data_site *site, const struct lp_op *op, struct cw_e
 int data_impossible(const struct data_pass *pass, const struct lp_op *op, struct cw_error *error,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* A PE's name of a direction, which is below HW_DIRS_MAX. */
+const char *data_dir_name(const struct data_pass *pass, uint32_t pe, uint8_t dir);
+
 #endif

@@ -59,8 +59,8 @@ static int name_tile(const struct data_site *site, struct data_cube *to, const s
         return data_out_of_storage(site->pass, error);
     return data_impossible(site->pass, op, error,
                            "tile %u of direction %u (%s) of PE index %u is sent, but %u is next",
-                           op->seq, op->peer_dir, hw_dir_name((enum hw_dir)op->peer_dir), op->peer,
-                           expected);
+                           op->seq, op->peer_dir, data_dir_name(site->pass, op->peer, op->peer_dir),
+                           op->peer, expected);
 }
 
 /* The parcel's hold becomes the tile's. */

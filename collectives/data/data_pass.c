@@ -104,6 +104,8 @@ void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, ui
     pass->owner_arg = arg;
 }
 
+void data_pass_set_plan(struct data_pass *pass, const struct lp_plan *plan) { pass->plan = plan; }
+
 uint64_t data_pass_tiles(const struct data_pass *pass)
 {
     uint64_t alive = 0;

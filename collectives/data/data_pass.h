@@ -18,6 +18,7 @@
 #include "lp/record.h"
 
 struct data_pass;
+struct lp_plan;
 struct op_log;
 
 /* hw must outlive the pass. bytes_max: storage for all contents; 0: as much as there is.
@@ -31,6 +32,9 @@ void data_pass_free(struct data_pass *pass); /* accepts NULL */
 /* Frees the contents of one worker's cubes, for all workers at the same time; afterwards only
  * data_pass_free() may be called. */
 void data_pass_free_part(struct data_pass *pass, uint32_t worker);
+
+/* Messages call directions as this install plan does, which outlives the pass. */
+void data_pass_set_plan(struct data_pass *pass, const struct lp_plan *plan);
 
 /* The worker of a SIP's first cube. */
 uint32_t data_pass_worker_of_sip(const struct data_pass *pass, uint32_t sip);

@@ -20,6 +20,7 @@
 #include "core/invariant.h"
 #include "hw/structure.h"
 #include "lp/kernel/tl_source.h"
+#include "lp/queues/queue_ends.h"
 
 /* A tile as a send or a receive names it. */
 struct named {
@@ -48,7 +49,8 @@ struct strict_check {
     uint32_t n_slots;
     void (*warn)(void *arg, const char *text);
     void *arg;
-    void *queues; /* JudyL: PE << 8 | direction -> struct queue * */
+    const struct lp_plan *plan; /* names directions */
+    void *queues;               /* JudyL: PE << 8 | direction -> struct queue * */
 };
 
 struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_slots,
@@ -58,6 +60,11 @@ struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_
     if (check != NULL)
         *check = (struct strict_check){.hw = hw, .n_slots = n_slots, .warn = warn, .arg = arg};
     return check;
+}
+
+void strict_check_set_plan(struct strict_check *check, const struct lp_plan *plan)
+{
+    check->plan = plan;
 }
 
 void strict_check_free(struct strict_check *check)
@@ -115,10 +122,10 @@ static void warn(struct strict_check *check, struct queue *queue, uint32_t pe, u
              "IpcqSlotReuse: PE %u.%u.%u, direction %s: tile %u was written over tile %u, in slot "
              "%u of %u, at %lld.%03lld ns, and %s reads that tile until %lld.%03lld ns; receive a "
              "tile when it is needed, or raise defaults.n_slots (this queue is named once)",
-             place.sip, place.cube, place.pe, hw_dir_name((enum hw_dir)dir), slot->seq, seq,
-             seq % check->n_slots, check->n_slots, (long long)(slot->arrived_ps / 1000),
-             (long long)(slot->arrived_ps % 1000), use_name(user), (long long)(used_ps / 1000),
-             (long long)(used_ps % 1000));
+             place.sip, place.cube, place.pe, lp_dir_name(check->plan, pe, (enum hw_dir)dir),
+             slot->seq, seq, seq % check->n_slots, check->n_slots,
+             (long long)(slot->arrived_ps / 1000), (long long)(slot->arrived_ps % 1000),
+             use_name(user), (long long)(used_ps / 1000), (long long)(used_ps % 1000));
     if (check->warn != NULL)
         check->warn(check->arg, text);
 }
@@ -228,11 +235,13 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
         "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %s%s, and PE "
         "%u.%u.%u received it from direction %s, at %lld.%03lld ns, as %s%s; both "
         "ends must name one type and one shape%s",
-        from.sip, from.cube, from.pe, op->seq, hw_dir_name((enum hw_dir)slot->sender_dir),
+        from.sip, from.cube, from.pe, op->seq,
+        lp_dir_name(check->plan, slot->sender, (enum hw_dir)slot->sender_dir),
         name_tile(&slot->named, sent_as, sizeof sent_as),
         tl_source_text(tl_source_numbered(slot->source), sent_at, sizeof sent_at), to.sip, to.cube,
-        to.pe, hw_dir_name((enum hw_dir)op->dir), (long long)(op->t_end_ps / 1000),
-        (long long)(op->t_end_ps % 1000), name_tile(&received, received_as, sizeof received_as),
+        to.pe, lp_dir_name(check->plan, op->pe, (enum hw_dir)op->dir),
+        (long long)(op->t_end_ps / 1000), (long long)(op->t_end_ps % 1000),
+        name_tile(&received, received_as, sizeof received_as),
         tl_source_text(tl_source_numbered(op->source), received_at, sizeof received_at),
         size ? "" : " (or set defaults.strict_validation=false)");
 }

@@ -13,12 +13,16 @@
 #include "hw/hw_config.h"
 #include "lp/record.h"
 
+struct lp_plan;
 struct strict_check;
 
 /* hw must outlive the check. `warn` is told of each IpcqSlotReuse, once per queue. NULL: out of
  * memory. */
 struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_slots,
                                          void (*warn)(void *arg, const char *text), void *arg);
+/* Messages call directions as this install plan does, which outlives the check; before: by their
+ * built-in names. */
+void strict_check_set_plan(struct strict_check *check, const struct lp_plan *plan);
 void strict_check_free(struct strict_check *check); /* accepts NULL */
 
 /* An operation has been committed. CW_OK, or CW_PROGRAM_FAILED with IpcqTypeMismatch. */

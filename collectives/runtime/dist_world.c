@@ -254,8 +254,11 @@ static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
     if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0) {
-        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, dist->options.pair);
-        return dist->kernels_plan != NULL ? CW_OK : dist_no_memory(error);
+        const uint32_t *const pair = dist->options.pair;
+        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
+        if (dist->kernels_plan == NULL)
+            return dist_no_memory(error);
+        return pair[0] == pair[1] ? CW_OK : dist_check_pair_rings(config, error);
     }
     if (dist->options.kernels_only) {
         (void)cw_error_set(
@@ -327,6 +330,10 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     free(cube_worker);
     if (system != NULL && data && engine.sync != CW_SEQUENTIAL)
         data_pass_set_owner(dist->data, worker_of_cube, lp_system_sim(system));
+    if (data)
+        data_pass_set_plan(dist->data, machine.plan[0]);
+    if (dist->strict != NULL)
+        strict_check_set_plan(dist->strict, machine.plan[0]);
     return system;
 }
 

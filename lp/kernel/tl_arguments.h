@@ -55,7 +55,7 @@ static inline void tl_check_tiles(struct tl *tl, enum tl_call_kind kind, struct 
 {
     const struct lp_pe *const p = tl->p;
     if (__builtin_expect(!tl_installed(tl, (enum hw_dir)tile.dir) ||
-                             (int32_t)(tile.at - p->queue[tile.dir].my_tail) >= 0 ||
+                             tile.at >= p->queue[tile.dir].my_tail ||
                              bytes > (tl_slot_bytes(tl) & ~3u),
                          0))
         tl_check_each_tile(tl, kind, tile, bytes);

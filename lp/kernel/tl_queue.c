@@ -388,7 +388,7 @@ bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
     const struct lp_queue *queue = &tl->p->queue[dir];
     const uint32_t ahead = seq - queue->my_tail;
-    if ((int32_t)ahead < 0)
+    if (seq < queue->my_tail) /* numbers of a queue do not go round (IpcqTooManyTiles) */
         return true;
     return ahead < queue->promised && ahead < tl->run->m->config.n_slots &&
            lp_slot_bit(tl->run->m, tl->p, dir, LP_SLOT_TAKEN, seq);

@@ -96,6 +96,9 @@ static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **st
         {"run --bench ipcq_pingpong --to 4.0.0", {"--to 4.0.0", "SIPs are 0 to 3"}},
         {"run --bench ipcq_pingpong --from 0.1.0", {"the same PE"}},
         {"run --bench ipcq_pingpong --n-elem 4096", {"8192", "slot_size"}},
+        {"run --bench ipcq_pingpong --from 0.5.1 --to 0.10.3 --bytes 64 --set memory.tcm_kib=16 "
+         "--set defaults.slot_size=186",
+         {"12 rings", "17856 bytes of a PE's TCM", "16384"}},
         {"topo --path 0.0.0", {"--path needs two PEs"}},
         {"topo --path 0.0.0 0.16.0", {"0.16.0", "up to 3.15.7"}},
     };

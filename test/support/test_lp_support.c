@@ -334,6 +334,7 @@ bool machine_build(struct machine *m)
     if (m->with_data) {
         m->data = data_pass_create(&m->hw, 0, options.engine.worker_count);
         assert_non_null(m->data);
+        data_pass_set_plan(m->data, m->plan);
         options.worker_op = commit_op;
         options.worker_kernel_ended = commit_kernel_end;
         options.worker_look = look_at_data;

@@ -182,6 +182,10 @@ static void gemm_takes_a_cycle_for_each_tile(void **state)
     hw.gemm_n = 32;
     hw.gemm_k = 4;
     assert_int_equal(hw_gemm_ps(&hw, 64, 64, 64), 8000 + 8 * 2 * 16 * 1000);
+    hw.gemm_m = hw.gemm_n = hw.gemm_k = 1;
+    hw.gemm_cycle = (struct hw_rate){.num = 1000000000, .den = 1000001}; /* 1.000001 GHz */
+    /* 2^42 cycles, whose product with `num` has 72 bits */
+    assert_int_equal(hw_gemm_ps(&hw, 16384, 16384, 16384), 4398042113069887);
 }
 
 static void fetch_and_store_pay_their_bytes(void **state)

@@ -83,6 +83,32 @@ static void a_tile_larger_than_a_slot_names_both_sizes(void **state)
     machine_free(m);
 }
 
+/* The first number before 0 is that of no tile. */
+static enum tl_status run_too_early(struct tl *tl, void *state)
+{
+    uint16_t *line = state;
+    TL_BEGIN(line);
+    TL_CALL(line, tl_send(tl, E, tl_received_from(tl, W), 16));
+    TL_END(line);
+}
+
+static void a_tile_of_a_direction_that_has_received_none_is_no_operand(void **state)
+{
+    (void)state;
+    static const struct tl_kernel kernel = {
+        .name = "early", .frame_bytes = sizeof(uint16_t), .run = run_too_early};
+    const struct tl_args args = {.dtype = LP_F16, .n_elem = 8};
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    assert_int_equal(lp_system_begin_batch(m->system, &kernel, &m->error), CW_OK);
+    assert_int_equal(lp_system_submit_launch(m->system, 1, &kernel, &args, &m->error), CW_OK);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_PROGRAM_FAILED);
+    assert_non_null(strstr(m->error.text,
+                           "PE 0.0.1, kernel early: send of 16 bytes of tile 4294967295 of "
+                           "direction intra_W, which has received 0 tiles (at "));
+    machine_free(m);
+}
+
 static void the_largest_tile_that_fits_is_sent(void **state)
 {
     (void)state;
@@ -439,6 +465,7 @@ int main(void)
         cmocka_unit_test(every_call_that_names_a_direction_checks_it),
         cmocka_unit_test(a_pe_without_queues_has_none_installed),
         cmocka_unit_test(a_tile_larger_than_a_slot_names_both_sizes),
+        cmocka_unit_test(a_tile_of_a_direction_that_has_received_none_is_no_operand),
         cmocka_unit_test(the_largest_tile_that_fits_is_sent),
         cmocka_unit_test(as_many_tiles_as_there_are_slots_may_overtake_one),
         cmocka_unit_test(a_second_install_on_a_pe_is_an_error),

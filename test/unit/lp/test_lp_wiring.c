@@ -5,6 +5,9 @@
  */
 #include "test/support/test_lp_support.h"
 
+#include "collectives/data/data_commit.h"
+#include "collectives/data/data_pass.h"
+#include "collectives/data/strict_check.h"
 #include "hw/route.h"
 #include "lp/queues/logical_wiring.h"
 
@@ -345,6 +348,36 @@ static void invented_names_are_found_and_named_in_a_deadlock(void **state)
     free_machine(m);
 }
 
+/* Whatever index its directions have got. */
+static void a_tile_of_two_sizes_is_told_with_the_names_of_its_directions(void **state)
+{
+    (void)state;
+    static const struct line send[] = {SEND(HW_DIR_INTRA_N, 64), DONE};
+    static const struct line receive[] = {RECV(HW_DIR_INTRA_N, 32), DONE};
+    struct cw_error error = {0};
+    struct cw_event event;
+    struct machine *const m = small_machine(2, 1, 1);
+    m->wiring =
+        create(&m->hw, 2, MAP({0, "bridge", 1, "landing", 0}, {1, "landing", 0, "bridge", 0}));
+    m->with_data = true;
+    machine_start(m);
+    struct strict_check *const strict = strict_check_create(&m->hw, m->config.n_slots, NULL, NULL);
+    assert_non_null(strict);
+    strict_check_set_plan(strict, m->plan);
+    const uint32_t end = pe_of_rank(&m->hw, 1);
+    RUN(m, {0, send}, {end, receive});
+    assert_int_equal(data_commit_settle(m->data, &(struct data_drain){0}, &event, &error),
+                     CW_PROGRAM_FAILED);
+    assert_non_null(strstr(error.text, "PE 1.0.0 received tile 0 from direction landing as 32"));
+    assert_int_equal(strict_check_op(strict, nth(m, 0, LP_OP_SEND, 0), &error), CW_OK);
+    assert_int_equal(strict_check_op(strict, nth(m, end, LP_OP_RECV, 0), &error),
+                     CW_PROGRAM_FAILED);
+    assert_non_null(strstr(error.text, "PE 0.0.0 sent tile 0 in direction bridge as 64"));
+    assert_non_null(strstr(error.text, "PE 1.0.0 received it from direction landing"));
+    strict_check_free(strict);
+    free_machine(m);
+}
+
 /* The machine's SIPs are a ring of five in the dimension of this size. */
 static void join_five(struct hw_config *hw, const struct hw_topology_ops *topology, uint32_t layers)
 {
@@ -409,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_direction_that_the_topology_lacks_is_invalid),
         cmocka_unit_test(a_one_way_queue_is_not_sent_in_from_its_end),
         cmocka_unit_test(invented_names_are_found_and_named_in_a_deadlock),
+        cmocka_unit_test(a_tile_of_two_sizes_is_told_with_the_names_of_its_directions),
         cmocka_unit_test(a_tile_that_comes_back_to_its_own_sip_crosses_the_io_die),
     };
     return cmocka_run_group_tests_name("lp_wiring", tests, NULL, NULL);
