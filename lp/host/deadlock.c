@@ -56,22 +56,27 @@ static uint32_t awaited_peers(const struct lp_model *m, uint32_t pe, const struc
     return count;
 }
 
-/* The context of a PE that waits for `peer`; if there is none, one that waits for another PE. */
+/* The context of a PE that waits for `peer`; if there is none, one that waits for another PE, or at
+ * a barrier, in this order. */
 static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const struct lp_pe *state,
                                               uint32_t pe, uint32_t peer)
 {
-    const struct lp_kernel *speaks = NULL;
+    const struct lp_kernel *speaks = NULL, *at_barrier = NULL;
     for (uint32_t i = 0; i < m->config.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
         uint32_t peers[HW_DIRS_MAX];
         const uint32_t count = awaited_peers(m, pe, kernel, peers);
         if (count > 0 && speaks == NULL)
             speaks = kernel;
+        if (kernel->launch != 0 && kernel->wait == LP_WAIT_BARRIER && at_barrier == NULL)
+            at_barrier = kernel;
         for (uint32_t k = 0; k < count; k++)
             if (peers[k] == peer)
                 return kernel;
     }
-    return speaks != NULL ? speaks : &lp_context(m, state, 0)->kernel;
+    return speaks != NULL       ? speaks
+           : at_barrier != NULL ? at_barrier
+                                : &lp_context(m, state, 0)->kernel;
 }
 
 /* The graph, its edges to be freed with `first`. False: out of memory. */
@@ -160,6 +165,9 @@ static void print_wait(FILE *out, const struct lp_model *m, uint32_t pe,
     case LP_WAIT_NONE:
     case LP_WAIT_START:
         fputs("runs", out);
+        break;
+    case LP_WAIT_JOIN:
+        fputs("waits for the streams that it has forked", out);
         break;
     default:
         fputs("waits at a barrier of its contexts", out);

@@ -8,6 +8,8 @@
  */
 #include "test/support/test_lp_support.h"
 
+#include "lp/host/deadlock.h"
+
 #define E HW_DIR_INTRA_E
 #define W HW_DIR_INTRA_W
 #define S HW_DIR_INTRA_S
@@ -446,6 +448,36 @@ static void a_barrier_that_the_kernel_never_reaches_is_a_deadlock(void **state)
         "opposite direction");
 }
 
+/* The n-th kernel or stream that waits. */
+struct nth_wait {
+    uint32_t left;
+    char state[80];
+};
+
+static void note_wait(void *arg, const struct lp_waiting *waiting)
+{
+    struct nth_wait *const wanted = arg;
+    if (wanted->left-- == 0)
+        snprintf(wanted->state, sizeof wanted->state, "%s", waiting->state);
+}
+
+static void a_kernel_that_joins_is_not_told_as_one_at_a_barrier(void **state)
+{
+    (void)state;
+    static const struct line barrier[] = {BARRIER, DONE};
+    static const char *const states[] = {"waits for the streams that it has forked",
+                                         "waits at a barrier of its contexts"};
+    struct machine *const m = started(2);
+    const struct part part = {0, (const struct line[]){FORK(barrier), JOIN, DONE}};
+    assert_int_equal(try_scripts(m, &part, 1), CW_PROGRAM_FAILED);
+    for (uint32_t i = 0; i < COUNT_OF(states); i++) {
+        struct nth_wait wait = {.left = i};
+        lp_waiting_visit(lp_system_model(m->system), lp_system_sim(m->system), note_wait, &wait);
+        assert_string_equal(wait.state, states[i]);
+    }
+    machine_free(m);
+}
+
 static void expect_in_deadlock(struct machine *m, const struct part *parts, size_t count,
                                const char *text)
 {
@@ -526,6 +558,7 @@ int main(void)
         cmocka_unit_test(streams_do_not_fork),
         cmocka_unit_test(streams_do_not_join),
         cmocka_unit_test(a_barrier_that_the_kernel_never_reaches_is_a_deadlock),
+        cmocka_unit_test(a_kernel_that_joins_is_not_told_as_one_at_a_barrier),
         cmocka_unit_test(a_stream_that_waits_speaks_for_its_pe),
         cmocka_unit_test(a_wait_for_a_notification_names_the_pe_and_the_tag),
         cmocka_unit_test(two_that_wait_for_each_others_notification_are_a_cycle),
