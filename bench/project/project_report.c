@@ -278,12 +278,13 @@ int project_write_json(FILE *file, const struct perf_options *options,
     for (size_t i = 0; i < options->worker_count; i++)
         report_append(&list, bounds_json(options->workers[i], &outcome->bounds[i]));
     json_t *const object = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o}", "schema",
-        "cubewarp.projection/2", "version", CW_VERSION, "projected", outcome->subject->line,
-        "events", (json_int_t)trace->count, "events_left_out", (json_int_t)trace->left_out, "lps",
-        (json_int_t)outcome->subject->lp_count, "drains", (json_int_t)trace->drain_count,
-        "critical_path_speed_up", bound_gain(&outcome->bounds[0], outcome->bounds[0].critical_s),
-        "bounds", list, "costs", outcome->is_predicted ? costs_json(&outcome->basis) : json_null(),
-        "measured", measured_json(outcome), "predictions", predictions_json(options, outcome));
+        "{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o}", "schema",
+        "cubewarp.projection/2", "version", CW_VERSION, "projected",
+        report_text(outcome->subject->line), "events", (json_int_t)trace->count, "events_left_out",
+        (json_int_t)trace->left_out, "lps", (json_int_t)outcome->subject->lp_count, "drains",
+        (json_int_t)trace->drain_count, "critical_path_speed_up",
+        bound_gain(&outcome->bounds[0], outcome->bounds[0].critical_s), "bounds", list, "costs",
+        outcome->is_predicted ? costs_json(&outcome->basis) : json_null(), "measured",
+        measured_json(outcome), "predictions", predictions_json(options, outcome));
     return report_json_object(file, object, 10, error);
 }

@@ -278,8 +278,8 @@ static json_t *parts_json(const struct compared_part *parts, size_t count, const
         char a[CELL_BYTES], b[CELL_BYTES];
         snprintf(a, sizeof a, "%s_a", figure);
         snprintf(b, sizeof b, "%s_b", figure);
-        json_t *object = json_pack("{s:s, s:f, s:f, s:o, s:b}", name, part->name, a, part->a, b,
-                                   part->b, "ratio",
+        json_t *object = json_pack("{s:o, s:f, s:f, s:o, s:b}", name, report_text(part->name), a,
+                                   part->a, b, part->b, "ratio",
                                    real_or_null(part->a == part->b ? 1
                                                 : part->a > 0      ? part->b / part->a
                                                                    : INFINITY),

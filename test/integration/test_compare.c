@@ -158,7 +158,24 @@ static void names_that_are_no_utf8_lose_no_result(void **state)
         json_string_value(json_object_get(json_object_get(json, "measured"), "file"));
     assert_non_null(name);
     assert_non_null(strstr(name, "/?.txt"));
+    /* Cut short, this name of a phase ends within a character. */
+    json_t *const row = json_array_get(json_object_get(json, "results"), 0);
+    json_object_set_new(json_array_get(json_object_get(row, "phases"), 0), "name",
+                        json_string("phase of forty-six characters, then one of ...\xc3\xa9"));
+    assert_int_equal(json_dump_file(json, path, JSON_REAL_PRECISION(15)), 0);
+    expect_text(run_line(0, "compare %s/\xfe %s/\xfe --format json", folder, folder), "...?");
     json_decref(json);
+    /* a line that is projected */
+    snprintf(path, sizeof path, "%s/\xff.txt", folder);
+    FILE *const nothing = fopen(path, "w");
+    assert_non_null(nothing);
+    fputs("{}", nothing);
+    assert_int_equal(fclose(nothing), 0);
+    expect_text(run_line(0,
+                         "perf project --quiet --no-measure --json - -- run --preset tiny "
+                         "--topology %s --bench ccl_barrier",
+                         path),
+                "/?.txt --bench");
 }
 
 static void copy_and_append(const char *from, const char *to, const char *tail)
