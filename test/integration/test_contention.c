@@ -26,6 +26,31 @@ static long long time_ps(const char *args, int mode)
     return ps;
 }
 
+/* hw/HARDWARE.md, "Control plane": a round trip by hand. */
+static void a_round_trip_takes_the_time_of_the_documents_table(void **state)
+{
+    (void)state;
+    const long long call_ps = 4000, wire_ps = 1000, io_cpu_ps = 20000;
+    const long long to_dma_ps = 4000 + 5 + 1000 + 5 + 4000, tcm_ps = 1 + 1000;
+    const long long tile_ps = to_dma_ps + tcm_ps + 500, credit_ps = to_dma_ps + 125;
+    assert_true(call_ps + tile_ps + wire_ps < io_cpu_ps); /* the tile is there before the kernel */
+    const long long back_ps = io_cpu_ps + call_ps + credit_ps + call_ps;
+    for (int mode = 0; mode < MODES; mode++)
+        assert_int_equal(time_ps("--bench ipcq_pingpong --from 0.0.0 --to 0.0.1 --bytes 64", mode),
+                         back_ps + tile_ps + wire_ps + credit_ps);
+    /* A launch that waits behind the tile on the link to the next cube. */
+    static const char next_cube[] = "--bench ipcq_pingpong --from 0.0.0 --to 0.1.0 --bytes 64";
+    const long long router_ps = 1000 + 30, port_ps = 4000, link_ps = 5 + port_ps + 20 + port_ps + 5;
+    const long long far_dma_ps = to_dma_ps + 2 * router_ps + link_ps + 1000;
+    const long long far_tile_ps = far_dma_ps + tcm_ps + 500, far_credit_ps = far_dma_ps + 125;
+    const long long skew_ps = io_cpu_ps + 2 * router_ps + link_ps + 1000;
+    const long long idle_ps =
+        skew_ps + call_ps + far_credit_ps + call_ps + far_tile_ps + wire_ps + far_credit_ps;
+    assert_int_equal(idle_ps, 102141);
+    assert_int_equal(time_ps(next_cube, NONE), idle_ps);
+    assert_int_equal(time_ps(next_cube, MESSAGE), idle_ps + 4020);
+}
+
 /*
  * One tile at a time, and nothing else: io_cpu and m_cpu are so slow that launches and completions
  * are far from it. Sizes: part of a chunk, whole chunks, several and a part.
@@ -159,6 +184,7 @@ static void a_long_message_waits_for_a_short_one_that_comes_before_its_tail(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_round_trip_takes_the_time_of_the_documents_table),
         cmocka_unit_test(a_ping_pong_alone_takes_the_same_time_in_every_mode),
         cmocka_unit_test(a_shared_link_carries_no_more_than_its_rate),
         cmocka_unit_test(a_shift_over_links_of_their_own_is_not_slower_than_without_contention),
