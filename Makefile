@@ -428,8 +428,9 @@ $(OUT)/$(ENGINE).a: $(OUT)/obj/engine.o
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
+# It stays loaded for good (nodelete): handlers of signals and of the ends of threads lie in it.
 $(ENGINE_SHARED): $(OUT)/obj/engine.o
-	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -o $@ $^ $(ENGINE_LIBS)
+	@$(CC) $(LDFLAGS_VARIANT) $(LINK_VARIANT) -shared -Wl,-soname,$(ENGINE).so.$(ENGINE_ABI) -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ $(ENGINE_LIBS)
 
 # A library, so that a test gets the helpers that it uses and no others: some tests replace parts of
 # the product by mocks.

@@ -428,7 +428,7 @@ struct cw_config {
                                         itself included; CW_TIME_MAX: never; NULL: all 0 */
     enum cw_balance balance;         /* whether parts of the model move between workers */
     const uint32_t *lp_part;         /* [lp_count] the part of each LP: LPs that move together, and
-                                        start on one worker; NULL: blocks */
+                                        start on one worker; numbered from 0; NULL: blocks */
     uint32_t listener;               /* 1 + the LP that only listens: its handler sends and emits
                                         nothing. Several workers handle its events at the end of
                                         a drain, behind all others, and no worker waits for them.
@@ -457,7 +457,7 @@ struct cw_config {
     void *stop_arg;
     uint32_t sends_per_event_max; /* 0: 65,536; at most 2^22; the limit of records is the same */
     int64_t window_ps;            /* CW_OPTIMISTIC, CW_ADAPTIVE: events this far beyond GVT wait;
-                                     0: no limit. CW_STRESS: not 0 runs half of the safe events
+                                     >= 0, 0: no limit. CW_STRESS: not 0 runs half of the safe events
                                      without undo */
     uint64_t stress_seed;         /* CW_STRESS: seed of its random decisions */
     uint64_t stress_rate_p32;     /* CW_STRESS: how often it undoes an event, times 2^32; 0: one
@@ -474,8 +474,9 @@ struct cw_config {
                                      (cw_sim_intervals()); 0: nothing is noted */
     bool hash_off;                /* leave the trace hash out */
     bool leave_signals;           /* faults in handlers (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT)
-                                     keep their effect on the process. false: they fail the event
-                                     (core/ENGINE.md, "Faults in handlers") */
+                                     keep their effect on the process, and no timer sends
+                                     SIGVTALRM. false: they fail the event (core/ENGINE.md, "Faults
+                                     in handlers") */
     bool check_changes;           /* prove after each handler that it changed only the parts that
                                      it asked for; slow; CW_BUG if it changed others */
 };
@@ -567,8 +568,8 @@ CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
  */
 struct cw_snapshot;
 /*
- * Takes a snapshot. Between drains, when no event is left. NULL: a drain has failed, events are
- * left, the simulation is traced (cw_config.trace), or there is no memory.
+ * Takes a snapshot. Between drains, when no event is left. NULL: a drain has failed (with that
+ * error), events are left, the simulation is traced (cw_config.trace), or there is no memory.
  *   sim    not changed, but for the times of cw_each_worker()
  *   error  filled on failure
  */

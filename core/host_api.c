@@ -50,8 +50,15 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
     if (config->worker_count > WORKERS_MAX)
         return cw_error_set(error, CW_USAGE, "%u workers; at most %u are possible",
                             (unsigned)config->worker_count, (unsigned)WORKERS_MAX);
+    if (config->sync >= CW_SYNCS)
+        return cw_error_set(error, CW_BUG, "a mode %u; there are %u", (unsigned)config->sync,
+                            (unsigned)CW_SYNCS);
+    if (config->window_ps < 0)
+        return cw_error_set(error, CW_BUG, "a window of %lld ps", (long long)config->window_ps);
     if (model->lp_count == 0)
         return cw_error_set(error, CW_BUG, "model %s has no LPs", model->name);
+    if (model->state_bytes == NULL || model->init == NULL || model->handle == NULL)
+        return cw_error_set(error, CW_BUG, "model %s lacks a function", model->name);
     if (config->sends_per_event_max > SENDS_PER_EVENT_MAX)
         return cw_error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
                             (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);

@@ -144,10 +144,10 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
         commit(sim, worker, block, event);
         cause_trace_end(trace, &told, index, cause);
-        if (worker->committed % EVENTS_PER_PROGRESS == 0) {
+        if (worker->committed % EVENTS_PER_PROGRESS == 0)
             stats_tell_sequential(sim);
+        if (worker->committed % EVENTS_PER_LOOK == 0)
             worker_check_stop(worker);
-        }
     }
     if (worker->pending.out_of_memory)
         worker_fail_for_memory(worker);
@@ -163,8 +163,7 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
         worker_leave_engine(worker);
         worker_watch(NULL);
         *error = worker->failure;
-        /* lack of memory may be noticed between two events, and a limit is */
-        if (error->exit_code != CW_NO_RESOURCE && worker->ctx.event != NULL)
+        if (worker->ctx.event != NULL) /* else it is no handler's: memory, a limit, the host */
             simulation_failed_at(sim, worker->ctx.event);
         return error->exit_code;
     }

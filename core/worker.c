@@ -74,7 +74,8 @@ void worker_watch(struct worker *worker)
 void worker_fail_for_memory(struct worker *worker)
 {
     (void)memory_error(&worker->sim->memory, &worker->failure);
-    if (worker->timewarp != NULL) /* the run ends: no handler call has failed */
+    worker->ctx.event = NULL; /* the run ends: no event has failed */
+    if (worker->timewarp != NULL)
         worker->timewarp->current.handling = NULL;
     longjmp(worker->failed, 1);
 }

@@ -126,7 +126,10 @@ static int place_parts(struct cw_sim *sim, struct migration *migration, struct c
     } else {
         memcpy(migration->lp_part, given, migrate_lp_bytes(sim));
         for (uint32_t lp = 0; lp < lp_count; lp++)
-            if (given[lp] >= migration->part_count)
+            if (given[lp] == UINT32_MAX)
+                return cw_error_set(error, CW_BUG, "LP %u belongs to part %u; the greatest is %u",
+                                    (unsigned)lp, UINT32_MAX, UINT32_MAX - 1);
+            else if (given[lp] >= migration->part_count)
                 migration->part_count = given[lp] + 1;
     }
     const size_t bytes = migrate_part_bytes(migration);

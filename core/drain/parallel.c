@@ -202,8 +202,9 @@ static int have_threads(struct cw_sim *sim, struct cw_error *error)
 {
     const uint32_t n = sim->thread_count + sim->recorder.threaded;
     uint32_t started;
-    if (sim->threads != NULL)
+    if (sim->threads != NULL && threads_are_here(sim->threads))
         return CW_OK;
+    threads_end(sim->threads);
     sim->threads = threads_start(&sim->memory, n, n <= sim->cores, &started);
     if (sim->threads == NULL && started == 0)
         return memory_error(&sim->memory, error);

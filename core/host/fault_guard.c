@@ -3,7 +3,7 @@
  *
  * State: the guard of each thread, which the thread and the handlers on it use alone; and the
  * former handler of each signal. It is written under `taking`, while the signal has another handler
- * than the one here, which alone reads it.
+ * than the one here, which alone reads it, and resets it when it hands the signal back.
  *
  * A signal that belongs neither to a guarded call nor to the watch gets its former handler back,
  * and is raised again by the return from here: the instruction that failed is executed once more.
@@ -30,13 +30,13 @@ enum { SIGNAL_STACK_BYTES = 1 << 16 };
 
 static const struct caught_signal {
     int number;
-    const char *name;
+    const char *name; /* NULL: the timer's, which is no fault */
     bool has_address;
-} caught_signals[] = {{SIGSEGV, "segmentation fault", true},
-                      {SIGBUS, "bus error", true},
-                      {SIGFPE, "arithmetic fault", false},
-                      {SIGILL, "illegal instruction", false},
-                      {SIGABRT, "abort()", false}};
+} caught_signals[] = {
+    {SIGSEGV, "segmentation fault", true}, {SIGBUS, "bus error", true},
+    {SIGFPE, "arithmetic fault", false},   {SIGILL, "illegal instruction", false},
+    {SIGABRT, "abort()", false},           {SIGVTALRM, NULL, false},
+};
 enum { SIGNALS = sizeof caught_signals / sizeof *caught_signals };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -50,13 +50,14 @@ struct thread_means {
     timer_t timer;
     bool has_timer;
     bool ready;
-    sigset_t mask;                    /* of the thread, outside of handlers */
+    bool passes_on;                   /* a handler of the host runs: pass_on() */
     uintptr_t stack_begin, stack_end; /* its own stack; both 0: not known */
 };
 static __thread struct thread_means means;
 
 /* The guarded call is over: the code that guards it jumps out of here. Returns if no call is
- * guarded and the watch does not jump. */
+ * guarded and the watch does not jump. A handler of a signal has the thread's own mask
+ * (SA_NODEFER), so the jump restores none. */
 static void tell_fault(const char *fault)
 {
     void *const arg = fault_guard_here.arg;
@@ -64,7 +65,6 @@ static void tell_fault(const char *fault)
     if (arg == NULL && watch->arg == NULL)
         return;
     fault_guard_here.arg = NULL;
-    (void)pthread_sigmask(SIG_SETMASK, &means.mask, NULL);
     if (arg == NULL) {
         watch->fault(watch->arg, fault);
         return;
@@ -73,28 +73,64 @@ static void tell_fault(const char *fault)
     abort(); /* not reached */
 }
 
-static void on_fault(int number, siginfo_t *info, void *context)
+static size_t place_of_signal(int number)
 {
     size_t i = 0;
-    char text[80];
-    (void)context;
     while (caught_signals[i].number != number)
         i++;
+    return i;
+}
+
+/* The former handler has the signal from now on. It may come back from there: from a handler that
+ * was set after this one, and calls this one. Then the process ends. */
+static void hand_back(int number, const siginfo_t *info)
+{
+    struct sigaction *const former = &former_actions[place_of_signal(number)];
+    const struct sigaction told = *former;
+    *former = (struct sigaction){.sa_handler = SIG_DFL};
+    (void)sigaction(number, &told, NULL);
+    if (info->si_code <= 0) /* sent by kill() or raise(): nothing is executed once more */
+        (void)raise(number);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const size_t i = place_of_signal(number);
+    char text[80];
+    (void)context;
     if (caught_signals[i].has_address)
         (void)snprintf(text, sizeof text, "%s at address 0x%zx", caught_signals[i].name,
                        (size_t)info->si_addr);
     else
         (void)snprintf(text, sizeof text, "%s", caught_signals[i].name);
     tell_fault(text);
-    (void)sigaction(number, &former_actions[i], NULL);
-    if (info->si_code <= 0) /* sent by kill() or raise(): nothing is executed once more */
-        (void)raise(number);
+    hand_back(number, info);
 }
 
-static void on_tick(int number)
+/* A signal of another timer, or one that was sent. The former handler is called, and this one
+ * stays, since ticks go on to come. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    const struct sigaction *const former = &former_actions[place_of_signal(number)];
+    if (means.passes_on) /* called by that handler, which was set after this one */
+        return;
+    means.passes_on = true;
+    if ((former->sa_flags & SA_SIGINFO) != 0)
+        former->sa_sigaction(number, info, context);
+    else if (former->sa_handler == SIG_DFL && sigaction(number, former, NULL) == 0)
+        (void)raise(number); /* it ends the process */
+    else if (former->sa_handler != SIG_IGN)
+        former->sa_handler(number);
+    means.passes_on = false;
+}
+
+static void on_tick(int number, siginfo_t *info, void *context)
 {
     char text[80];
-    (void)number;
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &thread_key) {
+        pass_on(number, info, context);
+        return;
+    }
     if (fault_guard_here.arg == NULL) {
         if (fault_guard_here.watch.arg != NULL)
             fault_guard_here.watch.tick(fault_guard_here.watch.arg);
@@ -133,12 +169,12 @@ static void release_thread(void *argument)
 
 void fault_guard_take_signals(void)
 {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, now;
-    action.sa_sigaction = on_fault;
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART}, now;
     (void)pthread_mutex_lock(&taking);
     for (size_t i = 0; i < SIGNALS; i++) {
         const int number = caught_signals[i].number;
-        if (sigaction(number, NULL, &now) != 0 || now.sa_sigaction == on_fault)
+        action.sa_sigaction = caught_signals[i].name == NULL ? on_tick : on_fault;
+        if (sigaction(number, NULL, &now) != 0 || now.sa_sigaction == action.sa_sigaction)
             continue;
         former_actions[i] = now;
         (void)sigaction(number, &action, NULL);
@@ -146,12 +182,30 @@ void fault_guard_take_signals(void)
     (void)pthread_mutex_unlock(&taking);
 }
 
+static void start_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = SIGVTALRM,
+                             .sigev_value.sival_ptr = &thread_key}; /* tells it from others */
+    const struct timespec tick = {.tv_nsec = 1000000000 / FAULT_GUARD_TICKS_PER_S};
+    const struct itimerspec ticks = {.it_interval = tick, .it_value = tick};
+    event._sigev_un._tid = gettid();
+    means.has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &means.timer) == 0;
+    if (means.has_timer)
+        (void)timer_settime(means.timer, 0, &ticks, NULL);
+}
+
+/* In the child of a fork, which has no timers. */
+static void start_timer_again(void)
+{
+    if (means.ready)
+        start_timer();
+}
+
 static void take_signals(void)
 {
     fault_guard_take_signals();
-    struct sigaction tick = {.sa_flags = SA_RESTART | SA_ONSTACK | SA_NODEFER};
-    tick.sa_handler = on_tick;
-    (void)sigaction(SIGVTALRM, &tick, NULL);
+    (void)pthread_atfork(NULL, NULL, start_timer_again);
     (void)pthread_key_create(&thread_key, release_thread);
     (void)atexit(on_exit_call);
 }
@@ -169,17 +223,6 @@ static void give_signal_stack(void)
     stack = (stack_t){.ss_sp = memory, .ss_size = SIGNAL_STACK_BYTES};
     means.stack = memory;
     (void)sigaltstack(&stack, NULL);
-}
-
-static void start_timer(void)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM};
-    const struct timespec tick = {.tv_nsec = 1000000000 / FAULT_GUARD_TICKS_PER_S};
-    const struct itimerspec ticks = {.it_interval = tick, .it_value = tick};
-    event._sigev_un._tid = gettid();
-    means.has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &means.timer) == 0;
-    if (means.has_timer)
-        (void)timer_settime(means.timer, 0, &ticks, NULL);
 }
 
 static void find_stack(void)
@@ -203,7 +246,6 @@ static void prepare_thread(void)
     if (means.ready)
         return;
     means.ready = true;
-    (void)pthread_sigmask(SIG_SETMASK, NULL, &means.mask);
     give_signal_stack();
     find_stack();
     start_timer();

@@ -14,6 +14,7 @@
 #include "core/invariant.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "core/host/sync.h"
 
@@ -32,7 +33,8 @@ struct thread {
 
 struct threads {
     struct memory *memory;
-    size_t bytes; /* of this */
+    size_t bytes;  /* of this */
+    pid_t process; /* that has them: a fork has none of its threads */
     uint32_t count;
     unsigned looks;
     threads_main main; /* NULL: the threads are to end */
@@ -77,6 +79,7 @@ struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, 
         return NULL;
     team->memory = memory;
     team->bytes = bytes;
+    team->process = getpid();
     team->looks = spin ? LOOKS : 0;
     for (team->count = 1; team->count < count; team->count++) {
         struct thread *const thread = &team->members[team->count];
@@ -117,14 +120,17 @@ void threads_run(struct threads *threads, threads_main main, void *shared)
     threads_finish(threads);
 }
 
+bool threads_are_here(const struct threads *threads) { return threads->process == getpid(); }
+
 void threads_end(struct threads *threads)
 {
     if (threads == NULL)
         return;
+    const uint32_t count = threads_are_here(threads) ? threads->count : 1;
     threads->main = NULL;
-    for (uint32_t i = 1; i < threads->count; i++)
+    for (uint32_t i = 1; i < count; i++)
         sync_wake(&threads->members[i].parked);
-    for (uint32_t i = 1; i < threads->count; i++) /* meanwhile all give their memory back */
+    for (uint32_t i = 1; i < count; i++) /* meanwhile all give their memory back */
         pthread_join(threads->members[i].handle, NULL);
     memory_give(threads->memory, threads, threads->bytes);
 }

@@ -13,6 +13,7 @@
 #ifndef CORE_THREADS_H
 #define CORE_THREADS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/memory/memory.h"
@@ -38,7 +39,10 @@ void threads_finish(struct threads *threads);
 /* Runs main(shared, index) for each index < count, and returns when all have returned. */
 void threads_run(struct threads *threads, threads_main main, void *shared);
 
-/* Ends them. Accepts NULL. */
+/* False in the child of a fork, in which they do not run. */
+bool threads_are_here(const struct threads *threads);
+
+/* Ends them; in the child of a fork it gives back their memory. Accepts NULL. */
 void threads_end(struct threads *threads);
 
 #endif

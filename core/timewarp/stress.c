@@ -136,10 +136,10 @@ void stress_undo(struct timewarp *tw, const struct entry *entry)
 
 int stress_result(const struct cw_sim *sim, struct cw_error *error)
 {
-    uint64_t committed = 0, undone = 0;
+    uint64_t committed = -sim->listen.events, undone = 0; /* a listener's are never undone */
     bool denied = false;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
-        committed += sim->workers[i].committed;
+        committed += sim->workers[i].committed - sim->workers[i].restored;
         undone += sim->workers[i].timewarp->stress.undone;
         denied |= sim->workers[i].timewarp->stress.denied;
     }

@@ -165,6 +165,48 @@ EOF
     ./each
 }
 
+# Its handlers of signals and of ends of threads would be gone.
+a_library_that_is_closed_harms_no_one() {
+    cat >closed.c <<'EOF'
+#include <cubewarp/cw.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+static size_t state_bytes(const void *data, uint32_t lp) { (void)data, (void)lp; return 0; }
+static void init(const void *data, uint32_t lp, void *state) { (void)data, (void)lp, (void)state; }
+static void handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event) { (void)ctx, (void)state, (void)event; }
+static void *run(void *path)
+{
+    const struct cw_model model = {.name = "closed", .lp_count = 1, .state_bytes = state_bytes, .init = init, .handle = handle};
+    const struct cw_config config = {.worker_count = 1, .end_ps = CW_TIME_MAX};
+    struct cw_error error;
+    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    __typeof__(cw_sim_create) *const create = library ? (__typeof__(cw_sim_create) *)dlsym(library, "cw_sim_create") : 0;
+    if (!create)
+        return "no library";
+    struct cw_sim *const sim = create(&config, &model, &error);
+    if (((__typeof__(cw_drain) *)dlsym(library, "cw_drain"))(sim, &error) != CW_OK)
+        return "no drain";
+    ((__typeof__(cw_sim_free) *)dlsym(library, "cw_sim_free"))(sim);
+    if (dlclose(library) != 0)
+        return "not closed";
+    while (clock() < 2 * CLOCKS_PER_SEC) { /* a timer of the thread's processor time goes on */
+    }
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    void *failure = argc == 2 ? 0 : "no path";
+    if (failure || pthread_create(&thread, 0, run, argv[1]) || pthread_join(thread, &failure))
+        return 1;
+    return failure ? 2 : 0;
+}
+EOF
+    $cc -std=gnu17 -Wall -Wextra -Werror -o closed closed.c $(pkg-config --cflags cubewarp-engine) -ldl -pthread
+    ./closed "$prefix/lib/libcubewarp-engine.so"
+}
+
 the_program_needs_no_files_and_no_folder() {
     local there=$work/there
     mkdir -p "$there"
@@ -214,6 +256,7 @@ it the_example_builds_in_c_and_cxx_shared_and_static
 it the_example_has_one_result_in_every_mode_on_1_to_8_threads
 it a_program_may_call_its_functions_like_those_of_the_engine
 it a_cxx_host_works_on_the_threads_of_the_workers
+it a_library_that_is_closed_harms_no_one
 it the_program_needs_no_files_and_no_folder
 it the_worked_example_of_a_plugin_builds_and_runs
 it a_new_plugin_builds_runs_and_verifies

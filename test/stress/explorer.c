@@ -222,6 +222,12 @@ struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, 
     return threads;
 }
 
+bool threads_are_here(const struct threads *threads)
+{
+    (void)threads;
+    return true;
+}
+
 void threads_end(struct threads *threads)
 {
     if (threads != NULL)

@@ -286,6 +286,32 @@ static void a_failure_is_never_a_success(void **state)
     expect_failure(fail_well, CW_BUG, "all is well");
 }
 
+static void fail_poor(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state, (void)event;
+    cw_fail(ctx, CW_NO_RESOURCE, "the model has no more");
+}
+
+/* A model may fail with any exit code: the event is told in all modes. */
+static void a_lack_of_the_models_own_is_told_with_its_event(void **state)
+{
+    (void)state;
+    const struct acts acts = {.act = fail_poor};
+    const struct cw_model model = model_of(&acts);
+    for (int sync = 0; sync < CW_SYNCS; sync++) {
+        struct cw_error error;
+        struct cw_config config = plain;
+        config.sync = (enum cw_sync)sync;
+        struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+        assert_int_equal(cw_inject(sim, 3, 1000, 7, 1, 1, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_NO_RESOURCE);
+        assert_string_equal(error.text, "the model has no more");
+        assert_non_null(cw_failed_event(sim));
+        assert_int_equal(cw_failed_event(sim)->time_ps, 1000);
+        cw_sim_free(sim);
+    }
+}
+
 static void check_false(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     (void)state;
@@ -484,6 +510,7 @@ int main(void)
         cmocka_unit_test(a_send_below_the_promised_delay_fails),
         cmocka_unit_test(a_model_fails_in_its_own_words),
         cmocka_unit_test(a_failure_is_never_a_success),
+        cmocka_unit_test(a_lack_of_the_models_own_is_told_with_its_event),
         cmocka_unit_test(a_check_says_where_and_what),
         cmocka_unit_test(an_event_that_fails_delivers_no_record),
         cmocka_unit_test(an_oversized_record_fails),

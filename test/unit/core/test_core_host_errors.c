@@ -90,6 +90,40 @@ static void bad_configurations_are_refused(void **state)
     assert_string_equal(error.text, "model idle has no LPs");
 }
 
+static void expect_refused(const struct cw_config *config, const struct cw_model *model,
+                           const char *text)
+{
+    struct cw_error error;
+    assert_null(cw_sim_create(config, model, &error));
+    assert_int_equal(error.exit_code, CW_BUG);
+    assert_string_equal(error.text, text);
+}
+
+static void figures_that_mean_nothing_are_refused(void **state)
+{
+    (void)state;
+    struct cw_config config = plain;
+    config.sync = CW_SYNCS;
+    expect_refused(&config, &idle, "a mode 5; there are 5");
+    config = plain;
+    config.window_ps = -3;
+    expect_refused(&config, &idle, "a window of -3 ps");
+    static const uint32_t none[4] = {0, UINT32_MAX, 0, 0};
+    config = plain;
+    config.sync = CW_ADAPTIVE;
+    config.worker_count = 2;
+    config.balance = CW_BALANCE_ON;
+    config.lp_part = none;
+    expect_refused(&config, &idle, "LP 1 belongs to part 4294967295; the greatest is 4294967294");
+    for (int i = 0; i < 3; i++) {
+        struct cw_model model = idle;
+        model.state_bytes = i == 0 ? NULL : idle.state_bytes;
+        model.init = i == 1 ? NULL : idle.init;
+        model.handle = i == 2 ? NULL : idle.handle;
+        expect_refused(&plain, &model, "model idle lacks a function");
+    }
+}
+
 /* An event that sends the next one, 1 ps later, for ever. */
 static void goes_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
@@ -154,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_injections_are_refused),
         cmocka_unit_test(bad_configurations_are_refused),
+        cmocka_unit_test(figures_that_mean_nothing_are_refused),
         cmocka_unit_test(a_long_text_is_kept_whole_beside_its_error),
         cmocka_unit_test(a_run_of_more_events_than_allowed_ends),
     };

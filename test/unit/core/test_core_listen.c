@@ -226,6 +226,29 @@ static void a_listener_that_fails_ends_the_run(void **state)
     assert_int_equal(got.heard.count, expected.heard.count);
 }
 
+/* The stress mode undoes no event of the listener, and asks for none of a drain that has no others.
+ */
+static void a_drain_may_have_events_of_the_listener_alone(void **state)
+{
+    (void)state;
+    const struct ring ring = {NO_FAULT};
+    const struct cw_model model = ring_model(&ring);
+    for (int sync = 0; sync < CW_SYNCS; sync++) {
+        static const int64_t least_ps[4] = {0, STEP_PS, STEP_PS, 0};
+        const struct cw_config config = {.sync = (enum cw_sync)sync,
+                                         .worker_count = 2,
+                                         .least_delay_ps = least_ps,
+                                         .listener = 1,
+                                         .end_ps = CW_TIME_MAX};
+        struct cw_error error;
+        struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+        assert_int_equal(cw_inject(sim, 0, 7, TO_LISTENER, 0, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+        assert_int_equal(((const struct heard *)cw_state(sim, 0))->count, 1);
+        cw_sim_free(sim);
+    }
+}
+
 static void a_listener_must_be_an_lp(void **state)
 {
     (void)state;
@@ -248,6 +271,7 @@ int main(void)
         cmocka_unit_test(events_behind_the_end_stay),
         cmocka_unit_test(a_listener_that_speaks_is_refused),
         cmocka_unit_test(a_listener_that_fails_ends_the_run),
+        cmocka_unit_test(a_drain_may_have_events_of_the_listener_alone),
         cmocka_unit_test(a_listener_must_be_an_lp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,6 +345,26 @@ static void a_simulation_that_has_failed_has_no_snapshot(void **state)
     cw_sim_free(sim);
 }
 
+/* What the snapshot has is not what the restored run must have undone. */
+static void a_restored_run_may_have_drains_without_events(void **state)
+{
+    (void)state;
+    const struct ring ring = {16, COUNTERS};
+    struct cw_error error;
+    for (int sync = 0; sync < CW_SYNCS; sync++) {
+        const uint32_t workers = sync == CW_CONSERVATIVE ? 1 : 3; /* no lookahead is promised */
+        struct cw_sim *const sim = create(&ring, (enum cw_sync)sync, workers, CW_TIME_MAX);
+        run_ring(sim, &ring, 20);
+        struct cw_snapshot *const snapshot = take(sim);
+        struct cw_sim *const next = create(&ring, (enum cw_sync)sync, workers, CW_TIME_MAX);
+        assert_int_equal(cw_sim_restore(next, snapshot, &error), CW_OK);
+        assert_int_equal(cw_drain(next, &error), CW_OK);
+        cw_snapshot_free(snapshot);
+        cw_sim_free(next);
+        cw_sim_free(sim);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_traced_simulation_has_no_snapshot),
         cmocka_unit_test(only_a_new_simulation_of_the_same_kind_is_restored),
         cmocka_unit_test(a_simulation_that_has_failed_has_no_snapshot),
+        cmocka_unit_test(a_restored_run_may_have_drains_without_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

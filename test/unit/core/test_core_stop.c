@@ -143,7 +143,7 @@ static void ignore_trace(void *arg, const struct cw_event *event, const struct c
 static void a_run_with_a_trace_tells_of_its_progress_and_ends_when_asked(void **state)
 {
     (void)state;
-    struct asked asked = {.yes_at = 4}; /* before the first event, and at each progress */
+    struct asked asked = {.yes_at = 1 + 3 * 65536 / 8192}; /* before the first event, and then */
     uint64_t told = 0;
     const struct cw_config config = {.sync = CW_SEQUENTIAL,
                                      .worker_count = 1,
