@@ -1,11 +1,11 @@
 /*
  * error.c: fills a struct cw_error (cw.h): the one helper for errors of all folders.
  *
- * A text that does not fit in the struct is kept here, whole, and found again by its beginning: so
- * the struct stays a plain value that is copied and thrown away. The last KEPT texts are kept, and
- * they are the only state of this file. Any thread may call it: a lock orders all that is done with
- * the kept texts. Texts of such a length come from a host program and between drains, never from a
- * handler, so no worker waits for the lock.
+ * A text that does not fit in the struct is kept here, whole, and found again by a number behind
+ * what the struct has of it: so the struct stays a plain value that is copied and thrown away. The
+ * last KEPT texts are kept, and they are the only state of this file. Any thread may call it: a
+ * lock orders all that is done with the kept texts. Texts of such a length come from a host program
+ * and between drains; of handlers they come from those alone that fail.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,35 +14,42 @@
 
 #include "core/cw.h"
 
-enum { KEPT = 64 };
+enum {
+    KEPT = 64,
+    NUMBER_BYTES = sizeof(uint64_t),
+    /* of a text that is kept the struct has so many characters, a 0, and the text's number */
+    BEGINNING = sizeof((struct cw_error *)0)->text - 1 - NUMBER_BYTES
+};
 static struct {
     pthread_mutex_t lock;
-    char *text[KEPT]; /* NULL: none */
-    unsigned newest;
+    char *text[KEPT]; /* NULL: none; that of number n at n % KEPT */
+    uint64_t newest;  /* its number; 0: there is none */
 } kept_texts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Takes the text over, in the place of the oldest one. */
-static void keep_text(char *text)
+/* Takes the text over, in the place of the oldest one. Returns its number. */
+static uint64_t keep_text(char *text)
 {
     (void)pthread_mutex_lock(&kept_texts.lock);
-    kept_texts.newest = (kept_texts.newest + 1) % KEPT;
-    free(kept_texts.text[kept_texts.newest]);
-    kept_texts.text[kept_texts.newest] = text;
+    const uint64_t number = ++kept_texts.newest;
+    free(kept_texts.text[number % KEPT]);
+    kept_texts.text[number % KEPT] = text;
     (void)pthread_mutex_unlock(&kept_texts.lock);
+    return number;
 }
 
 const char *cw_error_text(const struct cw_error *error)
 {
-    const size_t room = sizeof error->text - 1;
     const char *whole = error->text;
-    if (strnlen(error->text, sizeof error->text) < room)
+    uint64_t number;
+    if (strnlen(error->text, sizeof error->text) != BEGINNING)
         return whole;
+    memcpy(&number, error->text + BEGINNING + 1, NUMBER_BYTES);
     (void)pthread_mutex_lock(&kept_texts.lock);
-    for (unsigned i = 0; i < KEPT && whole == error->text; i++) {
-        const char *const kept = kept_texts.text[(kept_texts.newest + KEPT - i) % KEPT];
-        if (kept != NULL && strncmp(kept, error->text, room) == 0)
-            whole = kept;
-    }
+    const char *const kept = kept_texts.text[number % KEPT];
+    /* a text that has this length by chance has any number: it is no beginning of the kept one */
+    if (kept != NULL && number <= kept_texts.newest && kept_texts.newest - number < KEPT &&
+        strncmp(kept, error->text, BEGINNING) == 0)
+        whole = kept;
     (void)pthread_mutex_unlock(&kept_texts.lock);
     return whole;
 }
@@ -67,7 +74,11 @@ int cw_error_set_list(struct cw_error *error, enum cw_exit exit_code, const char
     if (whole != NULL) {
         (void)vsnprintf(whole, (size_t)bytes + 1, format, again);
         make_plain(whole);
-        keep_text(whole);
+        const uint64_t number = keep_text(whole);
+        error->text[BEGINNING] = '\0';
+        memcpy(error->text + BEGINNING + 1, &number, NUMBER_BYTES);
+    } else if (bytes == BEGINNING) {
+        memset(error->text + BEGINNING + 1, 0, NUMBER_BYTES);
     }
     va_end(again);
     error->exit_code = (int)exit_code;

@@ -99,6 +99,21 @@ static void expect_refused(const struct cw_config *config, const struct cw_model
     assert_string_equal(error.text, text);
 }
 
+/* Failures of two LPs, say, that list the same things before they differ. */
+static void long_texts_that_begin_alike_are_told_apart(void **state)
+{
+    (void)state;
+    struct cw_error first, second;
+    (void)cw_error_set(&first, CW_USAGE, "%02000d first", 0);
+    (void)cw_error_set(&second, CW_USAGE, "%02000d second", 0);
+    assert_string_equal(cw_error_text(&first) + 2000, " first");
+    assert_string_equal(cw_error_text(&second) + 2000, " second");
+    const size_t room = strlen(first.text); /* a text of that length has no other */
+    (void)cw_error_set(&first, CW_USAGE, "%0*d", (int)room, 0);
+    assert_ptr_equal(cw_error_text(&first), first.text);
+    assert_int_equal(strlen(first.text), room);
+}
+
 static void figures_that_mean_nothing_are_refused(void **state)
 {
     (void)state;
@@ -173,7 +188,7 @@ static void a_long_text_is_kept_whole_beside_its_error(void **state)
     assert_int_equal(cw_error_set(&error, CW_USAGE, "one %03000d end", 0), CW_USAGE);
     assert_int_equal(cw_error_set(&second, CW_USAGE, "two %05000d end", 0), CW_USAGE);
     copy = error;
-    assert_int_equal(strlen(error.text), sizeof error.text - 1);
+    assert_in_range(strlen(error.text), sizeof error.text - 16, sizeof error.text - 1);
     assert_int_equal(strlen(cw_error_text(&copy)), 3008);
     assert_string_equal(cw_error_text(&copy) + 3004, " end");
     assert_int_equal(strlen(cw_error_text(&second)), 5008);
@@ -188,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_injections_are_refused),
         cmocka_unit_test(bad_configurations_are_refused),
+        cmocka_unit_test(long_texts_that_begin_alike_are_told_apart),
         cmocka_unit_test(figures_that_mean_nothing_are_refused),
         cmocka_unit_test(a_long_text_is_kept_whole_beside_its_error),
         cmocka_unit_test(a_run_of_more_events_than_allowed_ends),
