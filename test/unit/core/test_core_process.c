@@ -149,6 +149,9 @@ static void count_alarm(int number)
 static void a_timer_of_the_host_reaches_the_host(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* it holds signals back */
+#endif
     const struct plan plan = {.faults = false};
     const struct sigaction own = {.sa_handler = count_alarm};
     const struct itimerval soon = {.it_value = {.tv_usec = 1000}};
@@ -173,6 +176,9 @@ static void a_timer_of_the_host_reaches_the_host(void **state)
 static void a_fault_leaves_the_mask_of_the_thread_as_it_is(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* they take faults for themselves */
+#endif
     const struct plan well = {.faults = false}, ill = {.faults = true};
     uint64_t records = 0;
     sigset_t usr1, now;
@@ -205,6 +211,9 @@ static void report_crash(int number)
 static void a_crash_ends_a_host_that_reports_crashes(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* they take faults for themselves */
+#endif
     const struct plan plan = {.faults = false};
     const struct sigaction reporter = {.sa_handler = report_crash, .sa_flags = SA_NODEFER};
     int status;
