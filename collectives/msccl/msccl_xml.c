@@ -40,6 +40,8 @@ struct number_attribute {
     int64_t least, most, absent; /* MISSING: it must be there */
 };
 enum { NUMBERS_MAX = 9, TEXTS_MAX = 3 };
+/* An unknown attribute that differs in so few letters from a longer one is that one, misspelt. */
+enum { MISSPELT_LETTERS_MAX = 2, MISSPELT_BYTES_MIN = 3 };
 
 enum { ALGO_NGPUS, ALGO_CHUNKS, ALGO_CHANNELS, ALGO_INPLACE, ALGO_MIN, ALGO_MAX };
 enum { GPU_ID, GPU_I, GPU_O, GPU_S };
@@ -138,15 +140,22 @@ static void take_number(struct reading *r, const struct number_attribute *attrib
                    (long long)attribute->least, (long long)attribute->most);
 }
 
-/* An attribute of no meaning whose name is nearly that of one: what it should say would be lost. */
+static void try_attribute(struct text_nearest *nearest, const char *name, const char *attribute)
+{
+    if (strlen(attribute) >= MISSPELT_BYTES_MIN)
+        text_nearest_try(nearest, name, attribute);
+}
+
+/* An attribute of no meaning whose name is nearly that of one: what it should say would be lost.
+ * Those of extensions, such as `netdepid`, are passed over. */
 static void refuse_misspelt(struct reading *r, enum element element, const char *name)
 {
     struct text_nearest nearest = {0};
     for (int i = 0; i < NUMBERS_MAX && numbers[element][i].name != NULL; i++)
-        text_nearest_try(&nearest, name, numbers[element][i].name);
+        try_attribute(&nearest, name, numbers[element][i].name);
     for (int i = 0; i <= TEXTS_MAX && texts[element][i] != NULL; i++)
-        text_nearest_try(&nearest, name, texts[element][i]);
-    if (nearest.best != NULL)
+        try_attribute(&nearest, name, texts[element][i]);
+    if (nearest.best != NULL && nearest.distance <= MISSPELT_LETTERS_MAX)
         fault_here(r, "%s has an unknown attribute %.40s; did you mean %s?", element_name[element],
                    name, nearest.best);
 }

@@ -124,7 +124,9 @@ static void test_all_gather_in_place(void **state)
         "coll='allgather' inplace='1' outofplace='0' maxcount='1' nthreadblocks='24' redop='nop' "
         "minBytes='0' maxBytes='9223372036854775807'>"
         "<gpu id='0' i_chunks='0' o_chunks='4' s_chunks='0'/>"
-        "<gpu id='1' i_chunks='0' o_chunks='4' s_chunks='0' comment='none'/></algo>";
+        "<gpu id='1' i_chunks='0' o_chunks='4' s_chunks='0' comment='none'>"
+        "<tb id='0' rid='1' send='-1' recv='-1' chan='0'>"
+        "<step s='0' type='nop' netdepid='1' netdeps='0'/></tb></gpu></algo>";
     struct schedule *const s = read_good(text);
     assert_true(s->in_place);
     assert_int_equal(s->rank[1].chunks[SCHEDULE_INPUT], 2);
