@@ -23,6 +23,7 @@ struct install_plans {
     struct logical logical;
     struct schedule *schedule; /* of an algorithm that is one; else NULL */
     bool sketch;               /* it may be a sketch */
+    bool places_only;          /* it has no steps and no queues, since there are very many */
     struct schedule_program *program;
     struct lp_wiring *wiring;
     struct lp_plan *queues;
@@ -120,6 +121,15 @@ static struct program_request lanes_of(const struct install_plans *plans)
                                     .lanes_apart = all ? 1 : pes};
 }
 
+/* For questions alone, very many steps of an algorithm are not laid: their rings never fill up for
+ * ever. Those of a file may. */
+static bool has_places_only(const struct install_plans *plans)
+{
+    enum { STEPS_MAX = 1000000 };
+    return plans->schedule->sketch ||
+           (plans->sketch && plans->schedule->file == NULL && plans->schedule->steps > STEPS_MAX);
+}
+
 /* Makes the schedule, lays it on the machine, and joins its threads. */
 static int wire_schedule(struct install_plans *plans, const char **key, struct cw_error *error)
 {
@@ -140,11 +150,13 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
     plans->schedule = plans->algorithm->schedule(&call, error);
     if (plans->schedule == NULL)
         return error->exit_code;
-    const struct program_request request = lanes_of(plans);
+    struct program_request request = lanes_of(plans);
+    plans->places_only = has_places_only(plans);
+    request.places_only = plans->places_only;
     plans->program = schedule_program_create(&request, error);
     if (plans->program == NULL)
         return error->exit_code;
-    if (plans->schedule->sketch)
+    if (plans->places_only)
         return CW_OK;
     const struct lp_wiring_request wiring = {.hw = plans->hw,
                                              .ranks = hw_pe_count(plans->hw),
@@ -223,7 +235,7 @@ static int end_plans(struct install_plans **out, int code, const char **key, str
     if (code == CW_OK)
         code = plans->algorithm->schedule != NULL ? wire_schedule(plans, key, error)
                                                   : wire(plans, key, error);
-    if (code == CW_OK && !(plans->schedule != NULL && plans->schedule->sketch)) {
+    if (code == CW_OK && !plans->places_only) {
         plans->queues = dist_queue_plan(plans->config, plans->hw, plans->wiring, NULL);
         code = plans->queues != NULL ? CW_OK : install_plan_no_memory(error);
     }

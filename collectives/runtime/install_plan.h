@@ -25,7 +25,7 @@ int build_install_plans(uint32_t world_size, const char *algorithm, const struct
                         const struct hw_config *spec, struct install_plans **out, const char **key,
                         struct cw_error *error);
 /* The same for questions alone, where nothing is installed: of a schedule that is very long, a
- * sketch (schedule.h), with places and memory, and without queues. */
+ * sketch (schedule.h) if there is one; its places and memory are there, its queues are not. */
 int sketch_install_plans(uint32_t world_size, const char *algorithm,
                          const struct ccl_config *config, const struct hw_config *spec,
                          struct install_plans **out, const char **key, struct cw_error *error);
@@ -77,7 +77,8 @@ uint32_t install_plan_participants(const struct install_plans *plans, uint32_t r
 const struct lp_plan *install_plans_queues(const struct install_plans *plans);
 /* The table of a logical topology; NULL: queues are as the machine is built. */
 const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
-/* Most receive rings of a PE by that table, or of a sketch; 0: queues are as the machine is built.
+/* Most receive rings of a PE by that table, or of places only; 0: queues are as the machine is
+ * built.
  */
 uint32_t install_plans_rings(const struct install_plans *plans);
 /* The steps of an algorithm that is a schedule; NULL: it is none. */

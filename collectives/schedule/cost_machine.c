@@ -179,7 +179,7 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, str
         const struct schedule_step *const step = corresponding(c, sending, number, r);
         struct cost_route route;
         route_between(c, r, step->send_to, sending, step->channel, &route);
-        c->mixed |= route.latency_ps != q->route.latency_ps && !c->s->sketch;
+        c->mixed |= route.latency_ps != q->route.latency_ps && !c->mean;
         latency_ps += route.latency_ps;
         credit_ps += route.credit_ps;
         for (uint32_t i = 0; i < route.count; i++) {

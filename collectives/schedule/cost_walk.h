@@ -68,7 +68,8 @@ struct cost {
     uint32_t blocks, chunks; /* of the input */
     uint32_t share;          /* lanes, or schedules beside each other, that share each link */
     bool lanes, alike;
-    bool mixed;                 /* like ranks' messages take different times on their ways */
+    bool mean;  /* of like ranks: messages take the mean of all ranks' times on their ways */
+    bool mixed; /* like ranks' messages take different times on their ways */
     struct cost_thread *thread; /* [threads] */
     uint32_t *first;            /* [rank] */
     uint32_t threads;

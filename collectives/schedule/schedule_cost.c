@@ -10,6 +10,7 @@
 #include "collectives/schedule/schedule_values.h"
 
 enum { PIECES_MAX = 6 };
+enum { RANKS_MAX = 4096 }; /* like ones, of the process group, that are carried out one by one */
 enum { NEVER = -1 };
 
 /* A step of rank 0 sends to another rank of the process group. */
@@ -107,6 +108,7 @@ int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
         return CW_OK;
     count_pieces(&c);
     c.alike = c.s->sketch || cost_are_alike(&c);
+    c.mean = c.s->sketch || c.s->rank_count / c.s->members > RANKS_MAX;
     bool mixed = false, made = estimate(&c, &mixed, ps);
     if (made && mixed) {
         c.alike = false;

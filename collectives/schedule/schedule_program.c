@@ -63,11 +63,11 @@ static uint32_t peers_of(const struct schedule_rank *rank, uint32_t thread, bool
     return peers;
 }
 
-/* The queues of a sketch: those of the group's rank 0 stand for all. */
+/* No PE has too many queues. Of a sketch, those of rank 0 stand for all. */
 static int check_queues(struct schedule_program *p, struct cw_error *error)
 {
     const struct schedule *const s = p->schedule;
-    for (uint32_t r = 0; r < s->members; r++)
+    for (uint32_t r = 0; r < (s->sketch ? s->members : s->rank_count); r++)
         for (uint32_t t = 0; t < s->rank[r].thread_count; t++) {
             const uint32_t rings = peers_of(&s->rank[r], t, false);
             if (peers_of(&s->rank[r], t, true) > HW_DIRS_MAX)
@@ -103,7 +103,8 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     find_blocks(p);
     int code = check_places(p, error);
     if (code == CW_OK)
-        code = s->sketch ? check_queues(p, error) : schedule_lay(p, request->ccl, error);
+        code = request->places_only || s->sketch ? check_queues(p, error)
+                                                 : schedule_lay(p, request->ccl, error);
     if (code == CW_OK)
         return p;
     schedule_program_free(p);

@@ -91,19 +91,20 @@ struct schedule_program {
     uint32_t piece_tiles;         /* m */
     uint64_t most_bytes;          /* of a call's shard: rings may fill up for ever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
-    uint32_t rings;               /* of a sketch: most rings of a PE; else the wiring says it */
+    uint32_t rings;               /* of places only: most of a PE; else the wiring says it */
     uint32_t rank_count;
     struct program_rank *rank; /* [rank_count] */
     const struct hw_config *hw;
     const struct ccl_ranks *ranks;
 };
 
-/* Of a sketch, a program knows places and memory alone: it has no steps and no queues. */
 struct program_request {
     const struct schedule *schedule; /* outlives the program; checked (schedule_check.h) */
     const struct hw_config *hw;
     const struct ccl_config *ccl;
     uint32_t lanes, lanes_apart; /* as above */
+    bool places_only; /* a program that knows places and memory alone: it has no steps and no
+                         queues. That of a sketch is such a one, too */
 };
 /* NULL: CW_USAGE, the schedule does not fit the machine; CW_NO_RESOURCE. */
 struct schedule_program *schedule_program_create(const struct program_request *request,

@@ -183,6 +183,16 @@ static void members_are_laid_on_their_own_cubes(void **state)
     /* the reduction reads the input as it came, though the results are written there later */
     const struct program_thread *const up = &p->rank[0].thread[0];
     assert_true((p->rank[0].step[up->step_first].flags & PROGRAM_EARLY) != 0);
+    struct program_request places_request = request;
+    places_request.places_only = true;
+    struct schedule_program *const places = schedule_program_create(&places_request, &error);
+    assert_non_null(places);
+    assert_null(places->rank[0].step);
+    assert_int_equal(places->rank[7].first_pe, 56);
+    assert_int_equal(places->pes_of_rank, p->pes_of_rank);
+    assert_int_equal(places->rings, 2); /* between SIPs there is one other; columns and rows of two
+                                           take one after the other */
+    schedule_program_free(places);
     schedule_program_free(p);
     schedule_free(s);
     config_free(config);

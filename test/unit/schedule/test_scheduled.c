@@ -460,6 +460,27 @@ static void a_candidate_without_room_is_left_out(void **state)
     config_free(config);
 }
 
+/* On a torus of 64 x 64 whole tensors go over 2 (1 + 2 + ... + 32) links, of 128 x 64 over 64 more:
+ * half as many again. The ranks of the larger one are not carried out one by one. */
+static void very_many_ranks_take_the_mean_of_their_ways(void **state)
+{
+    (void)state;
+    int64_t ps[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct config *const config = machine_of("torus_2d", 4096u << i);
+        const struct ccl_call call = {.hw = &config->hw,
+                                      .ccl = &config->ccl,
+                                      .world_size = 4096u << i,
+                                      .n_elem = 8,
+                                      .dtype = LP_F16};
+        ps[i] = estimate_of(&call, "recursive_doubling", 0, false);
+        config_free(config);
+    }
+    if (ps[1] < ps[0] * 13 / 12 || ps[1] > ps[0] * 17 / 10)
+        fail_msg("%.3f us, of twice as many ranks %.3f us", (double)ps[0] * 1e-6,
+                 (double)ps[1] * 1e-6);
+}
+
 /* Places on lines do not go alike, so their sketch is only near to the whole. */
 static void lines_are_sketched_where_steps_are_very_many(void **state)
 {
@@ -522,6 +543,7 @@ int main(void)
         cmocka_unit_test(halving_goes_over_all_bits_of_many_ranks),
         cmocka_unit_test(a_schedule_without_room_is_refused_before_it_is_made),
         cmocka_unit_test(a_candidate_without_room_is_left_out),
+        cmocka_unit_test(very_many_ranks_take_the_mean_of_their_ways),
         cmocka_unit_test(lines_are_sketched_where_steps_are_very_many),
         cmocka_unit_test(the_choice_is_the_least_estimate),
         cmocka_unit_test(rings_go_from_neighbour_to_neighbour),
