@@ -443,6 +443,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     struct bench_session session = {.options = options,
                                     .config = &expected,
                                     .expected = &expected,
+                                    .n_elem = config->ccl.n_elem,
                                     .result = result,
                                     .program = bench_find(options->bench)};
     process_phases_begin(&result->phases, options->begun_s);

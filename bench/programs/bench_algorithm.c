@@ -101,11 +101,10 @@ void bench_expect_call(const struct run_options *options, const struct ccl_call 
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm =
         ccl_algorithm_for(ccl, call->collective, &ignored);
-    if (options->size_count == 0 || algorithm == NULL || algorithm->schedule == NULL)
+    if (algorithm == NULL || algorithm->schedule == NULL)
         return;
     ccl->n_elem = call->n_elem * tl_itemsize(call->dtype) / tl_itemsize(LP_F16);
-    ccl->n_elem_is_most = (options->size_count == 1 || bench_sizes_apart(options)) &&
-                          strcmp(options->bench, "ccl_allreduce") == 0;
+    ccl->n_elem_is_most = options->size_count <= 1 || bench_sizes_apart(options);
 }
 
 void bench_expect(const struct bench_session *session, size_t i)

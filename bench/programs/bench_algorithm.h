@@ -22,8 +22,8 @@ bool bench_is_scheduled(const struct bench_session *session);
 /* Sizes of a run that is a schedule have machines of their own, unless a file goes through all of
  * them. */
 bool bench_sizes_apart(const struct run_options *options);
-/* Sets the call that a run's schedule is made for, if an option names sizes and the algorithm is a
- * schedule: so many bytes, and whether no call is larger. */
+/* Sets the call that a run's schedule is made for, if the algorithm is a schedule: so many bytes,
+ * and whether no call is larger. */
 void bench_expect_call(const struct run_options *options, const struct ccl_call *call,
                        struct ccl_config *ccl);
 /* The configuration of the size under way: a schedule expects the i-th one. */

@@ -20,7 +20,7 @@ size_t bench_size_count(const struct bench_session *session)
 uint64_t bench_size(const struct bench_session *session, size_t i)
 {
     if (session->options->size_count == 0)
-        return session->config->ccl.n_elem;
+        return session->n_elem;
     return session->options->n_elem[i] / (session->options->sizes_per_rank ? session->shards : 1);
 }
 

@@ -22,6 +22,8 @@ struct bench_session {
     struct result *result;
     const struct bench_program *program;
     struct config *expected;      /* config, which the size under way may change: bench_expect() */
+    uint64_t n_elem;              /* per shard, where no option names sizes: the configured number,
+                                     until prepare() knows better */
     size_t first_size, end_size;  /* the sizes that the machine under way is for */
     size_t size;                  /* the one under way */
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
@@ -63,7 +65,7 @@ extern const struct bench_program bench_ccl_all_to_all;
 extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
 extern const struct bench_program bench_gemm, bench_gemm_allreduce;
 
-/* The sizes asked for, in elements per shard, or the algorithm's own; their number. */
+/* The sizes asked for, in elements per shard, or the program's only one; their number. */
 size_t bench_size_count(const struct bench_session *session);
 /* Checks each size in prepare(), and runs the sizes that were not refused. A refused size is a row
  * that says why, unless all are refused: then the first refusal is the error. */

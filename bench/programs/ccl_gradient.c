@@ -124,7 +124,7 @@ static int check_verifiable(const struct gradient *g, const struct ccl_algorithm
                             "--data %s: element %llu is no finite number, so that --verify-data "
                             "could not compare sums",
                             options->data, (unsigned long long)at);
-    if (options->op == REDOP_PROD && algorithm->order == NULL)
+    if (options->op == REDOP_PROD && algorithm->order == NULL && algorithm->schedule == NULL)
         return cw_error_set(error, CW_USAGE,
                             "--verify-data: %s declares no order, and no bound of the error is "
                             "known for products of a file's values; use --op sum, max or min",
@@ -152,6 +152,8 @@ static int ccl_gradient_prepare(struct bench_session *session, struct dist_optio
         code = find_layout(g, bytes, error);
     if (code != CW_OK)
         return code;
+    session->n_elem = g->n_elem;
+    bench_expect(session, 0);
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, g->n_elem);
     code = dist_check_call(session->config, &call, error);
     const struct ccl_algorithm *const algorithm =
@@ -186,14 +188,16 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
                    struct cw_error *error)
 {
     struct bench_session *const session = g->session;
-    const double n = (double)dist_world_size_of(session->dist) * session->shards;
+    const uint32_t parts = dist_parts(session->dist);
+    const double n = (double)dist_world_size_of(session->dist) * (parts > 0 ? 1 : session->shards);
     g->row = bench_add_row(session, "all_reduce", g->n_elem, 2 * (n - 1) / n, error);
     if (g->row == NULL)
         return error->exit_code;
     snprintf(g->row->algorithm, sizeof g->row->algorithm, "%s",
              ccl_algorithm_label(&session->config->ccl, algorithm));
     snprintf(g->row->redop, sizeof g->row->redop, "%s", redop_name(session->options->op));
-    bench_set_bound(g->row, bench_all_reduce_bound(session, &g->policy, 0, g->row->bytes));
+    g->row->parts = parts;
+    bench_set_bound(g->row, bench_all_reduce_bound(session, &g->policy, parts, g->row->bytes));
     if (!session->options->verify_data)
         return CW_OK;
     g->row->wrong = 0;

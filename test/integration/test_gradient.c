@@ -96,10 +96,62 @@ static void time_does_not_depend_on_values(void **state)
     json_decref(any);
 }
 
+static const json_t *of_row(const json_t *root, const char *key)
+{
+    return json_object_get(json_array_get(json_object_get(root, "results"), 0), key);
+}
+
 static const char *hash_of(const json_t *root)
 {
-    return json_string_value(
-        json_object_get(json_array_get(json_object_get(root, "results"), 0), "data_hash"));
+    return json_string_value(of_row(root, "data_hash"));
+}
+
+/* The row of the bench of a size that an option names, but for the bits. */
+static void same_row(const json_t *ours, const json_t *any)
+{
+    static const char *const keys[] = {"time_ns",   "bound_ns",       "algbw_gbs",
+                                       "busbw_gbs", "bytes_per_rank", "algorithm"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_non_null(of_row(ours, keys[i]));
+        if (!json_equal(of_row(ours, keys[i]), of_row(any, keys[i])))
+            fail_msg("%s differs", keys[i]);
+    }
+}
+
+/* A schedule is chosen, and its windows are cut, for the size of the file; and where the shards of
+ * a rank are its tensor, bandwidths count them. */
+static void a_schedule_is_made_for_the_size_of_the_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        unsigned shards;
+    } of[] = {{"--algorithm auto", 1},
+              {"--algorithm halving_doubling", 1},
+              {"--algorithm hierarchical", SHARDS},
+              {"--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=pe0_all_cubes", SHARDS}};
+    static float large[RANKS * SHARDS * 2048];
+    write_values("large", large, sizeof large / sizeof *large);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        json_t *const ours = run_json(GRADIENT "--no-data %s", file("large"), of[i].options);
+        json_t *const any =
+            run_json("run --no-data --dtype f32 --n-elem %zu %s",
+                     sizeof large / sizeof *large / RANKS / of[i].shards, of[i].options);
+        same_row(ours, any);
+        json_decref(ours);
+        json_decref(any);
+    }
+}
+
+/* The order of a schedule's additions is known, and so is that of its products. */
+static void products_of_a_schedule_are_verified(void **state)
+{
+    (void)state;
+    json_t *const root =
+        run_json(GRADIENT "--verify-data --op prod --algorithm ring_rs_ag", file("g"));
+    assert_int_equal(json_integer_value(of_row(root, "wrong")), 0);
+    assert_string_equal(json_string_value(of_row(root, "proof")), "order");
+    json_decref(root);
 }
 
 /* Any number of threads, and a replay of the log, end with the same memory. */
@@ -199,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_result_is_the_sum_of_the_file_s_values),
         cmocka_unit_test(time_does_not_depend_on_values),
+        cmocka_unit_test(a_schedule_is_made_for_the_size_of_the_file),
+        cmocka_unit_test(products_of_a_schedule_are_verified),
         cmocka_unit_test(log_and_threads_hear_of_the_values),
         cmocka_unit_test(a_write_takes_the_time_of_a_fill),
         cmocka_unit_test(files_that_are_none_are_refused),

@@ -140,6 +140,23 @@ static void small_chunks_travel_in_large_windows(void **state)
 }
 
 /* 64 KiB on each PE of 2 x 2 SIPs: 96 % of the rate of all eight links between neighbours. */
+/* Without a size on the command line it is the configured one, of the dtype asked for. */
+static void the_configured_size_is_a_size(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"auto", "halving_doubling"};
+    for (size_t i = 0; i < COUNT(algorithms); i++) {
+        const char *const line = "run --algorithm %s --dtype f32 --no-data " SMALL "%s500";
+        json_t *const named = run_json(line, algorithms[i], 32, "switch", "--n-elem ");
+        json_t *const configured =
+            run_json(line, algorithms[i], 32, "switch", "--set defaults.n_elem=");
+        assert_true(json_equal(first_row(named, "time_ns"), first_row(configured, "time_ns")));
+        assert_true(json_equal(first_row(named, "algorithm"), first_row(configured, "algorithm")));
+        json_decref(named);
+        json_decref(configured);
+    }
+}
+
 static void both_links_of_a_ring_of_two_are_used(void **state)
 {
     (void)state;
@@ -229,6 +246,7 @@ int main(void)
         cmocka_unit_test(hierarchies_are_right),
         cmocka_unit_test(options_of_the_machine),
         cmocka_unit_test(small_chunks_travel_in_large_windows),
+        cmocka_unit_test(the_configured_size_is_a_size),
         cmocka_unit_test(both_links_of_a_ring_of_two_are_used),
         cmocka_unit_test(one_hash_on_any_number_of_threads),
         cmocka_unit_test(the_op_log_ends_with_the_same_memory),
