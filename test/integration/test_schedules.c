@@ -84,6 +84,10 @@ static void hierarchies_are_right(void **state)
     verified("--algorithm hierarchical " SMALL "--set algorithms.hierarchical.mapper=all_pes "
              "--n-elem 5000",
              3, "torus_2d");
+    for (uint32_t n = 2; n <= 5; n++) /* schedules between SIPs that take more PEs are left out */
+        verified("--algorithm hierarchical " SMALL "--set sip.cube_mesh.w=1 --set "
+                 "cube.pe_layout.corners=[SE] --set cube.pe_layout.pe_per_corner=%u --n-elem 1000",
+                 n, "switch", n % 3 + 1);
     verified("--algorithm hierarchical " SMALL "--set defaults.root=corner --set "
              "algorithms.hierarchical.inside=lrab --n-elem 5000 --input integers",
              3, "switch");

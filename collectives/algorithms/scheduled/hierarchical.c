@@ -122,7 +122,13 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
         scheduled_consider(&between, &between_schedules[candidate], left_out, error);
     const struct schedule_cost_request request = {
         .schedule = made, .call = &between, .lanes = 1, .beside = shares - 1};
-    if (made == NULL || ps == NULL || schedule_cost_ps(&request, ps, error) == CW_OK)
+    const uint32_t pes = hw_cubes(call->hw) * hw_pes(call->hw);
+    if (made != NULL && made->rank[0].thread_count > pes)
+        (void)cw_error_set(error, CW_USAGE,
+                           "%s between SIPs takes %u PEs, and a SIP has %u; legal is another "
+                           "schedule there",
+                           made->name, made->rank[0].thread_count, pes);
+    else if (made == NULL || ps == NULL || schedule_cost_ps(&request, ps, error) == CW_OK)
         return made;
     schedule_free(made);
     return NULL;
