@@ -17,6 +17,7 @@
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/distributed.h"
+#include "collectives/schedule/schedule.h"
 
 enum { RESULTS_BYTES_MAX = 1 << 30 };
 
@@ -28,7 +29,7 @@ struct batch_run {
     uint64_t row_elems;
     struct dist *dist;
     uint32_t calls; /* that have completed */
-    const char *algorithm;
+    char algorithm[80];
     uint8_t *results; /* of all rows; this command's */
 };
 
@@ -81,32 +82,40 @@ static int batch_completed(void *arg, const struct dist_completion *completion,
         code = dist_read(completion->dist, completion->tensors[rank], 0, 0, each, to, error);
         to += each * item_bytes(run);
     }
+    const struct schedule *const schedule =
+        completion->algorithm->schedule != NULL ? dist_schedule(completion->dist) : NULL;
     run->calls++;
-    run->algorithm = completion->algorithm->name;
+    snprintf(run->algorithm, sizeof run->algorithm, "%s",
+             schedule != NULL ? schedule->name : completion->algorithm->name);
     return code;
 }
 
-/* The call of a batch of so many rows. */
-static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows)
+/* The call of a batch of so many rows, and the configuration of a machine for it. */
+static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows,
+                                    struct config *expected)
 {
-    return (struct ccl_call){.hw = &run->config->hw,
-                             .ccl = &run->config->ccl,
-                             .collective = CCL_REDUCE_SCATTER,
-                             .world_size = dist_world_size_for(run->config),
-                             .n_elem = rows * run->row_elems,
-                             .dtype = (enum lp_dtype)run->options->dtype,
-                             .math = (enum lp_math)run->options->op};
+    *expected = *run->config;
+    const struct ccl_call call = {.hw = &expected->hw,
+                                  .ccl = &expected->ccl,
+                                  .collective = CCL_REDUCE_SCATTER,
+                                  .world_size = dist_world_size_for(expected),
+                                  .n_elem = rows * run->row_elems,
+                                  .dtype = (enum lp_dtype)run->options->dtype,
+                                  .math = (enum lp_math)run->options->op};
+    bench_expect_call(run->options, &call, &expected->ccl);
+    return call;
 }
 
 /* The configured algorithm may do another collective: the machine has room for this one's. */
 static int reduce_rows(struct batch_run *run, struct cw_error *error)
 {
-    const struct ccl_call call = call_of_rows(run, run->batch);
+    struct config expected;
+    const struct ccl_call call = call_of_rows(run, run->batch, &expected);
     const struct ccl_algorithm *const algorithm =
         ccl_algorithm_for(call.ccl, call.collective, error);
     if (algorithm == NULL)
         return error->exit_code;
-    const struct dist_options options = {.config = run->config,
+    const struct dist_options options = {.config = &expected,
                                          .engine = run->options->engine,
                                          .contexts = 1 + algorithm->kernel->stream_count,
                                          .peers = ccl_algorithm_peers(algorithm, &call),
@@ -211,8 +220,9 @@ static int check_batches(const struct batch_run *run, struct cw_error *error)
     if (bench_algorithm_fits(run->config, CCL_REDUCE_SCATTER, "batch", error) != CW_OK)
         return error->exit_code;
     for (uint32_t batch = 1; batch != 0; batch = next_batch(run->rows, batch)) {
-        const struct ccl_call call = call_of_rows(run, batch);
-        const int code = dist_check_call(run->config, &call, error);
+        struct config expected;
+        const struct ccl_call call = call_of_rows(run, batch, &expected);
+        const int code = dist_check_call(&expected, &call, error);
         if (code != CW_OK)
             return code;
     }

@@ -87,6 +87,33 @@ static void a_choice_that_changes_with_the_batch_is_found(void **state)
     run_output_free(&output);
 }
 
+static const char *chosen(const json_t *root)
+{
+    return json_string_value(
+        json_object_get(json_array_get(json_object_get(root, "results"), 0), "algorithm"));
+}
+
+/* A schedule is made for each size of a batch, as for a size of a run. */
+static void a_schedule_is_chosen_for_each_size_of_a_batch(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(1, "batch --algorithm auto_reduce_scatter --dtype bf16 "
+                                           "--rows 16 --row-elems 256");
+    json_t *const one = run_json("run --bench ccl_reduce_scatter --algorithm auto_reduce_scatter "
+                                 "--dtype bf16 --n-elem 256");
+    json_t *const all = run_json("run --bench ccl_reduce_scatter --algorithm auto_reduce_scatter "
+                                 "--dtype bf16 --n-elem 4096");
+    char text[200];
+    snprintf(text, sizeof text, "in a batch of 1 (%s) and of", chosen(one));
+    assert_non_null(strstr(output.out, text));
+    snprintf(text, sizeof text, "         8192  %s ", chosen(all));
+    assert_non_null(strstr(output.out, text));
+    assert_string_not_equal(chosen(one), chosen(all));
+    json_decref(one);
+    json_decref(all);
+    run_output_free(&output);
+}
+
 /* The configured algorithm does all-reduces; the reduce-scatter that takes its place has room. */
 static void without_a_reduce_scatter_in_the_configuration_auto_chooses(void **state)
 {
@@ -125,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bits_of_one_algorithm_agree_in_all_batches),
         cmocka_unit_test(birs_inter_agrees_where_ranks_are_no_power_of_two),
+        cmocka_unit_test(a_schedule_is_chosen_for_each_size_of_a_batch),
         cmocka_unit_test(without_a_reduce_scatter_in_the_configuration_auto_chooses),
         cmocka_unit_test(a_choice_that_changes_with_the_batch_is_found),
         cmocka_unit_test(rows_that_cannot_be_cut_are_refused),
