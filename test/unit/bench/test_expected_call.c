@@ -38,16 +38,23 @@ static void no_call_is_larger_where_a_size_has_its_own_machine(void **state)
     assert_false(expected_of(&options, "ring_rs_ag", CCL_ALL_REDUCE).n_elem_is_most);
     options.size_count = 1;
     assert_true(expected_of(&options, "ring_rs_ag", CCL_ALL_REDUCE).n_elem_is_most);
-    options.bench = "ccl_gradient"; /* it makes calls of other sizes */
-    assert_false(expected_of(&options, "ring_rs_ag", CCL_ALL_REDUCE).n_elem_is_most);
 }
 
-static void without_a_size_or_a_schedule_nothing_is_expected(void **state)
+/* The configured size, or that of a program's file. */
+static void without_an_option_the_call_s_size_is_the_only_one(void **state)
 {
     (void)state;
-    struct run_options options = {.bench = "ccl_allreduce", .dtype = DTYPE_F32};
-    assert_int_equal(expected_of(&options, "ring_rs_ag", CCL_ALL_REDUCE).n_elem, BEFORE);
-    options.size_count = 1;
+    const struct run_options options = {.bench = "ccl_gradient", .dtype = DTYPE_F32};
+    const struct ccl_config ccl = expected_of(&options, "ring_rs_ag", CCL_ALL_REDUCE);
+    assert_int_equal(ccl.n_elem, 64 * 2);
+    assert_true(ccl.n_elem_is_most);
+}
+
+static void without_a_schedule_nothing_is_expected(void **state)
+{
+    (void)state;
+    const struct run_options options = {
+        .bench = "ccl_allreduce", .dtype = DTYPE_F32, .size_count = 1};
     assert_int_equal(expected_of(&options, "ring_allreduce", CCL_ALL_REDUCE).n_elem, BEFORE);
     assert_false(expected_of(&options, "ring_allreduce", CCL_ALL_REDUCE).n_elem_is_most);
 }
@@ -56,7 +63,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_call_is_larger_where_a_size_has_its_own_machine),
-        cmocka_unit_test(without_a_size_or_a_schedule_nothing_is_expected),
+        cmocka_unit_test(without_an_option_the_call_s_size_is_the_only_one),
+        cmocka_unit_test(without_a_schedule_nothing_is_expected),
     };
     return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
 }
