@@ -200,7 +200,8 @@ static void every_error_is_listed_whole(void **state)
     assert_int_equal(mp_spawn(fails_at_length, 500, NULL, &error), CW_USAGE);
     assert_memory_equal(error.text, "500 of 500 ranks failed\n  rank 0: rank 0 000", 40);
     const char *line = cw_error_text(&error);
-    assert_memory_equal(line, error.text, sizeof error.text - 1);
+    assert_memory_equal(line, error.text, strlen(error.text));
+    assert_true(strlen(line) > strlen(error.text));
     for (int rank = 0; rank < 500; rank++) {
         char text[1100];
         snprintf(text, sizeof text, "\n  rank %d: rank %d %01000d", rank, rank, 0);
