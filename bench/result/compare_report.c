@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"

@@ -5,8 +5,6 @@
 #include "bench/sweep/sweep_emit.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/host/program_path.h"

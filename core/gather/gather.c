@@ -57,7 +57,6 @@ struct gather {
     bool gathered; /* worker 0 has all events */
     struct event_moves moves;
     bool started; /* the other threads run this drain's main function */
-    bool failed;  /* they cannot be started */
     gather_start_fn start;
     struct cw_rng rng; /* CW_GATHER_OFTEN */
     uint32_t looks_left;

@@ -4,7 +4,6 @@
 #include "perf/trend/trend.h"
 
 #include <math.h>
-#include <string.h>
 
 static double median_of_last(const struct trend_case *one, size_t most)
 {
