@@ -4,12 +4,13 @@
     test/long/seeds.py [--seeds N] [--kinds KIND...] [--seconds S] [--jobs J] [--part I/N]
     test/long/seeds.py --report
 
-Each kind has the seeds from 1 to N (100,000), in shards of so many that one takes some seconds. A
-shard that has ended is a line in the ledger (--ledger, build/seeds.tsv): commit, kind, first seed,
-how many, result, processor seconds, date, and the hash of the program. A shard that has passed at
-this commit, with this program, is not run again. So a run may end at any moment, by --seconds too,
-and the next one goes on. Several machines each take a part (--part 2/4); their ledgers, one behind
-the other, are one ledger. --report sums up by commit and kind.
+Each kind has the seeds from 1 to N (100,000), in shards of so many that one takes some seconds. Of
+each random model three runs are drawn (RANDOM_RUNS), with their modes, workers and limits. A shard
+that has ended is a line in the ledger (--ledger, build/seeds.tsv): commit, kind, first seed, how
+many, result, processor seconds, date, and the hash of the program. A shard that has passed at this
+commit, with this program, is not run again. So a run may end at any moment, by --seconds too, and
+the next one goes on. Several machines each take a part (--part 2/4); their ledgers, one behind the
+other, are one ledger. --report sums up by commit and kind.
 
 Builds nothing: `make nightly-seeds` does. Exit code 1: a shard has failed; its replay is printed.
 A tree with changes is named by its commit and `+`: its sources cannot be had again.
@@ -34,9 +35,10 @@ KINDS = {
     "schedules": ("build/explore/test/stress/test_explore", "EXPLORE", 2000),
     "schedules-harsh": ("build/explore/test/stress/test_explore_harsh", "HARSH", 4000),
     "schedules-ties": ("build/explore/test/stress/test_explore_ties", "TIES", 4000),
-    "models-harsh": ("build/check/test/unit/core/test_core_harsh", "HARSH", 50),
-    "models": ("build/check/test/unit/core/test_core_parallel", "PARALLEL", 5),
+    "models-harsh": ("build/check/test/unit/core/test_core_harsh", "HARSH", 200),
+    "models": ("build/check/test/unit/core/test_core_parallel", "PARALLEL", 50),
 }
+RUNS = "3"  # of each random model
 COLUMNS = ("commit", "kind", "first", "count", "result", "cpu_s", "date", "program")
 
 
@@ -75,7 +77,7 @@ def run_shard(kind, first, count):
     """The result, processor seconds, and the last lines of the output."""
     program, name, _ = KINDS[kind]
     environment = {**os.environ, f"{name}_SEED": str(first), f"{name}_SEEDS": str(count),
-                   "EXPLORE_TEST": "models"}
+                   "EXPLORE_TEST": "models", "PARALLEL_TEST": "models", "RANDOM_RUNS": RUNS}
     process = subprocess.Popen([str(TOP / program)], cwd=TOP, env=environment, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
     watch = threading.Timer(HANG_S, process.kill)

@@ -430,3 +430,11 @@ uint64_t random_from_environment(const char *name, uint64_t otherwise)
     const char *const text = getenv(name);
     return text != NULL ? strtoull(text, NULL, 10) : otherwise;
 }
+
+bool random_run_is_drawn(uint64_t seed, uint32_t index, uint32_t runs)
+{
+    const uint64_t drawn = random_from_environment("RANDOM_RUNS", runs);
+    struct cw_rng rng = cw_rng_seeded(seed, 10);
+    const uint64_t at = index + cw_rng_below(&rng, runs);
+    return drawn >= runs || at * drawn % runs < drawn;
+}

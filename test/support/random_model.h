@@ -107,4 +107,9 @@ bool random_records_agree(const struct random_records *records, bool failed, cha
 /* A number from the environment. */
 uint64_t random_from_environment(const char *name, uint64_t otherwise);
 
+/* Whether run number `index` of the `runs` that a test makes of one model is to be made. With
+ * RANDOM_RUNS=3 in the environment three of them are, evenly spaced from an offset that the seed
+ * draws: many models are worth more than many runs of each. Without it all are. */
+bool random_run_is_drawn(uint64_t seed, uint32_t index, uint32_t runs);
+
 #endif
