@@ -218,7 +218,7 @@ TSAN_TESTS := $(foreach t,phold parallel,$(BUILD)/tsan/test/unit/core/test_core_
               $(BUILD)/tsan/test/integration/test_records
 tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
 	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
-	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-3} CUBEWARP=$(BUILD)/tsan/cubewarp test/run-tests.sh $(TSAN_TESTS)
+	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-6} RANDOM_RUNS=$${RANDOM_RUNS:-12} CUBEWARP=$(BUILD)/tsan/cubewarp test/run-tests.sh $(TSAN_TESTS)
 
 # How many schedules `make stress` explores, and how many under AddressSanitizer.
 EXPLORE_SEEDS ?= 12000
