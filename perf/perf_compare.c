@@ -219,7 +219,8 @@ static bool is_bad(enum perf_verdict verdict)
     return verdict == PERF_SLOWER || verdict == PERF_RESULTS_CHANGED;
 }
 
-/* One case, as CI wants it. Names hold no character that Markdown or XML would take for its own. */
+/* One case, as CI wants it. Names hold no character that Markdown or XML would take for its own
+ * (perf_name_clean()). */
 static void print_for_ci(FILE *file, enum perf_format format,
                          const struct perf_difference *difference)
 {

@@ -51,8 +51,9 @@ static int refuse_file(const char *path, const char *why, struct cw_error *error
 
 static int fail_sqlite(sqlite3 *history, const char *path, struct cw_error *error)
 {
-    const int fault = sqlite3_errcode(history); /* SQLITE_NOMEM of NULL */
-    if (fault == SQLITE_NOTADB || fault == SQLITE_CORRUPT)
+    const int fault = sqlite3_errcode(history);  /* SQLITE_NOMEM of NULL */
+    const bool is_other = fault == SQLITE_ERROR; /* a table or a column of a history is missing */
+    if (is_other || fault == SQLITE_NOTADB || fault == SQLITE_CORRUPT)
         return refuse_file(path, sqlite3_errmsg(history), error);
     return perf_history_fail(path, history != NULL ? sqlite3_errmsg(history) : "out of memory",
                              error);
@@ -154,6 +155,9 @@ static int open_history(const char *path, bool writes, sqlite3 **history, struct
 {
     if (!writes && access(path, F_OK) != 0 && errno == ENOENT)
         return refuse_none_yet(path, error);
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return refuse_file(path, "is a directory", error);
     if (writes && output_path_check(path, error) != CW_OK)
         return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
@@ -282,6 +286,7 @@ static int read_sample(sqlite3_stmt *statement, struct perf_run *run)
     if (!column_text(statement, 0, name, sizeof name) ||
         !column_text(statement, 1, command, sizeof command))
         return SQLITE_NOMEM;
+    perf_name_clean(name);
     const bool is_next =
         run->case_count == 0 || strcmp(run->cases[run->case_count - 1].name, name) != 0;
     if (is_next &&

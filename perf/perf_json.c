@@ -220,6 +220,7 @@ static struct perf_case_run *case_named(struct perf_run *run, const json_t *entr
     char name[PERF_NAME_BYTES], command[PERF_COMMAND_BYTES];
     get_text(entry, "run_name", name, sizeof name);
     get_text(entry, "label", command, sizeof command);
+    perf_name_clean(name);
     for (size_t i = 0; i < run->case_count; i++)
         if (strcmp(run->cases[i].name, name) == 0)
             return &run->cases[i];

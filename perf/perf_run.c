@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "collectives/config/input/text.h"
 #include "core/host/affinity.h"
 
 /* Given to the program, and to it alone, by its build; absent in a test. */
@@ -20,6 +21,17 @@ void perf_run_free(struct perf_run *run)
         free(run->cases[i].samples);
     free(run->cases);
     *run = (struct perf_run){.case_count = 0};
+}
+
+void perf_name_clean(char *name)
+{
+    const bool is_utf8 = text_utf8_prefix(name, strlen(name)) == strlen(name);
+    for (char *at = name; *at != '\0'; at++) {
+        const unsigned char byte = (unsigned char)*at;
+        if (byte < 0x20 || byte == 0x7f || strchr("<>&\"|,", byte) != NULL ||
+            (byte >= 0x80 && !is_utf8))
+            *at = '_';
+    }
 }
 
 struct perf_case_run *perf_run_add(struct perf_run *run, const char *name, const char *command,

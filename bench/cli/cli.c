@@ -17,6 +17,7 @@
 #include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
+#include "perf/perf_compare.h"
 
 int cli_fail(const char *command, const struct cw_error *error)
 {
@@ -29,13 +30,29 @@ int cli_fail(const char *command, const struct cw_error *error)
     return error->exit_code;
 }
 
+/* Not a failure: the answer of a command that judges. */
+static bool is_verdict(int result)
+{
+    return result == CW_OK || result == CW_DATA_WRONG || result == PERF_TOO_FEW ||
+           result == PERF_HAS_OTHER_RESULTS;
+}
+
 int cli_end(const char *command, int result)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return result;
     fprintf(stderr, "cubewarp %s: cannot write to standard output: %s\n", command,
             strerror(errno != 0 ? errno : EIO));
-    return result == CW_OK ? CW_NO_RESOURCE : result;
+    return is_verdict(result) ? CW_NO_RESOURCE : result;
+}
+
+int cli_end_with(const char *command, int result, const struct cw_error *error)
+{
+    const int ended = cli_end(command, result);
+    if (error->exit_code == CW_OK)
+        return ended;
+    (void)cli_fail(command, error);
+    return is_verdict(error->exit_code) ? ended : error->exit_code;
 }
 
 static void say_late(void *command, bool second)

@@ -32,7 +32,10 @@ int cli_fail(const char *command, const struct cw_error *error);
 void cli_watch(const char *command);
 /* Ends the process after a signal, with that signal's exit code, when all files are written. */
 _Noreturn void cli_end_interrupted(const char *command);
-/* Flushes standard output: `result`, or CW_NO_RESOURCE if the output could not be written. */
+/* Flushes standard output: `result`. If the output could not be written, CW_NO_RESOURCE, unless
+ * `result` is a failure itself. */
 int cli_end(const char *command, int result);
+/* The same, and prints the error behind it, if there is one. */
+int cli_end_with(const char *command, int result, const struct cw_error *error);
 
 #endif

@@ -72,6 +72,5 @@ int replay_main(int argc, char **argv)
     cli_watch("replay");
     code = replay_file(&replay, &error);
     interrupt_end();
-    code = cli_end("replay", code);
-    return error.exit_code != CW_OK ? cli_fail("replay", &error) : code;
+    return cli_end_with("replay", code, &error);
 }

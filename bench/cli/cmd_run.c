@@ -106,10 +106,7 @@ static int run_of_line(int argc, char **argv, const struct again *again)
     run_outputs_close(&outputs);
     result_free(&result);
     config_free(config);
-    code = cli_end("run", code);
-    if (error.exit_code != CW_OK)
-        code = cli_fail("run", &error);
-    return code;
+    return cli_end_with("run", code, &error);
 }
 
 int run_main(int argc, char **argv)

@@ -179,8 +179,7 @@ int verify_main(int argc, char **argv)
         cli_end_interrupted("verify");
     interrupt_end();
     config_free(config);
-    code = cli_end("verify", code);
-    return error.exit_code != CW_OK ? cli_fail("verify", &error) : code;
+    return cli_end_with("verify", code, &error);
 }
 
 int batch_main(int argc, char **argv)
@@ -198,6 +197,5 @@ int batch_main(int argc, char **argv)
         cli_end_interrupted("batch");
     interrupt_end();
     config_free(config);
-    code = cli_end("batch", code);
-    return error.exit_code != CW_OK ? cli_fail("batch", &error) : code;
+    return cli_end_with("batch", code, &error);
 }

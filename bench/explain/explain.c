@@ -170,13 +170,31 @@ static void add_kernel(struct explain_kernel *sum, const struct explain_kernel *
         sum->data_ps[dir] += one->data_ps[dir];
 }
 
+/* A sum of shares, and the part of their mean that is given to shares already. */
+struct dividing {
+    int64_t sum_ps, given_ps;
+    uint32_t count;
+};
+
+static int64_t next_mean_ps(struct dividing *dividing, int64_t ps)
+{
+    dividing->sum_ps += ps;
+    const int64_t mean_ps = dividing->sum_ps / dividing->count - dividing->given_ps;
+    dividing->given_ps += mean_ps;
+    return mean_ps;
+}
+
+/* Means in whole ps that sum to the mean, as the shares sum to the sum. */
 static void divide_kernel(struct explain_kernel *sum, uint32_t count)
 {
+    struct dividing dividing = {.count = count};
     sum->ps /= count;
-    for (uint32_t share = 0; share < EXPLAIN_SHARES; share++)
-        sum->share_ps[share] /= count;
-    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-        sum->data_ps[dir] /= count;
+    for (uint32_t share = 0; share < EXPLAIN_SHARES; share++) {
+        struct dividing data = dividing;
+        sum->share_ps[share] = next_mean_ps(&dividing, sum->share_ps[share]);
+        for (enum hw_dir dir = 0; share == EXPLAIN_DATA && dir < HW_DIRS_MAX; dir++)
+            sum->data_ps[dir] = next_mean_ps(&data, sum->data_ps[dir]);
+    }
 }
 
 /* Time that a block was at work for a PE's kernel and its streams. */

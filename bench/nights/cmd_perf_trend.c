@@ -58,6 +58,8 @@ int perf_trend_main(const struct perf_options *options, struct cw_error *error)
     struct perf_run here;
     struct trend trend = {.run_count = 0};
     perf_run_begin(&here, "");
+    if (is_standard_output(options->csv) && is_standard_output(options->svg))
+        return cw_error_set(error, CW_USAGE, "--csv - and --svg - cannot share standard output");
     int result = perf_trend_history(options, path, sizeof path, error);
     if (result == CW_OK)
         result = trend_read(path, &here.machine, options->trend_set, options->last, &trend, error);

@@ -122,22 +122,29 @@ static void put_option(FILE *file, const struct option_row *row)
 
 /* ---- pages ---------------------------------------------------------------------------------- */
 
-static void put_exit_codes(FILE *file)
+/* `commands`: of the page; the codes that none of these returns are left out. */
+static void put_exit_codes(FILE *file, uint32_t commands)
 {
     static const struct {
-        enum cw_exit code;
-        const char *meaning;
+        const char *code, *meaning;
+        uint32_t commands;
     } codes[] = {
-        {CW_OK, "All is well."},
-        {CW_DATA_WRONG, "Data is wrong, or a case became slower."},
-        {CW_USAGE, "The command line or the configuration is wrong."},
-        {CW_PROGRAM_FAILED, "The simulated program failed: deadlock, fault, overflow of time."},
-        {CW_NO_RESOURCE, "Memory, disk or threads ran out."},
-        {CW_BUG, "An internal check of cubewarp failed."},
+        {"0", "All is well.", UINT32_MAX},
+        {"1", "Data is wrong, a result is another than before, or a case became slower.",
+         UINT32_MAX},
+        {"2", "The command line or the configuration is wrong.", UINT32_MAX},
+        {"3", "The simulated program failed: deadlock, fault, overflow of time.", UINT32_MAX},
+        {"4", "Memory, disk or threads ran out, or a result cannot be written.", UINT32_MAX},
+        {"5", "An internal check of cubewarp failed.", UINT32_MAX},
+        {"7", "Of perf compare: too little could be compared.", COMMAND_PERF_COMPARE},
+        {"8", "Of perf compare and perf trend: simulated results changed.",
+         COMMAND_PERF_COMPARE | COMMAND_PERF_TREND},
+        {"129, 130, 143", "SIGHUP, SIGINT, SIGTERM ended it.", UINT32_MAX},
     };
     fputs(".SH EXIT STATUS\n", file);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        fprintf(file, ".TP\n\\fB%d\\fR\n%s\n", (int)codes[i].code, codes[i].meaning);
+        if ((codes[i].commands & commands) != 0)
+            fprintf(file, ".TP\n\\fB%s\\fR\n%s\n", codes[i].code, codes[i].meaning);
 }
 
 static void put_environment(FILE *file)
@@ -168,7 +175,7 @@ void man_page_command(FILE *file, const struct command_row *command)
     for (size_t i = 0; i < option_row_count; i++)
         if ((option_rows[i].commands & command->command) != 0)
             put_option(file, &option_rows[i]);
-    put_exit_codes(file);
+    put_exit_codes(file, command->command);
     fputs(".SH SEE ALSO\n.BR cubewarp (1)\n", file);
 }
 
@@ -205,7 +212,7 @@ void man_page_program(FILE *file)
           ".TP\n\\fB\\-\\-generate\\fR {\\fBbash\\fR|\\fBzsh\\fR|\\fBfish\\fR}\n"
           "print the completion of command lines for a shell\n",
           file);
-    put_exit_codes(file);
+    put_exit_codes(file, UINT32_MAX);
     put_environment(file);
     fputs(".SH SEE ALSO\n", file);
     for (size_t i = 0; (command = command_row_at(i)) != NULL; i++) {

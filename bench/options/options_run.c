@@ -108,7 +108,7 @@ int run_options_read_place(struct options *options, const struct option_row *row
     unsigned sip, cube, pe;
     int used = 0;
     if (strspn(text, "0123456789.") != strlen(text) || strlen(text) > 20 ||
-        sscanf(text, "%5u.%4u.%2u%n", &sip, &cube, &pe, &used) != 3 || text[used] != '\0')
+        sscanf(text, "%9u.%9u.%9u%n", &sip, &cube, &pe, &used) != 3 || text[used] != '\0')
         return options_refuse(error, row->name, text, "expected SIP.cube.PE, as in 0.1.0");
     *place = (struct hw_place){.sip = sip, .cube = cube, .pe = pe};
     return CW_OK;

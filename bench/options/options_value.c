@@ -103,6 +103,8 @@ static int store_time(struct options *options, const struct option_row *row, con
     for (size_t i = 0; i < sizeof units / sizeof *units && digits > 0; i++)
         if (strcmp(text + digits, units[i].suffix) == 0 &&
             decimal_units(text, units[i].ps, &time_ps) == digits) {
+            if ((uint64_t)time_ps < row->min)
+                return options_refuse(error, row->name, text, "expected a time above 0");
             store_number(options, row, (uint64_t)time_ps);
             return CW_OK;
         }

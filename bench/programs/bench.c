@@ -509,7 +509,5 @@ int bench_run(const struct run_options *options, const struct config *config, st
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session.refused[i]);
     free(session.credit_wait_ps);
-    if (code != CW_OK && result->failure == NULL && !result->interrupted)
-        result_free(result);
     return code;
 }

@@ -14,11 +14,11 @@
 
 /*
  * Runs options->bench on the machine that `config` describes. *result comes zeroed, but for the
- * members that its caller fills. On CW_OK it is filled (one row per size), and the caller releases
- * it with result_free(); wrong data and times below the bound
- * are in it and no failure here. Otherwise returns an exit code, fills *error, and *result holds
- * nothing; of a run that failed on the machine it holds the sizes that were done and the failure,
- * and is to be released, too. --trace, --ccl-trace and --op-log are written up to the failure.
+ * members that its caller fills, and whatever the exit code the caller releases it with
+ * result_free(): run_outputs_late() may read it until then. On CW_OK it is filled (one row per
+ * size); wrong data and times below the bound are in it and no failure here. Otherwise returns an
+ * exit code, and fills *error; of a run that failed on the machine *result holds the sizes that
+ * were done and the failure. --trace, --ccl-trace and --op-log are written up to the failure.
  * Options that have been parsed are legal by themselves; options that do not fit the configuration
  * (a tile size, an algorithm of another collective) are refused here, in a message that begins with
  * config_where(). Writes nothing to standard output except for --ccl-trace - and

@@ -406,9 +406,10 @@ static char *read_file(const char *path, size_t *bytes, struct cw_error *error)
         *bytes += got;
     }
     if (ferror(file) || *bytes > FILE_BYTES_MAX) {
-        cw_error_set(error, CW_USAGE, "--measured %s: %s", path,
-                     ferror(file) ? "cannot read it"
-                                  : "larger than 64 MiB; expected a table of measured times");
+        cw_error_set(error, CW_USAGE, "--measured %s: %s%s", path,
+                     ferror(file) ? "cannot read it: "
+                                  : "larger than 64 MiB; expected a table of measured times",
+                     ferror(file) ? strerror(errno) : "");
         free(text);
         text = NULL;
     }

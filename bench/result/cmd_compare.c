@@ -45,6 +45,5 @@ int compare_main(int argc, char **argv)
         code = compare_read(&compare, &a, &b, &error);
     result_document_free(&a);
     result_document_free(&b);
-    code = cli_end("compare", code);
-    return error.exit_code != CW_OK ? cli_fail("compare", &error) : code;
+    return cli_end_with("compare", code, &error);
 }

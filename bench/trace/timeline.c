@@ -174,8 +174,7 @@ static uint32_t take_track(struct timeline *t, struct pe_tracks *tracks, int64_t
         at++;
     if (at == tracks->room) {
         const uint32_t room = at == 0 ? 4 : 2 * at;
-        int64_t *const more =
-            room < TRACKS_MAX ? realloc(tracks->free_ps, room * sizeof *more) : NULL;
+        int64_t *const more = realloc(tracks->free_ps, room * sizeof *more);
         t->out_of_memory = t->out_of_memory || more == NULL;
         if (more == NULL)
             return 0;

@@ -36,7 +36,8 @@ bool trace_in_time(const struct timeline_events *events, int64_t begin_ps, int64
 uint32_t trace_tid(const struct lp_model *model, uint32_t pe, uint32_t track)
 {
     const struct hw_place place = hw_place_of(&model->hw, pe);
-    return (place.cube * model->pes + place.pe) * TRACKS_MAX + track;
+    const uint32_t side = track / TRACKS_SIDE * model->cubes * model->pes;
+    return (side + place.cube * model->pes + place.pe) * TRACKS_SIDE + track % TRACKS_SIDE;
 }
 
 void trace_name_track(struct timeline_events *events, uint32_t pe, uint32_t track)

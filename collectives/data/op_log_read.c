@@ -5,6 +5,7 @@
  */
 #include "collectives/data/op_log_read.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,8 @@ static int read_input(struct op_log_reader *reader, struct cw_error *error)
     reader->input_over = reader->input_end == 0;
     if (!ferror(reader->stream))
         return CW_OK;
-    return cw_error_set(error, CW_USAGE, "%.200s: cannot be read", reader->name);
+    return cw_error_set(error, CW_USAGE, "%.200s: cannot be read: %s", reader->name,
+                        strerror(errno));
 }
 
 /* Decompresses until the buffer has `want` bytes, or the file is over. */

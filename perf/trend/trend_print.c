@@ -112,7 +112,7 @@ static struct panel panel_of(const struct trend *trend, size_t index, const stru
         panel.low = fmin(panel.low, one->nights[i].figure);
         panel.high = fmax(panel.high, one->nights[i].figure);
     }
-    const double room = fmax(0.1 * (panel.high - panel.low), 0.02 * panel.high);
+    const double room = fmax(0.1 * (panel.high - panel.low), fmax(0.02 * panel.high, 1));
     panel.low -= room;
     panel.high += room;
     return panel;

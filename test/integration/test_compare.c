@@ -69,6 +69,9 @@ static void a_slower_link_is_named(void **state)
     expect_text(compare(1, "a", "b", ""),
                 "links.ucie.bw_gbs                        128                      100");
     expect_text(compare(1, "a", "b", "--tolerance 0.001%"), "3 of 3 sizes differ");
+    struct run_output output = run_to_full_disk(4, "compare %s/a %s/b", folder, folder);
+    assert_non_null(strstr(output.err, "cannot write to standard output"));
+    run_output_free(&output);
     expect_text(compare(0, "a", "b", "--tolerance 80"), "within");
     expect_text(compare(1, "a", "c", "--tolerance 80"), "not in B");
     expect_text(compare(1, "a", "c", "--tolerance 80"), "2 of 4 sizes differ");

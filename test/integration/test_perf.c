@@ -5,6 +5,7 @@
 #include "test/support/test_perf_support.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -215,8 +216,40 @@ static void compare_exits_with_1_if_something_became_slower(void **state)
     run_output_free(&output);
     output = run_line(1, "perf compare --force %s %s", before, after);
     run_output_free(&output);
+    /* A verdict that cannot be told is none. */
+    output = run_to_full_disk(4, "perf compare --force %s %s", before, after);
+    assert_non_null(strstr(output.err, "cannot write to standard output"));
+    run_output_free(&output);
     remove_temporary(before);
     remove_temporary(after);
+}
+
+/* A database with a history's tables, but other columns, and a folder. */
+static void what_is_no_history_is_refused(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"compare", "compare --list", "compare 1 2", "trend",
+                                           "run --set self-test --rounds 1"};
+    char other[64];
+    temporary(other, "other.sqlite");
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(other, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TABLE run (id); CREATE TABLE measurement (id);"
+                                  "PRAGMA user_version = 2",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct run_output output = run_line(2, "perf %s --history %s", commands[i], other);
+        assert_non_null(strstr(output.err, "no such column"));
+        assert_non_null(strstr(output.err, "expected a file that 'cubewarp perf run' wrote"));
+        run_output_free(&output);
+        output = run_line(2, "perf %s --history /tmp", commands[i]);
+        assert_non_null(strstr(output.err, "history /tmp: is a directory; expected a file"));
+        run_output_free(&output);
+    }
+    remove_temporary(other);
 }
 
 /* Two threads near and far, then the layouts 1x4 and 2x2. */
@@ -307,6 +340,7 @@ static void what_cannot_be_is_refused(void **state)
         {"perf project --workers 2,x", "--workers 'x'"},
         {"perf project --layout 64", "--layout '64': expected sockets x cores"},
         {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
+        {"perf trend --csv - --svg -", "--csv - and --svg - cannot share standard output"},
         {"perf compare / /", "/: nothing can be read from it; expected a result of"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -381,6 +415,7 @@ int main(void)
         cmocka_unit_test(reading_a_history_that_is_not_there_creates_nothing),
         cmocka_unit_test(a_run_makes_the_folders_of_its_history),
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
+        cmocka_unit_test(what_is_no_history_is_refused),
         cmocka_unit_test(a_projection_is_shown_as_one_beside_what_was_measured),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(options_without_a_meaning_in_a_projection_are_refused),

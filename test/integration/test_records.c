@@ -163,6 +163,7 @@ static void replay_refuses_what_it_does_not_know(void **state)
         {"replay a b", "unexpected argument 'b'; one op log at a time"},
         {"replay --lst a", "unknown option '--lst'; did you mean '--list'?"},
         {"replay /nowhere/ops", "cannot read '/nowhere/ops': No such file or directory"},
+        {"replay /tmp", "/tmp: cannot be read: Is a directory"},
         {"replay --max-memory x a", "--max-memory 'x'"},
         {"run --op-log f --no-data", "--no-data leaves nothing for --op-log to replay"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -21,8 +21,7 @@ enum { ARGS_MAX = 256 };
 
 static char *read_all(FILE *file)
 {
-    fseek(file, 0, SEEK_END);
-    const long bytes = ftell(file);
+    const long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0; /* of a device: none */
     rewind(file);
     char *text = calloc(1, (size_t)bytes + 1);
     assert_non_null(text);
@@ -45,7 +44,8 @@ static char *without_warning(char *text)
     return text;
 }
 
-struct run_output run_cubewarp(const char *const *args)
+/* Standard output goes to `out`, which it closes. */
+static struct run_output run_with_output(const char *const *args, FILE *out)
 {
     const char *program = getenv("CUBEWARP");
     char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t)(program ? program : "build/cubewarp")};
@@ -53,7 +53,7 @@ struct run_output run_cubewarp(const char *const *args)
         assert_true(i < ARGS_MAX);
         argv[i + 1] = (char *)(uintptr_t)args[i];
     }
-    FILE *out = tmpfile(), *err = tmpfile();
+    FILE *err = tmpfile();
     assert_non_null(out);
     assert_non_null(err);
     fflush(NULL);
@@ -70,6 +70,8 @@ struct run_output run_cubewarp(const char *const *args)
     return (struct run_output){WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(out),
                                without_warning(read_all(err))};
 }
+
+struct run_output run_cubewarp(const char *const *args) { return run_with_output(args, tmpfile()); }
 
 void run_output_free(struct run_output *output)
 {
@@ -90,12 +92,12 @@ static size_t split(char *line, const char **args)
     return count;
 }
 
-static struct run_output run_checked(int exit_code, char *line)
+static struct run_output run_checked(int exit_code, char *line, FILE *out)
 {
     const char *args[ARGS_MAX + 1];
     char *copy = strdup(line);
     (void)split(line, args);
-    struct run_output output = run_cubewarp(args);
+    struct run_output output = run_with_output(args, out);
     if (output.exit_code != exit_code)
         fail_msg("cubewarp %s: exit code %d, expected %d\n%s%s", copy, output.exit_code, exit_code,
                  output.out, output.err);
@@ -110,7 +112,17 @@ struct run_output run_line(int exit_code, const char *format, ...)
     va_start(args, format);
     assert_true(vsnprintf(line, sizeof line, format, args) < (int)sizeof line);
     va_end(args);
-    return run_checked(exit_code, line);
+    return run_checked(exit_code, line, tmpfile());
+}
+
+struct run_output run_to_full_disk(int exit_code, const char *format, ...)
+{
+    char line[4096];
+    va_list args;
+    va_start(args, format);
+    assert_true(vsnprintf(line, sizeof line, format, args) < (int)sizeof line);
+    va_end(args);
+    return run_checked(exit_code, line, fopen("/dev/full", "r+"));
 }
 
 json_t *run_json(const char *format, ...)
@@ -122,7 +134,7 @@ json_t *run_json(const char *format, ...)
     va_end(args);
     assert_true(n > 0 && n < (int)sizeof line - 16);
     memcpy(line + n, " --json -", sizeof " --json -");
-    struct run_output output = run_checked(0, line);
+    struct run_output output = run_checked(0, line, tmpfile());
     json_error_t error;
     json_t *root = json_loads(output.out, 0, &error);
     if (root == NULL)

@@ -20,6 +20,9 @@ void run_output_free(struct run_output *output);
  * code, printing the program's output. */
 struct run_output run_line(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same, with a standard output that takes nothing. */
+struct run_output run_to_full_disk(int exit_code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Runs "LINE --json -" and returns the result object. Fails the test on an exit code but 0. */
 json_t *run_json(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* results[0].KEY of such an object, in ps. */

@@ -77,6 +77,25 @@ static void a_page_names_every_option_of_its_command(void **state)
     }
 }
 
+/* Codes that no other command has are on the pages of theirs. */
+static void pages_name_exit_codes(void **state)
+{
+    (void)state;
+    struct text page;
+    open_text(&page);
+    man_page_command(page.file, command_row_of(COMMAND_PERF_COMPARE));
+    close_page(&page);
+    expect_words(page.text, "\n%s\nOf perf compare: %s", "7", "", "perf compare");
+    expect_words(page.text, "\n%s\nOf perf compare%s", "8", "", "perf compare");
+    free(page.text);
+    open_text(&page);
+    man_page_command(page.file, command_row_of(COMMAND_RUN));
+    close_page(&page);
+    expect_words(page.text, "\n%s\n%s", "129, 130, 143", "SIGHUP", "run");
+    assert_null(strstr(page.text, "Of perf"));
+    free(page.text);
+}
+
 static void the_page_of_the_program_names_every_command(void **state)
 {
     (void)state;
@@ -119,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_names_every_option_of_its_command),
+        cmocka_unit_test(pages_name_exit_codes),
         cmocka_unit_test(the_page_of_the_program_names_every_command),
         cmocka_unit_test(completions_name_every_option_of_every_command),
     };

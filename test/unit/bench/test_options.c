@@ -198,6 +198,11 @@ static void places_are_checked_against_the_machine(void **state)
     char same[] = "run --bench ipcq_pingpong --to 0.0.0";
     accept_line(&options, same);
     assert_int_equal(run_options_check(&options, &hw, &error), CW_USAGE);
+    char far[] = "run --bench ipcq_pingpong --from 16383.10000.255";
+    accept_line(&options, far);
+    assert_int_equal(options.from.sip, 16383);
+    assert_int_equal(options.from.cube, 10000);
+    assert_int_equal(options.from.pe, 255);
     char stored[] = "run --bench raw_store --from 4.0.0";
     accept_line(&options, stored);
     assert_int_equal(run_options_check(&options, &hw, &error), CW_USAGE);
@@ -218,6 +223,8 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run --trace-to 3us",
                 "--trace-only, --trace-from, --trace-to and --trace-links are "
                 "for --trace FILE, which is missing");
+    refuse_line("run --max-sim-time 0", "--max-sim-time '0': expected a time above 0");
+    refuse_line("run --trace a --trace-to 0ns", "--trace-to '0ns': expected a time above 0");
     refuse_line("run --seed", "--seed needs a value: --seed N");
     refuse_line("run --quiet=1", "--quiet takes no value");
     refuse_line("run fast", "unexpected argument 'fast'");

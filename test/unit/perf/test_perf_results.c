@@ -145,6 +145,37 @@ static void a_file_that_is_no_result_is_refused_with_its_place(void **state)
     refuses("{\n  \"a\" 1\n}", "2:7: ':' expected near '1'");
 }
 
+static void names_are_plain(void **state)
+{
+    (void)state;
+    char path[64], odd[] = "a<b>&\"|,\n\x7f\xff",
+                   fine[] = "gr\xc3\xb6\xc3\x9f"
+                            "e/adaptive/2";
+    struct cw_error error;
+    struct perf_run run;
+    perf_name_clean(odd);
+    assert_string_equal(odd, "a_b________");
+    perf_name_clean(fine);
+    assert_string_equal(fine, "gr\xc3\xb6\xc3\x9f"
+                              "e/adaptive/2");
+    temporary(path, "odd.json");
+    FILE *const file = fopen(path, "w");
+    fputs("{\"context\": {\"cubewarp\": {}}, \"benchmarks\": [", file);
+    for (int i = 0; i < 3; i++)
+        fprintf(file,
+                "%s{\"run_name\": \"<a>\\n\", \"run_type\": \"iteration\", "
+                "\"repetition_index\": %d, \"items_per_second\": 1e6}",
+                i == 0 ? "" : ",", i);
+    fputs("]}", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(perf_json_read(path, &run, &error), CW_OK);
+    assert_int_equal(run.case_count, 1);
+    assert_string_equal(run.cases[0].name, "_a__");
+    assert_int_equal(run.cases[0].sample_count, 3);
+    perf_run_free(&run);
+    remove_temporary(path);
+}
+
 static void the_history_gives_back_each_run_and_knows_the_last_of_a_machine(void **state)
 {
     (void)state;
@@ -547,6 +578,7 @@ int main(void)
         cmocka_unit_test(a_json_file_gives_back_the_run_that_was_written),
         cmocka_unit_test(json_has_the_form_of_google_benchmark),
         cmocka_unit_test(a_file_that_is_no_result_is_refused_with_its_place),
+        cmocka_unit_test(names_are_plain),
         cmocka_unit_test(the_history_gives_back_each_run_and_knows_the_last_of_a_machine),
         cmocka_unit_test(a_file_that_is_no_history_is_refused_and_left_alone),
         cmocka_unit_test(a_database_of_something_else_is_no_history),

@@ -199,6 +199,25 @@ static void too_little_that_can_be_compared_is_told(void **state)
     assert_int_equal(perf_outcome_of(&(struct perf_counts){.cases = 0}), PERF_TOO_FEW);
 }
 
+/* A curve of zeros alone has a height, too. */
+static void a_picture_has_no_figure_that_is_none(void **state)
+{
+    (void)state;
+    struct perf_run *const runs = calloc(2, sizeof *runs);
+    int64_t *const ids = calloc(2, sizeof *ids);
+    struct trend trend;
+    struct cw_error error;
+    char text[8192] = "";
+    runs[0] = a_night(0, ""), runs[1] = a_night(0, "");
+    assert_int_equal(trend_of_runs(runs, ids, 2, &trend, &error), CW_OK);
+    FILE *const file = fmemopen(text, sizeof text, "w");
+    trend_print_svg(file, &trend);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "<circle"));
+    assert_null(strstr(text, "nan"));
+    trend_free(&trend);
+}
+
 static void ci_gets_its_own_forms(void **state)
 {
     (void)state;
@@ -230,6 +249,7 @@ int main(void)
         cmocka_unit_test(results_that_change_are_no_loss),
         cmocka_unit_test(several_nights_are_a_base_with_the_noise_between_them),
         cmocka_unit_test(too_little_that_can_be_compared_is_told),
+        cmocka_unit_test(a_picture_has_no_figure_that_is_none),
         cmocka_unit_test(ci_gets_its_own_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
