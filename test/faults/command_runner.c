@@ -273,20 +273,23 @@ static void run_setup(const char *setup)
     free(ending);
 }
 
+static void write_text(const char *name, const char *text, const char *more)
+{
+    FILE *const file = fopen(runner_scratch(name), "w");
+    assert_non_null(file);
+    fprintf(file, "%s%s", text, more);
+    fclose(file);
+}
+
 static void write_inputs(void)
 {
-    static const char study[] = "study: small\nbase:\n  bytes: 256\n  no-data: true\n"
-                                "  sip.cube_mesh.w: 1\n  sip.cube_mesh.h: 1\n"
-                                "axes:\n  system.sips.count: [2, 3]\n"
-                                "  algorithm: [ring_rs_ag, direct_rs_ag]\n";
-    FILE *const file = fopen(runner_scratch("study.yaml"), "w");
-    assert_non_null(file);
-    fputs(study, file);
-    fclose(file);
-    FILE *const larger = fopen(runner_scratch("larger.yaml"), "w");
-    assert_non_null(larger);
-    fprintf(larger, "%s  seed: [1, 2]\n", study);
-    fclose(larger);
+#define SMALL_STUDY(name)                                                                          \
+    "study: " name "\nbase:\n  bytes: 256\n  no-data: true\n  sip.cube_mesh.w: 1\n"                \
+    "  sip.cube_mesh.h: 1\naxes:\n  system.sips.count: [2, 3]\n"                                   \
+    "  algorithm: [ring_rs_ag, direct_rs_ag]\n"
+    write_text("study.yaml", SMALL_STUDY("small"), "");
+    write_text("larger.yaml", SMALL_STUDY("small"), "  seed: [1, 2]\n");
+    write_text("renamed.yaml", SMALL_STUDY("another"), "");
     FILE *const values = fopen(runner_scratch("values"), "w"); /* 64 zeros of each of two ranks */
     assert_non_null(values);
     assert_int_equal(ftruncate(fileno(values), 2 * 64 * 4), 0);
