@@ -38,8 +38,8 @@ static void data_axes(FILE *out, const struct survey *survey)
                 truth(axis->varies), truth(axis->is_series));
         for (uint32_t v = 0; v < axis->count; v++) {
             fputs(comma(v), out);
-            if (axis->is_numeric)
-                say_json_number(out, axis->values[v].number);
+            if (axis->is_numeric) /* exact, as a size may have more digits than a figure needs */
+                fprintf(out, "%.17g", axis->values[v].number);
             else
                 say_json(out, axis->values[v].text);
         }
@@ -114,6 +114,10 @@ static void data_rows(FILE *out, const struct survey *survey, const int *figures
         fputs(comma(i), out);
         say_json(out, survey->rows[i].not_run);
     }
+    fputs("],\"wrong\":[", out); /* elements; 0: none, or not verified */
+    for (size_t i = 0; i < rows; i++)
+        fprintf(out, "%s%lld", comma(i),
+                survey->rows[i].wrong > 0 ? (long long)survey->rows[i].wrong : 0LL);
     fputs("],\"bound_by\":[", out);
     for (size_t i = 0; i < rows; i++) {
         fputs(comma(i), out);

@@ -26,6 +26,7 @@ enum {
     PLOT_WIDTH = 900, /* pixels, as the heights of the plot and of a line of the key */
     PLOT_HEIGHT = 540,
     PLOT_NAME_HEIGHT = 22,
+    LABEL_BYTES = 1024,
     NOT_FOUND = 127
 };
 
@@ -49,11 +50,25 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+/* Whether a series has a place on x: one without is no block of data, by whose number gnuplot finds
+ * the series. */
+static bool plot_shows(const struct survey *survey, size_t s)
+{
+    for (size_t i = 0; i < survey->series[s].count; i++)
+        if (!isnan(survey_x_of(survey, &survey->rows[survey->series[s].rows[i]])))
+            return true;
+    return false;
+}
+
 static void plot_data(FILE *out, const struct survey *survey, const struct plot *plot)
 {
+    const char *before = "";
     for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
-        fprintf(out, "%s# x\t%s\tbound_us\tmeasured_us\n", s == 0 ? "" : "\n\n",
+        if (!plot_shows(survey, s))
+            continue;
+        fprintf(out, "%s# x\t%s\tbound_us\tmeasured_us\n", before,
                 survey_figures[plot->figure].key);
+        before = "\n\n";
         for (size_t i = 0; i < survey->series[s].count; i++) {
             const struct survey_row *const row = &survey->rows[survey->series[s].rows[i]];
             const double values[] = {survey_x_of(survey, row), row->figure[plot->figure],
@@ -75,9 +90,12 @@ static void plot_x(FILE *out, const struct survey *survey)
     struct chart_scale scale = {
         .least = least, .most = most, .is_log = least > 0 && most >= 8 * least, .to = PLOT_WIDTH};
     double ticks[CHART_TICKS];
-    char text[SAY_BYTES];
+    const char *const unit = say_axis_unit(axis);
+    char text[SAY_BYTES], label[LABEL_BYTES];
     fputs("set xlabel ", out);
-    put_quoted(out, say_axis(axis));
+    snprintf(label, sizeof label, "%s%s%s%s", say_axis(axis), unit[0] != '\0' ? " (" : "", unit,
+             unit[0] != '\0' ? ")" : "");
+    put_quoted(out, label);
     fputc('\n', out);
     if (!scale.is_log)
         return;
@@ -116,17 +134,21 @@ static void plot_lines(FILE *out, const struct survey *survey, const struct plot
     const bool has_bound = plot->figure == FIGURE_TIME && chart_has(survey, FIGURE_BOUND);
     const bool has_measured = plot->figure == FIGURE_TIME && chart_has(survey, FIGURE_MEASURED);
     const char *before = "plot ";
+    size_t block = 0;
     for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
+        if (!plot_shows(survey, s))
+            continue;
         if (has_bound)
             fprintf(
                 out,
                 "%s'%s.dat' index %zu using 1:3 with lines linestyle %zu linewidth 1 dashtype 2 "
                 "notitle, \\\n     ",
-                before, plot->name, s, s + 1);
+                before, plot->name, block, s + 1);
         fprintf(out, "%s'%s.dat' index %zu using 1:2 with linespoints linestyle %zu title ",
-                has_bound ? "" : before, plot->name, s, s + 1);
+                has_bound ? "" : before, plot->name, block, s + 1);
         put_quoted(out, survey->series[s].name[0] != '\0' ? survey->series[s].name : "simulated");
         before = ", \\\n     ";
+        block++;
     }
     if (has_bound)
         fprintf(out, "%sNaN with lines linecolor rgb 'gray40' dashtype 2 title 'lower bound'",

@@ -290,7 +290,7 @@ const struct survey_value *survey_value_of(const struct survey *survey, const ui
 bool survey_axis_is_whole(const struct survey *survey, size_t index)
 {
     for (size_t i = 0; i < survey->row_count; i++)
-        if (survey->rows[i].axis[index] == 0)
+        if (survey->rows[i].not_run == NULL && survey->rows[i].axis[index] == 0)
             return false;
     return true;
 }

@@ -131,7 +131,8 @@ struct survey_point {
 
 struct survey_study {
     const char *source, *name, *about, *created, *version, *commit; /* NULL: unknown */
-    int64_t points_planned;                                         /* run or not */
+    int64_t points_planned; /* run or not: of the part, where the database is that of a part */
+    int64_t shards;         /* how many parts the study has; 1: the database is of the whole */
     size_t first_point, point_count;
 };
 
@@ -228,7 +229,7 @@ int survey_axis_find(const struct survey *survey, const char *name);
 /* A row's value; NULL: it has none. */
 const struct survey_value *survey_value_of(const struct survey *survey, const uint32_t *axis,
                                            size_t index);
-/* Whether each row has a value on an axis. */
+/* Whether each row that ran has a value on an axis. */
 bool survey_axis_is_whole(const struct survey *survey, size_t index);
 /* A row's place on x; NAN: none. */
 double survey_x_of(const struct survey *survey, const struct survey_row *row);

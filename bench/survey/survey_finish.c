@@ -51,6 +51,33 @@ static void survey_remap(uint32_t axis[SURVEY_AXES_MAX], size_t index, const uin
         axis[index] = now[axis[index] - 1] + 1;
 }
 
+/* Leaves out values that no row has: those of points that failed, and of settings that results name
+ * otherwise, such as `half` for f16. Without rows all stay. */
+static void survey_axis_drop(struct survey *survey, size_t index)
+{
+    struct survey_axis *const axis = &survey->axes[index];
+    uint32_t *const now = calloc((size_t)axis->count + 1, sizeof *now); /* by index plus 1 */
+    uint32_t count = 0;
+    if (now == NULL)
+        survey->no_memory = true;
+    for (size_t i = 0; now != NULL && i < survey->row_count; i++)
+        now[survey->rows[i].axis[index]] = 1;
+    for (uint32_t i = 0; now != NULL && i < axis->count; i++)
+        if (now[i + 1] != 0) {
+            axis->values[count++] = axis->values[i];
+            now[i + 1] = count;
+        }
+    if (now != NULL && survey->row_count > 0) {
+        axis->count = count;
+        now[0] = 0;
+        for (size_t i = 0; i < survey->row_count; i++)
+            survey->rows[i].axis[index] = now[survey->rows[i].axis[index]];
+        for (size_t i = 0; i < survey->point_count; i++)
+            survey->points[i].axis[index] = now[survey->points[i].axis[index]];
+    }
+    free(now);
+}
+
 /* Sorts an axis' values, by number where all are numbers. Names keep the order of the files. */
 static void survey_axis_sort(struct survey *survey, size_t index)
 {
@@ -99,6 +126,7 @@ int survey_finish(struct survey *survey, struct cw_error *error)
     survey_shipped_fill(survey);
     for (size_t i = 0; i < survey->axis_count; i++) {
         struct survey_axis *const axis = &survey->axes[i];
+        survey_axis_drop(survey, i);
         survey_axis_sort(survey, i);
         survey_axis_varies(survey, i);
         axis->is_bytes = axis->is_numeric && (strcmp(axis->name, "bytes") == 0 ||

@@ -54,7 +54,7 @@ static int survey_choose_x(const struct survey *survey)
     const int per_rank = survey_axis_find(survey, "bytes_per_rank");
     const int shards = survey_axis_find(survey, "shards_per_rank");
     if (per_rank >= 0 && shards >= 0 && survey->axes[shards].varies &&
-        survey->axes[per_rank].varies)
+        survey->axes[per_rank].varies && survey_axis_is_whole(survey, (size_t)per_rank))
         return per_rank;
     if (bytes >= 0 && survey->axes[bytes].varies)
         return bytes;

@@ -45,13 +45,20 @@ static enum survey_state study_state(const char *name)
     return STATE_PENDING;
 }
 
+/* Points go round the parts (bench/study/study_shard.h); `shard` counts from 1. */
+static int64_t points_of_part(int64_t points, int64_t shard, int64_t shards)
+{
+    return shards <= 1 ? points : points / shards + (shard <= points % shards);
+}
+
 static int study_read_head(struct study_reader *reader)
 {
     struct survey *const survey = reader->survey;
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(reader->db,
-                           "SELECT name, created, version, commit_id, about, points FROM study", -1,
-                           &statement, NULL) != SQLITE_OK)
+                           "SELECT name, created, version, commit_id, about, points, shard, shards"
+                           " FROM study",
+                           -1, &statement, NULL) != SQLITE_OK)
         return study_fail(reader);
     struct survey_study *const study = survey_more(survey, &survey->studies, &survey->study_count,
                                                    &survey->study_room, sizeof *study);
@@ -62,7 +69,9 @@ static int study_read_head(struct study_reader *reader)
         study->version = survey_text(survey, column_text(reader, statement, 2));
         study->commit = survey_text(survey, column_text(reader, statement, 3));
         study->about = survey_text(survey, column_text(reader, statement, 4));
-        study->points_planned = sqlite3_column_int64(statement, 5);
+        study->shards = sqlite3_column_int64(statement, 7);
+        study->points_planned = points_of_part(sqlite3_column_int64(statement, 5),
+                                               sqlite3_column_int64(statement, 6), study->shards);
     }
     if (study != NULL) {
         study->source = survey_text(survey, reader->path);
@@ -75,7 +84,18 @@ static int study_read_head(struct study_reader *reader)
     return code;
 }
 
-/* The point's values on the axes of the study. */
+/* Whether a setting is a size: each row tells its own, in bytes. */
+static bool is_size_option(const char *name)
+{
+    static const char *const options[] = {"bytes",    "bytes-per-rank", "n-elem",   "minbytes",
+                                          "maxbytes", "stepfactor",     "stepbytes"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strcmp(name, options[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The point's values on the axes of the study, but for sizes. */
 static int study_read_axes(struct study_reader *reader, struct survey_point *point,
                            sqlite3_int64 id)
 {
@@ -84,7 +104,7 @@ static int study_read_axes(struct study_reader *reader, struct survey_point *poi
     sqlite3_bind_int64(reader->axes, 1, id);
     while ((step = sqlite3_step(reader->axes)) == SQLITE_ROW) {
         const char *const name = column_text(reader, reader->axes, 0);
-        if (name != NULL)
+        if (name != NULL && !is_size_option(name))
             survey_put(reader->survey, point->axis, name, AXIS_STUDY,
                        column_text(reader, reader->axes, 1));
     }

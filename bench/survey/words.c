@@ -39,9 +39,21 @@ static const char *words_common(const struct survey *survey, const char *name)
     return value != NULL ? value->text : NULL;
 }
 
+/* Whether all databases are of one study: the whole, or its parts. */
+static bool is_one_study(const struct survey *survey)
+{
+    const struct survey_study *const first = survey->studies;
+    for (size_t i = 1; i < survey->study_count; i++)
+        if (first->shards < 2 || survey->studies[i].shards != first->shards ||
+            first->name == NULL || survey->studies[i].name == NULL ||
+            strcmp(first->name, survey->studies[i].name) != 0)
+            return false;
+    return survey->study_count > 0;
+}
+
 const char *words_title(struct survey *survey)
 {
-    if (survey->study_count == 1 && survey->studies[0].name != NULL)
+    if (is_one_study(survey) && survey->studies[0].name != NULL)
         return survey_print(survey, "Study %s", survey->studies[0].name);
     if (survey->study_count > 1)
         return survey_print(survey, "%zu studies", survey->study_count);
@@ -79,6 +91,9 @@ static void words_counts(struct words *words)
         words_add(words, survey_print(survey, "Of %s planned points %s have not run yet.",
                                       say_count((double)planned, a),
                                       say_count((double)planned - (double)survey->point_count, b)));
+    if (is_one_study(survey) && (int64_t)survey->study_count < survey->studies[0].shards)
+        words_add(words, survey_print(survey, "These are %zu of the study's %lld parts.",
+                                      survey->study_count, (long long)survey->studies[0].shards));
     const char *list = "";
     for (int i = STATE_FAILED; i <= STATE_PENDING && list != NULL; i++)
         if (state[i] > 0)
@@ -104,6 +119,14 @@ static const char *words_values(struct survey *survey, const struct survey_axis 
     return list;
 }
 
+/* Behind the values of an axis: what the rows are that have none. */
+static const char *words_lack(const struct survey *survey, size_t index)
+{
+    return survey_axis_is_whole(survey, index)        ? ""
+           : survey->axes[index].kind == AXIS_CHANGED ? ", or as shipped"
+                                                      : ", or none";
+}
+
 /* Whether an earlier axis has the name and the only value of this one: a study's setting is part of
  * results, too. */
 static bool is_said_before(const struct survey *survey, size_t i)
@@ -116,6 +139,29 @@ static bool is_said_before(const struct survey *survey, size_t i)
     return false;
 }
 
+/* Names and settings that change with those that name the series: curves of two algorithms on two
+ * machines compare the machines, too. Counts that follow from settings are left out. */
+static void words_followers(struct words *words)
+{
+    static const char *const known[] = {"schedule", "input", "defaults.algorithm"};
+    struct survey *const survey = words->survey;
+    const char *list = "";
+    size_t count = 0;
+    for (size_t i = 0; i < survey->axis_count && list != NULL; i++) {
+        const struct survey_axis *const axis = &survey->axes[i];
+        bool is_told =
+            !axis->varies || axis->is_series || (int)i == survey->x || axis->kind > AXIS_CHANGED;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            is_told |= strcmp(axis->name, known[k]) == 0;
+        if (!is_told && count++ < VALUES_SHOWN)
+            list = survey_print(survey, "%s%s%s (%s%s)", list, count == 1 ? "" : "; ",
+                                say_axis(axis), words_values(survey, axis), words_lack(survey, i));
+    }
+    if (count > 0 && list != NULL)
+        words_add(words, survey_print(survey, "Differ along with these: %s%s.", list,
+                                      count > VALUES_SHOWN ? "; and more" : ""));
+}
+
 /* The axes in which rows differ, and those in which they agree. */
 static void words_axes(struct words *words)
 {
@@ -125,8 +171,9 @@ static void words_axes(struct words *words)
         const struct survey_axis *const axis = &survey->axes[i];
         const bool is_x = (int)i == survey->x;
         if (axis->varies && (axis->is_series || is_x))
-            varied = survey_print(survey, "%s%s%s (%s)", varied, varied[0] == '\0' ? "" : "; ",
-                                  say_axis(axis), words_values(survey, axis));
+            varied =
+                survey_print(survey, "%s%s%s (%s%s)", varied, varied[0] == '\0' ? "" : "; ",
+                             say_axis(axis), words_values(survey, axis), words_lack(survey, i));
         else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
                  strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
                  strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
@@ -136,6 +183,7 @@ static void words_axes(struct words *words)
     }
     if (varied != NULL && varied[0] != '\0')
         words_add(words, survey_print(survey, "Varied: %s.", varied));
+    words_followers(words);
     if (same != NULL && same[0] != '\0')
         words_add(words, survey_print(survey, "The same in all rows: %s.", same));
 }
@@ -162,7 +210,7 @@ static double words_largest_x(const struct survey *survey)
                : NAN;
 }
 
-/* The fastest and the slowest series there. */
+/* The fastest and the slowest series there, of those whose data are not wrong. */
 static void words_fastest(struct words *words)
 {
     struct survey *const survey = words->survey;
@@ -173,7 +221,7 @@ static void words_fastest(struct words *words)
     for (size_t i = 0; i < survey->row_count; i++) {
         const struct survey_row *const row = &survey->rows[i];
         if (row->series == UINT32_MAX || survey_x_of(survey, row) != most ||
-            isnan(row->figure[FIGURE_TIME]))
+            isnan(row->figure[FIGURE_TIME]) || row->wrong > 0)
             continue;
         rivals++;
         if (best == NULL || row->figure[FIGURE_TIME] < best->figure[FIGURE_TIME])
@@ -187,7 +235,8 @@ static void words_fastest(struct words *words)
     const struct survey_value *const value = survey_value_of(survey, best->axis, (size_t)survey->x);
     const bool has_rate = best->figure[FIGURE_BUSBW] > 0;
     const bool has_names = survey->series_count > 1;
-    const bool is_largest = !axis->is_bytes && survey_axis_is_whole(survey, (size_t)survey->x);
+    const bool is_largest = !axis->is_bytes && survey_axis_is_whole(survey, (size_t)survey->x) &&
+                            value == &axis->values[axis->count - 1];
     const char *const head = survey_print(
         survey, "%s %s%s%s, %s%s takes %s%s%s", is_largest ? "At the largest" : "At",
         axis->is_bytes ? "" : say_axis(axis),
@@ -309,22 +358,24 @@ static void words_verified(struct words *words)
                                say_number(error_most, b)));
 }
 
-/* Less is slower. */
-static double words_speed(const struct survey_row *row)
+/* Less is slower. Where any row has an efficiency, the others do not compare: NAN. */
+static double words_speed(const struct survey_row *row, bool by_efficiency)
 {
-    return isnan(row->figure[FIGURE_EFFICIENCY]) ? -row->figure[FIGURE_TIME]
-                                                 : row->figure[FIGURE_EFFICIENCY];
+    return by_efficiency ? row->figure[FIGURE_EFFICIENCY] : -row->figure[FIGURE_TIME];
 }
 
 size_t words_slowest(const struct survey *survey, size_t *rows, size_t most)
 {
+    bool by_efficiency = false;
     size_t count = 0;
+    for (size_t i = 0; i < survey->row_count; i++)
+        by_efficiency |= !isnan(survey->rows[i].figure[FIGURE_EFFICIENCY]);
     for (size_t i = 0; i < survey->row_count; i++) {
-        const struct survey_row *const row = &survey->rows[i];
-        if (row->not_run != NULL || isnan(words_speed(row)))
+        const double speed = words_speed(&survey->rows[i], by_efficiency);
+        if (survey->rows[i].not_run != NULL || isnan(speed))
             continue;
         size_t at = count;
-        while (at > 0 && words_speed(row) < words_speed(&survey->rows[rows[at - 1]]))
+        while (at > 0 && speed < words_speed(&survey->rows[rows[at - 1]], by_efficiency))
             at--;
         if (at == most)
             continue;
@@ -396,7 +447,7 @@ static void words_history(struct words *words)
 size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX])
 {
     struct words words = {.survey = survey, .list = sentences};
-    if (survey->study_count == 1)
+    if (is_one_study(survey))
         words_add(&words, survey->studies[0].about);
     words_counts(&words);
     words_limits(&words);

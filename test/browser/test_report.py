@@ -332,6 +332,59 @@ def in_the_dark_the_page_is_dark(browser):
     page.screenshot(str(OUT / "study_dark.png"))
 
 
+def rows_that_lack_a_value_stay_in_tables_and_filters(browser):
+    files = []
+    for algorithm in ("ring", "tree", "torus"):
+        for slots in (None, 8):
+            for speed in sample_study.SPEEDS:
+                changed = {"links.x.bw_gbs": str(speed)} | ({"defaults.n_slots": str(slots)} if slots else {})
+                document = sample_study.result(algorithm, 4, speed, slots or 4)
+                document["provenance"] = {"commit": "a" if slots else "b", "changed": changed}
+                files.append(OUT / f"lack_{algorithm}_{slots}_{speed}.json")
+                files[-1].write_text(json.dumps(document))
+    page = open_page(browser, report("lack", *files))
+    filters = page.value("Object.fromEntries([...document.querySelectorAll('#curves-view .controls label')].filter(l => l.querySelector('select'))"
+                         ".map(l => [l.querySelector('span').textContent, [...l.querySelectorAll('option')].map(o => o.textContent)]))")
+    assert filters["n_slots"] == ["all", "as shipped", "8"], filters
+    axis = page.value("JSON.parse(document.getElementById('cw-data').textContent).axes.findIndex(a => a.name === 'defaults.n_slots')")
+    page.choose("#compare-view select", axis)
+    heads = page.value("[...document.querySelectorAll('#compare-view tbody th')].map(t => t.textContent)")
+    assert heads == ["as shipped", "8"], heads
+    cells = page.value("document.querySelectorAll('#compare-view td[data-value]').length")
+    assert cells == 2 * len(sample_study.SIZES), cells
+
+
+def bars_show_figures_at_and_below_zero_and_wrong_data(browser):
+    files = []
+    for algorithm, error, wait, wrong in (("ring", -50.0, 0, 0), ("tree", 100.0, 50, 3)):
+        document = sample_study.result(algorithm, 4, 100, 4)
+        document["results"] = document["results"][:1]
+        document["results"][0] |= {"error_percent": error, "credit_wait_ns": wait, "wrong": wrong}
+        files.append(OUT / f"bar_{algorithm}.json")
+        files[-1].write_text(json.dumps(document))
+    page = open_page(browser, report("zero", *files))
+    for label, expected in (("Simulated / measured − 1", [-50.0, 100.0]), ("Longest wait for credits", [0, .05])):
+        option = page.value(f"[...document.querySelectorAll('#curves-view .tabs option')].find(o => o.textContent === {json.dumps(label)}).value")
+        page.choose("#curves-view .tabs select", option)
+        assert page.value("[...document.querySelectorAll('#curves-view rect[data-y]')].map(r => +r.dataset.y)") == expected, label
+        assert text_of(page, "#curves-view caption") == f"{label} at 1 KiB", text_of(page, "#curves-view caption")
+    lines = page.value("[...document.querySelectorAll('#curves-view .ranking tr')].map(r => r.textContent)")
+    assert "wrong data" not in lines[0] and "wrong data" in lines[1], lines
+
+
+def a_print_says_what_was_chosen(browser):
+    page = open_page(browser, OUT / "study.html")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    shown = "(s => getComputedStyle(document.querySelector(s)).display !== 'none')"
+    for selector in ("#curves-view .controls select", "#compare-view .controls select", "#rows-view .controls .note"):
+        assert page.value(f"{shown}({json.dumps(selector)})"), selector
+    for selector in ("nav", "#rows-view .controls button", "#rows-view .controls label"):
+        assert not page.value(f"{shown}({json.dumps(selector)})"), selector
+    assert "page 1 of 60" in text_of(page, "#rows-view"), text_of(page, "#rows-view")[-80:]
+    page.value("(() => { const s = document.querySelector('#rows-view input'); s.value = 'tree'; s.dispatchEvent(new Event('input')); })()")
+    assert page.value(f"{shown}('#rows-view .controls label')")
+
+
 def texts_of_files_are_never_run(browser):
     hostile = "</script><img src=x onerror=window.hacked=1><script>window.hacked=1</script>'\"`"
     document = sample_study.result("ring", 4, 100, 4)
@@ -381,7 +434,8 @@ TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figur
          series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_told,
          a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
          where_time_goes_is_drawn_as_the_run_explains_it, measured_times_stand_beside_the_simulated, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_told_by_click_and_key,
-         without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark, texts_of_files_are_never_run, histories_show_each_run]
+         without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark,
+         rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen, texts_of_files_are_never_run, histories_show_each_run]
 
 
 def main():

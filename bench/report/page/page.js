@@ -62,6 +62,8 @@
     return sayNumber(x) + (unit ? " " + unit : "");
   }
   const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
+  /* Values of an axis that rows which ran have, in order; -1: a row has none. */
+  const presentOf = AXES.map((_, a) => [...new Set(ran.map(row => R.axis[a][row]))].sort((p, q) => p - q));
   /* Names of keys stay as they are. */
   const capital = text => /[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -115,10 +117,11 @@
   function nameOf(row, axes) {
     return axes.filter(a => valueOf(row, a) >= 0 || AXES[a].kind === 3).map(a => {
       const v = valueOf(row, a), text = sayAxisValue(a, v);
-      const alone = v >= 0 && !AXES[a].numeric && text.length > 3 && text !== "true" && text !== "false";
+      const alone = v >= 0 && !AXES[a].numeric && Number.isNaN(Number(text)) && text.length > 3 && text !== "true" && text !== "false";
       return alone ? text : AXES[a].label + " " + text;
     }).join(" · ");
   }
+  const isWrong = row => R.wrong[row] > 0;
   function factsOf(row) {
     const rows = [];
     for (let f = 0; f < FIGURES.length; f++) {
@@ -126,6 +129,7 @@
       if (!Number.isNaN(value)) rows.push([FIGURES[f].label, sayFigure(f, value)]);
     }
     if (R.bound_by[row]) rows.push(["bound by", R.bound_by[row]]);
+    if (isWrong(row)) rows.push(["data", "wrong: " + sayCount(R.wrong[row]) + (R.wrong[row] === 1 ? " element" : " elements")]);
     return rows;
   }
   function tableOf(pairs) {
@@ -148,7 +152,7 @@
 
   function ticksOf(least, most, log, bytes) {
     const ticks = [];
-    if (log && bytes) {
+    if (log && bytes && most >= 4 * least) {
       const first = Math.ceil(Math.log2(least) - 1e-9), last = Math.floor(Math.log2(most) + 1e-9);
       const step = last - first < 10 ? 1 : Math.ceil((last - first) / 9);
       for (let power = first; power <= last; power += step) ticks.push(2 ** power);
@@ -163,7 +167,7 @@
       const kept = ticks.slice(from, to + 1);
       return { ticks: kept, least: Math.min(least, kept[0]), most: Math.max(most, kept[kept.length - 1]) };
     }
-    const scale = d3.scaleLinear().domain([least, most === least ? least + 1 : most]).nice(6);
+    const scale = d3.scaleLinear().domain([least, most === least ? least + (Math.abs(least) || 1) : most]).nice(6);
     return { ticks: scale.ticks(6), least: scale.domain()[0], most: scale.domain()[1] };
   }
 
@@ -198,7 +202,8 @@
       .attr("aria-label", `${chart.y.label} over ${chart.x.label}. Arrow keys go from point to point, Enter chooses one.`);
     const own = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
     const fits = own.length <= 14 && d3.pairs(own).every(([a, b]) => x(b) - x(a) >= 52);
-    const xticks = fits ? own : (xlog ? tx.ticks : x.ticks(Math.max(3, W / 110))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]);
+    let xticks = fits ? own : (xlog ? tx.ticks : x.ticks(Math.max(3, W / 110))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]);
+    if (xlog && !fits && xticks.length < 3) xticks = d3.ticks(x0, x1, Math.max(3, W / 110));
     for (const t of xticks) {
       svg.append("path").attr("class", "grid").attr("d", `M${x(t)} ${M.top}V${H - M.bottom}`);
       svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - M.bottom + 18).attr("text-anchor", "middle").text(chart.x.say(t));
@@ -216,7 +221,7 @@
         g.append("path").attr("d", d3.area().x(p => x(p.x)).y0(p => y(p.low)).y1(p => y(p.high))(line.points)).attr("fill", "currentColor").attr("opacity", .16);
       if (line.bound && line.bound.length > 1) g.append("path").attr("class", line.neutral ? "bound neutral" : "bound").attr("d", shape(line.bound));
       g.append("path").attr("class", "line").attr("d", shape(line.points)).attr("stroke-dasharray", line.dash);
-      if (!chart.plain)
+      if (!chart.plain || line.points.length === 1)
         for (const p of line.points)
           if (!Number.isNaN(p.y)) g.append("path").attr("class", p.changed ? "dot changed" : "dot").attr("data-row", p.row).attr("data-x", p.x).attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
       for (const p of line.open || []) g.append("path").attr("class", "open").attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
@@ -288,12 +293,13 @@
 
   /* ---- curves ---------------------------------------------------------------------------------- */
 
+  const ALL = -2; /* of a filter; -1 is a value, of rows that have none on the axis */
   function filtersOf(state, axes, changed) {
-    return axes.filter(a => AXES[a].values.length > 1 && AXES[a].values.length <= 200).map(a =>
-      choose(AXES[a].label, [[-1, "all"], ...AXES[a].values.map((_, v) => [v, sayAxisValue(a, v)])], state.filter[a] ?? -1,
+    return axes.filter(a => presentOf[a].length > 1 && presentOf[a].length <= 200).map(a =>
+      choose(AXES[a].label, [[ALL, "all"], ...presentOf[a].map(v => [v, sayAxisValue(a, v)])], state.filter[a] ?? ALL,
         v => { state.filter[a] = +v; changed(); }));
   }
-  const passes = (state, row) => Object.entries(state.filter).every(([a, v]) => v < 0 || valueOf(row, a) === v);
+  const passes = (state, row) => Object.entries(state.filter).every(([a, v]) => v === ALL || valueOf(row, a) === v);
 
   function viewCurves(holder) {
     const numeric = d3.range(AXES.length).filter(a => AXES[a].numeric && AXES[a].varies && (AXES[a].series || isSize(a) || a === data.x));
@@ -335,7 +341,7 @@
       lines.forEach((line, i) => {
         line.rows.sort((a, b) => numberOf(a, state.x) - numberOf(b, state.x));
         line.group = state.by >= 0 ? line.value : i;
-        line.points = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, state.figure), row, facts: () => factsOf(row) }));
+        line.points = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, state.figure), row, changed: isWrong(row), facts: () => factsOf(row) }));
         if (state.figure === F_TIME && state.bound && F_BOUND >= 0)
           line.bound = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, F_BOUND) })).filter(p => p.y > 0);
         if (state.figure === F_TIME && state.measured && F_MEASURED >= 0)
@@ -352,16 +358,18 @@
     }
     /* Where there is one size, a bar for each series says more than a point. */
     function rank(lines) {
-      const order = lines.map(line => line.points[0]).filter(p => p.y > 0).sort((a, b) => a.y - b.y);
-      const figure = FIGURES[state.figure], most = d3.max(order, p => p.y);
+      const order = lines.flatMap(line => line.points).sort((a, b) => a.y - b.y), figure = FIGURES[state.figure];
+      const least = Math.min(0, d3.min(order, p => p.y)), most = Math.max(0, d3.max(order, p => p.y)), wide = most - least || 1;
       const body = make("tbody", {});
       for (const p of figure.better > 0 ? order.reverse() : order) {
         const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
-        svg.append("rect").attr("class", "p0").attr("width", 1000 * p.y / most).attr("height", 26).attr("data-row", p.row).attr("data-y", p.y)
+        svg.append("rect").attr("class", "p0").attr("x", 1000 * (Math.min(0, p.y) - least) / wide).attr("width", 1000 * Math.abs(p.y) / wide).attr("height", 26).attr("data-row", p.row).attr("data-y", p.y)
           .on("mousemove", () => showTip([make("strong", {}, titleOf(p.row)), tableOf(factsOf(p.row))], d3.event.clientX, d3.event.clientY)).on("mouseleave", hideTip);
-        body.append(make("tr", {}, make("th", { scope: "row", class: "long" }, make("button", { type: "button", onclick: () => select(p.row) }, nameOf(p.row, axesOf()) || titleOf(p.row))), make("td", {}, svg.node()), make("td", { class: "n" }, sayFigure(state.figure, p.y))));
+        body.append(make("tr", {}, make("th", { scope: "row", class: "long" }, make("button", { type: "button", onclick: () => select(p.row) }, nameOf(p.row, axesOf()) || titleOf(p.row))), make("td", {}, svg.node()), make("td", { class: "n" }, sayFigure(state.figure, p.y) + (isWrong(p.row) ? ", wrong data" : ""))));
       }
-      chartBox.replaceChildren(order.length ? make("table", { class: "bars ranking" }, body) : make("p", { class: "empty" }, "No such points: choose other values above."));
+      const at = order.length ? valueOf(order[0].row, state.x) : -1;
+      const title = capital(figure.label) + (at < 0 ? "" : AXES[state.x].bytes ? " at " + sayAxisValue(state.x, at) : " at " + AXES[state.x].label + " " + sayAxisValue(state.x, at));
+      chartBox.replaceChildren(order.length ? make("table", { class: "bars ranking" }, make("caption", {}, title), body) : make("p", { class: "empty" }, "No such points: choose other values above."));
       list.replaceChildren();
     }
     function draw() {
@@ -421,7 +429,7 @@
       controls.replaceChildren(...[
         numeric.length > 1 ? choose("over", numeric.map(a => [a, AXES[a].label]), state.x, a => { state.x = +a; state.hidden.clear(); pick(); build(); }) : null,
         axes.length > 1 ? choose("colour by", [[-1, "each line"], ...axes.map(a => [a, AXES[a].label])], state.by, a => { state.by = +a; state.hidden.clear(); draw(); }) : null,
-        ...(axes.length > 1 || (axes.length && AXES[axes[0]].values.length > 8) ? filtersOf(state, axes, () => { state.hidden.clear(); draw(); }) : []),
+        ...(axes.length > 1 || (axes.length && presentOf[axes[0]].length > 8) ? filtersOf(state, axes, () => { state.hidden.clear(); draw(); }) : []),
         check("log x", state.logx, v => { state.logx = v; draw(); }),
         check("log y", logy, v => { state.logy = v; draw(); }),
         F_BOUND >= 0 && state.figure === F_TIME ? check("bounds", state.bound, v => { state.bound = v; draw(); }) : null,
@@ -438,14 +446,18 @@
       state.filter = {};
       const count = new Set(ran.map(row => axes.map(a => valueOf(row, a)).join(","))).size;
       if (count > COLOURS && axes.length > 1) {
-        const few = axes.filter(a => AXES[a].values.length <= COLOURS && AXES[a].values.length > 1);
+        const few = axes.filter(a => presentOf[a].length <= COLOURS && presentOf[a].length > 1);
         if (few.length) state.by = few[0];
-        /* of many axes, all but two are held at their first value */
-        const rest = axes.filter(a => a !== state.by);
-        rest.sort((a, b) => AXES[b].values.length - AXES[a].values.length);
-        for (const a of rest.slice(1)) state.filter[a] = isSize(a) ? AXES[a].values.length - 1 : 0;
+        /* of many axes, all but two are held at the first value that is left, sizes at the last */
+        const rest = axes.filter(a => a !== state.by && presentOf[a].length <= 200);
+        rest.sort((a, b) => presentOf[b].length - presentOf[a].length);
+        for (const a of rest.slice(1)) hold(a);
       }
-      if (data.x !== state.x && isSize(data.x) && axes.includes(data.x)) state.filter[data.x] = AXES[data.x].values.length - 1;
+      if (data.x !== state.x && isSize(data.x) && axes.includes(data.x)) hold(data.x);
+    }
+    function hold(a) {
+      const left = ran.filter(row => passes(state, row) && !Number.isNaN(numberOf(row, state.x))).map(row => valueOf(row, a));
+      if (left.length) state.filter[a] = isSize(a) ? d3.max(left) : d3.min(left);
     }
     listeners.push(row => {
       panel.hidden = row < 0;
@@ -465,7 +477,7 @@
     const usable = d3.range(AXES.length).filter(a => AXES[a].varies && (AXES[a].series || isSize(a) || AXES[a].kind < 6));
     if (usable.length === 0 || FIGURES.length === 0) return false;
     const size = data.x >= 0 && AXES[data.x].varies ? data.x : usable[0];
-    const other = seriesAxes.find(a => a !== size && AXES[a].values.length > 1) ?? -1;
+    const other = seriesAxes.find(a => a !== size && presentOf[a].length > 1) ?? -1;
     const state = { down: other, across: size, figure: F_TIME >= 0 ? F_TIME : 0, combine: "median", filter: {} };
     const controls = make("div", { class: "controls" }), box = make("div", { class: "scroll" }), panel = make("div", { class: "panel", hidden: true, id: "compare-chosen" });
     holder.append(controls, box, panel);
@@ -492,8 +504,8 @@
       const [least, most] = d3.extent([...amount.values()]);
       const log = least > 0 && most > 10 * least;
       const share = v => most > least ? (log ? Math.log(v / least) / Math.log(most / least) : (v - least) / (most - least)) : 0;
-      const list = a => a < 0 ? [0] : d3.range(AXES[a].values.length).filter(v => [...cells.keys()].some(k => +k.split(",")[a === state.down ? 0 : 1] === v));
-      const downs = list(state.down), acrosses = list(state.across);
+      const list = (a, at) => a < 0 ? [0] : [...new Set([...cells.keys()].map(key => +key.split(",")[at]))].sort((p, q) => p - q);
+      const downs = list(state.down, 0), acrosses = list(state.across, 1);
       const say = v => state.combine === "count" ? sayCount(v) : sayFigure(state.figure, v);
       const table = make("table", { class: "heat" });
       table.append(make("caption", {}, `${capital(state.combine)} of ${figure.label}${figure.unit ? ", " + figure.unit : ""}; arrow keys go from cell to cell, Enter lists a cell's rows`));
@@ -516,7 +528,7 @@
                 const next = table.querySelector(`td[data-i="${a}"][data-j="${b}"]`);
                 if (next) { cell.tabIndex = -1; next.tabIndex = 0; next.focus(); return; }
               }
-            } }, say(amount.get(key)));
+            } }, say(amount.get(key)) + (rows.some(isWrong) ? ", wrong data" : ""));
           line.append(cell);
         });
         body.append(line);
@@ -575,7 +587,7 @@
         .attr("aria-label", item.parts.map(p => p[0] + " " + say(p[1])).join(", "));
       let at = 0;
       for (const [name, value] of [...item.parts].sort((a, b) => names.indexOf(a[0]) - names.indexOf(b[0]))) {
-        const wide = 1000 * value / (item.share ? total : most), place = placeOf(name);
+        const wide = 1000 * value / ((item.share ? total : most) || 1), place = placeOf(name);
         svg.append("rect").attr("class", "p" + place % COLOURS).attr("fill-opacity", place < COLOURS ? null : .55).attr("x", at).attr("width", wide).attr("height", 26).attr("data-name", name).attr("data-value", value)
           .on("mousemove", () => showTip([make("strong", {}, name), tableOf([[item.label, say(value)], ["share", sayNumber(100 * value / total) + " %"]])], d3.event.clientX, d3.event.clientY))
           .on("mouseleave", hideTip);
@@ -762,7 +774,10 @@
         if (R.not_run[row] !== null) {
           for (const column of columns.slice(0, axes.length)) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
           line.append(make("td", { colspan: columns.length - axes.length, class: "note" }, "not run: " + R.not_run[row]));
-        } else for (const column of columns) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
+        } else {
+          for (const column of columns) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
+          if (isWrong(row)) line.append(make("td", { class: "state" }, "wrong data"));
+        }
         body.append(line);
       }
       box.replaceChildren(make("table", {}, make("thead", {}, head), body));
@@ -770,7 +785,7 @@
       pager.replaceChildren(make("span", { class: "note" }, sayCount(rows.length) + (rows.length === 1 ? " row" : " rows")));
       if (pages > 1) pager.append(
         make("button", { type: "button", disabled: state.page === 0, onclick: () => { state.page--; draw(); } }, "Before"),
-        make("span", {}, `${state.page + 1} of ${pages}`),
+        make("span", {}, `page ${state.page + 1} of ${pages}`),
         make("button", { type: "button", disabled: state.page + 1 >= pages, onclick: () => { state.page++; draw(); } }, "Next"));
     }
     draw();

@@ -253,8 +253,8 @@ static void a_study_has_its_axes_its_failures_and_what_is_still_to_run(void **st
     close(mkstemp(path));
     fill_database(
         path,
-        "CREATE TABLE study (name, about, created, version, commit_id, points);"
-        "INSERT INTO study VALUES ('links', 'why?', '2026', '0.1.0', 'abc', 3);"
+        "CREATE TABLE study (name, about, created, version, commit_id, points, shard, shards);"
+        "INSERT INTO study VALUES ('links', 'why?', '2026', '0.1.0', 'abc', 3, 1, 1);"
         "CREATE TABLE point (id, ordinal, digest, label, command, state, tries, seconds, exit_code,"
         " message, result);"
         "CREATE TABLE axis (point, position, name, value);"
