@@ -30,13 +30,16 @@ static void csv_cell(FILE *out, const char *text)
 int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
 {
     (void)error;
+    bool has[SURVEY_FIGURES];
+    for (int f = 0; f < SURVEY_FIGURES; f++)
+        has[f] = chart_has(survey, (enum survey_figure)f);
     fputs("point,state,file", out);
     for (size_t a = 0; a < survey->axis_count; a++) {
         fputc(',', out);
         csv_cell(out, survey->axes[a].name);
     }
     for (int f = 0; f < SURVEY_FIGURES; f++)
-        if (chart_has(survey, (enum survey_figure)f))
+        if (has[f])
             fprintf(out, ",%s", survey_figures[f].key);
     fputs(",bound_by,not_run\n", out);
     for (size_t i = 0; i < survey->row_count; i++) {
@@ -51,7 +54,7 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
             csv_cell(out, value != NULL ? value->text : NULL);
         }
         for (int f = 0; f < SURVEY_FIGURES; f++) {
-            if (!chart_has(survey, (enum survey_figure)f))
+            if (!has[f])
                 continue;
             fputc(',', out);
             if (!isnan(row->figure[f]))
@@ -88,7 +91,8 @@ static bool sheet_shows(const struct survey *survey, size_t axis)
     return (int)axis == survey->x || survey->axes[axis].is_series;
 }
 
-static void markdown_head(FILE *out, const struct survey *survey)
+/* has[f]: whether any row has sheet_figures[f]. */
+static void markdown_head(FILE *out, const struct survey *survey, const bool has[SHEET_FIGURES])
 {
     size_t texts = 0, numbers = 0;
     fputc('|', out);
@@ -101,7 +105,7 @@ static void markdown_head(FILE *out, const struct survey *survey)
                 *(is_numeric == 1 ? &numbers : &texts) += 1;
             }
     for (size_t f = 0; f < SHEET_FIGURES; f++)
-        if (chart_has(survey, sheet_figures[f])) {
+        if (has[f]) {
             fprintf(out, " %s (%s) |", survey_figures[sheet_figures[f]].label,
                     survey_figures[sheet_figures[f]].unit);
             numbers++;
@@ -114,7 +118,8 @@ static void markdown_head(FILE *out, const struct survey *survey)
     fputc('\n', out);
 }
 
-static void markdown_row(FILE *out, const struct survey *survey, const struct survey_row *row)
+static void markdown_row(FILE *out, const struct survey *survey, const struct survey_row *row,
+                         const bool has[SHEET_FIGURES])
 {
     char text[SAY_BYTES];
     fputc('|', out);
@@ -128,7 +133,7 @@ static void markdown_row(FILE *out, const struct survey *survey, const struct su
             }
     bool is_first = true;
     for (size_t f = 0; f < SHEET_FIGURES; f++) {
-        if (!chart_has(survey, sheet_figures[f]))
+        if (!has[f])
             continue;
         fputc(' ', out);
         if (row->not_run == NULL)
@@ -156,9 +161,12 @@ int sheet_markdown(FILE *out, struct survey *survey, struct cw_error *error)
     }
     if (survey->row_count > 0) {
         fputs("\n## Results\n\n", out);
-        markdown_head(out, survey);
+        bool has[SHEET_FIGURES];
+        for (size_t f = 0; f < SHEET_FIGURES; f++)
+            has[f] = chart_has(survey, sheet_figures[f]);
+        markdown_head(out, survey, has);
         for (size_t i = 0; i < survey->row_count; i++)
-            markdown_row(out, survey, &survey->rows[i]);
+            markdown_row(out, survey, &survey->rows[i], has);
     }
     bool any = false;
     for (size_t i = 0; i < survey->point_count; i++) {

@@ -385,6 +385,17 @@ def a_print_says_what_was_chosen(browser):
     assert page.value(f"{shown}('#rows-view .controls label')")
 
 
+def a_narrow_window_shows_all_without_moving_sideways(browser):
+    document = sample_study.result("ring", 4, 100, 4)
+    document["results"][0]["link_kinds"] = [{"kind": "a link between packages of paired dies", "links": 2097152, "bytes": 1 << 50, "busy": .5}]
+    document["results"] = document["results"][:1]
+    result = OUT / "narrow.json"
+    result.write_text(json.dumps(document))
+    page = open_page(browser, report("narrow", result), width=360, height=700)
+    wide = page.value("document.documentElement.scrollWidth")
+    assert wide <= 360, wide
+
+
 def texts_of_files_are_never_run(browser):
     hostile = "</script><img src=x onerror=window.hacked=1><script>window.hacked=1</script>'\"`"
     document = sample_study.result("ring", 4, 100, 4)
@@ -435,7 +446,8 @@ TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figur
          a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
          where_time_goes_is_drawn_as_the_run_explains_it, measured_times_stand_beside_the_simulated, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_told_by_click_and_key,
          without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark,
-         rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen, texts_of_files_are_never_run, histories_show_each_run]
+         rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen,
+         a_narrow_window_shows_all_without_moving_sideways, texts_of_files_are_never_run, histories_show_each_run]
 
 
 def main():
