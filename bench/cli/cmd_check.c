@@ -23,9 +23,27 @@
 #include "core/host/host_limits.h"
 #include "core/host/text_stream.h"
 
-/* Asks for a call of n_elem elements per shard, and writes down the choice that is made for it. */
+/* The elements of a shard in a run's i-th size; without sizes, in its only one. */
+static uint64_t check_shard(const struct config *config, const struct run_options *options,
+                            size_t i)
+{
+    const uint64_t shards = options->sizes_per_rank ? (uint64_t)study_estimate_shards(config) : 1;
+    const uint64_t sized = options->size_count > 0 ? options->n_elem[i] : config->ccl.n_elem;
+    return sized / shards;
+}
+
+/* Those of the call that it makes. */
+static uint64_t check_elements(const struct config *config, const struct run_options *options,
+                               enum ccl_collective collective, size_t i)
+{
+    const uint64_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
+    const uint64_t n_elem = check_shard(config, options, i) / parts;
+    return n_elem > 0 ? n_elem : 1;
+}
+
+/* Asks for the call of a run's i-th size, and writes down the choice that is made for it. */
 static int check_size(const struct config *config, const struct run_options *options,
-                      enum ccl_collective collective, uint64_t n_elem, FILE *choices,
+                      enum ccl_collective collective, size_t i, FILE *choices,
                       struct cw_error *error)
 {
     struct config expected = *config;
@@ -34,25 +52,17 @@ static int check_size(const struct config *config, const struct run_options *opt
                                   .ccl = &expected.ccl,
                                   .collective = collective,
                                   .world_size = dist_world_size_for(config),
-                                  .n_elem = n_elem,
+                                  .n_elem = check_elements(config, options, collective, i),
                                   .dtype = (enum lp_dtype)options->dtype,
                                   .math = LP_MATH_SUM};
     bench_expect_call(options, &call, &expected.ccl);
-    const int code = dist_rehearse(&expected, &call, &choice, error);
+    int code = dist_rehearse(&expected, &call, &choice, error);
+    if (code == CW_OK)
+        code =
+            dist_check_blocks(collective, check_shard(config, options, i), call.world_size, error);
     if (code == CW_OK && choice.why[0] != '\0')
         fprintf(choices, "# %s takes %s: %s\n", config->ccl.algorithm, choice.name, choice.why);
     return code;
-}
-
-/* The elements of the call that a run of its i-th size makes; without sizes, of its only one. */
-static uint64_t check_elements(const struct config *config, const struct run_options *options,
-                               enum ccl_collective collective, size_t i)
-{
-    const uint64_t shards = options->sizes_per_rank ? (uint64_t)study_estimate_shards(config) : 1;
-    const uint64_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
-    const uint64_t sized = options->size_count > 0 ? options->n_elem[i] : config->ccl.n_elem;
-    const uint64_t n_elem = sized / shards / parts;
-    return n_elem > 0 ? n_elem : 1;
 }
 
 /* The collective that a bench calls, if an option names one, which its algorithm must do then; else
@@ -79,13 +89,11 @@ static int check_algorithm(const struct config *config, const struct run_options
     if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)
-        return check_size(config, options, collective,
-                          check_elements(config, options, collective, 0), choices, error);
+        return check_size(config, options, collective, 0, choices, error);
     size_t refused = 0;
     for (size_t i = 0; i < options->size_count; i++) {
         struct cw_error own = {.exit_code = CW_OK};
-        const uint64_t n_elem = check_elements(config, options, collective, i);
-        if (check_size(config, options, collective, n_elem, choices, &own) == CW_OK)
+        if (check_size(config, options, collective, i, choices, &own) == CW_OK)
             continue;
         if (refused++ == 0)
             *error = own;

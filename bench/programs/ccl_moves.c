@@ -163,10 +163,8 @@ static int check_size(const struct bench_session *session, uint64_t n_elem, stru
     const struct config *config = session->config;
     const uint32_t ranks = dist_world_size_for(config);
     const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
-    if (is_of_blocks(collective) && n_elem % ranks != 0) {
-        return cw_error_set(error, CW_USAGE, "%s: %llu elements are no multiple of %u ranks",
-                            ccl_collective_name(collective), (unsigned long long)n_elem, ranks);
-    }
+    if (dist_check_blocks(collective, n_elem, ranks, error) != CW_OK)
+        return CW_USAGE;
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
                                   .collective = collective,

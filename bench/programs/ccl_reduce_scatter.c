@@ -109,7 +109,9 @@ static int ccl_reduce_scatter_check_size(const struct bench_session *session, ui
                                          struct cw_error *error)
 {
     const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
-    return dist_check_call(session->config, &call, error);
+    const int code = dist_check_call(session->config, &call, error);
+    return code == CW_OK ? dist_check_blocks(CCL_REDUCE_SCATTER, n_elem, call.world_size, error)
+                         : code;
 }
 
 static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist_options *dist,

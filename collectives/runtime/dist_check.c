@@ -217,6 +217,17 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     return dist_check_choice(config, call, &choice, error);
 }
 
+int dist_check_blocks(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks,
+                      struct cw_error *error)
+{
+    const bool is_of_blocks = collective == CCL_REDUCE_SCATTER || collective == CCL_ALL_GATHER ||
+                              collective == CCL_ALL_TO_ALL;
+    if (!is_of_blocks || n_elem % ranks == 0)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE, "%s: %llu elements are no multiple of %u ranks",
+                        ccl_collective_name(collective), (unsigned long long)n_elem, ranks);
+}
+
 int dist_check_product(const struct config *config, struct cw_error *error)
 {
     if (config->ccl.ranks.per_sip == 0)

@@ -21,6 +21,10 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
  */
 int dist_check_choice(const struct config *config, const struct ccl_call *call,
                       struct ccl_choice *choice, struct cw_error *error);
+/* Refuses n_elem elements that are no multiple of the ranks, in a collective whose shards are made
+ * of a block for each rank. */
+int dist_check_blocks(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks,
+                      struct cw_error *error);
 /* Refuses a matrix product on ranks that have no SIP of their own. */
 int dist_check_product(const struct config *config, struct cw_error *error);
 /* So many receive rings of a PE, those of an algorithm's own topology, fit in their memory. */

@@ -139,6 +139,12 @@ static void what_does_not_fit_is_refused(void **state)
     static const char *const cases[][2] = {
         {"run --bench ccl_all_gather --n-elem 10",
          "all_gather: 10 elements are no multiple of 4 ranks"},
+        {"check --bench ccl_all_gather --n-elem 10",
+         "all_gather: 10 elements are no multiple of 4 ranks"},
+        {"run --bench ccl_reduce_scatter --algorithm rings_reduce_scatter --n-elem 10",
+         "reduce_scatter: 10 elements are no multiple of 4 ranks"},
+        {"check --bench ccl_reduce_scatter --algorithm rings_reduce_scatter --n-elem 10",
+         "reduce_scatter: 10 elements are no multiple of 4 ranks"},
         {"run --bench ccl_all_to_all --n-elem 10",
          "all_to_all: 10 elements are no multiple of 4 ranks"},
         {"run --bench ccl_all_to_all --algorithm ring_allreduce",
