@@ -235,6 +235,7 @@ static int prepare_rows(sqlite3 *db, sqlite3_stmt **rows)
              "SELECT m.name || CASE WHEN m.threads > 1 THEN ', ' || m.threads || ' threads' ELSE ''"
              " END, r.host, r.id, r.started, r.commit_id, m.events_per_s, m.disturbed, %s, %s"
              " FROM measurement m JOIN run r ON r.id = m.run"
+             " WHERE m.events_per_s > 0 AND m.events_per_s < 1e300" /* else it measured nothing */
              " ORDER BY 1, 2, r.started, r.id, m.round",
              has_events ? "m.events" : "0", has_results ? "m.results" : "''");
     return sqlite3_prepare_v2(db, query, -1, rows, NULL);

@@ -295,7 +295,9 @@ static void a_history_has_the_median_of_each_run(void **state)
               "CREATE TABLE measurement (run, name, threads, round, events_per_s, disturbed);"
               "INSERT INTO run VALUES (1, '2026-01-01', 'aa', 'h'), (2, '2026-01-02', 'bb', 'h');"
               "INSERT INTO measurement VALUES (1, 'pod64', 1, 0, 30, 0), (1, 'pod64', 1, 1, 10, 0),"
-              " (1, 'pod64', 1, 2, 20, 0), (2, 'pod64', 1, 0, 40, 1), (2, 'pod64', 1, 1, 50, 1);");
+              " (1, 'pod64', 1, 2, 20, 0), (2, 'pod64', 1, 0, 40, 1), (2, 'pod64', 1, 1, 50, 1),"
+              " (1, 'pod64', 1, 3, 0, 0), (1, 'pod64', 1, 4, NULL, 0),"
+              " (1, 'pod64', 1, 5, 9e999, 0), (2, 'idle', 1, 0, 0, 0);");
     survey_init(&survey);
     assert_int_equal(survey_history_read(&survey, path, &error), CW_OK);
     assert_int_equal(survey.case_count, 1);
