@@ -122,7 +122,7 @@ static void print_estimate(const struct run_options *options, const struct confi
            estimate_bytes_text((double)estimate.bytes, bytes),
            estimate_seconds_text(estimate.seconds, seconds));
     if ((double)estimate.bytes > machine)
-        printf("# that is more memory than the %s of this machine%s\n",
+        printf("# that is more memory than the %s that this process may use%s\n",
                estimate_bytes_text(machine, has),
                options->no_data ? "" : "; --no-data simulates without tensor data");
 }

@@ -13,6 +13,7 @@
 #include "bench/result/interrupt.h"
 #include "bench/options/options_replay.h"
 #include "collectives/config/input/config_source.h"
+#include "collectives/config/input/nearest_file.h"
 #include "collectives/config/input/text.h"
 #include "collectives/data/op_log.h"
 #include "collectives/data/op_replay.h"
@@ -41,11 +42,12 @@ static void print_summary(const struct op_log_replay *replay)
 
 static int replay_file(const struct replay_options *options, struct cw_error *error)
 {
-    char quoted[TEXT_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES], meant[NEAREST_FILE_BYTES];
     text_quote(options->path, strlen(options->path), quoted);
     FILE *const file = fopen(options->path, "rbe");
     if (file == NULL)
-        return cw_error_set(error, CW_USAGE, "cannot read %s: %s", quoted, strerror(errno));
+        return cw_error_set(error, CW_USAGE, "cannot read %s: %s%s", quoted, strerror(errno),
+                            nearest_file_hint(options->path, NULL, meant));
     struct op_log_replay replay = {.bytes_max = options->bytes_max,
                                    .listing = options->list ? stdout : NULL};
     int code = op_log_replay(file, options->path, &replay, error);

@@ -77,8 +77,16 @@ static int refuse_command(const char *name)
 {
     struct text_nearest nearest = {0};
     char quoted[TEXT_QUOTE_BYTES];
+    static const char *const others[] = {"help", "--help", "--version", "--generate"};
     for (size_t i = 0; i < COMMANDS; i++)
         text_nearest_try(&nearest, name, command_row_of(commands[i].command)->name);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        text_nearest_try(&nearest, name, others[i]);
+    for (size_t i = 0; nearest.best == NULL && command_row_at(i) != NULL; i++) {
+        const char *const part = strchr(command_row_at(i)->name, ' '); /* of perf */
+        if (part != NULL && strcmp(part + 1, name) == 0)
+            nearest.best = command_row_at(i)->name;
+    }
     fprintf(stderr, "cubewarp: unknown command %s", text_quote(name, strlen(name), quoted));
     if (nearest.best != NULL)
         fprintf(stderr, "; did you mean '%s'?", nearest.best);
@@ -108,6 +116,14 @@ static void hold_standard_streams(void)
             (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* `help COMMAND` is `COMMAND --help`. */
+static void ask_for_help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
+    argv[argc - 1] = option;
+}
+
 int commands_main(int argc, char **argv)
 {
     hold_standard_streams();
@@ -121,6 +137,8 @@ int commands_main(int argc, char **argv)
     (void)sync_can_fence_all();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is told as such */
     signal(SIGCHLD, SIG_DFL); /* ignored, as a launcher may leave it, it hides how processes end */
+    if (argc > 2 && strcmp(argv[1], "help") == 0)
+        ask_for_help(argc, argv);
     const char *const name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_usage(stdout);

@@ -26,9 +26,13 @@ int sweep_options_argument(struct options *options, int count, char **rest, stru
         sweep->study = rest[0];
         return 1;
     }
-    cw_error_set(error, CW_USAGE, "unexpected argument %s; %s",
+    struct text_nearest nearest = {0};
+    if (!sweep->merge)
+        text_nearest_try(&nearest, sweep->study, "merge");
+    cw_error_set(error, CW_USAGE, "unexpected argument %s; %s%s",
                  text_quote(rest[0], strlen(rest[0]), quoted),
-                 sweep->merge ? "at most 1024 databases at a time" : "one study at a time");
+                 sweep->merge ? "at most 1024 databases at a time" : "one study at a time",
+                 nearest.best != NULL ? "; did you mean 'sweep merge'?" : "");
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/input/nearest_file.h"
 #include "collectives/config/input/text.h"
 
 enum { COLUMNS_MAX = 64, SIZES_MAX = 4096, FILE_BYTES_MAX = 64 << 20 };
@@ -384,7 +385,9 @@ static char *read_file(const char *path, size_t *bytes, struct cw_error *error)
 {
     FILE *const file = fopen(path, "rb");
     if (file == NULL) {
-        cw_error_set(error, CW_USAGE, "--measured %s: cannot open it: %s", path, strerror(errno));
+        char meant[NEAREST_FILE_BYTES];
+        cw_error_set(error, CW_USAGE, "--measured %s: cannot open it: %s%s", path, strerror(errno),
+                     nearest_file_hint(path, NULL, meant));
         return NULL;
     }
     char *text = NULL;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collectives/config/input/nearest_file.h"
+
 enum { PIECE_BYTES = 1 << 20, PIECE_ELEMS = 512 };
 
 /* Reads to the end, in pieces, since a pipe has no length; no further than one byte more than
@@ -84,9 +86,10 @@ int value_file_read(const char *option, const char *path, uint64_t bytes_max, ui
 {
     FILE *const file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     *values = NULL;
+    char meant[NEAREST_FILE_BYTES];
     if (file == NULL)
-        return cw_error_set(error, CW_USAGE, "%s %s: cannot open it: %s", option, path,
-                            strerror(errno));
+        return cw_error_set(error, CW_USAGE, "%s %s: cannot open it: %s%s", option, path,
+                            strerror(errno), nearest_file_hint(path, NULL, meant));
     const int code = read_values(option, path, file, bytes_max, values, bytes, error);
     if (file != stdin)
         (void)fclose(file);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -214,6 +215,25 @@ static int plot_put(const char *folder, const struct survey *survey, const struc
     return atomic_file_commit(&file, error);
 }
 
+/* The environment of gnuplot, which reads its scripts' texts by the locale: that of the scripts
+ * stands in for the user's. NULL: no memory. */
+static char **plot_environment(void)
+{
+    static char locale[] = "LC_ALL=C.UTF-8";
+    size_t count = 0, used = 0;
+    while (environ[count] != NULL)
+        count++;
+    char **const variables = malloc((count + 2) * sizeof *variables);
+    if (variables == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], "LC_ALL=", 7) != 0)
+            variables[used++] = environ[i];
+    variables[used++] = locale;
+    variables[used] = NULL;
+    return variables;
+}
+
 static int plot_run(const char *folder, const char *name, struct cw_error *error)
 {
     char script[64], program[] = "gnuplot";
@@ -222,12 +242,16 @@ static int plot_run(const char *folder, const char *name, struct cw_error *error
     pid_t child;
     int status = 0;
     snprintf(script, sizeof script, "%s.gp", name);
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    char **const variables = plot_environment();
+    if (variables == NULL || posix_spawn_file_actions_init(&actions) != 0) {
+        free(variables);
         return cw_error_memory(error, "gnuplot");
+    }
     int number = posix_spawn_file_actions_addchdir_np(&actions, folder);
     if (number == 0)
-        number = posix_spawnp(&child, program, &actions, NULL, argv, environ);
+        number = posix_spawnp(&child, program, &actions, NULL, argv, variables);
     posix_spawn_file_actions_destroy(&actions);
+    free(variables);
     if (number != 0)
         return cw_error_set(error, CW_NO_RESOURCE,
                             "cannot start gnuplot: %s; its Debian package is gnuplot-nox",

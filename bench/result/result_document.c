@@ -4,10 +4,13 @@
  */
 #include "bench/result/result_document.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "collectives/config/input/nearest_file.h"
 
 #define SCHEMA "cubewarp.run/1"
 
@@ -140,9 +143,14 @@ int result_document_read(const char *path, struct result_document *document, str
     json_error_t wrong;
     json_t *const json =
         strcmp(path, "-") == 0 ? json_loadf(stdin, 0, &wrong) : json_load_file(path, 0, &wrong);
+    const int number = errno;
+    char meant[NEAREST_FILE_BYTES];
     *document = (struct result_document){0};
     if (json != NULL)
         return result_document_take(json, path, document, error);
+    if (json_error_code(&wrong) == json_error_cannot_open_file)
+        return cw_error_set(error, CW_USAGE, "cannot read %s: %s%s", path, strerror(number),
+                            nearest_file_hint(path, NULL, meant));
     if (wrong.line < 0) /* no place in the text: the file itself */
         return cw_error_set(error, CW_USAGE, "%s: %s", path, wrong.text);
     if (wrong.column == 0 && wrong.position == 0) /* an empty file, or a folder */

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE /* locks of open files */
 #include "bench/study/study_db.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -19,7 +18,7 @@
 #include "bench/study/damaged_database.h"
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
-#include "collectives/config/input/text.h"
+#include "collectives/config/input/nearest_file.h"
 #include "core/host/output_path.h"
 #include "perf/database.h"
 
@@ -35,10 +34,11 @@ struct study_db {
     const struct study *study;
     char *path;
     sqlite3 *sqlite;
-    int lock; /* descriptor of the file, whose WRITER_BYTE is locked; -1: none */
+    int lock; /* descriptor of the file, whose WRITER_BYTE is locked; -1: only read */
     sqlite3_stmt *begin, *point, *axis, *forget;
     struct study_rows *rows;
-    bool is_open; /* a transaction */
+    bool is_open;  /* a transaction */
+    bool is_empty; /* only read, and without a schema: its sweep was killed at once */
     char creator[CREATOR_BYTES];
 };
 
@@ -76,8 +76,13 @@ static int fail_study_db(const struct study_db *db, struct cw_error *error)
     const bool is_sqlite = db->sqlite != NULL && sqlite3_errcode(db->sqlite) != SQLITE_OK &&
                            sqlite3_errcode(db->sqlite) != SQLITE_DONE &&
                            sqlite3_errcode(db->sqlite) != SQLITE_ROW;
-    return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %.300s", db->path,
-                        is_sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory");
+    const int number = is_sqlite && sqlite3_errcode(db->sqlite) == SQLITE_IOERR
+                           ? sqlite3_system_errno(db->sqlite)
+                           : 0;
+    return cw_error_set(error, CW_NO_RESOURCE, "%.500s: %.300s%s%s%s", db->path,
+                        is_sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory",
+                        number != 0 ? " (" : "", number != 0 ? strerror(number) : "",
+                        number != 0 ? ")" : "");
 }
 
 static int execute(struct study_db *db, const char *statement, struct cw_error *error)
@@ -113,34 +118,14 @@ static int64_t number_of(struct study_db *db, const char *text)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static int is_sqlite_name(const struct dirent *entry)
-{
-    const char *const dot = strrchr(entry->d_name, '.');
-    return dot != NULL && strcmp(dot, ".sqlite") == 0;
-}
-
 /* The option that demands the database does not begin one. Names the database of the same folder
  * that may be meant. */
 static int refuse_missing(const char *path, const char *option, struct cw_error *error)
 {
-    const char *const slash = strrchr(path, '/');
-    char *const folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    struct dirent **entries = NULL;
-    struct text_nearest nearest = {0};
-    char quoted[TEXT_QUOTE_BYTES], meant[TEXT_QUOTE_BYTES + 20] = "";
-    const int count = folder != NULL ? scandir(folder, &entries, is_sqlite_name, alphasort) : 0;
-    for (int i = 0; i < count; i++)
-        text_nearest_try(&nearest, slash != NULL ? slash + 1 : path, entries[i]->d_name);
-    if (nearest.best != NULL)
-        snprintf(meant, sizeof meant, "; did you mean %s?",
-                 text_quote(nearest.best, strlen(nearest.best), quoted));
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    free(entries);
-    free(folder);
+    char meant[NEAREST_FILE_BYTES];
     return cw_error_set(error, CW_USAGE,
                         "%.500s: there is no such database; %s goes on with one that is there%s",
-                        path, option, meant);
+                        path, option, nearest_file_hint(path, ".sqlite", meant));
 }
 
 /*
@@ -261,7 +246,7 @@ static int check_study(struct study_db *db, struct study_shard shard, struct stu
         const char *const commit = (const char *)sqlite3_column_text(statement, 4);
         const char *const text = (const char *)sqlite3_column_text(statement, 5);
         is_another = strcmp(digest, db->study->digest) != 0;
-        is_renamed = db->study->points != NULL && !opening.keeps_text &&
+        is_renamed = db->study->points != NULL && !opening.reads &&
                      (text == NULL || strcmp(text, db->study->text) != 0);
         snprintf(db->creator, sizeof db->creator, "%.24s (%.60s)",
                  version != NULL ? version : "unknown", commit != NULL ? commit : "unknown");
@@ -277,7 +262,8 @@ static int check_study(struct study_db *db, struct study_shard shard, struct stu
 static int open_sqlite(struct study_db *db, struct study_shard shard, struct study_opening opening,
                        struct cw_error *error)
 {
-    if (database_open(db->path, SQLITE_OPEN_READWRITE, &db->sqlite) != SQLITE_OK)
+    const int flags = opening.reads ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    if (database_open(db->path, flags, &db->sqlite) != SQLITE_OK)
         return fail_study_db(db, error);
     const int64_t application = number_of(db, "PRAGMA application_id");
     const int64_t version = number_of(db, "PRAGMA user_version");
@@ -289,6 +275,10 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct stu
         return cw_error_set(error, CW_USAGE,
                             "%.500s is no database of a study that this version can write",
                             db->path);
+    if (opening.reads) {
+        db->is_empty = is_new;
+        return is_new ? CW_OK : check_study(db, shard, opening, error);
+    }
     int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
     if (code == CW_OK && is_new)
         code = create(db, shard, error);
@@ -321,10 +311,12 @@ int study_db_open(const char *path, const struct study *study, struct study_shar
     (*db)->study = study;
     (*db)->path = own;
     (*db)->lock = -1;
-    int code = lock_file(*db, opening, error);
+    int code = !opening.reads            ? lock_file(*db, opening, error)
+               : access(path, F_OK) != 0 ? refuse_missing(path, "--resume", error)
+                                         : CW_OK;
     if (code == CW_OK)
         code = open_sqlite(*db, shard, opening, error);
-    if (code == CW_OK)
+    if (code == CW_OK && !opening.reads)
         code = prepare_all(*db, error);
     if (code != CW_OK) {
         struct cw_error ignored;
@@ -348,7 +340,8 @@ int study_db_close(struct study_db *db, struct cw_error *error)
     study_rows_free(db->rows);
     sqlite3_finalize(db->point);
     sqlite3_finalize(db->axis);
-    if (db->sqlite != NULL) /* a reader may hinder it: then the next writer tidies up */
+    /* A reader may hinder it: then the next writer tidies up. */
+    if (db->sqlite != NULL && db->lock >= 0)
         (void)sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     if (sqlite3_close(db->sqlite) != SQLITE_OK && code == CW_OK)
         code = fail_study_db(db, error);
@@ -365,11 +358,13 @@ const char *study_db_creator(const struct study_db *db) { return db->creator; }
 
 int study_db_states(struct study_db *db, enum study_state *states, struct cw_error *error)
 {
+    for (uint32_t i = 0; i < db->study->point_count; i++)
+        states[i] = STUDY_OPEN;
+    if (db->is_empty)
+        return CW_OK;
     sqlite3_stmt *const statement = prepare(db, "SELECT ordinal, state FROM point");
     if (statement == NULL)
         return fail_study_db(db, error);
-    for (uint32_t i = 0; i < db->study->point_count; i++)
-        states[i] = STUDY_OPEN;
     int result;
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
         const int64_t point = sqlite3_column_int64(statement, 0);

@@ -45,13 +45,14 @@ struct study_opening {
     bool must_exist; /* else, and without extends, it is created where there is none */
     bool extends;    /* it must be there, may be another study's, and becomes this one's
                       * (study_extend.h) */
-    bool keeps_text; /* else it takes over names and the text of the study, where these changed */
+    bool reads; /* it must be there, is left as it is, and another sweep may write to it; else it
+                 * takes over names and the text of the study, where these changed */
 };
 
 /*
- * Opens the database of a study for writing. CW_USAGE if the file is another study's, no such
- * database or damaged, or if another sweep writes to it. Processes that are forked after this call
- * study_db_forked().
+ * Opens the database of a study, for writing unless the opening reads alone. CW_USAGE if the file
+ * is another study's, no such database or damaged, or if another sweep writes to it. Processes that
+ * are forked after this call study_db_forked().
  */
 int study_db_open(const char *path, const struct study *study, struct study_shard shard,
                   struct study_opening opening, struct study_db **db, struct cw_error *error);

@@ -14,6 +14,7 @@
 #include "bench/options/options_run.h"
 #include "collectives/algorithm.h"
 #include "collectives/config/config_load.h"
+#include "collectives/config/input/nearest_file.h"
 #include "core/cw.h"
 
 static const char *const naming[] = {"preset",   "algorithm",  "defaults.algorithm",
@@ -90,11 +91,12 @@ static void check_files(struct config_loader *loader, const struct study_setting
     for (uint32_t i = 0; i < settings->count; i++) {
         const struct study_setting *const setting = &settings->list[i];
         struct stat status;
+        char meant[NEAREST_FILE_BYTES];
         if (!is_opened_late(setting) || is_told(loader->errors, setting->place))
             continue;
         if (access(setting->argument, R_OK) != 0 || stat(setting->argument, &status) != 0)
-            config_error(loader, setting->place, "%.512s: cannot open: %s", setting->argument,
-                         strerror(errno));
+            config_error(loader, setting->place, "%.512s: cannot open: %s%s", setting->argument,
+                         strerror(errno), nearest_file_hint(setting->argument, NULL, meant));
         else if (S_ISDIR(status.st_mode))
             config_error(loader, setting->place, "%.512s is a folder", setting->argument);
     }

@@ -14,7 +14,7 @@
 #include "bench/options/options_run.h"
 #include "bench/study/study_known.h"
 
-enum { COMBINATIONS_MAX = 10000000, MESSAGES_MAX = 50 };
+enum { COMBINATIONS_MAX = 10000000, MESSAGES_MAX = 50, VALUES_SHOWN_BYTES = 600 };
 
 /* An entry of `exclude`: for each axis which values it names. */
 struct exclusion {
@@ -49,11 +49,27 @@ int study_axis_find(struct config_loader *loader, const struct study *study,
 
 /* ---- exclusions ------------------------------------------------------------------------------ */
 
+/* The values of an axis as messages list them: all of them, or how many more there are. */
+static void list_values(const struct study_axis *axis, char known[VALUES_SHOWN_BYTES])
+{
+    size_t used = 0;
+    uint32_t v = 0;
+    known[0] = '\0';
+    while (v < axis->count && used + strlen(axis->values[v].text) + 40 < VALUES_SHOWN_BYTES) {
+        used += (size_t)snprintf(known + used, VALUES_SHOWN_BYTES - used, "%s%s", v > 0 ? ", " : "",
+                                 axis->values[v].text);
+        v++;
+    }
+    if (v < axis->count)
+        snprintf(known + used, VALUES_SHOWN_BYTES - used, "%s%u %s", v > 0 ? " and " : "",
+                 axis->count - v, v > 0 ? "more" : "values");
+}
+
 static void exclude_value(struct making *making, const struct study_axis *axis,
                           const struct config_node *node, bool *names)
 {
     struct text_nearest nearest = {0};
-    char quoted[TEXT_QUOTE_BYTES];
+    char quoted[TEXT_QUOTE_BYTES], known[VALUES_SHOWN_BYTES];
     for (uint32_t v = 0; v < axis->count && node->kind == CONFIG_SCALAR; v++) {
         if (strcmp(axis->values[v].text, node->text) == 0) {
             names[v] = true;
@@ -61,11 +77,11 @@ static void exclude_value(struct making *making, const struct study_axis *axis,
         }
         text_nearest_try(&nearest, node->text, axis->values[v].text);
     }
-    if (nearest.best == NULL && axis->count > 0)
-        nearest.best = axis->values[0].text;
-    config_error(making->loader, node->place,
-                 "the axis %s has no value %s; its %u values are as '%s' is", axis->name,
-                 config_quote_node(node, quoted), axis->count, nearest.best);
+    list_values(axis, known);
+    config_error(
+        making->loader, node->place, "the axis %s has no value %s; %s%s%sit has %s", axis->name,
+        config_quote_node(node, quoted), nearest.best != NULL ? "did you mean '" : "",
+        nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'? " : "", known);
 }
 
 static void read_exclusion(struct making *making, const struct config_node *node)

@@ -50,6 +50,24 @@ static const struct engine *engine_of(uint64_t *task)
     return NULL;
 }
 
+/* Whether a variable names a task by what is no number, and none names one by a number. Grid Engine
+ * sets "undefined" in a job that is no array. */
+static bool is_task_unreadable(struct cw_error *error)
+{
+    char quoted[TEXT_QUOTE_BYTES];
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        const char *const text = environment_get(engines[i].task);
+        if (text == NULL || text[0] == '\0' || strcmp(text, "undefined") == 0 ||
+            number_or(engines[i].task, UINT64_MAX) != UINT64_MAX)
+            continue;
+        cw_error_set(error, CW_USAGE, "--shard array: %s is %s; expected the number of a task",
+                     environment_variables[engines[i].task].name,
+                     text_quote(text, strlen(text), quoted));
+        return true;
+    }
+    return false;
+}
+
 /* The array says how many tasks it has. */
 static int count_tasks(const struct engine *engine, uint64_t task, struct study_shard *shard,
                        struct cw_error *error)
@@ -76,6 +94,8 @@ static int read_array(const char *count, struct study_shard *shard, struct cw_er
 {
     uint64_t task, parts;
     const struct engine *const engine = engine_of(&task);
+    if (engine == NULL && is_task_unreadable(error))
+        return CW_USAGE;
     if (engine == NULL)
         return cw_error_set(error, CW_USAGE,
                             "--shard array: this is no task of an array: none of "

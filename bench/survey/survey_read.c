@@ -13,6 +13,7 @@
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"
+#include "collectives/config/input/nearest_file.h"
 #include "perf/database.h"
 
 enum { HEAD_BYTES = 64 };
@@ -76,14 +77,15 @@ static int survey_read_file(struct survey *survey, const char *path, const char 
                             struct cw_error *error)
 {
     static const char sqlite[] = "SQLite format 3";
-    char head[HEAD_BYTES] = "";
+    char head[HEAD_BYTES] = "", meant[NEAREST_FILE_BYTES];
     FILE *const file = fopen(path, "rbe");
     const size_t bytes = file != NULL ? fread(head, 1, sizeof head - 1, file) : 0;
     const int number = file == NULL || ferror(file) ? errno : 0;
     if (file != NULL)
         fclose(file);
     if (number != 0)
-        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(number));
+        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s%s", path, strerror(number),
+                            nearest_file_hint(path, NULL, meant));
     head[bytes] = '\0';
     if (memcmp(head, sqlite, sizeof sqlite) == 0)
         return survey_database_read(survey, path, error);

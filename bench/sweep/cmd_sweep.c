@@ -132,7 +132,7 @@ static int sweep_study(const struct study *study, const struct sweep_options *op
     code = study_db_open(path, study, shard,
                          (struct study_opening){.must_exist = options->resume,
                                                 .extends = options->extend,
-                                                .keeps_text = options->dry_run},
+                                                .reads = options->dry_run},
                          &db, error);
     if (code != CW_OK)
         return code;

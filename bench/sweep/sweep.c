@@ -35,6 +35,7 @@ struct sweep {
     uint32_t ended;
     uint32_t idle_ends; /* processes in a row that ended without a point */
     double busy_s;      /* of all points that have ended */
+    double forgotten_s; /* when the workers' messages were last cut short */
     struct sweep_progress progress;
 };
 
@@ -207,6 +208,18 @@ static bool is_late(const struct sweep *sweep, const struct sweep_worker *worker
            clock_s() - worker->begun_s > sweep->plan->timeout_s;
 }
 
+/* Keeps the messages of each worker short, ten times a second at most. */
+static void forget_messages(struct sweep *sweep)
+{
+    const double now_s = clock_s();
+    if (now_s - sweep->forgotten_s < TURN_MS / 1000.0)
+        return;
+    sweep->forgotten_s = now_s;
+    for (uint32_t i = 0; i < sweep->plan->workers; i++)
+        if (sweep->workers[i].process != 0)
+            sweep_worker_forget(&sweep->workers[i]);
+}
+
 /* Feeds every worker, waits for answers, takes them, and records them in one transaction. */
 static int turn(struct sweep *sweep, struct cw_error *error)
 {
@@ -229,6 +242,7 @@ static int turn(struct sweep *sweep, struct cw_error *error)
         if (code == CW_OK && is_late(sweep, worker))
             code = end_worker(sweep, worker, sweep->plan->timeout_s, error);
     }
+    forget_messages(sweep);
     const int committed = study_db_commit(sweep->plan->db, error);
     sweep_progress_show(&sweep->progress, points_left(sweep));
     return code != CW_OK ? code : committed;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@
 #include "core/host/host_limits.h"
 #include "core/host/text_stream.h"
 
-enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500 };
+enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500, NOTES_KEPT = 1 << 20 };
 
 /* Before the texts of an answer. */
 struct header {
@@ -298,6 +299,16 @@ int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answe
             return -1;
         worker->answer_bytes += (size_t)read_bytes;
     }
+}
+
+void sweep_worker_forget(const struct sweep_worker *worker)
+{
+    struct stat notes;
+    if (fstat(worker->notes, &notes) != 0 || (int64_t)notes.st_blocks * 512 <= NOTES_KEPT)
+        return;
+    /* The file keeps its length, since its end is where the process writes. */
+    (void)fallocate(worker->notes, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                    notes.st_size - NOTES_SHOWN);
 }
 
 void sweep_worker_end(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer)

@@ -55,6 +55,9 @@ bool sweep_worker_send(struct sweep_worker *worker, uint32_t point);
  * process has ended or is ending, and sweep_worker_end() is next; SWEEP_NO_MEMORY. */
 enum { SWEEP_NO_MEMORY = -2 };
 int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answer);
+/* Gives back the memory of the process' messages but the last of them, where there are many: a
+ * plug-in may print without an end. */
+void sweep_worker_forget(const struct sweep_worker *worker);
 /*
  * Waits for the end of the process, and releases the worker: its points are the caller's again,
  * copied before. *answer tells how points[0] has ended, if there was one. `timeout_s` above 0: the

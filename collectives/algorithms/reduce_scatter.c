@@ -174,7 +174,7 @@ int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, 
         (void)ccl_refuse(refusal, "sip.cube_mesh.w",
                          "%s takes one cube per SIP, and there are %u x %u", name, call->hw->cube_w,
                          call->hw->cube_h);
-        return ccl_legal(refusal, "set w and h to 1");
+        return ccl_legal(refusal, "set w and h to 1, or use auto_reduce_scatter");
     }
     if (call->n_elem % n != 0) {
         (void)ccl_refuse(refusal, call->n_elem == call->ccl->n_elem ? "defaults.n_elem" : NULL,

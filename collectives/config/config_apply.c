@@ -397,13 +397,20 @@ static void unknown_path(const struct apply *apply, const char *path, struct con
 {
     char quoted[TEXT_QUOTE_BYTES];
     struct nearest_path found = {.path = path};
-    struct children top;
+    struct children top, inner;
+    char parent[PATH_BYTES];
+    const char *const dot = strrchr(path, '.');
     visit_paths(NULL, nearest_visit, &found);
     children_of(apply, "", NULL, NULL, &top);
+    snprintf(parent, sizeof parent, "%.*s", dot != NULL ? (int)(dot - path) : 0, path);
+    children_of(apply, parent[0] != '\0' ? parent : ".", NULL, NULL, &inner); /* no key has ".." */
     text_quote(path, strlen(path), quoted);
     if (found.best[0] != '\0')
         config_error(apply->loader, place, "unknown key %s; did you mean '%s'?", quoted,
                      found.best);
+    else if (inner.known[0] != '\0')
+        config_error(apply->loader, place, "unknown key %s; known in %s: %s", quoted, parent,
+                     inner.known);
     else
         config_error(apply->loader, place, "unknown key %s; keys begin with %s", quoted, top.known);
 }

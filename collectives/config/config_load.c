@@ -158,6 +158,18 @@ static uint32_t add_option(struct load *load, const char *option, const char *te
                                             &(struct config_source){.name = copy, .any_key = true});
 }
 
+/* Whether a text stands for itself between single quotes in YAML. */
+static bool is_quotable(const char *text)
+{
+    const size_t bytes = strlen(text);
+    for (const char *at = text; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f || *at == '\'' ||
+            strncmp(at, "\xc2\x85", 2) == 0 || strncmp(at, "\xe2\x80\xa8", 3) == 0 ||
+            strncmp(at, "\xe2\x80\xa9", 3) == 0) /* three line breaks beyond ASCII */
+            return false;
+    return text_utf8_prefix(text, bytes) == bytes;
+}
+
 /* The entry of an MSCCL XML file that an option names, as ccl.yaml would have it: a/ring.xml is
  * called ring_xml. */
 static void apply_xml_option(struct load *load, uint32_t source, const char *path)
@@ -176,14 +188,13 @@ static void apply_xml_option(struct load *load, uint32_t source, const char *pat
                          "none, mapper: leader_only, validator: single_shard_per_rank}}}",
                          name, name, path);
     const struct config_node *const root =
-        n < sizeof text && is_printable(path) && strchr(path, '\'') == NULL
-            ? config_parse(&load->loader, source, text, n)
-            : NULL;
+        n < sizeof text && is_quotable(path) ? config_parse(&load->loader, source, text, n) : NULL;
     if (root != NULL)
         config_apply_file(&load->loader, load->tree, source, root);
     else
         config_error(&load->loader, (struct config_place){.source = source},
-                     "expected a path of letters, digits and some other characters");
+                     "expected a path of up to 1,800 bytes in UTF-8, without control characters "
+                     "and without '");
 }
 
 static void apply_algorithm_option(struct load *load, const char *name)

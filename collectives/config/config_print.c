@@ -179,6 +179,20 @@ static void print_ccl(struct printer *printer)
     }
 }
 
+/* A variable that may be a misspelt one of cubewarp's. */
+static void print_unknown(const struct printer *printer, const char *variable, size_t bytes)
+{
+    struct text_nearest nearest = {0};
+    char quoted[TEXT_QUOTE_BYTES], name[TEXT_QUOTE_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)bytes, variable);
+    for (uint32_t i = 0; i < ENVIRONMENT_NAMES; i++)
+        text_nearest_try(&nearest, name, environment_variables[i].name);
+    fprintf(printer->file, "# environment: %s has no meaning", text_quote(variable, bytes, quoted));
+    if (nearest.best != NULL)
+        fprintf(printer->file, "; did you mean '%s'?", nearest.best);
+    fputc('\n', printer->file);
+}
+
 /* The variables of cubewarp's own that are set; the digest leaves out variables that are no values.
  */
 static void print_environment(const struct printer *printer)
@@ -190,6 +204,9 @@ static void print_environment(const struct printer *printer)
             fprintf(printer->file, "# environment: %s=%s (%s)\n", environment_variables[i].name,
                     text_quote(value, strlen(value), quoted), environment_variables[i].doc);
     }
+    const char *unknown;
+    for (unsigned i = 0; (unknown = environment_unknown(i)) != NULL; i++)
+        print_unknown(printer, unknown, strcspn(unknown, "="));
 }
 
 static int print_all(struct printer printer)

@@ -103,9 +103,17 @@ static void require_key(struct config_loader *loader, const struct config_tree *
     for (const struct config_algorithm *from = entry; from != NULL; from = from->extends)
         if (from->value[key].wrong || from->value[extends].wrong)
             return;
-    char legal[400];
-    config_error(loader, entry->place, "algorithms.%s: missing key '%s'; expected %s", entry->name,
-                 name, config_legal(&config_ccl_keys[config_ccl_find(name)], legal, sizeof legal));
+    char legal[400], hint[CCL_NAME_BYTES + 32] = "";
+    struct text_nearest nearest = {0};
+    for (const struct config_algorithm *other = tree->algorithms; other != NULL;
+         other = other->next)
+        if (other != entry)
+            text_nearest_try(&nearest, entry->name, other->name);
+    if (nearest.best != NULL)
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest.best);
+    config_error(loader, entry->place, "algorithms.%s: missing key '%s'; expected %s%s",
+                 entry->name, name,
+                 config_legal(&config_ccl_keys[config_ccl_find(name)], legal, sizeof legal), hint);
 }
 
 void config_check_algorithms(struct config_loader *loader, struct config_tree *tree)

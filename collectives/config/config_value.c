@@ -289,10 +289,11 @@ static size_t dotted_prefix(const struct config_node *node)
 /* A path of an MSCCL XML file, likewise plain. */
 static bool is_xml(const char *text, size_t bytes, size_t room)
 {
-    if (!is_letter(text[0]) && !config_value_is_digit(text[0]) && strchr("._/", text[0]) == NULL)
+    if (!is_letter(text[0]) && !config_value_is_digit(text[0]) && (unsigned char)text[0] < 0x80 &&
+        strchr("._/", text[0]) == NULL)
         return false;
     for (size_t i = 0; i < bytes; i++)
-        if ((unsigned char)text[i] <= ' ' || strchr("\"\\\x7f:#,[]{}", text[i]) != NULL)
+        if ((unsigned char)text[i] < ' ' || strchr("\"\\\x7f:#,[]{}", text[i]) != NULL)
             return false;
     return bytes < room && ccl_is_xml(text);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "collectives/config/input/nearest_file.h"
 #include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_faults.h"
@@ -149,8 +150,10 @@ static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_e
         for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
             if (strcmp(at->path, path) == 0)
                 return &at->algorithm; /* the last that was read: a run goes on with it */
-        (void)cw_error_set(error, CW_USAGE, "%.300s cannot be read: %s; legal is an MSCCL XML file",
-                           path, strerror(errno));
+        char meant[NEAREST_FILE_BYTES];
+        (void)cw_error_set(error, CW_USAGE,
+                           "%.300s cannot be read: %s; legal is an MSCCL XML file%s", path,
+                           strerror(errno), nearest_file_hint(path, NULL, meant));
         return NULL;
     }
     if (S_ISDIR(now.st_mode)) {

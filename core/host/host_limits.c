@@ -1,7 +1,8 @@
 /*
  * host_limits.c: see host_limits.h. Control groups come in two versions, and both nest: the least
  * limit of a group and all groups above it holds. In a container the path of the group may be the
- * host's, of which only the root is visible, so the root's own file is asked as well.
+ * host's, of which only the root is visible, so the root's own file is asked as well. A process may
+ * have limits of its own beside these.
  */
 #define _GNU_SOURCE
 #include "core/host/host_limits.h"
@@ -69,9 +70,21 @@ static uint64_t groups_limit(void)
     return limit;
 }
 
+/* What `ulimit -v` and `ulimit -d` leave: no process has more memory than addresses. */
+static uint64_t process_limit(void)
+{
+    const __rlimit_resource_t resources[] = {RLIMIT_AS, RLIMIT_DATA};
+    uint64_t bytes = UINT64_MAX;
+    struct rlimit limit;
+    for (int i = 0; i < 2; i++)
+        if (getrlimit(resources[i], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            bytes = host_limits_least(bytes, (uint64_t)limit.rlim_cur);
+    return bytes;
+}
+
 uint64_t host_limits_memory_bytes(void)
 {
-    uint64_t bytes = groups_limit();
+    uint64_t bytes = host_limits_least(groups_limit(), process_limit());
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page_bytes > 0)
         bytes = host_limits_least(bytes, (uint64_t)pages * (uint64_t)page_bytes);

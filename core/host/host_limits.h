@@ -1,6 +1,7 @@
 /*
- * host_limits.h: the memory and the cores that this process may use, by the machine and by the
- * control group that it runs in; the most memory that it has had. Pure queries; any thread.
+ * host_limits.h: the memory and the cores that this process may use, by the machine, by the
+ * control group that it runs in and by its own limits (ulimit); the most memory that it has had.
+ * Pure queries; any thread.
  */
 #ifndef CORE_HOST_LIMITS_H
 #define CORE_HOST_LIMITS_H

@@ -70,6 +70,8 @@ static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **st
     static const struct refusal cases[] = {
         {"", {"Usage: cubewarp COMMAND"}},
         {"frobnicate", {"unknown command 'frobnicate'", "--help"}},
+        {"--hlep", {"unknown command '--hlep'; did you mean '--help'?"}},
+        {"project", {"unknown command 'project'; did you mean 'perf project'?"}},
         {"run --frobnicate", {"unknown option '--frobnicate'", "cubewarp run --help"}},
         {"run leftover", {"unexpected argument 'leftover'"}},
         {"run --json", {"--json needs a value"}},
@@ -123,7 +125,7 @@ static void help_and_version_are_on_standard_output(void **state)
     for (size_t i = 0; i < COUNT_OF(commands); i++) {
         char usage[64];
         snprintf(usage, sizeof usage, "Usage: cubewarp %s", commands[i]);
-        struct run_output help = run_line(0, "%s --help", commands[i]);
+        struct run_output help = run_line(0, i % 2 == 0 ? "%s --help" : "help %s", commands[i]);
         assert_int_equal(strncmp(help.out, usage, strlen(usage)), 0);
         assert_string_equal(help.err, "");
         run_output_free(&help);
@@ -198,6 +200,20 @@ static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
     static const struct refusal cases[] = {
         {"run --set system.sips.cuont=4",
          {"unknown key 'system.sips.cuont'", "did you mean 'system.sips.count'"}},
+        {"config --set cube.abcdefghi=1",
+         {"unknown key 'cube.abcdefghi'; known in cube: pe_layout"}},
+        {"config --set algorithms.ring_rs_ga.mapper=all_pes",
+         {"algorithms.ring_rs_ga: missing key 'module'", "did you mean 'ring_rs_ag'?"}},
+        {"config --topology configs/topologi.yaml",
+         {"configs/topologi.yaml:1:1: cannot open", "did you mean 'topology.yaml'?"}},
+        {"run --measured configs/cll.yaml", {"cannot open it", "did you mean 'ccl.yaml'?"}},
+        {"run --bench ccl_gradient --data configs/cll.yaml", {"did you mean 'ccl.yaml'?"}},
+        {"replay configs/cll.yaml", {"cannot read", "did you mean 'ccl.yaml'?"}},
+        {"compare configs/cll.yaml -", {"cannot read configs/cll.yaml: No", "'ccl.yaml'?"}},
+        {"report configs/cll.yaml", {"cannot read configs/cll.yaml: No", "'ccl.yaml'?"}},
+        {"sweep configs/studies/galing.yaml", {"did you mean 'scaling.yaml'?"}},
+        {"run --algorithm \u00f6.xml", {"\u00f6.xml cannot be read: No such file"}},
+        {"run --algorithm configs/cll.xml", {"cannot be read", "'ccl.yaml'?"}},
         {"run --set system.sips.count=four", {"system.sips.count", "whole number", "'four'"}},
         {"run --set links.ucie.bw_gbs=-1", {"links.ucie.bw_gbs", "GB/s", "'-1'"}},
         {"run --set links.ucie.bw_gbs=0", {"links.ucie.bw_gbs", "'0'"}},

@@ -286,7 +286,7 @@ static void a_named_algorithm_says_which_condition_fails(void **state)
            "an even number from 4 to 16; use rhd or mesh\n");
     refuse("--algorithm rhd --bytes 64KiB --set sip.cube_mesh.w=2",
            "--set sip.cube_mesh.w=2: rhd takes one cube per SIP, and there are 2 x 1; set w and h "
-           "to 1\n");
+           "to 1, or use auto_reduce_scatter\n");
     refuse("--algorithm mesh --n-elem 1000",
            "mesh cuts each rank's input into 16 slices, and 1000 elements are no multiple of that; "
            "use 1008, or another multiple\n");

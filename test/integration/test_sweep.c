@@ -364,6 +364,7 @@ static void options_that_would_do_nothing_are_refused(void **state)
     (void)state;
     refused("sweep", "name a study: cubewarp sweep STUDY.yaml");
     refused("sweep a.yaml b.yaml", "unexpected argument 'b.yaml'; one study at a time");
+    refused("sweep merg --db x.sqlite a.sqlite", "did you mean 'sweep merge'?");
     refused("sweep merge --db x.sqlite", "name the databases");
     refused("sweep merge a.sqlite", "name the database to make");
     refused("sweep merge --db a.sqlite b.sqlite ./a.sqlite", "a.sqlite is a part to merge");

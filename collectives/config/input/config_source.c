@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "collectives/config/input/nearest_file.h"
+
 uint32_t config_source_add(struct config_loader *loader, const struct config_source *source)
 {
     if (loader->source_count == loader->source_capacity) {
@@ -52,12 +54,14 @@ char *config_file_read(struct config_loader *loader, uint32_t source, const char
 {
     const struct config_place place = {.source = source, .line = 1, .column = 1};
     struct stat status;
+    char meant[NEAREST_FILE_BYTES];
     FILE *const file = fopen(path, "rbe");
     if (file == NULL) {
         if (errno == ENOMEM)
             loader->arena->failed = true;
         else
-            config_error(loader, place, "cannot open: %s", strerror(errno));
+            config_error(loader, place, "cannot open: %s%s", strerror(errno),
+                         nearest_file_hint(path, NULL, meant));
         return NULL;
     }
     char *text = NULL;

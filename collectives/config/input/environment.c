@@ -1,11 +1,13 @@
 /*
  * environment.c: see environment.h.
  */
+#define _GNU_SOURCE /* environ */
 #include "collectives/config/input/environment.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
     [ENVIRONMENT_CONFIGS] = {"CUBEWARP_CONFIGS",
@@ -42,6 +44,20 @@ const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
 const char *environment_get(enum environment_name name)
 {
     return getenv(environment_variables[name].name);
+}
+
+const char *environment_unknown(unsigned i)
+{
+    for (char **at = environ; *at != NULL; at++) {
+        const size_t bytes = strcspn(*at, "=");
+        bool is_known = strncmp(*at, "CUBEWARP_", 9) != 0;
+        for (size_t n = 0; n < ENVIRONMENT_NAMES && !is_known; n++)
+            is_known = strlen(environment_variables[n].name) == bytes &&
+                       strncmp(*at, environment_variables[n].name, bytes) == 0;
+        if (!is_known && i-- == 0)
+            return *at;
+    }
+    return NULL;
 }
 
 bool environment_is(enum environment_name name, const char *text)

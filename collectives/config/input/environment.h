@@ -40,6 +40,10 @@ struct environment_variable {
 };
 extern const struct environment_variable environment_variables[ENVIRONMENT_NAMES];
 
+/* The name of the i-th variable of the environment that begins as cubewarp's do and is none of
+ * them, up to its '='; NULL: there are fewer. */
+const char *environment_unknown(unsigned i);
+
 /* The variable's text, NULL if it is not set. The text is the environment's own. */
 const char *environment_get(enum environment_name name);
 /* Whether the variable is set to exactly this text. */

@@ -63,7 +63,8 @@ static void begins(const char *text, const char *error)
     assert_null(study);
     assert_true(errors.count >= 1);
     assert_memory_equal(errors.list[0].text, path, strlen(path));
-    assert_int_equal(strncmp(errors.list[0].text + strlen(path) + 1, error, strlen(error)), 0);
+    if (strncmp(errors.list[0].text + strlen(path) + 1, error, strlen(error)) != 0)
+        fail_msg("%s\ninstead of %s", errors.list[0].text, error);
     assert_int_equal(errors.count, 1);
     config_errors_free(&errors);
 }
@@ -76,6 +77,27 @@ static void bad(const char *text, const char *error)
     begins(text, error);
     assert_int_equal(read_text(text, &study, &errors), CW_USAGE);
     assert_string_equal(errors.list[0].text + strlen(path) + 1, error);
+    config_errors_free(&errors);
+}
+
+/* The values of a long axis are not all listed. */
+static void a_wrong_value_is_answered_with_some_of_many(void **state)
+{
+    struct config_errors errors = {0};
+    struct study *study;
+    (void)state;
+    assert_int_equal(
+        read_text("study: s\naxes: {seed: 1:400:+1}\nexclude: [{seed: fast}]\n", &study, &errors),
+        CW_USAGE);
+    const char *const text = errors.list[0].text;
+    assert_non_null(strstr(text, "has no value 'fast'; it has 1, 2, 3, 4, "));
+    const char *const more = strstr(text, " and ");
+    assert_non_null(more);
+    const int listed = 400 - atoi(more + 5);
+    char last[32];
+    snprintf(last, sizeof last, ", %d and %d more", listed, 400 - listed);
+    assert_non_null(strstr(text, last));
+    assert_true(listed > 100 && listed < 200);
     config_errors_free(&errors);
 }
 
@@ -249,7 +271,9 @@ static void errors_have_place_and_remedy(void **state)
     bad("study: s\naxes: {seed: [1, 2]}\nexclude: [{sead: 1}]\n",
         "3:12: no axis of this study is called 'sead'; did you mean 'seed'?");
     bad("study: s\naxes: {seed: [1, 2]}\nexclude: [{seed: 3}]\n",
-        "3:18: the axis seed has no value '3'; its 2 values are as '1' is");
+        "3:18: the axis seed has no value '3'; did you mean '1'? it has 1, 2");
+    bad("study: s\naxes: {dtype: [f16, bf16]}\nexclude: [{dtype: b16}]\n",
+        "3:19: the axis dtype has no value 'b16'; did you mean 'f16'? it has f16, bf16");
     bad("study: s\naxes: {seed: [1, 2]}\nexclude: [{seed: [1, 2]}]\n",
         "1:1: every point is excluded; a study has one at least");
     bad("study: s\nbase: {bytes: 3}\n",
@@ -262,6 +286,8 @@ static void errors_have_place_and_remedy(void **state)
     bad("study: s\nbase: {measured: nowhere.txt}\n",
         "2:18: nowhere.txt: cannot open: No such file or directory");
     bad("study: s\nbase: {bench: ccl_gradient, data: /}\n", "2:35: / is a folder");
+    bad("study: s\nbase: {algorithm: \u00f6 b.xml}\n",
+        "2:19: \u00f6 b.xml: cannot open: No such file or directory");
     bad("study: s\naxes: {algorithm: [tree_allreduce, nowhere.xml]}\n",
         "2:36: nowhere.xml: cannot open: No such file or directory");
     begins("study: s\naxes: {preset: [tiny, pod46]}\n",
@@ -324,6 +350,17 @@ static void array_is(const struct variable *variables, const char *text, uint32_
         unsetenv(variables[i].name);
 }
 
+static void refused_array(const char *name, const char *value, const char *why)
+{
+    struct study_shard shard;
+    struct cw_error error = {.exit_code = CW_OK};
+    setenv(name, value, 1);
+    assert_int_equal(study_shard_read("array", &shard, &error), CW_USAGE);
+    unsetenv(name);
+    if (strstr(cw_error_text(&error), why) == NULL)
+        fail_msg("%s=%s: %s", name, value, cw_error_text(&error));
+}
+
 static void parts_are_named_or_an_arrays(void **state)
 {
     (void)state;
@@ -355,6 +392,10 @@ static void parts_are_named_or_an_arrays(void **state)
     const struct variable no_array[] = {
         {"LSB_JOBINDEX", "0"}, {"SGE_TASK_ID", "undefined"}, {NULL, NULL}};
     array_is(no_array, "array", 0, 0);
+    refused_array("SLURM_ARRAY_TASK_ID", "x",
+                  "--shard array: SLURM_ARRAY_TASK_ID is 'x'; expected the number of a task");
+    refused_array("SGE_TASK_ID", "undefined",
+                  "--shard array: this is no task of an array: none of");
     const struct variable sge[] = {{"SGE_TASK_ID", "4"},
                                    {"SGE_TASK_FIRST", "2"},
                                    {"SGE_TASK_LAST", "6"},
@@ -454,6 +495,7 @@ int main(void)
         cmocka_unit_test(a_range_of_sizes_may_be_long),
         cmocka_unit_test(digests_are_of_named_files),
         cmocka_unit_test(errors_have_place_and_remedy),
+        cmocka_unit_test(a_wrong_value_is_answered_with_some_of_many),
         cmocka_unit_test(ranges_are_exact),
         cmocka_unit_test(parts_are_named_or_an_arrays),
         cmocka_unit_test(parts_share_all_points),

@@ -53,6 +53,12 @@ static int open_at(const char *path, struct study_db **db, struct cw_error *erro
                          (struct study_opening){.must_exist = false}, db, error);
 }
 
+static int read_at(const char *path, struct study_db **db, struct cw_error *error)
+{
+    return study_db_open(path, study, (struct study_shard){1, 1},
+                         (struct study_opening){.reads = true}, db, error);
+}
+
 static void refused(const char *path, int code, const char *why)
 {
     struct cw_error error = {.exit_code = CW_OK};
@@ -100,6 +106,30 @@ static void fork_one(struct study_db *db)
     assert_int_equal(status, 0);
 }
 
+/* A database that is missing is not made, and one that its sweep has only begun has no point. */
+static void a_database_that_is_only_read_is_left_as_it_is(void **state)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    enum study_state states[2] = {STUDY_DONE, STUDY_DONE};
+    struct study_db *db;
+    struct stat status;
+    const char *const path = in_folder("begun.sqlite");
+    (void)state;
+    assert_int_equal(read_at(path, &db, &error), CW_USAGE);
+    assert_null(db);
+    assert_int_equal(stat(path, &status), -1);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_at(path, &db, &error), CW_OK);
+    assert_int_equal(study_db_states(db, states, &error), CW_OK);
+    assert_int_equal(states[0], STUDY_OPEN);
+    assert_int_equal(states[1], STUDY_OPEN);
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_size, 0);
+}
+
 static void one_sweep_at_a_time_writes_a_database(void **state)
 {
     struct cw_error error = {.exit_code = CW_OK};
@@ -112,6 +142,17 @@ static void one_sweep_at_a_time_writes_a_database(void **state)
                 "%s: another sweep writes to it; wait for its end, or give each its own --db");
         fork_one(db); /* whose end leaves the lock to this process */
     }
+    /* A dry run looks at the points meanwhile. */
+    enum study_state states[2] = {STUDY_DONE, STUDY_DONE};
+    const struct study_outcome outcome = {.state = STUDY_FAILED, .exit_code = 1, .message = "no"};
+    struct study_db *reader;
+    assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
+    assert_int_equal(study_db_commit(db, &error), CW_OK);
+    assert_int_equal(read_at(path, &reader, &error), CW_OK);
+    assert_int_equal(study_db_states(reader, states, &error), CW_OK);
+    assert_int_equal(states[0], STUDY_OPEN);
+    assert_int_equal(states[1], STUDY_FAILED);
+    assert_int_equal(study_db_close(reader, &error), CW_OK);
     assert_int_equal(study_db_close(db, &error), CW_OK);
     assert_int_equal(open_at(path, &db, &error), CW_OK);
     assert_int_equal(study_db_close(db, &error), CW_OK);
@@ -200,8 +241,7 @@ static void new_names_are_taken_over(void **state)
         assert_int_equal(fclose(file), 0);
         assert_int_equal(study_read(in_folder("named.yaml"), &named, &errors), CW_OK);
         assert_int_equal(study_db_open(path, named, (struct study_shard){1, 1},
-                                       (struct study_opening){.keeps_text = turn == 1}, &db,
-                                       &error),
+                                       (struct study_opening){.reads = turn == 1}, &db, &error),
                          CW_OK);
         if (turn == 0)
             assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
@@ -215,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_database_that_cannot_be_made_says_why),
+        cmocka_unit_test(a_database_that_is_only_read_is_left_as_it_is),
         cmocka_unit_test(one_sweep_at_a_time_writes_a_database),
         cmocka_unit_test(a_part_that_cannot_be_read_leaves_the_database),
         cmocka_unit_test(any_name_is_that_of_a_file),

@@ -2,15 +2,21 @@
  * test_sweep_order.c: the order in which a sweep's workers get points: each point once; a worker
  * stays with a group; workers share a group only when no other one is left; long points first.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "bench/sweep/sweep_order.h"
+#include "bench/sweep/sweep_worker.h"
 #include "core/cw.h"
 
 enum { POINTS_MAX = 200, WORKERS_MAX = 5 };
@@ -116,6 +122,31 @@ static void each_point_comes_once(void **state)
     }
 }
 
+/* A plug-in of a point may print without an end; its last words are what is shown. */
+static void long_messages_of_a_process_give_their_memory_back(void **state)
+{
+    enum { PRINTED = 3 << 20 };
+    static char messages[PRINTED];
+    const struct sweep_worker worker = {.notes = memfd_create("notes", MFD_CLOEXEC)};
+    struct stat status;
+    char last[5];
+    (void)state;
+    memset(messages, 'x', sizeof messages);
+    memcpy(messages + sizeof messages - 5, "fail\n", 5);
+    assert_int_equal(write(worker.notes, messages, 5000), 5000);
+    sweep_worker_forget(&worker);
+    assert_int_equal(fstat(worker.notes, &status), 0);
+    assert_true(status.st_blocks > 0); /* few are kept */
+    assert_int_equal(pwrite(worker.notes, messages, PRINTED, 0), PRINTED);
+    sweep_worker_forget(&worker);
+    assert_int_equal(fstat(worker.notes, &status), 0);
+    assert_int_equal(status.st_size, PRINTED);
+    assert_true(status.st_blocks * 512 <= 64 << 10);
+    assert_int_equal(pread(worker.notes, last, 5, PRINTED - 5), 5);
+    assert_memory_equal(last, "fail\n", 5);
+    close(worker.notes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +154,7 @@ int main(void)
         cmocka_unit_test(workers_share_the_group_with_the_most_points_left),
         cmocka_unit_test(points_apart_come_in_their_order),
         cmocka_unit_test(each_point_comes_once),
+        cmocka_unit_test(long_messages_of_a_process_give_their_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -109,6 +110,21 @@ static void the_default_limit_is_four_fifths_of_the_machine(void **state)
     struct memory memory;
     memory_init(&memory, 0);
     assert_true(memory.bytes_max <= machine && memory.bytes_max >= machine / 10 * 7);
+}
+
+static void the_limits_of_the_process_count(void **state)
+{
+    (void)state;
+    static const __rlimit_resource_t resources[] = {RLIMIT_AS, RLIMIT_DATA};
+    for (int i = 0; i < 2; i++) {
+        struct rlimit before;
+        assert_int_equal(getrlimit(resources[i], &before), 0);
+        const struct rlimit less = {.rlim_cur = 48 << 20, .rlim_max = before.rlim_max};
+        assert_int_equal(setrlimit(resources[i], &less), 0);
+        const uint64_t bytes = host_limits_memory_bytes();
+        assert_int_equal(setrlimit(resources[i], &before), 0);
+        assert_int_equal(bytes, 48 << 20);
+    }
 }
 
 /* ... and to a sixty-fourth of the limit. */
@@ -351,6 +367,7 @@ int main(void)
         cmocka_unit_test(the_limit_is_never_passed),
         cmocka_unit_test(a_limit_beyond_the_machine_ends_with_the_system),
         cmocka_unit_test(the_default_limit_is_four_fifths_of_the_machine),
+        cmocka_unit_test(the_limits_of_the_process_count),
         cmocka_unit_test(slabs_double_up_to_2_mib),
         cmocka_unit_test(records_are_recycled_last_in_first_out),
         cmocka_unit_test(records_of_all_sizes_lie_apart),
