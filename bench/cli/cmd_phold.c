@@ -56,9 +56,8 @@ static void print_phold_table(const struct phold_command *command, const struct 
     printf("  %-12s %7" PRIu32 " %14" PRIu64 " %12.4g %10.3f %10.4f %10.4f %9.1f  %016" PRIx64 "\n",
            cw_sync_name[command->options.engine.sync], command->options.engine.worker_count,
            stats->events_committed, phold_ratio((double)stats->events_committed, stats->run_s),
-           phold_ratio((double)stats->events_committed, (double)stats->events_processed),
-           stats->run_s, outcome->setup_s, (double)outcome->peak_rss_bytes / 1048576.0,
-           stats->trace_hash);
+           report_efficiency(stats), stats->run_s, outcome->setup_s,
+           (double)outcome->peak_rss_bytes / 1048576.0, stats->trace_hash);
     report_stress(stdout, stats);
 }
 

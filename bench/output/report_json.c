@@ -372,7 +372,10 @@ static json_t *lines_json(const char *text)
     json_t *const list = json_array();
     for (size_t length; list != NULL && text != NULL && *text != '\0'; text += length) {
         length = strcspn(text, "\n");
-        if (json_array_append_new(list, json_stringn(text, length)) != 0) {
+        char *const line = strndup(text, length);
+        json_t *const value = line != NULL ? report_text(line) : NULL;
+        free(line);
+        if (json_array_append_new(list, value) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -390,7 +393,7 @@ static json_t *waiting_json(const struct result *result)
         report_put(&object, "pe", json_string(waiting->pe));
         report_put(&object, "rank", json_u64(waiting->rank));
         report_put(&object, "kernel", report_text(waiting->kernel));
-        report_put(&object, "state", json_string(waiting->state));
+        report_put(&object, "state", report_text(waiting->state)); /* it names a source file */
         report_put(&object, "since_ns", json_ns(waiting->since_ps));
         if (object == NULL || json_array_append_new(list, object) != 0) {
             json_decref(list);

@@ -443,6 +443,14 @@ static void an_output_file_is_whole_or_not_there(void **state)
     }
 }
 
+static void a_run_without_events_is_efficient(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "phold --lps 4 --population 0 --end 1 --quiet");
+    assert_non_null(strstr(output.out, " 1.000 "));
+    run_output_free(&output);
+}
+
 /* Beyond the limit on a file's size a write fails like any other. */
 static void a_limit_on_file_sizes_is_a_failed_write(void **state)
 {
@@ -557,6 +565,7 @@ int main(void)
         cmocka_unit_test(a_json_file_says_what_standard_output_would),
         cmocka_unit_test(csv_has_a_heading_and_a_row_for_each_size),
         cmocka_unit_test(an_output_file_is_whole_or_not_there),
+        cmocka_unit_test(a_run_without_events_is_efficient),
         cmocka_unit_test(a_limit_on_file_sizes_is_a_failed_write),
         cmocka_unit_test(a_closed_stream_is_no_file),
         cmocka_unit_test(a_new_plugin_is_whole_or_not_there),

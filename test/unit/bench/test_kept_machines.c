@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/options/options_run.h"
+#include "bench/output/result.h"
+#include "bench/programs/bench.h"
 #include "bench/result/run_document.h"
 
 enum { WORDS_MAX = 32, TEXT_BYTES = 512, KEPT_BYTES = 64 << 20 };
@@ -255,6 +258,31 @@ static void the_machine_asked_for_least_recently_goes_first(void **state)
     run_kept_free(kept);
 }
 
+/* ---- a run that is refused ------------------------------------------------------------------- */
+
+/* The thread that watches for signals may write the caller's columns until the caller frees them.
+ */
+static void a_refused_run_leaves_its_caller_what_it_filled(void **state)
+{
+    (void)state;
+    struct run_options options;
+    struct config_errors errors = {0};
+    struct config *config = NULL;
+    struct result result = {.columns = calloc(1, sizeof *result.columns), .column_count = 1};
+    struct cw_error error = {.exit_code = CW_OK};
+    run_options_defaults(&options);
+    options.config.preset = "tiny";
+    options.op_log = "/nowhere/a.ops";
+    options.quiet = true;
+    assert_int_equal(config_load(&options.config, &config, &errors), CW_OK);
+    result.columns[0] = (struct result_column){strdup("night"), strdup("1")};
+    assert_int_equal(bench_run(&options, config, &result, &error), CW_NO_RESOURCE);
+    assert_int_equal(result.column_count, 1);
+    assert_string_equal(result.columns[0].name, "night");
+    result_free(&result);
+    config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +292,7 @@ int main(void)
         cmocka_unit_test(other_machines_are_wired_anew),
         cmocka_unit_test(machines_that_have_no_room_are_not_kept),
         cmocka_unit_test(the_machine_asked_for_least_recently_goes_first),
+        cmocka_unit_test(a_refused_run_leaves_its_caller_what_it_filled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

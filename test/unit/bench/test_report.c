@@ -350,6 +350,29 @@ static void json_has_the_schema_s_keys_in_order(void **state)
     free(text);
 }
 
+/* A file of source code may have any name. */
+static void a_failure_is_json_whatever_its_texts_hold(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    struct result result = sample(rows);
+    struct result_waiting waiting = {.pe = "0.1.0", .state = "waits (at \xfc.c:3)"};
+    result.failure = "it failed at \xfc.c";
+    result.waiting = &waiting;
+    result.waiting_count = 1;
+    result.pointers = "one \xfc\ntwo";
+    char *const text = written_by(write_json, &result);
+    json_t *const object = json_loads(text, 0, NULL);
+    const json_t *const error = json_object_get(object, "error");
+    const json_t *const first = json_array_get(json_object_get(error, "waiting"), 0);
+    assert_string_equal(json_string_value(json_object_get(first, "state")), "waits (at ?.c:3)");
+    const json_t *const pointers = json_object_get(error, "pointers");
+    assert_int_equal(json_array_size(pointers), 2);
+    assert_string_equal(json_string_value(json_array_get(pointers, 0)), "one ?");
+    json_decref(object);
+    free(text);
+}
+
 /* The time as JSON prints it, read back and rounded to three decimals, is the time. */
 static void expect_exact(int64_t ps)
 {
@@ -603,6 +626,7 @@ int main(void)
         cmocka_unit_test(csv_has_no_padding_and_empty_fields_for_what_is_not_known),
         cmocka_unit_test(csv_quotes_the_name_of_a_schedule_with_a_comma),
         cmocka_unit_test(json_has_the_schema_s_keys_in_order),
+        cmocka_unit_test(a_failure_is_json_whatever_its_texts_hold),
         cmocka_unit_test(every_ps_survives_json),
         cmocka_unit_test(a_file_appears_when_it_is_complete),
         cmocka_unit_test(a_file_that_fails_leaves_nothing),
