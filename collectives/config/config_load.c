@@ -330,6 +330,20 @@ static void check_names(struct load *load, const struct ccl_algorithm *algorithm
                          algorithm->name, algorithm->parameters[i].name);
 }
 
+/* Refuses a name that no built-in algorithm has, whether the entry runs or not. A module of the
+ * design records, which begins with `kernbench.`, is refused where it runs. */
+static void check_module(struct load *load, const struct config_value *own)
+{
+    struct cw_error error;
+    if (!config_given(own) ||
+        strncmp(own->text, CONFIG_RECORDS_ROOT, strlen(CONFIG_RECORDS_ROOT)) == 0 ||
+        strchr(own->text, ':') != NULL || ccl_is_xml(own->text) ||
+        ccl_algorithm_find(own->text) != NULL)
+        return;
+    (void)ccl_algorithm_load(own->text, &error);
+    config_error(&load->loader, own->place, "%s", error.text);
+}
+
 /*
  * The entries' own keys against the algorithms that declare them. Code is loaded for the algorithm
  * that runs alone, and only if nothing else is wrong: then its entry's keys, and those of entries
@@ -355,6 +369,7 @@ static void apply_parameters(struct load *load)
             config_given(own) ? ccl_algorithm_find(own->text) : NULL;
         const bool runs = running != NULL && config_given(own) && !strcmp(own->text, chosen->text);
         const bool plugin = config_given(own) && strchr(own->text, ':') != NULL;
+        check_module(load, &entry->value[module]);
         config_apply_parameters(&load->loader, load->tree, entry, runs ? running : algorithm,
                                 runs || !plugin);
     }

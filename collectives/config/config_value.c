@@ -275,7 +275,7 @@ static bool is_plugin(const char *text, size_t bytes, size_t room)
  * that are built in here; else the whole text. */
 static size_t dotted_prefix(const struct config_node *node)
 {
-    static const char root[] = "kernbench.";
+    static const char root[] = CONFIG_RECORDS_ROOT;
     const char *const last = strrchr(node->text, '.');
     if (strncmp(node->text, root, sizeof root - 1) != 0 || ccl_is_xml(node->text))
         return 0;
@@ -316,7 +316,8 @@ static bool read_plugin(const struct reader *reader, const struct config_node *w
     if (!is_file && !config_value_is_name(node->text, node->bytes) &&
         !is_xml(node->text, node->bytes, reader->key->scale))
         return config_value_reject(reader, node, "");
-    return store_text(reader, value, node->text);
+    const bool is_built_in = prefix == 0 || ccl_algorithm_find(node->text) != NULL;
+    return store_text(reader, value, is_built_in ? node->text : written->text);
 }
 
 static bool read_root(const struct reader *reader, const struct config_node *node,

@@ -7,6 +7,9 @@
 #include "collectives/config/input/config_parse.h"
 #include "collectives/config/config_schema.h"
 
+/* Begins the design records' names of modules, mappers and validators. */
+#define CONFIG_RECORDS_ROOT "kernbench."
+
 /*
  * Checks a node against a key and fills *value; false, with an error reported that names the legal
  * values, if it does not fit. `path` is how messages call the key.

@@ -476,6 +476,9 @@ static int check_call(struct dist *dist, const struct ccl_call *call, struct cw_
     if (code != CW_OK || is_checked(dist, call))
         return code;
     code = dist_check_call(dist->options.config, call, error);
+    if (code == CW_OK && algorithm == install_plan_of(dist->plans, 0).algorithm)
+        code = dist_check_own_rings(dist->options.config, algorithm, call,
+                                    install_plans_rings(dist->plans), error);
     if (code == CW_OK && algorithm != NULL && ccl_algorithm_find(algorithm->name) == algorithm &&
         !plugin_is_path(call->ccl->module)) {
         dist->checked_algorithm = algorithm;

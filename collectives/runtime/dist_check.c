@@ -133,11 +133,10 @@ tiled_all_reduce(const struct ccl_call *call, const struct ccl_algorithm *algori
     return pipelined;
 }
 
-/* The kernel's data fits in TCM beside the receive rings. */
+/* The kernel's data fits in TCM beside so many bytes of receive rings. */
 static int check_tcm_room(const struct config *config, const struct ccl_algorithm *algorithm,
-                          const struct ccl_call *call, struct ccl_refusal *refusal)
+                          const struct ccl_call *call, uint64_t rings, struct ccl_refusal *refusal)
 {
-    const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
     const uint64_t wanted = ccl_algorithm_tcm_bytes(algorithm, call),
                    left = config->hw.tcm_bytes - rings;
     if (wanted <= left)
@@ -197,7 +196,8 @@ int dist_check_choice(const struct config *config, const struct ccl_call *call,
     struct ccl_refusal refusal;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(call, choice, error);
     if (algorithm == NULL)
-        return dist_refuse(config, "defaults.module", error);
+        return error->exit_code == CW_USAGE ? dist_refuse(config, "defaults.module", error)
+                                            : error->exit_code;
     if (check_mapper(config, call, &refusal) != CW_OK ||
         check_has_queues(algorithm, call, &refusal) != CW_OK ||
         check_ranks_are_pes(algorithm, call, &refusal) != CW_OK ||
@@ -205,7 +205,8 @@ int dist_check_choice(const struct config *config, const struct ccl_call *call,
         return report_refusal(config, &refusal, algorithm, &named, error);
     if (check_own_conditions(algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, choice, error);
-    if (check_tcm_room(config, algorithm, call, &refusal) != CW_OK)
+    const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
+    if (check_tcm_room(config, algorithm, call, rings, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     return CW_OK;
 }
@@ -217,6 +218,19 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
     return dist_check_choice(config, call, &choice, error);
 }
 
+int dist_check_own_rings(const struct config *config, const struct ccl_algorithm *algorithm,
+                         const struct ccl_call *call, uint32_t rings, struct cw_error *error)
+{
+    static const struct ccl_choice named;
+    const struct ccl_config *const ccl = &config->ccl;
+    const uint64_t bytes = (uint64_t)rings * ccl->n_slots * ccl->slot_bytes;
+    struct ccl_refusal refusal;
+    if (ccl->buffer_kind != CCL_BUFFER_TCM ||
+        check_tcm_room(config, algorithm, call, bytes, &refusal) == CW_OK)
+        return CW_OK;
+    return report_refusal(config, &refusal, algorithm, &named, error);
+}
+
 int dist_check_blocks(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks,
                       struct cw_error *error)
 {
@@ -224,8 +238,11 @@ int dist_check_blocks(enum ccl_collective collective, uint64_t n_elem, uint32_t 
                               collective == CCL_ALL_TO_ALL;
     if (!is_of_blocks || n_elem % ranks == 0)
         return CW_OK;
-    return cw_error_set(error, CW_USAGE, "%s: %llu elements are no multiple of %u ranks",
-                        ccl_collective_name(collective), (unsigned long long)n_elem, ranks);
+    return cw_error_set(error, CW_USAGE,
+                        "%s: %llu elements are no multiple of %u ranks; use %llu, or another "
+                        "multiple",
+                        ccl_collective_name(collective), (unsigned long long)n_elem, ranks,
+                        (unsigned long long)(n_elem + ranks - n_elem % ranks));
 }
 
 int dist_check_product(const struct config *config, struct cw_error *error)

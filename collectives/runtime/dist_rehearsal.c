@@ -190,7 +190,11 @@ int dist_rehearse(const struct config *config, const struct ccl_call *call,
         return code;
     struct rehearsal rehearsal = {
         .config = config, .call = call, .plans = plans, .by_call = &by_call};
-    code = rehearse_call(&rehearsal, error);
+    if (by_call.algorithm == install_plan_of(plans, 0).algorithm)
+        code = dist_check_own_rings(config, by_call.algorithm, call, install_plans_rings(plans),
+                                    error);
+    if (code == CW_OK)
+        code = rehearse_call(&rehearsal, error);
     if (code == CW_OK)
         note_choice(&rehearsal, choice);
     install_plans_free(plans);

@@ -272,7 +272,19 @@ static int plan(struct dist *dist, struct cw_error *error)
                                          &config->hw, &dist->plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
-    return dist_check_rings(config, install_plans_rings(dist->plans), error);
+    const uint32_t rings = install_plans_rings(dist->plans);
+    if (dist_check_rings(config, rings, error) != CW_OK)
+        return error->exit_code;
+    const struct ccl_algorithm *const algorithm = install_plan_of(dist->plans, 0).algorithm;
+    if (algorithm->schedule == NULL)
+        return CW_OK;
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = algorithm->collective,
+                                  .world_size = dist->world_size,
+                                  .n_elem = 1,
+                                  .dtype = LP_F16}; /* its kernel needs as much TCM for any call */
+    return dist_check_own_rings(config, algorithm, &call, rings, error);
 }
 
 /* Which worker has which cube; the caller frees. NULL: *error says why. */

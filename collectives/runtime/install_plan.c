@@ -147,7 +147,12 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
                             "topology: %s lays its own queues between any SIPs; legal is none",
                             plans->algorithm_name);
     *key = "defaults.module";
+    error->exit_code = CW_OK; /* a hook of a shared object may leave it */
     plans->schedule = plans->algorithm->schedule(&call, error);
+    if (plans->schedule == NULL && error->exit_code == CW_OK)
+        return cw_error_set(error, CW_USAGE,
+                            "%s makes no schedule, and does not say why (its schedule())",
+                            plans->algorithm_name);
     if (plans->schedule == NULL)
         return error->exit_code;
     struct program_request request = lanes_of(plans);

@@ -30,13 +30,19 @@ static void refuse_alike(int exit_code, const char *line, const char *text)
     run_output_free(&run);
 }
 
-static void refuse_symbol(const char *symbol, const char *topology, const char *text)
+static void refuse_symbol_with(int exit_code, const char *symbol, const char *topology,
+                               const char *text)
 {
     char line[200];
     snprintf(line, sizeof line,
              "--set system.sips.count=5 --set system.sips.topology=ring_1d --ccl %s",
              built_plugin_name_symbol(&plugin, symbol, topology));
-    refuse_alike(2, line, text);
+    refuse_alike(exit_code, line, text);
+}
+
+static void refuse_symbol(const char *symbol, const char *topology, const char *text)
+{
+    refuse_symbol_with(2, symbol, topology, text);
 }
 
 static void hooks_are_asked(void **state)
@@ -47,6 +53,9 @@ static void hooks_are_asked(void **state)
                   "direction W to lead back");
     refuse_symbol("without_a_hook", "custom", "ccl.yaml:6:15: topology custom: ");
     refuse_symbol("nowhere", "ring_1d", "has no symbol nowhere");
+    refuse_symbol("no_schedule", "none",
+                  "ccl.yaml:5:13: built makes no schedule, and does not say why (its schedule())");
+    refuse_symbol_with(4, "no_choice", "none", "out of memory for the estimate of an algorithm");
 }
 
 /* A ring_allreduce with one more key. */
@@ -77,6 +86,43 @@ static void mappers_and_validators_are_asked(void **state)
     refuse_alike(2, ring_with("validator", "./nowhere.so:f"), "ring.yaml:5:16: ");
     refuse_alike(2, ring_with("validator", "cube_rows"),
                  "ring.yaml:5:16: validator cube_rows: rank 0's tensor has 1 shards; ");
+}
+
+/* Also of an entry that does not run. */
+static void a_module_that_is_misspelt_is_refused(void **state)
+{
+    (void)state;
+    char line[300];
+    snprintf(line, sizeof line, "%s --algorithm tree_allreduce", ring_with("module", "ring_allr"));
+    refuse_alike(2, line, "ring.yaml:5:13: algorithm module ring_allr is not part of this version");
+    refuse_alike(2, "--set algorithms.birs.module=mesch",
+                 "--set algorithms.birs.module=mesch: algorithm module mesch is not part of this "
+                 "version; did you mean 'mesh'? there are: ");
+}
+
+static void blocks_of_the_ranks_are_whole(void **state)
+{
+    (void)state;
+    static const char some[] =
+        "--bench ccl_reduce_scatter --algorithm rings_reduce_scatter --n-elem 2:8:x2";
+    struct run_output check = run_line(0, "check %s", some), run = run_line(0, "run %s", some);
+    static const char why[] = "reduce_scatter: 2 elements are no multiple of 4 ranks; use 4, ";
+    assert_non_null(strstr(check.err, why));
+    assert_non_null(strstr(run.out, why));
+    run_output_free(&check);
+    run_output_free(&run);
+}
+
+/* Two rings of 8 slots of 65,536 bytes are all of the TCM. The machine's own queues have one. */
+static void a_schedule_has_room_beside_its_own_rings(void **state)
+{
+    (void)state;
+    refuse_alike(2,
+                 "--algorithm recursive_doubling --set system.sips.topology=pair_switch --set "
+                 "sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --set defaults.wiring=pe0 --set "
+                 "defaults.slot_size=65536",
+                 "topology.yaml:16:12: recursive_doubling needs 393216 bytes of TCM for any "
+                 "tensor, and 0 of 1048576 are free beside the receive rings");
 }
 
 static void topologies_and_memories_are_asked(void **state)
@@ -215,6 +261,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hooks_are_asked),
         cmocka_unit_test(mappers_and_validators_are_asked),
+        cmocka_unit_test(a_module_that_is_misspelt_is_refused),
+        cmocka_unit_test(blocks_of_the_ranks_are_whole),
+        cmocka_unit_test(a_schedule_has_room_beside_its_own_rings),
         cmocka_unit_test(topologies_and_memories_are_asked),
         cmocka_unit_test(a_legal_configuration_is_ok),
         cmocka_unit_test(an_estimate_follows_a_good_configuration),

@@ -98,7 +98,9 @@ static void names_of_no_record_stay_refused(void **state)
     run_output_free(&output);
     write_entry(path, "kernbench.ccl.algorithms.star_allreduce", "n_slots");
     output = run_line(2, "check --algorithm ring_allreduce --ccl %s", path);
-    assert_non_null(strstr(output.err, "algorithm module star_allreduce is not part of this "));
+    assert_non_null(strstr(output.err,
+                           "algorithm module kernbench.ccl.algorithms.star_allreduce is "
+                           "not part of this "));
     run_output_free(&output);
     assert_int_equal(remove(path), 0);
 }

@@ -87,14 +87,17 @@ static void a_size_that_does_not_fit_leaves_the_others_alone(void **state)
     (void)state;
     static const char line[] = "run --bench ccl_all_gather --n-elem 2:8:x2 --verify-data";
     struct run_output output = run_line(0, line);
-    assert_non_null(strstr(output.out, "\n#              4               2    f16      - not run: "
-                                       "all_gather: 2 elements are no multiple of 4 ranks\n"));
+    assert_non_null(strstr(output.out,
+                           "\n#              4               2    f16      - not run: "
+                           "all_gather: 2 elements are no multiple of 4 ranks; use 4, or "
+                           "another multiple\n"));
     assert_non_null(strstr(output.out, "\n               8               4    f16      - "));
     run_output_free(&output);
     json_t *root = run_json(line);
     assert_int_equal(json_array_size(json_object_get(root, "results")), 3);
-    assert_string_equal(json_string_value(row_of(root, 0, "not_run")),
-                        "all_gather: 2 elements are no multiple of 4 ranks");
+    assert_string_equal(
+        json_string_value(row_of(root, 0, "not_run")),
+        "all_gather: 2 elements are no multiple of 4 ranks; use 4, or another multiple");
     assert_true(json_is_null(row_of(root, 0, "wrong")));
     assert_true(json_is_null(row_of(root, 1, "not_run")));
     assert_int_equal(json_integer_value(row_of(root, 2, "wrong")), 0);

@@ -119,3 +119,24 @@ ALGORITHM(kept, run_east, keep);
 ALGORITHM(without_a_hook, run_east, NULL);
 ALGORITHM(cut_ring, run_east, cut);
 ALGORITHM(half_cut_ring, run_east, cut_one_end);
+
+/* Hooks that leave out what they are asked for, without a reason. */
+static struct schedule *make_none(const struct ccl_call *call, struct cw_error *error)
+{
+    (void)call, (void)error;
+    return NULL;
+}
+static void choose_none(const struct ccl_call *call, struct ccl_choice *choice)
+{
+    (void)call;
+    choice->algorithm = NULL;
+}
+extern const struct ccl_algorithm no_schedule, no_choice;
+const struct ccl_algorithm no_schedule = {.name = "no_schedule",
+                                          .collective = CCL_ALL_REDUCE,
+                                          .kernel = &kept_kernel,
+                                          .schedule = make_none};
+const struct ccl_algorithm no_choice = {.name = "no_choice",
+                                        .collective = CCL_ALL_REDUCE,
+                                        .kernel = &kept_kernel,
+                                        .choose = choose_none};
