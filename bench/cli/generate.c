@@ -53,7 +53,7 @@ int generate_main(int argc, char **argv)
     size_t shell = 0;
     while (completion_shell(shell) != NULL && strcmp(kind, completion_shell(shell)) != 0)
         shell++;
-    if ((!is_man && completion_shell(shell) == NULL) || argc > (is_man ? 3 : 2)) {
+    if ((!is_man && completion_shell(shell) == NULL) || argc != (is_man ? 3 : 2)) {
         cw_error_set(&error, CW_USAGE,
                      "expected man, with the folder for the pages, or bash, zsh "
                      "or fish");
@@ -61,7 +61,7 @@ int generate_main(int argc, char **argv)
     }
     if (!is_man)
         completion_print(stdout, shell);
-    else if (write_pages(argc > 2 ? argv[2] : ".", &error) != CW_OK)
+    else if (write_pages(argv[2], &error) != CW_OK)
         return cli_fail("--generate", &error);
     return cli_end("--generate", CW_OK);
 }

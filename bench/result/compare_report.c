@@ -165,6 +165,11 @@ static bool any_part_changed(const struct compared_row *row)
     return changed;
 }
 
+static const char *part_verdict(const struct compared_part *part)
+{
+    return part->differs ? "DIFFERS" : part->a != part->b ? "within" : "same";
+}
+
 static void put_phases(const struct page *page, const struct compared_row *row)
 {
     for (size_t i = 0; i < row->phase_count; i++) {
@@ -175,7 +180,7 @@ static void put_phases(const struct page *page, const struct compared_row *row)
         put_line(page, !page->is_markdown,
                  (const char *const[]){phase->name, a, b,
                                        percent_text(change_percent(phase->a, phase->b), percent),
-                                       phase->differs ? "DIFFERS" : "same"});
+                                       part_verdict(phase)});
     }
 }
 
@@ -189,7 +194,7 @@ static void put_kinds(const struct page *page, const struct compared_row *row)
         put_line(page, !page->is_markdown,
                  (const char *const[]){kind->name, a, b,
                                        percent_text(change_percent(kind->a, kind->b), percent),
-                                       kind->differs ? "DIFFERS" : "same"});
+                                       part_verdict(kind)});
     }
 }
 

@@ -31,8 +31,9 @@ static bool expect_kind(struct config_loader *loader, const struct config_node *
     if (node->kind == kind && (kind == CONFIG_SCALAR ? node->bytes > 0 : node->first != NULL))
         return true;
     config_error(loader, node->place, "%s: expected %s; found %s", name, expected,
-                 node->kind == kind && kind != CONFIG_SCALAR ? "an empty one"
-                                                             : config_quote_node(node, quoted));
+                 node->kind != kind || kind == CONFIG_SCALAR ? config_quote_node(node, quoted)
+                 : kind == CONFIG_SEQUENCE                   ? "an empty list"
+                                                             : "an empty mapping");
     return false;
 }
 

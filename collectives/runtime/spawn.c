@@ -250,9 +250,11 @@ static uint32_t group_end(const struct launcher *launcher, uint32_t rank)
     return end;
 }
 
-static const char *text_or_excuse(const char *text)
+static const char *text_or_excuse(const char *text, int exit_code)
 {
-    return text != NULL ? text : "(no memory for its message)";
+    return text != NULL                  ? text
+           : exit_code == CW_NO_RESOURCE ? "out of memory"
+                                         : "(no memory for its message)";
 }
 
 /* One line per error, neighbours with the same error together. */
@@ -268,7 +270,7 @@ static void print_errors(const struct launcher *launcher, FILE *out)
             fprintf(out, "\n  rank %u: ", rank);
         else
             fprintf(out, "\n  ranks %u-%u: ", rank, end - 1);
-        fputs(text_or_excuse(worker->error), out);
+        fputs(text_or_excuse(worker->error, worker->exit_code), out);
     }
 }
 
@@ -282,7 +284,7 @@ static int list_errors(const struct launcher *launcher, struct cw_error *error)
         if (launcher->workers[rank].exit_code > exit_code)
             exit_code = launcher->workers[rank].exit_code;
     if (out != NULL && launcher->common_code != CW_OK)
-        fprintf(out, "%s%s", text_or_excuse(launcher->common_error),
+        fprintf(out, "%s%s", text_or_excuse(launcher->common_error, launcher->common_code),
                 launcher->failed > 0 ? "\n" : "");
     if (out != NULL && launcher->failed > 0)
         print_errors(launcher, out);

@@ -172,6 +172,7 @@ static void generated_pages_and_completions_are_well_formed(void **state)
         run_output_free(&output);
     }
     expect_refusal(2, "--generate csh", (const char *const[]){"expected man", "fish"}, 2);
+    expect_refusal(2, "--generate man", (const char *const[]){"the folder for the pages"}, 1);
     expect_refusal(4, "--generate man /nowhere", (const char *const[]){"/nowhere"}, 1);
 }
 

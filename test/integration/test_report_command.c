@@ -36,7 +36,8 @@ static int make_results(void **state)
 
 static int remove_results(void **state)
 {
-    static const char *const names[] = {"a.json", "b.json", "log.csv", "page.html", "bad.json"};
+    static const char *const names[] = {"a.json",    "b.json",   "log.csv",
+                                        "page.html", "bad.json", "said"};
     char path[256];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -125,6 +126,20 @@ static void files_of_other_kinds_are_refused(void **state)
     run_output_free(&output);
 }
 
+static void plots_do_not_depend_on_the_locale(void **state)
+{
+    char command[400], *text;
+    (void)state;
+    snprintf(command, sizeof command,
+             "{ LC_ALL=C \"${CUBEWARP:-build/cubewarp}\" report %1$s/a.json --plots %1$s/plots; "
+             "echo; rm -r %1$s/plots; } >%1$s/said 2>&1",
+             folder);
+    (void)!system(command);
+    text = read_whole("said");
+    assert_null(strstr(text, "iconv"));
+    free(text);
+}
+
 /* Beyond the limit on files nothing can be written: the file of before is there. */
 static void data_of_a_plot_are_whole_or_old(void **state)
 {
@@ -154,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_page_has_all_files_and_loads_nothing),
         cmocka_unit_test(tables_have_a_line_for_each_row),
         cmocka_unit_test(files_of_other_kinds_are_refused),
+        cmocka_unit_test(plots_do_not_depend_on_the_locale),
         cmocka_unit_test(data_of_a_plot_are_whole_or_old),
     };
     return cmocka_run_group_tests(tests, make_results, remove_results);

@@ -256,6 +256,8 @@ static void errors_have_place_and_remedy(void **state)
         "2:8: option 'json' writes a file; the results of a study go to its database");
     bad("study: s\nbase: {no-data: 1}\n", "2:17: no-data: expected true or false; found '1'");
     bad("study: s\naxes: {dtype: [f16, f13]}\n", "2:21: --dtype 'f13': expected f16, bf16 or f32");
+    bad("study: s\naxes: {seed: []}\n", "2:14: seed: expected values; found an empty list");
+    bad("study: s\naxes: {case: {}}\n", "2:14: case: expected values; found an empty mapping");
     bad("study: s\naxes: {seed: 4:2}\n",
         "2:14: seed '4:2': a range goes from the smaller value to the larger one");
     bad("study: s\naxes: {seed: 4:8:y2}\n",
