@@ -219,7 +219,8 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
         code = hash(gemm, completion, error);
     for (size_t i = 0; i < row_count(gemm->stage) && code == CW_OK; i++)
         code = bench_row_finish(session, row_at(gemm, i), options->iterations, error);
-    if (code == CW_OK && row_count(gemm->stage) == 2) { /* of one call */
+    if (code == CW_OK && row_count(gemm->stage) == 2) {                /* of one call */
+        row_at(gemm, 0)->link_count = row_at(gemm, 0)->kind_count = 0; /* which the product uses */
         row_at(gemm, 1)->credit_longest = row_at(gemm, 0)->credit_longest;
         row_at(gemm, 1)->credit_last = row_at(gemm, 0)->credit_last;
     }

@@ -107,6 +107,21 @@ static void beside_each_other_both_have_the_bits_they_have_alone(void **state)
     }
 }
 
+/* A product goes on when the all-reduce beside it has ended, over the same links. */
+static void no_link_is_busy_for_longer_than_its_row_takes(void **state)
+{
+    (void)state;
+    json_t *const root = run_json("run --bench gemm_allreduce --bytes 1KiB --no-data");
+    for (size_t i = 0; i < ROWS; i++) {
+        const json_t *const kinds = json_object_get(row_of(root, i), "link_kinds"), *kind;
+        size_t at;
+        assert_true(json_is_array(kinds) && (json_array_size(kinds) > 0) == (i != BESIDE));
+        json_array_foreach(kinds, at, kind)
+            assert_in_range(json_number_value(json_object_get(kind, "busy")) * 1e6, 0, 1000000);
+    }
+    json_decref(root);
+}
+
 /* By how much an all-reduce takes longer beside a product, of its time alone. */
 static double growth(const char *args, int n_elem, const char *channels)
 {
@@ -244,6 +259,7 @@ int main(void)
         cmocka_unit_test(products_have_the_specified_bits),
         cmocka_unit_test(one_tile_takes_what_its_steps_take),
         cmocka_unit_test(beside_each_other_both_have_the_bits_they_have_alone),
+        cmocka_unit_test(no_link_is_busy_for_longer_than_its_row_takes),
         cmocka_unit_test(with_two_channels_an_all_reduce_takes_less_than_a_quarter_longer),
         cmocka_unit_test(one_channel_blocks_what_two_keep_apart),
         cmocka_unit_test(threads_make_no_difference),
