@@ -20,7 +20,7 @@ static inline void commit_hash(const struct worker *worker, struct lp_block *blo
 /* `events` more are final, the latest at `latest_ps`. */
 static inline void commit_count(struct worker *worker, uint64_t events, int64_t latest_ps)
 {
-    worker->now_ps = latest_ps > worker->now_ps ? latest_ps : worker->now_ps;
+    worker->reached_ps = latest_ps > worker->reached_ps ? latest_ps : worker->reached_ps;
     worker->committed += events;
 }
 

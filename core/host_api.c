@@ -414,8 +414,8 @@ int64_t cw_sim_now(const struct cw_sim *sim)
 {
     int64_t now_ps = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        if (sim->workers[i].now_ps > now_ps)
-            now_ps = sim->workers[i].now_ps;
+        if (worker_now_ps(&sim->workers[i]) > now_ps)
+            now_ps = worker_now_ps(&sim->workers[i]);
     return now_ps;
 }
 

@@ -98,7 +98,7 @@ static void take_figures(struct cw_snapshot *snapshot, const struct cw_sim *sim)
                          (worker->timewarp == NULL || worker->timewarp->undo_log.live == 0),
                      "worker %u has %llu pending events", (unsigned)i,
                      (unsigned long long)pending_count(&worker->pending));
-        snapshot->workers[i] = (struct snapshot_worker){.now_ps = worker->now_ps,
+        snapshot->workers[i] = (struct snapshot_worker){.now_ps = worker_now_ps(worker),
                                                         .committed = worker->committed,
                                                         .alive_max = worker->pool.alive_max};
     }
@@ -172,7 +172,7 @@ static int check_restored(const struct cw_sim *sim, const struct cw_snapshot *sn
 static void give_figures(struct worker *worker, const struct snapshot_worker *figures)
 {
     struct timewarp *const tw = worker->timewarp;
-    worker->now_ps = figures->now_ps;
+    worker->before_ps = figures->now_ps;
     worker->committed = worker->restored = figures->committed;
     worker->pool.alive_max = figures->alive_max;
     worker->pool.alive_below_max = (int64_t)figures->alive_max; /* none is alive */

@@ -112,7 +112,7 @@ void stats_tell_round(struct timewarp *tw)
 
 static struct cw_progress sequential_progress(struct cw_sim *sim)
 {
-    struct cw_progress progress = new_progress(sim, sim->workers[0].now_ps);
+    struct cw_progress progress = new_progress(sim, worker_now_ps(&sim->workers[0]));
     progress.events_committed = progress.events_processed = sim->workers[0].committed;
     return progress;
 }

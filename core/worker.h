@@ -69,7 +69,7 @@ struct worker {
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also sends that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
-    int64_t now_ps; /* time of the last committed event */
+    int64_t reached_ps; /* time of the latest event committed since worker_reach_anew() */
     uint64_t committed;
     struct event_pool pool;
     struct pending pending;
@@ -82,10 +82,24 @@ struct worker {
     struct handler_watch watch;
     double host_s;     /* wall time of this worker's part of the last cw_each_worker() */
     uint64_t restored; /* of `committed`: events that came with a snapshot (snapshot.c) */
+    int64_t before_ps; /* `reached_ps`, up to worker_reach_anew() */
     struct listened listened;
 };
 
 static inline struct worker *worker_of(struct cw_ctx *ctx) { return (struct worker *)(void *)ctx; }
+
+/* Time of the latest event that was ever committed here. */
+static inline int64_t worker_now_ps(const struct worker *worker)
+{
+    return worker->reached_ps > worker->before_ps ? worker->reached_ps : worker->before_ps;
+}
+
+/* From now on events may be committed here that are before those committed up to now. */
+static inline void worker_reach_anew(struct worker *worker)
+{
+    worker->before_ps = worker_now_ps(worker);
+    worker->reached_ps = INT64_MIN;
+}
 
 /* Sets the context for a call of the handler. `sends_max`: cw_config.sends_per_event_max. */
 static inline void worker_set_context(struct worker *worker, const struct lp_block *block,

@@ -15,6 +15,7 @@
 #include "core/simulation.h"
 #include "core/timewarp/fossil.h"
 #include "core/timewarp/gvt.h"
+#include "core/timewarp/promise.h"
 #include "core/timewarp/receive.h"
 #include "core/timewarp/rollback.h"
 #include "core/timewarp/timewarp.h"
@@ -469,9 +470,7 @@ static void migrate_take(struct timewarp *tw, struct migrate_slot *slot)
     take_events(tw);
     if (tw->index == 0 && !any_has_failed(sim))
         change_owners(tw);
-    tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = tw->gvt.now.time_ps;
-    /* release: as in promise_renew(); it is read again after step 4 only */
-    sync_store_release(&sim->slots[tw->index].promise_ps, (uint64_t)tw->promise.promised_ps);
+    promise_forget(tw, tw->gvt.now.time_ps); /* it is read again after step 4 only */
     slot->least = gvt_least_left(tw);
     end_step(tw, slot, MOVE_TAKEN);
 }

@@ -431,7 +431,7 @@ static unsigned handle_timed(struct timewarp *tw)
 /* The most safe events until the next look at the others. 0: this worker is held back. */
 static unsigned batch_most(struct timewarp *tw)
 {
-    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->now_ps);
+    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->reached_ps);
     const uint64_t credit = credit_left(&tw->credit, tw->links.sent_for_good);
     return credit < tw->throttle.batch ? (unsigned)credit : tw->throttle.batch;
 }

@@ -14,6 +14,7 @@
 #include "core/listen/listen.h"
 #include "core/simulation.h"
 #include "core/timewarp/gvt.h"
+#include "core/timewarp/promise.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/timewarp/lazy_cancel.h"
 #include "core/timewarp/stress.h"
@@ -142,14 +143,11 @@ static void forget_bounds(struct cw_sim *sim)
         struct timewarp *const tw = sim->workers[i].timewarp;
         struct gvt *const gvt = &tw->gvt;
         gvt->now = gvt->reported = (struct key){.time_ps = INT64_MIN};
-        gvt->safe_ps = INT64_MIN;
         gvt->over = tw->ended = false;
         tw->wait.last_looks = 0;
         tw->short_turns = has_short_turns(sim, &sim->workers[i]);
         links_forget_arrivals(&tw->links); /* all that was handled is committed */
-        credit_begin(&tw->credit, tw->links.sent_for_good);
-        tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
-        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN); /* no worker runs yet */
+        promise_forget(tw, INT64_MIN);     /* no worker runs yet */
     }
 }
 

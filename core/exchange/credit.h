@@ -9,8 +9,11 @@
  * bound allowed it. The messages of events that could be undone are bounded by the window
  * (throttle.h).
  *
- * I-CREDIT-1: of the first `settled` messages that were counted, each was sent by an event that is
- * not after GVT's time.
+ * When events change their workers, or are gathered, the count begins anew: a worker may then have
+ * events that are before those it has committed, and would wait for its own GVT.
+ *
+ * I-CREDIT-1: of the first `settled` messages that were counted since credit_begin(), each was sent
+ * by an event that is not after GVT's time.
  * I-CREDIT-2: when no event of a worker could be undone any more, the messages that were counted
  * are all messages that it has sent and not cancelled. A failed run may leave undone events that
  * keep their messages, and is exempt.
@@ -42,10 +45,11 @@ struct credit {
 /* `most` is as much as a 16th of the memory holds, if each worker sends as much. */
 void credit_init(struct credit *credit, uint64_t bytes_max, uint32_t workers);
 
-/* Nothing that was sent is ahead. `sent` here and below: messages of committed events, ever. */
+/* Nothing that was sent counts as ahead. `sent` here and below: messages of committed events, ever.
+ */
 void credit_begin(struct credit *credit, uint64_t sent);
 
-/* Before credit_left(). No committed event is after `reached_ps`. */
+/* Before credit_left(). No event that was committed since credit_begin() is after `reached_ps`. */
 void credit_note(struct credit *credit, uint64_t sent, int64_t reached_ps);
 
 /* GVT was computed. */

@@ -16,6 +16,7 @@
 #include "core/host/pin.h"
 #include "core/invariant.h"
 #include "core/simulation.h"
+#include "core/timewarp/promise.h"
 #include "core/timewarp/receive.h"
 #include "core/timewarp/timewarp.h"
 #include "core/timewarp/wait.h"
@@ -184,10 +185,7 @@ static void set_gathered(struct cw_sim *sim, bool gathered)
         tw->gathered = gathered;
         record_outbox_change_lanes(&tw->outbox);
         links_forget_arrivals(&tw->links); /* I-GATHER-2: nothing that could be undone has sent */
-        credit_begin(&tw->credit, tw->links.sent_for_good);
-        tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = INT64_MIN;
-        /* the other threads are parked: I-GATHER-1 */
-        sync_store_release(&sim->slots[i].promise_ps, (uint64_t)INT64_MIN);
+        promise_forget(tw, INT64_MIN);     /* the other threads are parked: I-GATHER-1 */
     }
 }
 

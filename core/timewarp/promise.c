@@ -11,6 +11,15 @@
 #include "core/timewarp/wait.h"
 #include "core/worker.h"
 
+void promise_forget(struct timewarp *tw, int64_t bound_ps)
+{
+    tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = bound_ps;
+    credit_begin(&tw->credit, tw->links.sent_for_good);
+    worker_reach_anew(tw->worker);
+    /* release: as in promise_renew() */
+    sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)bound_ps);
+}
+
 /* The safe bound that the promises give of those workers that may send to this one; no other can
  * hold it up. Notes the worker that limits it: of several, the last one after this worker in the
  * order in which cores take turns. */

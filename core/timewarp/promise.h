@@ -38,6 +38,11 @@
 
 struct timewarp;
 
+/* The bounds of this worker no longer hold: events were injected, or have changed their workers. It
+ * promises bound_ps, and no message that it has sent counts as ahead of GVT
+ * (core/exchange/credit.h). While no other worker reads the promise. */
+void promise_forget(struct timewarp *tw, int64_t bound_ps);
+
 /* Reads the others' promises, takes the messages that have arrived, and raises the safe bound.
  * Returns whether it has risen. */
 bool promise_look(struct timewarp *tw);

@@ -1,11 +1,13 @@
 /*
  * credit.pml: core/exchange/credit.c in two workers' turns. Each worker has own events at the times 0
  * to TIMES - 1, each of which sends MANY messages to the other worker, to arrive DELAY later. With
- * -DONE_WAY worker 1 has none, and nothing but its credit holds worker 0 up.
+ * -DONE_WAY worker 1 has none, and nothing but its credit holds worker 0 up. With -DMOVE worker 1's
+ * events send to worker 1 itself, so nothing else holds worker 0 up either, and at any time after a
+ * round they may move to worker 0, which may have gone on beyond them.
  *
  * Claims: a worker that handles an event has fewer than CREDIT messages ahead of GVT; each one that
- * is settled comes from an event that is not after GVT (I-CREDIT-1); when nothing can go on any more,
- * all events have been handled.
+ * is settled comes from an event that is not after GVT (I-CREDIT-1), but for those that were ahead
+ * when the events moved; when nothing can go on any more, all events have been handled.
  *
  * An event is a step; so is a round of GVT, and each worker's taking of its result. Messages are
  * received as they are sent, and a promise is the least pending time: mailbox.pml, gvt.pml and
@@ -17,6 +19,8 @@
  *   BUG_MARK_EARLY    a mark is settled before GVT has come to its time
  *   BUG_MARK_OLD      a mark has the time of the last mark
  *   BUG_NO_BOUND      no worker is held back
+ *   BUG_MOVE_COUNTS   with -DMOVE: messages from before the move still count
+ *   BUG_MOVE_REACHED  with -DMOVE: so does the time of the events that have sent them
  */
 #ifndef TIMES
 #define TIMES 4
@@ -26,6 +30,9 @@
 #endif
 #ifndef MANY
 #define MANY 2
+#endif
+#ifndef MORE
+#define MORE MANY            /* MOVE: messages of each event of the part that moves */
 #endif
 #define CREDIT 3
 #ifdef BUG_FAR_APART
@@ -45,11 +52,18 @@ byte mark_reached[2], mark_sent[2]; /* the one mark; more marks only settle soon
 bool marked[2];
 byte now;                    /* the result of the last round */
 byte gvt[2];                 /* as a worker has taken it */
+byte part = NEVER;           /* MOVE: the next event that worker 0 has of worker 1's part */
+byte forgiven[2];            /* MOVE: messages that were ahead when it moved */
+bool moved;
 bool poked[2];               /* the other worker has done something since this one found nothing */
 
 inline least_of(w, result)
 {
     result = own[w];
+    if
+    :: w == 0 && part < result -> result = part
+    :: else
+    fi;
     for (k : 0 .. LAST) {
         if
         :: inbox[AT(w, k)] > 0 && k < result -> result = k
@@ -62,7 +76,7 @@ inline least_of(w, result)
 inline note(w, t)
 {
 #ifndef BUG_MARK_OLD
-    reached[w] = t;
+    reached[w] = (t > reached[w] -> t : reached[w]);
 #endif
     if
     :: !marked[w] && sent[w] - settled[w] >= APART ->
@@ -72,7 +86,7 @@ inline note(w, t)
     :: else
     fi;
 #ifdef BUG_MARK_OLD
-    reached[w] = t
+    reached[w] = (t > reached[w] -> t : reached[w])
 #endif
 }
 
@@ -94,8 +108,28 @@ inline settle(w)
         :: else
         fi
     }
-    assert(settled[w] <= sum);
+    assert(settled[w] <= sum + forgiven[w]);
     k = 0; sum = 0
+}
+
+/* Worker 1's part moves to worker 0. Both know GVT, and messages that are pending stay. */
+inline move()
+{
+    moved = true;
+    part = own[1]; own[1] = NEVER;
+    for (k : 0 .. LAST) {
+        if
+        :: k > now -> forgiven[0] = forgiven[0] + sent_at[AT(0, k)]
+        :: else
+        fi
+    }
+    k = 0;
+#ifndef BUG_MOVE_COUNTS
+    settled[0] = sent[0]; marked[0] = false;
+#endif
+#ifndef BUG_MOVE_REACHED
+    reached[0] = 0
+#endif
 }
 
 inline handle(w, t)
@@ -107,14 +141,29 @@ inline handle(w, t)
         :: else
         fi
     }
-    assert(sum < CREDIT);
+    assert(sum < CREDIT + forgiven[w]);
     k = 0; sum = 0;
     if
+#ifdef MOVE
+    :: w == 1 && own[1] == t ->
+        own[1] = (t + 1 < TIMES -> t + 1 : NEVER);
+        inbox[AT(1, t + DELAY)] = inbox[AT(1, t + DELAY)] + MORE
+    :: w == 0 && (own[0] == t || part == t) ->
+        if
+        :: part == t -> part = (t + 1 < TIMES -> t + 1 : NEVER); sum = MORE
+        :: else -> own[0] = (t + 1 < TIMES -> t + 1 : NEVER); sum = MANY
+        fi;
+        inbox[AT(1, t + DELAY)] = inbox[AT(1, t + DELAY)] + sum;
+        sent_at[AT(0, t)] = sent_at[AT(0, t)] + sum;
+        sent[0] = sent[0] + sum;
+        sum = 0
+#else
     :: own[w] == t ->
         own[w] = (t + 1 < TIMES -> t + 1 : NEVER);
         inbox[AT(peer, t + DELAY)] = inbox[AT(peer, t + DELAY)] + MANY;
         sent_at[AT(w, t)] = sent_at[AT(w, t)] + MANY;
         sent[w] = sent[w] + MANY
+#endif
     :: else -> inbox[AT(w, t)]--
     fi;
     note(w, t)
@@ -134,13 +183,20 @@ proctype worker(byte w)
         if
         :: least == NEVER && other == NEVER -> poked[peer] = true; break
         :: gvt[w] != now -> gvt[w] = now; settle(w)
+#ifdef MOVE
+        :: w == 1 && !moved && gvt[0] == now && gvt[1] == now && own[1] != NEVER -> move()
+#endif
         :: least != NEVER && !held &&
-#ifdef ONE_WAY
+#if defined(ONE_WAY) || defined(MOVE)
                (w == 0 || least < other + DELAY || least <= gvt[w]) ->
 #else
                (least < other + DELAY || least <= gvt[w]) ->
 #endif
             handle(w, least)
+#ifndef BUG_NO_ROUND
+        :: held && gvt[w] == now && marked[w] && mark_reached[w] <= now ->
+            settle(w) /* another round finds the same GVT */
+#endif
         :: gvt[w] == now && now < (least < other -> least : other) &&
 #ifdef BUG_NO_ROUND
                !held &&

@@ -122,8 +122,14 @@ check holds credit
 check holds credit -DONE_WAY
 check holds credit -DDELAY=3
 check holds credit -DMANY=1 -DTIMES=6
+check holds credit -DMOVE
+check holds credit -DMOVE -DDELAY=3
+check holds credit -DMOVE -DMANY=1 -DMORE=3
 for bug in FAR_APART NO_ROUND MARK_EARLY MARK_OLD NO_BOUND; do
     check fails credit "-DBUG_$bug"
+done
+for bug in MOVE_COUNTS MOVE_REACHED; do
+    check fails credit -DMOVE -DMANY=1 -DMORE=3 "-DBUG_$bug"
 done
 check holds handover
 check holds handover -DFORWARDS=1

@@ -149,6 +149,74 @@ static void a_fast_sender_is_held_back_before_its_messages_fill_the_memory(void 
     }
 }
 
+/* ---- a part that is behind its new worker ---------------------------------------------------- */
+
+enum { SENDERS = 2, CHAIN = 2000, LOOKS_MAX = 100000 };
+
+/* LPs 0 and 1 each send to LP 2, and to none else. */
+static void send_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    ++*CW_MUT(ctx, (const uint64_t *)state);
+    if (event->lp == SENDERS)
+        return;
+    cw_send(ctx, SENDERS, DELAY_PS, 1, event->lp, CHAIN + 1 + event->number, NULL, 0);
+    if (event->number < CHAIN)
+        cw_send(ctx, event->lp, STEP_PS, 0, event->lp, event->number + 1, NULL, 0);
+}
+
+static void inject_senders(struct cw_sim *sim)
+{
+    struct cw_error error;
+    for (uint32_t lp = 0; lp < SENDERS; lp++)
+        assert_int_equal(cw_inject(sim, lp, 0, 0, lp, 0, NULL, 0, &error), CW_OK);
+}
+
+static void delays_to_the_receiver(void *arg, const uint32_t *lp_worker, uint32_t workers,
+                                   int64_t *least_ps)
+{
+    (void)arg;
+    for (uint32_t i = 0; i < workers * workers; i++)
+        least_ps[i] = CW_TIME_MAX;
+    for (uint32_t lp = 0; lp < SENDERS; lp++)
+        if (lp_worker[lp] != lp_worker[SENDERS])
+            least_ps[lp_worker[lp] * workers + lp_worker[SENDERS]] = DELAY_PS;
+}
+
+static bool has_looked_too_often(void *arg) { return ++*(uint64_t *)arg > LOOKS_MAX; }
+
+/* A sender that nothing holds up but its credit has sent all that it may. Then the other sender
+ * moves to its worker, with events that come before those that the worker has committed. */
+static void a_worker_that_ran_ahead_goes_on_with_parts_that_are_behind(void **state)
+{
+    (void)state;
+    static const uint32_t lp_part[] = {0, 1, 2}, lp_worker[] = {0, 1, 1};
+    const int64_t least_ps[] = {0, DELAY_PS, CW_TIME_MAX, 0};
+    uint64_t looks = 0;
+    const struct cw_model model = {.name = "senders",
+                                   .lp_count = SENDERS + 1,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = send_on};
+    struct cw_config config = {.worker_count = 1, .end_ps = CW_TIME_MAX};
+    const uint64_t hash = run_model(&model, &config, inject_senders).trace_hash;
+    config = (struct cw_config){.worker_count = 2,
+                                .thread_count = 1,
+                                .lp_part = lp_part,
+                                .lp_worker = lp_worker,
+                                .least_delay_ps = least_ps,
+                                .least_delays = delays_to_the_receiver,
+                                .balance = CW_BALANCE_RANDOM,
+                                .memory_bytes_max = 2 * MIB,
+                                .stop = has_looked_too_often,
+                                .stop_arg = &looks,
+                                .end_ps = CW_TIME_MAX};
+    for (config.stress_seed = 1; config.stress_seed <= 8; config.stress_seed++)
+        for (config.sync = CW_CONSERVATIVE; config.sync <= CW_ADAPTIVE; config.sync++) {
+            looks = 0;
+            assert_true(run_model(&model, &config, inject_senders).trace_hash == hash);
+        }
+}
+
 /* ---- records of speculation ------------------------------------------------------------------ */
 
 enum { RECORDED_LPS = 8, RECORDS = 20, RECORDED_STEPS = 300 };
@@ -310,6 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fast_sender_is_held_back_before_its_messages_fill_the_memory),
+        cmocka_unit_test(a_worker_that_ran_ahead_goes_on_with_parts_that_are_behind),
         cmocka_unit_test(speculation_that_finds_no_memory_is_undone),
         cmocka_unit_test(the_credit_is_a_share_of_the_memory),
         cmocka_unit_test(what_gvt_has_passed_is_settled),
