@@ -14,10 +14,14 @@
 void promise_forget(struct timewarp *tw, int64_t bound_ps)
 {
     tw->gvt.safe_ps = tw->promise.promised_ps = tw->collected_ps = bound_ps;
-    credit_begin(&tw->credit, tw->links.sent_for_good);
-    worker_reach_anew(tw->worker);
     /* release: as in promise_renew() */
     sync_store_release(&tw->worker->sim->slots[tw->index].promise_ps, (uint64_t)bound_ps);
+}
+
+void promise_count_anew(struct timewarp *tw)
+{
+    credit_begin(&tw->credit, tw->links.sent_for_good);
+    worker_reach_anew(tw->worker);
 }
 
 /* The safe bound that the promises give of those workers that may send to this one; no other can

@@ -39,9 +39,11 @@
 struct timewarp;
 
 /* The bounds of this worker no longer hold: events were injected, or have changed their workers. It
- * promises bound_ps, and no message that it has sent counts as ahead of GVT
- * (core/exchange/credit.h). While no other worker reads the promise. */
+ * promises bound_ps. While no other worker reads the promise. */
 void promise_forget(struct timewarp *tw, int64_t bound_ps);
+/* Nor does its credit: no message that it has sent counts as ahead of GVT (core/exchange/credit.h).
+ */
+void promise_count_anew(struct timewarp *tw);
 
 /* Reads the others' promises, takes the messages that have arrived, and raises the safe bound.
  * Returns whether it has risen. */
