@@ -20,22 +20,28 @@ int ccl_refuse(struct ccl_refusal *refusal, const char *key, const char *wrong, 
     return CW_USAGE;
 }
 
+/* Behind what the text has already. */
+__attribute__((format(printf, 3, 0))) static void append(char *text, size_t bytes,
+                                                         const char *format, va_list args)
+{
+    const size_t used = strlen(text);
+    vsnprintf(text + used, bytes - used, format, args);
+}
+
 int ccl_legal(struct ccl_refusal *refusal, const char *format, ...)
 {
-    const size_t used = strlen(refusal->legal);
     va_list args;
     va_start(args, format);
-    vsnprintf(refusal->legal + used, sizeof refusal->legal - used, format, args);
+    append(refusal->legal, sizeof refusal->legal, format, args);
     va_end(args);
     return CW_USAGE;
 }
 
 int ccl_advise(struct ccl_refusal *refusal, const char *format, ...)
 {
-    const size_t used = strlen(refusal->advice);
     va_list args;
     va_start(args, format);
-    vsnprintf(refusal->advice + used, sizeof refusal->advice - used, format, args);
+    append(refusal->advice, sizeof refusal->advice, format, args);
     va_end(args);
     return CW_USAGE;
 }

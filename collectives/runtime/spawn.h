@@ -57,8 +57,7 @@ int ahbm_current_device(void);
 void accelerator_set_device_index(int sip);
 int accelerator_current_device_index(void);
 
-/* ---- for functions that work on the current rank
- * ----------------------------------------------------- */
+/* ---- for functions that work on the current rank --------------------------------------------- */
 
 bool mp_in_worker(void);
 /* The calling worker's rank, in a process group or not; 0 outside of workers. */

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { ARGS_MAX = 256 };
+enum { ARGS_MAX = 256, LINE_BYTES = 4096 };
 
 static char *read_all(FILE *file)
 {
@@ -92,6 +92,12 @@ static size_t split(char *line, const char **args)
     return count;
 }
 
+static void format_line(char line[LINE_BYTES], const char *format, va_list args)
+{
+    const int n = vsnprintf(line, LINE_BYTES, format, args);
+    assert_true(n > 0 && n < LINE_BYTES);
+}
+
 static struct run_output run_checked(int exit_code, char *line, FILE *out)
 {
     const char *args[ARGS_MAX + 1];
@@ -107,32 +113,33 @@ static struct run_output run_checked(int exit_code, char *line, FILE *out)
 
 struct run_output run_line(int exit_code, const char *format, ...)
 {
-    char line[4096];
+    char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
-    assert_true(vsnprintf(line, sizeof line, format, args) < (int)sizeof line);
+    format_line(line, format, args);
     va_end(args);
     return run_checked(exit_code, line, tmpfile());
 }
 
 struct run_output run_to_full_disk(int exit_code, const char *format, ...)
 {
-    char line[4096];
+    char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
-    assert_true(vsnprintf(line, sizeof line, format, args) < (int)sizeof line);
+    format_line(line, format, args);
     va_end(args);
     return run_checked(exit_code, line, fopen("/dev/full", "r+"));
 }
 
 json_t *run_json(const char *format, ...)
 {
-    char line[4096];
+    char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
-    const int n = vsnprintf(line, sizeof line - 16, format, args);
+    format_line(line, format, args);
     va_end(args);
-    assert_true(n > 0 && n < (int)sizeof line - 16);
+    const size_t n = strlen(line);
+    assert_true(n + sizeof " --json -" <= sizeof line);
     memcpy(line + n, " --json -", sizeof " --json -");
     struct run_output output = run_checked(0, line, tmpfile());
     json_error_t error;

@@ -359,6 +359,21 @@ void machine_start(struct machine *m)
         fail_msg("%s", m->error.text);
 }
 
+struct machine *started_with_puts(enum hw_contention contention)
+{
+    struct machine *const m = machine_with_puts(1, 1);
+    m->hw.contention = contention;
+    machine_start(m);
+    return m;
+}
+
+struct machine *machine_with_puts(uint32_t sips, uint32_t cube_w)
+{
+    struct machine *const m = small_machine(sips, cube_w, 1);
+    m->config.peers = 8;
+    return m;
+}
+
 void machine_free(struct machine *m)
 {
     lp_system_free(m->system);

@@ -187,6 +187,8 @@ struct lp_config default_queues(void);
 
 /* `sips` SIPs in a ring, of w x h cubes; see DELAY() for PE_MATH. Freed by machine_free(). */
 struct machine *small_machine(uint32_t sips, uint32_t cube_w, uint32_t cube_h);
+/* The same, in a row; its PEs may put to eight others and notify them. */
+struct machine *machine_with_puts(uint32_t sips, uint32_t cube_w);
 void machine_free(struct machine *m);
 
 /* The install plan that the test's settings ask for. */
@@ -196,6 +198,8 @@ bool machine_build(struct machine *m);
 /* The same, and installs its queues. */
 bool machine_try_start(struct machine *m);
 void machine_start(struct machine *m); /* the same; a failure fails the test */
+/* One cube whose PEs may put to each other, started. */
+struct machine *started_with_puts(enum hw_contention contention);
 
 /* After a drain: the data pass has executed everything. Fails the test otherwise. */
 void machine_settle_data(struct machine *m);

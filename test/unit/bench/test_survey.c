@@ -2,12 +2,7 @@
  * test_survey.c: results become rows, axes and series; they are said in words; whatever a file
  * holds stays text in a page, in JSON and in CSV; ticks of charts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/support/test_survey_support.h"
 
 #include <math.h>
 #include <sqlite3.h>
@@ -19,10 +14,8 @@
 #include "bench/report/page.h"
 #include "bench/survey/say.h"
 #include "bench/report/sheet.h"
-#include "bench/survey/survey_finish.h"
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_read.h"
-#include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"
 #include "bench/survey/words.h"
 
@@ -33,7 +26,6 @@ static void add_result(struct survey *survey, const char *label, const char *alg
                        double time_ns, int shards, const char *more)
 {
     char text[TEXT_BYTES];
-    struct cw_error error = {.exit_code = CW_OK};
     const char *const row = "{\"collective\": \"all_reduce\", \"algorithm\": \"%s\", \"bytes\": %d,"
                             " \"bytes_per_rank\": %d, \"shards_per_rank\": %d, \"time_ns\": %.3f,"
                             " \"bound_ns\": 100.0, \"algbw_gbs\": 1.5, \"wrong\": 0,"
@@ -48,29 +40,7 @@ static void add_result(struct survey *survey, const char *label, const char *alg
              " 4}, \"engine\": {\"events_committed\": 7, \"setup_s\": 0.5, \"run_s\": 1.5},"
              " \"results\": [%s, %s]%s}",
              algorithm, first, second, more);
-    json_t *const document = survey_keep(survey, json_loads(text, 0, NULL));
-    assert_non_null(document);
-    struct survey_point *const point = survey_point_add(survey, label, label);
-    assert_int_equal(survey_result_fill(survey, point, document, &error), CW_OK);
-}
-
-static void finish(struct survey *survey)
-{
-    struct cw_error error = {.exit_code = CW_OK};
-    assert_int_equal(survey_finish(survey, &error), CW_OK);
-}
-
-/* The text that a writer makes; the caller's. */
-static char *written(int (*write)(FILE *, struct survey *, struct cw_error *),
-                     struct survey *survey)
-{
-    struct cw_error error = {.exit_code = CW_OK};
-    char *text = NULL;
-    size_t bytes;
-    FILE *const file = open_memstream(&text, &bytes);
-    assert_int_equal(write(file, survey, &error), CW_OK);
-    assert_int_equal(fclose(file), 0);
-    return text;
+    add_document(survey, label, text);
 }
 
 /* ---- axes and series ------------------------------------------------------------------------- */
@@ -235,14 +205,6 @@ static void a_result_of_another_schema_is_refused(void **state)
 }
 
 /* ---- studies, logs, histories ---------------------------------------------------------------- */
-
-static void fill_database(const char *path, const char *statements)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
 
 static void a_study_has_its_axes_its_failures_and_what_is_still_to_run(void **state)
 {

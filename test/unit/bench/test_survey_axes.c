@@ -2,14 +2,8 @@
  * test_survey_axes.c: which axes a report has, which values stand on them, and what its summary
  * says of them: sizes of studies, values without rows, parts of studies, axes that rows lack.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test/support/test_survey_support.h"
 
-#include <cmocka.h>
-
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +11,6 @@
 
 #include "bench/report/page.h"
 #include "bench/report/plots.h"
-#include "bench/survey/survey_finish.h"
-#include "bench/survey/survey_result.h"
 #include "bench/survey/survey_study.h"
 #include "bench/survey/words.h"
 
@@ -27,27 +19,18 @@ enum { TEXT_BYTES = 4096 };
 #define ROW(collective, bytes, time_ns, more)                                                      \
     "{\"collective\": \"" collective "\", \"dtype\": \"f16\", \"bytes\": " bytes                   \
     ", \"time_ns\": " time_ns more "}"
+#define ROWS(a, b) a ", " b
 
 /* A result of one algorithm with the rows of a list. */
 static void add_result(struct survey *survey, const char *label, const char *algorithm,
                        const char *provenance, const char *rows)
 {
     char text[TEXT_BYTES];
-    struct cw_error error = {.exit_code = CW_OK};
     snprintf(text, sizeof text,
              "{\"schema\": \"cubewarp.run/1\", \"algorithm\": \"%s\", \"provenance\": {%s},"
              " \"results\": [%s]}",
              algorithm, provenance, rows);
-    json_t *const document = survey_keep(survey, json_loads(text, 0, NULL));
-    assert_non_null(document);
-    struct survey_point *const point = survey_point_add(survey, label, label);
-    assert_int_equal(survey_result_fill(survey, point, document, &error), CW_OK);
-}
-
-static void finish(struct survey *survey)
-{
-    struct cw_error error = {.exit_code = CW_OK};
-    assert_int_equal(survey_finish(survey, &error), CW_OK);
+    add_document(survey, label, text);
 }
 
 /* Whether a sentence of the summary has a text. */
@@ -66,18 +49,14 @@ static void read_study(struct survey *survey, const char *head, const char *stat
 {
     char path[] = "/tmp/cubewarp-survey-XXXXXX";
     struct cw_error error = {.exit_code = CW_OK};
-    sqlite3 *db;
     close(mkstemp(path));
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    const char *const all[] = {
-        "CREATE TABLE study (name, about, created, version, commit_id, points, shard, shards);"
-        "CREATE TABLE point (id, ordinal, digest, label, command, state, tries, seconds, exit_code,"
-        " message, result);"
-        "CREATE TABLE axis (point, position, name, value);",
-        head, statements};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        assert_int_equal(sqlite3_exec(db, all[i], NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fill_database(path, "CREATE TABLE study (name, about, created, version, commit_id, points, "
+                        "shard, shards);"
+                        "CREATE TABLE point (id, ordinal, digest, label, command, state, tries, "
+                        "seconds, exit_code, message, result);"
+                        "CREATE TABLE axis (point, position, name, value);");
+    fill_database(path, head);
+    fill_database(path, statements);
     assert_int_equal(survey_study_read(survey, path, &error), CW_OK);
     unlink(path);
 }
@@ -167,25 +146,18 @@ static void parts_of_a_study_count_their_own_points(void **state)
 
 /* ---- rows that lack an axis ------------------------------------------------------------------ */
 
+#define SHARDED(bytes_per_rank) ", \"bytes_per_rank\": " bytes_per_rank ", \"shards_per_rank\": 16"
+
 /* A product beside an all-reduce: it has no bytes per rank. */
 static void sizes_per_rank_that_rows_lack_are_not_the_axis(void **state)
 {
     (void)state;
     struct survey survey;
     survey_init(&survey);
-    add_result(
-        &survey, "a", "ring", "",
-        ROW("all_reduce", "1024", "10",
-            ", \"bytes_per_rank\": 16384, \"shards_per_rank\": 16") ", " ROW("all_reduce", "2048",
-                                                                             "20",
-                                                                             ", "
-                                                                             "\"bytes_per_rank\": "
-                                                                             "32768, "
-                                                                             "\"shards_per_rank\": "
-                                                                             "16") ", " ROW("gemm",
-                                                                                            "4096",
-                                                                                            "30",
-                                                                                            ""));
+    add_result(&survey, "a", "ring", "",
+               ROWS(ROWS(ROW("all_reduce", "1024", "10", SHARDED("16384")),
+                         ROW("all_reduce", "2048", "20", SHARDED("32768"))),
+                    ROW("gemm", "4096", "30", "")));
     finish(&survey);
     assert_string_equal(survey.axes[survey.x].name, "bytes");
     survey_free(&survey);
@@ -249,10 +221,10 @@ static void machines_that_change_with_the_algorithm_are_told(void **state)
     struct survey survey;
     survey_init(&survey);
     add_result(&survey, "a", "ring", "\"changed\": {\"system.sips.count\": \"16\"}",
-               ROW("c", "1024", "10", "") ", " ROW("c", "2048", "10", ""));
+               ROWS(ROW("c", "1024", "10", ""), ROW("c", "2048", "10", "")));
     add_result(&survey, "b", "torus",
                "\"changed\": {\"system.sips.count\": \"64\", \"defaults.n_slots\": \"8\"}",
-               ROW("c", "1024", "10", "") ", " ROW("c", "2048", "10", ""));
+               ROWS(ROW("c", "1024", "10", ""), ROW("c", "2048", "10", "")));
     finish(&survey);
     assert_true(says(&survey, "Varied: algorithm (ring, torus); bytes per shard (1 KiB, 2 KiB)."));
     assert_true(
@@ -280,8 +252,9 @@ static void rows_without_a_bound_are_not_the_furthest_from_it(void **state)
     size_t rows[4];
     survey_init(&survey);
     add_result(&survey, "a", "ring", "",
-               ROW("c", "1024", "100", ", \"bound_ns\": 90") ", " ROW(
-                   "c", "2048", "100", ", \"bound_ns\": 20") ", " ROW("d", "1024", "9000", ""));
+               ROWS(ROWS(ROW("c", "1024", "100", ", \"bound_ns\": 90"),
+                         ROW("c", "2048", "100", ", \"bound_ns\": 20")),
+                    ROW("d", "1024", "9000", "")));
     finish(&survey);
     assert_int_equal(words_slowest(&survey, rows, 4), 2);
     assert_int_equal(rows[0], 1);
@@ -295,17 +268,11 @@ static void values_of_axes_are_exact_in_a_page(void **state)
 {
     (void)state;
     struct survey survey;
-    struct cw_error error = {.exit_code = CW_OK};
-    char *text = NULL;
-    size_t bytes = 0;
     survey_init(&survey);
     add_result(&survey, "a", "ring", "",
-               ROW("c", "17179869184", "10", "") ", " ROW("c", "34359738368", "20", ""));
+               ROWS(ROW("c", "17179869184", "10", ""), ROW("c", "34359738368", "20", "")));
     finish(&survey);
-    FILE *const out = open_memstream(&text, &bytes);
-    assert_non_null(out);
-    assert_int_equal(page_write(out, &survey, &error), CW_OK);
-    fclose(out);
+    char *const text = written(page_write, &survey);
     assert_non_null(strstr(text, "\"values\":[17179869184,34359738368]"));
     free(text);
     survey_free(&survey);

@@ -1,7 +1,8 @@
 /*
- * test_lp_one_sided.c: puts, reducing puts and notifications (hw/HARDWARE.md, "Timing of a
- * transfer", "Blocks of a PE"; lp/QUEUES.md, "One-sided operations"): their costs, the times at
- * which they become visible, and their order (I-PUT-1).
+ * test_lp_one_sided.c: puts and reducing puts (hw/HARDWARE.md, "Timing of a transfer", "Blocks of a
+ * PE"; lp/QUEUES.md, "One-sided operations"): their costs, the times at which they become visible,
+ * and their order among each other and with notifications (I-PUT-1). Notifications alone:
+ * test_lp_notify.c.
  *
  * A put from PE 0, worked out by hand (in ns), n bytes:
  *     issue      pe_cpu 2 + pe_ipcq 2                                                      4.000
@@ -26,22 +27,7 @@ enum { ISSUE = 4000, WIRE = 1000 };
 enum { FROM_TCM = 0, FROM_HBM = 46030, FROM_SRAM = 9020 };
 enum { TO_PE_1 = 9010, TO_CUBE = 20100, TO_SIP = 122220, HOP = 1030 };
 enum { INTO_TCM = 1001, INTO_HBM = 41015, INTO_SRAM = 4010 };
-
-/* A machine whose PEs know up to eight others. */
-static struct machine *machine_with_puts(uint32_t sips, uint32_t cube_w)
-{
-    struct machine *m = small_machine(sips, cube_w, 1);
-    m->config.peers = 8;
-    return m;
-}
-
-static struct machine *started(enum hw_contention contention)
-{
-    struct machine *m = machine_with_puts(1, 1);
-    m->hw.contention = contention;
-    machine_start(m);
-    return m;
-}
+enum { NOTIFIED = ISSUE + 125 + TO_PE_1 + WIRE }; /* 14.135: 16 bytes, no memory leg */
 
 /* When the n-th put that landed at a PE became visible, since `from` began to put. */
 static int64_t landed_ps(const struct machine *m, uint32_t pe, uint32_t n, uint32_t from)
@@ -116,7 +102,7 @@ static void a_put_is_visible_when_its_last_byte_is_in_the_memory(void **state)
 static void a_put_from_sram_fetches_it_over_the_noc(void **state)
 {
     (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    struct machine *m = started_with_puts(HW_CONTENTION_MESSAGE);
     RUN(m, {7, (const struct line[]){PUT(6, TCM(0), SRAM(0), 16), DONE}});
     assert_int_equal(landed_ps(m, 6, 0, 7), ISSUE + FROM_SRAM + 4 * HOP + TO_PE_1 + INTO_TCM + 125);
     machine_free(m);
@@ -125,7 +111,7 @@ static void a_put_from_sram_fetches_it_over_the_noc(void **state)
 static void a_received_tile_can_be_put(void **state)
 {
     (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    struct machine *m = started_with_puts(HW_CONTENTION_MESSAGE);
     RUN(m, {0, (const struct line[]){SEND(HW_DIR_INTRA_E, 16), DONE}},
         {1, (const struct line[]){RECV(HW_DIR_INTRA_W, 16), PUT_TILE(0, TCM(64), 16), DONE}});
     const struct lp_op *put = nth(m, 1, LP_OP_PUT, 0);
@@ -201,7 +187,7 @@ static void the_reduce_unit_is_one_more_link(void **state)
             const struct line put[] = {LINE(DO_PUT_REDUCE, .peer = 1, .n = 4096, .src = TCM(0),
                                             .dst = {.space = space_of[into]}),
                                        DONE};
-            struct machine *fast = started(c), *slow = machine_with_puts(1, 1);
+            struct machine *fast = started_with_puts(c), *slow = machine_with_puts(1, 1);
             slow->hw.contention = c;
             slow->hw.dma_reduce = per_ns(32, 1);
             machine_start(slow);
@@ -278,149 +264,6 @@ static void each_pe_has_a_reduce_unit_of_its_own(void **state)
     machine_free(m);
 }
 
-/* ---- notify and wait_notify ------------------------------------------------------------------ */
-
-enum { NOTIFIED = ISSUE + 125 + TO_PE_1 + WIRE }; /* 14.135: 16 bytes, no memory leg */
-
-static void a_notification_is_16_bytes_to_pe_ipcq(void **state)
-{
-    (void)state;
-    for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
-        struct machine *m = started(c);
-        RUN(m, {0, (const struct line[]){DELAY(50), NOTIFY(1, 3), DONE}},
-            {1, (const struct line[]){WAIT_NOTIFY(0, 3), DONE}});
-        const struct lp_op *notify = nth(m, 0, LP_OP_NOTIFY, 0),
-                           *wait = nth(m, 1, LP_OP_WAIT_NOTIFY, 0);
-        assert_int_equal(took(notify), ISSUE);
-        assert_int_equal(start_of(m, wait), 0);
-        assert_int_equal(end_of(m, wait), 50000 + NOTIFIED);
-        assert_int_equal(notify->peer, 1);
-        assert_int_equal(notify->dir, 3);
-        assert_int_equal(wait->peer, 0);
-        assert_int_equal(wait->dir, 3);
-        machine_free(m);
-    }
-}
-
-static void a_notification_that_is_there_costs_pe_cpu(void **state)
-{
-    (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
-    RUN(m, {0, (const struct line[]){NOTIFY(1, 0), NOTIFY(1, 0), DONE}},
-        {1, (const struct line[]){DELAY(100), WAIT_NOTIFY(0, 0), WAIT_NOTIFY(0, 0), DONE}});
-    assert_int_equal(took(nth(m, 1, LP_OP_WAIT_NOTIFY, 0)), 2000);
-    assert_int_equal(took(nth(m, 1, LP_OP_WAIT_NOTIFY, 1)), 2000);
-    machine_free(m);
-}
-
-/* It looks at 2 + k x 20, and sees a notification that comes exactly then. */
-static void a_polling_waiter_looks_at_whole_intervals(void **state)
-{
-    (void)state;
-    for (int64_t late = 0; late <= 1; late++) {
-        struct machine *m = machine_with_puts(1, 1);
-        m->config.poll = true;
-        m->hw.ipcq_wire_ps = 865 + late; /* 4 + .125 + 9.010 + .865 = 14 */
-        machine_start(m);
-        RUN(m, {0, (const struct line[]){DELAY(28), NOTIFY(1, 1), DONE}},
-            {1, (const struct line[]){WAIT_NOTIFY(0, 1), DONE}});
-        assert_int_equal(end_of(m, nth(m, 1, LP_OP_WAIT_NOTIFY, 0)), 42000 + late * 20000);
-        machine_free(m);
-    }
-}
-
-static void notifications_of_other_peers_and_tags_are_not_taken(void **state)
-{
-    (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
-    RUN(m, {0, (const struct line[]){NOTIFY(1, 1), NOTIFY(1, 2), DONE}},
-        {2, (const struct line[]){NOTIFY(1, 0), DELAY(200), NOTIFY(1, 1), DONE}},
-        {1, (const struct line[]){WAIT_NOTIFY(2, 1), WAIT_NOTIFY(0, 2), WAIT_NOTIFY(2, 0),
-                                  WAIT_NOTIFY(0, 1), DONE}});
-    const struct lp_op *from_2 = nth(m, 2, LP_OP_NOTIFY, 1);
-    assert_int_equal(nth(m, 1, LP_OP_WAIT_NOTIFY, 0)->t_end_ps,
-                     from_2->t_start_ps + NOTIFIED + HOP);
-    for (uint32_t i = 1; i < 4; i++)
-        assert_int_equal(took(nth(m, 1, LP_OP_WAIT_NOTIFY, i)), 2000);
-    machine_free(m);
-}
-
-/* More of them than a byte counts, before the first is consumed. */
-static void no_notification_is_lost_however_many_wait(void **state)
-{
-    (void)state;
-    enum { MANY = 300 };
-    static struct line notify[MANY + 1], wait[MANY + 2];
-    for (uint32_t i = 0; i < MANY; i++) {
-        notify[i] = (struct line)NOTIFY(1, 2);
-        wait[i + 1] = (struct line)WAIT_NOTIFY(0, 2);
-    }
-    wait[0] = (struct line)DELAY(5000);
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
-    RUN(m, {0, notify}, {1, wait});
-    for (uint32_t i = 0; i < MANY; i++)
-        assert_int_equal(end_of(m, nth(m, 1, LP_OP_WAIT_NOTIFY, i)), 5000000 + (i + 1) * 2000);
-    machine_free(m);
-}
-
-/* The notifications of one PE and one tag are a semaphore: thousands may be pending while their
- * receiver waits for another PE, whose notification comes last. */
-static void check_semaphore(uint32_t sender, uint32_t other, enum cw_sync sync)
-{
-    enum { MANY = 5000 };
-    static struct line notify[MANY + 2], wait[MANY + 2];
-    static const uint32_t cube_worker[] = {0, 1};
-    static const struct line go[] = {WAIT_NOTIFY(1, 0), WAIT_NOTIFY(1, 0), NOTIFY(1, 3), DONE};
-    for (uint32_t i = 0; i < MANY; i++) {
-        notify[i] = (struct line)NOTIFY(1, 2);
-        wait[i + 2] = (struct line)WAIT_NOTIFY(sender, 2);
-    }
-    notify[MANY] = (struct line)NOTIFY(1, 1);
-    wait[0] = (struct line)WAIT_NOTIFY(sender, 1); /* all of tag 2 are pending by then */
-    wait[1] = (struct line)NOTIFY(other, 0);
-    static struct line wait_all[MANY + 5];
-    memcpy(wait_all, wait, 2 * sizeof *wait);
-    wait_all[2] = (struct line)NOTIFY(other, 0);
-    wait_all[3] = (struct line)WAIT_NOTIFY(other, 3);
-    memcpy(wait_all + 4, wait + 2, MANY * sizeof *wait);
-    struct machine *m = machine_with_puts(1, 2);
-    m->engine.sync = sync;
-    m->engine.worker_count = sync == CW_SEQUENTIAL ? 1 : 2;
-    m->engine.stress_rate_p32 = 1ull << 28;
-    m->cube_worker = cube_worker;
-    machine_start(m);
-    RUN(m, {1, wait_all}, {sender, notify}, {other, go});
-    const int64_t from_ps = nth(m, 1, LP_OP_WAIT_NOTIFY, 1)->t_end_ps;
-    assert_true(nth(m, sender, LP_OP_NOTIFY, MANY)->t_end_ps < from_ps);
-    const struct lp_op *const last = nth(m, 1, LP_OP_WAIT_NOTIFY, MANY + 1);
-    assert_int_equal(last->t_end_ps - from_ps, (int64_t)MANY * 2000);
-    RUN(m, {1, (const struct line[]){DELAY(20), DONE}}); /* none is left: */
-    const struct line one_more[] = {WAIT_NOTIFY(sender, 2), DONE};
-    const struct part part[] = {{1, one_more}};
-    assert_int_equal(try_scripts(m, part, 1), CW_PROGRAM_FAILED);
-    machine_free(m);
-}
-
-static void thousands_of_notifications_of_one_tag_are_counted(void **state)
-{
-    (void)state;
-    check_semaphore(0, 2, CW_SEQUENTIAL);
-    check_semaphore(8, 2, CW_SEQUENTIAL);
-    check_semaphore(0, 8, CW_STRESS);
-    check_semaphore(9, 8, CW_ADAPTIVE);
-}
-
-static void a_notification_of_one_launch_can_be_taken_in_the_next(void **state)
-{
-    (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
-    RUN(m, {0, (const struct line[]){NOTIFY(1, 0), NOTIFY(1, 0), DONE}},
-        {1, (const struct line[]){WAIT_NOTIFY(0, 0), DONE}});
-    RUN(m, {1, (const struct line[]){WAIT_NOTIFY(0, 0), DONE}});
-    assert_int_equal(took(nth(m, 1, LP_OP_WAIT_NOTIFY, 0)), 2000);
-    machine_free(m);
-}
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* The put of 4096 bytes to HBM is visible at 4 + 9.010 + 41.015 + 64; the notification would be at
@@ -429,7 +272,7 @@ static void a_notification_waits_for_the_put_before_it(void **state)
 {
     (void)state;
     for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
-        struct machine *m = started(c);
+        struct machine *m = started_with_puts(c);
         RUN(m, {0, (const struct line[]){PUT(1, HBM(0), TCM(0), 4096), NOTIFY(1, 0), DONE}},
             {1, (const struct line[]){WAIT_NOTIFY(0, 0), DONE}});
         assert_int_equal(landed_ps(m, 1, 0, 0), ISSUE + TO_PE_1 + INTO_HBM + 64000);
@@ -444,7 +287,7 @@ static void a_notification_waits_for_the_put_before_it(void **state)
 static void a_notification_later_than_the_put_keeps_its_own_time(void **state)
 {
     (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    struct machine *m = started_with_puts(HW_CONTENTION_MESSAGE);
     RUN(m, {0, (const struct line[]){PUT(1, TCM(0), TCM(0), 16), NOTIFY(1, 0), DONE}},
         {1, (const struct line[]){WAIT_NOTIFY(0, 0), DONE}});
     assert_int_equal(landed_ps(m, 1, 0, 0), ISSUE + TO_PE_1 + INTO_TCM + 125);
@@ -460,7 +303,7 @@ static void what_overtakes_a_put_from_hbm_becomes_visible_with_it(void **state)
 {
     (void)state;
     for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
-        struct machine *m = started(c);
+        struct machine *m = started_with_puts(c);
         RUN(m,
             {0,
              (const struct line[]){PUT(1, TCM(0), HBM(0), 4096), PUT(1, TCM(0), TCM(64), 16),
@@ -485,7 +328,7 @@ static void what_overtakes_a_put_from_hbm_becomes_visible_with_it(void **state)
 static void without_contention_a_short_put_does_not_overtake(void **state)
 {
     (void)state;
-    struct machine *m = started(HW_CONTENTION_NONE);
+    struct machine *m = started_with_puts(HW_CONTENTION_NONE);
     RUN(m,
         {0, (const struct line[]){PUT(1, HBM(0), TCM(0), 4096), PUT(1, TCM(0), TCM(0), 16), DONE}});
     assert_int_equal(landed_ps(m, 1, 0, 0), ISSUE + TO_PE_1 + INTO_HBM + 64000);
@@ -524,7 +367,7 @@ static void any_number_of_puts_may_overtake_one(void **state)
     for (uint32_t i = 1; i <= MANY; i++)
         put[i] = (struct line)PUT(1, TCM(0), TCM(0), 16);
     for (enum hw_contention c = HW_CONTENTION_NONE; c <= HW_CONTENTION_CHUNK; c++) {
-        struct machine *m = started(c);
+        struct machine *m = started_with_puts(c);
         RUN(m, {0, put});
         check_overtaking(m, c);
         machine_free(m);
@@ -597,7 +440,7 @@ static void more_peers_than_declared_are_refused(void **state)
 static void puts_are_numbered_over_all_peers(void **state)
 {
     (void)state;
-    struct machine *m = started(HW_CONTENTION_MESSAGE);
+    struct machine *m = started_with_puts(HW_CONTENTION_MESSAGE);
     RUN(m,
         {0, (const struct line[]){PUT(1, TCM(0), HBM(0), 16), PUT(2, TCM(0), TCM(0), 16),
                                   PUT(3, SRAM(0), TCM(0), 16), PUT(1, TCM(0), TCM(0), 16), DONE}});
@@ -639,13 +482,6 @@ int main(void)
         cmocka_unit_test(two_reductions_queue_at_the_unit),
         cmocka_unit_test(the_unit_is_shared_by_all_senders_and_passed_by_plain_puts),
         cmocka_unit_test(each_pe_has_a_reduce_unit_of_its_own),
-        cmocka_unit_test(a_notification_is_16_bytes_to_pe_ipcq),
-        cmocka_unit_test(a_notification_that_is_there_costs_pe_cpu),
-        cmocka_unit_test(a_polling_waiter_looks_at_whole_intervals),
-        cmocka_unit_test(notifications_of_other_peers_and_tags_are_not_taken),
-        cmocka_unit_test(no_notification_is_lost_however_many_wait),
-        cmocka_unit_test(thousands_of_notifications_of_one_tag_are_counted),
-        cmocka_unit_test(a_notification_of_one_launch_can_be_taken_in_the_next),
         cmocka_unit_test(a_notification_waits_for_the_put_before_it),
         cmocka_unit_test(a_notification_later_than_the_put_keeps_its_own_time),
         cmocka_unit_test(what_overtakes_a_put_from_hbm_becomes_visible_with_it),

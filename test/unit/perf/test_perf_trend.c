@@ -105,13 +105,25 @@ static void fill_history(const char *path, const double *millions, size_t count,
     }
 }
 
+/* The text of a table or a picture; the caller's. */
+static char *printed(void (*print)(FILE *, const struct trend *), const struct trend *trend)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    assert_non_null(file);
+    print(file, trend);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
 static const double losing[] = {100, 101, 99, 100, 102, 98, 100, 101, 90, 91, 89, 90, 91};
 enum { LOSING = sizeof losing / sizeof *losing };
 
 static void a_trend_names_the_run_since_which_a_case_is_slower(void **state)
 {
     (void)state;
-    char path[64], text[4096];
+    char path[64];
     struct cw_error error;
     struct trend trend;
     temporary(path, "perf.sqlite");
@@ -123,21 +135,19 @@ static void a_trend_names_the_run_since_which_a_case_is_slower(void **state)
     assert_int_equal(trend.ids[trend.cases[0].change_run], 9);
     assert_true(trend_is_slower(&trend, &trend.cases[0]));
     assert_false(trend_has_new_results(&trend, &trend.cases[0]));
-    FILE *const file = fmemopen(text, sizeof text, "w");
-    trend_print(file, &trend);
-    assert_int_equal(fclose(file), 0);
+    char *const text = printed(trend_print, &trend);
     assert_non_null(strstr(text, "SLOWER by 10."));
     assert_non_null(strstr(text, "since run 9, "));
     assert_non_null(strstr(text, "1 slower, results changed in 0; 1 of 1 cases"));
+    free(text);
     trend_free(&trend);
     assert_int_equal(trend_read(path, &here.machine, NULL, 5, &trend, &error), CW_OK);
     assert_int_equal(trend.run_count, 5);
     assert_int_equal(trend.ids[0], 9);
-    FILE *const few = fmemopen(text, sizeof text, "w");
-    trend_print(few, &trend);
-    assert_int_equal(fclose(few), 0);
-    assert_non_null(strstr(text, "  too few runs\n"));
-    assert_null(strstr(text, "steady"));
+    char *const few = printed(trend_print, &trend);
+    assert_non_null(strstr(few, "  too few runs\n"));
+    assert_null(strstr(few, "steady"));
+    free(few);
     trend_free(&trend);
     remove_temporary(path);
 }
@@ -207,14 +217,12 @@ static void a_picture_has_no_figure_that_is_none(void **state)
     int64_t *const ids = calloc(2, sizeof *ids);
     struct trend trend;
     struct cw_error error;
-    char text[8192] = "";
     runs[0] = a_night(0, ""), runs[1] = a_night(0, "");
     assert_int_equal(trend_of_runs(runs, ids, 2, &trend, &error), CW_OK);
-    FILE *const file = fmemopen(text, sizeof text, "w");
-    trend_print_svg(file, &trend);
-    assert_int_equal(fclose(file), 0);
+    char *const text = printed(trend_print_svg, &trend);
     assert_non_null(strstr(text, "<circle"));
     assert_null(strstr(text, "nan"));
+    free(text);
     trend_free(&trend);
 }
 

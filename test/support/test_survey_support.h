@@ -1,0 +1,59 @@
+/*
+ * test_survey_support.h: surveys of results, studies and histories that a test makes up.
+ */
+#ifndef TEST_SURVEY_SUPPORT_H
+#define TEST_SURVEY_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "bench/survey/survey_finish.h"
+#include "bench/survey/survey_result.h"
+
+/* The rows of a result, which is given as its JSON. */
+static inline void add_document(struct survey *survey, const char *label, const char *text)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    json_t *const document = survey_keep(survey, json_loads(text, 0, NULL));
+    assert_non_null(document);
+    struct survey_point *const point = survey_point_add(survey, label, label);
+    assert_int_equal(survey_result_fill(survey, point, document, &error), CW_OK);
+}
+
+static inline void finish(struct survey *survey)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    assert_int_equal(survey_finish(survey, &error), CW_OK);
+}
+
+/* The text that a writer makes; the caller's. Not inline: GCC 12 warns of a dangling pointer then.
+ */
+__attribute__((noinline, unused)) static char *
+written(int (*write)(FILE *, struct survey *, struct cw_error *), struct survey *survey)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    char *text = NULL;
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    assert_int_equal(write(file, survey, &error), CW_OK);
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+/* Makes the database if there is none. */
+static inline void fill_database(const char *path, const char *statements)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+#endif
