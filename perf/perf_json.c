@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "collectives/config/input/json_file.h"
+#include "collectives/config/input/nearest_file.h"
 #include "perf/perf_table.h"
 
 /* Adds a member and takes the value; a missing value (no memory) makes the object fail. */
@@ -269,9 +271,14 @@ static int perf_json_reject(struct cw_error *error, const char *path, int line, 
 int perf_json_read(const char *path, struct perf_run *run, struct cw_error *error)
 {
     json_error_t wrong;
+    char meant[NEAREST_FILE_BYTES];
+    int number;
     *run = (struct perf_run){.case_count = 0};
-    json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
-    if (root == NULL && wrong.column == 0 && wrong.position == 0) /* an empty file, or a folder */
+    json_t *const root = json_file_read(path, JSON_REJECT_DUPLICATES, &wrong, &number);
+    if (root == NULL && number != 0)
+        return cw_error_set(error, CW_USAGE, "cannot read %.400s: %s%s", path, strerror(number),
+                            nearest_file_hint(path, NULL, meant));
+    if (root == NULL && wrong.column == 0 && wrong.position == 0) /* an empty file */
         return cw_error_set(error, CW_USAGE,
                             "%.400s: nothing can be read from it; expected a result of 'cubewarp "
                             "perf run --json'",

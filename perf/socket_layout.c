@@ -4,6 +4,7 @@
 #include "perf/socket_layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { CORES_MAX = 1024 };
 
@@ -13,8 +14,8 @@ int perf_socket_layout_read(const char *text, struct perf_socket_layout *layout,
     unsigned sockets = 0, cores = 0;
     int used = 0;
     const int read = sscanf(text, "%4ux%4u%n", &sockets, &cores, &used);
-    if (read != 2 || text[used] != '\0' || sockets == 0 || cores == 0 ||
-        (uint64_t)sockets * cores > CORES_MAX)
+    if (read != 2 || strspn(text, "0123456789x") != strlen(text) || text[used] != '\0' ||
+        sockets == 0 || cores == 0 || (uint64_t)sockets * cores > CORES_MAX)
         return cw_error_set(error, CW_USAGE,
                             "--layout '%.80s': expected sockets x cores, such as 1x64 or 8x32, at "
                             "most %d cores together",

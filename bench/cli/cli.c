@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "bench/result/run_line.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_place.h"
+#include "collectives/config/input/environment.h"
+#include "collectives/config/input/text.h"
 #include "perf/perf_compare.h"
 
 int cli_fail(const char *command, const struct cw_error *error)
@@ -74,6 +77,24 @@ void cli_end_interrupted(const char *command)
 
 void cli_hint(const char *command) { fprintf(stderr, "Try 'cubewarp %s --help'.\n", command); }
 
+/* A misspelt variable would have no effect without a word. One that is near none of cubewarp's own
+ * may be somebody else's, and stays. Processes that the command starts do not tell it again. */
+static void tell_misspelt_variables(const char *command)
+{
+    const char *unknown;
+    for (unsigned i = 0; (unknown = environment_unknown(i)) != NULL;) {
+        const char *const meant = environment_meant(unknown);
+        char quoted[TEXT_QUOTE_BYTES];
+        char *const name = meant != NULL ? strndup(unknown, strcspn(unknown, "=")) : NULL;
+        if (name != NULL)
+            fprintf(stderr, "cubewarp %s: the variable %s has no meaning; did you mean '%s'?\n",
+                    command, text_quote(name, strlen(name), quoted), meant);
+        if (name == NULL || unsetenv(name) != 0)
+            i++;
+        free(name);
+    }
+}
+
 bool cli_read(struct options *options, int argc, char **argv, int *code)
 {
     const char *const name = command_row_of(options->command)->name;
@@ -84,8 +105,11 @@ bool cli_read(struct options *options, int argc, char **argv, int *code)
         cli_hint(name);
         return false;
     }
-    if (!options->help)
+    if (!options->help) {
+        if (options->command != COMMAND_CONFIG) /* which lists them */
+            tell_misspelt_variables(name);
         return true;
+    }
     options_print_help(options->command);
     *code = cli_end(name, CW_OK);
     return false;

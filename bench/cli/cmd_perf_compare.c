@@ -9,19 +9,33 @@
 #include <string.h>
 
 #include "bench/nights/cmd_perf_trend.h"
+#include "collectives/config/input/text.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
 #include "perf/perf_json.h"
 
-/* A whole number is a run in the history, anything else a file. */
-static int read_compared_run(const struct perf_options *options, const char *text,
+/* The number of a run that a text in digits names. */
+static int read_number(const char *text, const char *history, int64_t *id, struct cw_error *error)
+{
+    uint64_t number;
+    if (text_whole(text, strlen(text), INT64_MAX, &number) == 0)
+        return cw_error_set(error, CW_USAGE, "history %.400s: there is no run %.80s", history,
+                            text);
+    *id = (int64_t)number;
+    return CW_OK;
+}
+
+/* *id: its number in the history; as it was for a file. */
+static int read_compared_run(const struct perf_options *options, const char *text, int64_t *id,
                              struct perf_run *run, struct cw_error *error)
 {
     char path[4096];
-    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
+    if (!perf_names_run(text))
         return perf_json_read(text, run, error);
-    const int result = perf_trend_history(options, path, sizeof path, error);
-    return result == CW_OK ? perf_history_read(path, atoll(text), run, error) : result;
+    int result = perf_trend_history(options, path, sizeof path, error);
+    if (result == CW_OK)
+        result = read_number(text, path, id, error);
+    return result == CW_OK ? perf_history_read(path, *id, run, error) : result;
 }
 
 /* The newest run of this machine before `before`, and of its set, unless that is NULL. */
@@ -84,18 +98,13 @@ static int read_with_base(const struct perf_options *options, struct perf_run *b
                           struct perf_run *after, struct cw_error *error)
 {
     int64_t id = 0;
-    const char *const text = options->operand_count == 1 ? options->operands[0] : "";
-    if (options->operand_count == 2 || text[strspn(text, "0123456789")] != '\0')
+    const char *const text = options->operand_count > 0 ? options->operands[0] : NULL;
+    if (options->operand_count == 2 || (text != NULL && !perf_names_run(text)))
         return cw_error_set(error, CW_USAGE,
                             "--against takes its runs from the history: name the number of one run "
                             "there, or none");
-    int result = CW_OK;
-    if (options->operand_count == 1) {
-        id = atoll(text);
-        result = read_compared_run(options, text, after, error);
-    } else {
-        result = read_last(options, NULL, &id, after, error);
-    }
+    const int result = text != NULL ? read_compared_run(options, text, &id, after, error)
+                                    : read_last(options, NULL, &id, after, error);
     return result == CW_OK ? read_base(options, id, before, error) : result;
 }
 
@@ -106,12 +115,12 @@ static int read_both(const struct perf_options *options, struct perf_run *before
     if (options->against > 0)
         return read_with_base(options, before, after, error);
     int result = options->operand_count == 2
-                     ? read_compared_run(options, options->operands[1], after, error)
+                     ? read_compared_run(options, options->operands[1], &id, after, error)
                      : read_last(options, NULL, &id, after, error);
     if (result != CW_OK)
         return result;
     return options->operand_count > 0
-               ? read_compared_run(options, options->operands[0], before, error)
+               ? read_compared_run(options, options->operands[0], &id, before, error)
                : read_last(options, after->set, &id, before, error);
 }
 

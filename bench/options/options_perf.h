@@ -44,5 +44,12 @@ int perf_options_read_layouts(struct options *options, const struct option_row *
                               const char *text, struct cw_error *error);
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
 int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);
+/* Refuse options that would have no effect beside the others. */
+int perf_run_finish(struct options *options, struct cw_error *error);
+int perf_compare_finish(struct options *options, struct cw_error *error);
+int perf_project_finish(struct options *options, struct cw_error *error);
+
+/* An operand of compare in digits is a run of the history, anything else a file. */
+bool perf_names_run(const char *text);
 
 #endif

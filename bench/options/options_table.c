@@ -529,9 +529,8 @@ static const struct command_row command_rows[] = {
     {COMMAND_COMPARE, "compare", "hold one result against another: sizes, phases, links",
      "[OPTION]... A.json B.json",
      "Holds the result B against A, both of run --json: the time of each size, its phases and its\n"
-     "kinds of links, and what differs in the configuration. Exit code 1: they differ by more "
-     "than\n"
-     "the tolerance.\n",
+     "kinds of links, and what differs in the configuration. Exit code 1: they differ by more\n"
+     "than the tolerance.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
      .finish = compare_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
@@ -541,9 +540,8 @@ static const struct command_row command_rows[] = {
      .finish = replay_options_finish},
     {COMMAND_REPORT, "report", "show results and studies as one HTML page, as tables, as plots",
      "[OPTION]... FILE...",
-     "Shows results as one HTML page that loads nothing. A FILE is the JSON of a run, the "
-     "database\n"
-     "of a sweep, the engine log of a run, or the history of perf.\n",
+     "Shows results as one HTML page that loads nothing. A FILE is the JSON of a run, the\n"
+     "database of a sweep, the engine log of a run, or the history of perf.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = report_options_argument, .finish = report_options_finish},
     {COMMAND_PLUGIN, "plugin", "write the beginnings of an algorithm of your own",
@@ -564,14 +562,15 @@ static const struct command_row command_rows[] = {
     {COMMAND_PERF_RUN, "perf run", "measure a set of cases", "[OPTION]...",
      "Measures a set of cases in alternation, with a calibration of the machine before and after\n"
      "each measurement; what was disturbed is repeated.\n",
-     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .finish = perf_run_finish},
     {COMMAND_PERF_COMPARE, "perf compare", "name what became slower than in an earlier run",
      "[OPTION]... [BASE] [NEW]",
      "Names the cases that became slower beyond the noise of both runs; exit code 1 if there are\n"
-     "any, 8 if simulated results changed, 7 if fewer than half of the cases can be compared. BASE "
-     "and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
+     "any, 8 if simulated results changed, 7 if fewer than half of the cases can be compared.\n"
+     "BASE and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
      "default the last two of this machine that measured the same set.\n",
-     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_compare_argument},
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_compare_argument,
+     .finish = perf_compare_finish},
     {COMMAND_PERF_TREND, "perf trend", "show all runs, and since when a case is slower",
      "[OPTION]...",
      "Puts the runs of this machine in a row, case by case, and finds since when a case is slower\n"
@@ -583,7 +582,8 @@ static const struct command_row command_rows[] = {
      "[OPTION]... [-- phold|run OPTION...]",
      "Runs the given command on one thread, keeps each event with its cause, and works out what\n"
      "more threads could gain at most: a projection, not a measurement.\n",
-     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_project_argument},
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_project_argument,
+     .finish = perf_project_finish},
 };
 #define COMMAND_ROWS (sizeof command_rows / sizeof *command_rows)
 

@@ -4,12 +4,12 @@
  */
 #include "bench/result/result_document.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/input/json_file.h"
 #include "collectives/config/input/nearest_file.h"
 
 #define SCHEMA "cubewarp.run/1"
@@ -141,19 +141,18 @@ int result_document_take(json_t *json, const char *name, struct result_document 
 int result_document_read(const char *path, struct result_document *document, struct cw_error *error)
 {
     json_error_t wrong;
-    json_t *const json =
-        strcmp(path, "-") == 0 ? json_loadf(stdin, 0, &wrong) : json_load_file(path, 0, &wrong);
-    const int number = errno;
+    int number;
+    json_t *const json = json_file_read(path, 0, &wrong, &number);
     char meant[NEAREST_FILE_BYTES];
     *document = (struct result_document){0};
     if (json != NULL)
         return result_document_take(json, path, document, error);
-    if (json_error_code(&wrong) == json_error_cannot_open_file)
+    if (number != 0)
         return cw_error_set(error, CW_USAGE, "cannot read %s: %s%s", path, strerror(number),
                             nearest_file_hint(path, NULL, meant));
     if (wrong.line < 0) /* no place in the text: the file itself */
         return cw_error_set(error, CW_USAGE, "%s: %s", path, wrong.text);
-    if (wrong.column == 0 && wrong.position == 0) /* an empty file, or a folder */
+    if (wrong.column == 0 && wrong.position == 0) /* an empty file */
         return cw_error_set(error, CW_USAGE,
                             "%s: nothing can be read from it; expected a result that `run --json` "
                             "wrote",

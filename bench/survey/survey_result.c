@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectives/config/input/json_file.h"
+
 static const double NS_PER_US = 1e3, BYTES_PER_MIB = 1048576.0;
 
 /* A number; NAN: it is absent or null. */
@@ -257,7 +259,10 @@ int survey_result_read(struct survey *survey, const char *path, const char *labe
                        struct cw_error *error)
 {
     json_error_t fault;
-    json_t *document = json_load_file(path, 0, &fault);
+    int number;
+    json_t *document = json_file_read(path, 0, &fault, &number);
+    if (document == NULL && number != 0)
+        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(number));
     if (document == NULL)
         return cw_error_set(error, CW_USAGE, "%.300s:%d:%d: %.150s", path, fault.line, fault.column,
                             fault.text);

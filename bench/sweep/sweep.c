@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "bench/sweep/sweep_order.h"
 #include "bench/sweep/sweep_progress.h"
@@ -33,9 +34,10 @@ struct sweep {
     uint32_t killed_count;
     bool *was_killed; /* [study->point_count] */
     uint32_t ended;
-    uint32_t idle_ends; /* processes in a row that ended without a point */
-    double busy_s;      /* of all points that have ended */
-    double forgotten_s; /* when the workers' messages were last cut short */
+    uint32_t idle_ends;      /* processes in a row that ended without a point */
+    uint32_t processes_most; /* that the system has granted at once */
+    double busy_s;           /* of all points that have ended */
+    double forgotten_s;      /* when the workers' messages were last cut short */
     struct sweep_progress progress;
 };
 
@@ -166,13 +168,62 @@ static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
     return is_alone || (!sweep->was_killed[point] && bytes <= (double)sweep->plan->memory_bytes);
 }
 
+/* Fewer points run at once than was asked for; told once. */
+static void limit_processes(struct sweep *sweep, uint32_t processes, const char *why)
+{
+    fprintf(stderr, "cubewarp sweep: %u %s at a time, not %u: %s\n", processes,
+            processes == 1 ? "point" : "points", sweep->plan->workers, why);
+    sweep->processes_most = processes;
+}
+
+/* Each process takes two files here, and has those of the processes before it open, too. Beside
+ * them a point reads its configuration, and the database its journal. */
+static void limit_by_files(struct sweep *sweep)
+{
+    enum { FILES_EACH = 2, FILES_SPARE = 24 };
+    struct rlimit files;
+    char why[80];
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    const rlim_t most = files.rlim_max;
+    if (files.rlim_cur < most &&
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){.rlim_cur = most, .rlim_max = most}) == 0)
+        files.rlim_cur = most;
+    const rlim_t needed = FILES_SPARE + (rlim_t)FILES_EACH * sweep->plan->workers;
+    if (files.rlim_cur >= needed || sweep->plan->workers <= 1)
+        return;
+    const rlim_t room = files.rlim_cur > FILES_SPARE ? files.rlim_cur - FILES_SPARE : 0;
+    snprintf(why, sizeof why, "at most %llu files may be open (ulimit -n)",
+             (unsigned long long)files.rlim_cur);
+    limit_processes(sweep, room > FILES_EACH ? (uint32_t)room / FILES_EACH : 1, why);
+}
+
+/* Forks a worker's process. Where the system grants no more of them, the others do the work:
+ * the worker stays without one. Only the first one that is refused ends the sweep. */
+static int start_worker(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
+{
+    uint32_t processes = 0;
+    for (uint32_t i = 0; i < sweep->plan->workers; i++)
+        processes += sweep->workers[i].process != 0;
+    if (processes >= sweep->processes_most)
+        return CW_OK;
+    const int code = sweep_worker_start(worker, &sweep->lines, error);
+    if (code == CW_OK || processes == 0)
+        return code;
+    limit_processes(sweep, processes, cw_error_text(error));
+    *error = (struct cw_error){.exit_code = CW_OK};
+    return CW_OK;
+}
+
 /* Gives a worker as many points as it may have, and forks it where there is none. */
 static int feed(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
 {
     const uint32_t most = points_each(sweep);
     while (worker->point_count < most && points_left(sweep) > 0 && fits(sweep, worker)) {
-        if (worker->process == 0 && sweep_worker_start(worker, &sweep->lines, error) != CW_OK)
+        if (worker->process == 0 && start_worker(sweep, worker, error) != CW_OK)
             return error->exit_code;
+        if (worker->process == 0)
+            return CW_OK;
         const uint32_t point = next_point(sweep, worker);
         take_point(sweep, worker);
         if (sweep_worker_send(worker, point))
@@ -263,6 +314,7 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
     struct sweep sweep = {
         .plan = plan,
         .counts = counts,
+        .processes_most = plan->workers,
         .lines = {.study = plan->study,
                   .db = plan->db,
                   .threads = plan->threads,
@@ -279,6 +331,7 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
         sweep.again == NULL || sweep.killed == NULL || sweep.was_killed == NULL)
         code = cw_error_memory(error, "the processes of the study");
     const double begun_s = clock_s();
+    limit_by_files(&sweep);
     sweep_progress_begin(&sweep.progress, plan);
     catch_signals(before);
     while (code == CW_OK && !is_over(&sweep))

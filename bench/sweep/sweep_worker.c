@@ -127,8 +127,11 @@ int sweep_worker_start(struct sweep_worker *worker, const struct sweep_lines *li
         close(ends[0]);
     if (worker->notes >= 0)
         close(worker->notes);
-    return cw_error_set(error, CW_NO_RESOURCE, "no process for the points of the study: %s",
-                        strerror(number));
+    return cw_error_set(error, CW_NO_RESOURCE, "no process for the points of the study: %s%s",
+                        strerror(number),
+                        number == EMFILE   ? " (the limit is ulimit -n)"
+                        : number == EAGAIN ? " (the limit is ulimit -u, or the control group's)"
+                                           : "");
 }
 
 bool sweep_worker_send(struct sweep_worker *worker, uint32_t point)

@@ -182,14 +182,11 @@ static void print_ccl(struct printer *printer)
 /* A variable that may be a misspelt one of cubewarp's. */
 static void print_unknown(const struct printer *printer, const char *variable, size_t bytes)
 {
-    struct text_nearest nearest = {0};
-    char quoted[TEXT_QUOTE_BYTES], name[TEXT_QUOTE_BYTES];
-    snprintf(name, sizeof name, "%.*s", (int)bytes, variable);
-    for (uint32_t i = 0; i < ENVIRONMENT_NAMES; i++)
-        text_nearest_try(&nearest, name, environment_variables[i].name);
+    const char *const meant = environment_meant(variable);
+    char quoted[TEXT_QUOTE_BYTES];
     fprintf(printer->file, "# environment: %s has no meaning", text_quote(variable, bytes, quoted));
-    if (nearest.best != NULL)
-        fprintf(printer->file, "; did you mean '%s'?", nearest.best);
+    if (meant != NULL)
+        fprintf(printer->file, "; did you mean '%s'?", meant);
     fputc('\n', printer->file);
 }
 

@@ -444,6 +444,19 @@ static void an_output_file_is_whole_or_not_there(void **state)
     }
 }
 
+static void a_misspelt_variable_is_told(void **state)
+{
+    (void)state;
+    setenv("CUBEWARP_CCL_TRACES", "1", 1);
+    setenv("CUBEWARP_HOME", "/", 1); /* somebody else's */
+    struct run_output output = run_line(0, "check --preset tiny");
+    assert_string_equal(output.err, "cubewarp check: the variable 'CUBEWARP_CCL_TRACES' has no "
+                                    "meaning; did you mean 'CUBEWARP_CCL_TRACE'?\n");
+    run_output_free(&output);
+    unsetenv("CUBEWARP_CCL_TRACES");
+    unsetenv("CUBEWARP_HOME");
+}
+
 static void a_run_without_events_is_efficient(void **state)
 {
     (void)state;
@@ -566,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_json_file_says_what_standard_output_would),
         cmocka_unit_test(csv_has_a_heading_and_a_row_for_each_size),
         cmocka_unit_test(an_output_file_is_whole_or_not_there),
+        cmocka_unit_test(a_misspelt_variable_is_told),
         cmocka_unit_test(a_run_without_events_is_efficient),
         cmocka_unit_test(a_limit_on_file_sizes_is_a_failed_write),
         cmocka_unit_test(a_closed_stream_is_no_file),

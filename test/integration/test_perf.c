@@ -339,9 +339,23 @@ static void what_cannot_be_is_refused(void **state)
         {"perf project -- sweep", "'sweep': phold or run can be projected"},
         {"perf project --workers 2,x", "--workers 'x'"},
         {"perf project --layout 64", "--layout '64': expected sockets x cores"},
-        {"perf compare /nowhere/a.json /nowhere/b.json", "/nowhere/b.json:1:1: unable to open"},
+        {"perf compare /nowhere/a.json /nowhere/b.json",
+         "cannot read /nowhere/b.json: No such file or"},
         {"perf trend --csv - --svg -", "--csv - and --svg - cannot share standard output"},
-        {"perf compare / /", "/: nothing can be read from it; expected a result of"},
+        {"perf compare / /", "cannot read /: Is a directory"},
+        {"perf compare /dev/null /dev/null", "/dev/null: nothing can be read from it; expected"},
+        {"perf run --no-history --history h.sqlite", "--no-history keeps no run: drop --history"},
+        {"perf run --list --json j.json", "--list measures nothing: drop --json"},
+        {"perf run --list --rounds 2", "--list measures nothing: drop --rounds"},
+        {"perf compare --list --against 3", "--list compares nothing: drop --against"},
+        {"perf compare --list 2", "--list lists all runs of the history: drop '2'"},
+        {"perf compare a.json b.json --history h", "both runs come from files: drop --history"},
+        {"perf compare 1 99999999999999999999 --history /dev/null",
+         "there is no run 99999999999999999999"},
+        {"perf compare --against 3 99999999999999999999 --history /dev/null",
+         "there is no run 99999999999999999999"},
+        {"perf project --no-measure --layout 1x4", "--no-measure leaves only the bounds: drop"},
+        {"perf project --layout +1x4", "--layout '+1x4': expected sockets x cores"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, "%s", lines[i].line);
@@ -390,9 +404,9 @@ static void options_without_a_meaning_in_a_projection_are_refused(void **state)
         const char *const line = lines[i].line;
         const bool names_file = line[strlen(line) - 1] == '=';
         for (int measured = 0; measured < 2; measured++) {
-            struct run_output output =
-                run_line(2, "perf project --rounds 1 %s -- %s%s",
-                         measured ? "--workers 2" : "--no-measure", line, names_file ? path : "");
+            struct run_output output = run_line(
+                2, "perf project %s -- %s%s", measured ? "--rounds 1 --workers 2" : "--no-measure",
+                line, names_file ? path : "");
             snprintf(start, sizeof start, "cubewarp perf project: %s: ", lines[i].name);
             if (strncmp(output.err, start, strlen(start)) != 0 ||
                 strstr(output.err, lines[i].why) == NULL)

@@ -4,10 +4,13 @@
 #define _GNU_SOURCE /* environ */
 #include "collectives/config/input/environment.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#include "collectives/config/input/text.h"
 
 const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
     [ENVIRONMENT_CONFIGS] = {"CUBEWARP_CONFIGS",
@@ -41,6 +44,9 @@ const struct environment_variable environment_variables[ENVIRONMENT_NAMES] = {
          "the same of PBS: this sub-job; say how many there are: --shard array/N"},
 };
 
+static const char own_prefix[] = "CUBEWARP_";
+static const size_t own_prefix_bytes = sizeof own_prefix - 1;
+
 const char *environment_get(enum environment_name name)
 {
     return getenv(environment_variables[name].name);
@@ -50,7 +56,7 @@ const char *environment_unknown(unsigned i)
 {
     for (char **at = environ; *at != NULL; at++) {
         const size_t bytes = strcspn(*at, "=");
-        bool is_known = strncmp(*at, "CUBEWARP_", 9) != 0;
+        bool is_known = strncmp(*at, own_prefix, own_prefix_bytes) != 0;
         for (size_t n = 0; n < ENVIRONMENT_NAMES && !is_known; n++)
             is_known = strlen(environment_variables[n].name) == bytes &&
                        strncmp(*at, environment_variables[n].name, bytes) == 0;
@@ -58,6 +64,18 @@ const char *environment_unknown(unsigned i)
             return *at;
     }
     return NULL;
+}
+
+const char *environment_meant(const char *unknown)
+{
+    struct text_nearest nearest = {0};
+    char rest[TEXT_QUOTE_BYTES];
+    snprintf(rest, sizeof rest, "%.*s", (int)strcspn(unknown, "=") - (int)own_prefix_bytes,
+             unknown + own_prefix_bytes);
+    for (size_t n = 0; n < ENVIRONMENT_NAMES; n++)
+        if (strncmp(environment_variables[n].name, own_prefix, own_prefix_bytes) == 0)
+            text_nearest_try(&nearest, rest, environment_variables[n].name + own_prefix_bytes);
+    return nearest.best != NULL ? nearest.best - own_prefix_bytes : NULL;
 }
 
 bool environment_is(enum environment_name name, const char *text)

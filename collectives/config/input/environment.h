@@ -44,6 +44,9 @@ extern const struct environment_variable environment_variables[ENVIRONMENT_NAMES
  * them, up to its '='; NULL: there are fewer. */
 const char *environment_unknown(unsigned i);
 
+/* The variable of cubewarp's own that such a name may be meant for; NULL: none is near. */
+const char *environment_meant(const char *unknown);
+
 /* The variable's text, NULL if it is not set. The text is the environment's own. */
 const char *environment_get(enum environment_name name);
 /* Whether the variable is set to exactly this text. */

@@ -1,0 +1,23 @@
+/*
+ * json_file.c: see json_file.h. Jansson takes an error while it reads for the end of the text.
+ */
+#include "collectives/config/input/json_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+json_t *json_file_read(const char *path, size_t flags, json_error_t *wrong, int *number)
+{
+    FILE *const file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    *number = file == NULL ? errno : 0;
+    if (file == NULL)
+        return NULL;
+    errno = 0;
+    json_t *const json = json_loadf(file, flags, wrong);
+    if (json == NULL && ferror(file))
+        *number = errno != 0 ? errno : EIO;
+    if (file != stdin)
+        fclose(file);
+    return json;
+}

@@ -1,0 +1,18 @@
+/*
+ * json_file.h: JSON out of a file, with the system's reason where the file cannot be read. Any
+ * thread.
+ */
+#ifndef COLLECTIVES_JSON_FILE_H
+#define COLLECTIVES_JSON_FILE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * Reads the file, or standard input for "-". The caller's, for json_decref(). NULL: *number is the
+ * errno of a file that cannot be opened or read (a folder, say), or 0, and then *wrong says why its
+ * text is no JSON.
+ */
+json_t *json_file_read(const char *path, size_t flags, json_error_t *wrong, int *number);
+
+#endif
