@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 enum { VALUE_BYTES_MAX = 256 << 20, BUSY_MS = 10000 };
 
@@ -14,6 +15,14 @@ const char *database_name(const char *path, char name[DATABASE_NAME_BYTES])
     if (path[0] == '/' || snprintf(name, DATABASE_NAME_BYTES, "./%s", path) >= DATABASE_NAME_BYTES)
         return path;
     return name;
+}
+
+const char *database_is_no_file(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return NULL;
+    return S_ISDIR(status.st_mode) ? "is a directory" : "is no regular file";
 }
 
 static int open_as(const char *path, int flags, sqlite3 **db)

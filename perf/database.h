@@ -13,6 +13,10 @@ enum { DATABASE_NAME_BYTES = 4200 };
  * it. */
 const char *database_name(const char *path, char name[DATABASE_NAME_BYTES]);
 
+/* Why a path cannot be that of a database: "is a directory", or "is no regular file" of a pipe or a
+ * device, which SQLite would wait for or could not lock. NULL: it may be, or nothing is there. */
+const char *database_is_no_file(const char *path);
+
 /*
  * sqlite3_open_v2() with these flags. The file's own views and triggers are switched off (those of
  * the temporary schema are not), its schema calls no function with side effects, and no value is

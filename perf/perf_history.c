@@ -9,6 +9,7 @@
 #include "perf/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,15 +92,16 @@ int perf_history_make_folder(char *path, struct cw_error *error)
     return CW_OK;
 }
 
-static int version_of(sqlite3 *history)
+/* Whether *version is known; else SQLite failed. */
+static bool version_of(sqlite3 *history, int *version)
 {
     sqlite3_stmt *statement = NULL;
-    int version = -1;
-    if (sqlite3_prepare_v2(history, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        version = sqlite3_column_int(statement, 0);
+    const bool is_known =
+        sqlite3_prepare_v2(history, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    *version = is_known ? sqlite3_column_int(statement, 0) : 0;
     sqlite3_finalize(statement);
-    return version;
+    return is_known;
 }
 
 /* Whether there was memory for it: else it would be NULL, which columns refuse and queries do not.
@@ -139,7 +141,7 @@ static int check_schema(sqlite3 *history, const char *path, bool writes, int ver
 {
     const int tables = tables_of(history, NULL), runs = tables_of(history, "run"),
               measurements = tables_of(history, "measurement");
-    if (version < 0 || tables < 0 || runs < 0 || measurements < 0)
+    if (tables < 0 || runs < 0 || measurements < 0)
         return fail_sqlite(history, path, error);
     if (version == 0 && tables == 0)
         return writes ? CW_OK : refuse_none_yet(path, error);
@@ -150,22 +152,36 @@ static int check_schema(sqlite3 *history, const char *path, bool writes, int ver
     return CW_OK;
 }
 
+/* A file that is to be written cannot be opened, for which the system has a better reason. */
+static int fail_open(sqlite3 *history, const char *path, struct cw_error *error)
+{
+    if (sqlite3_errcode(history) != SQLITE_CANTOPEN)
+        return fail_sqlite(history, path, error);
+    const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return perf_history_fail(path, strerror(errno), error);
+    close(descriptor);
+    return fail_sqlite(history, path, error);
+}
+
 /* *history is to be closed whatever the result. Reading creates nothing. */
 static int open_history(const char *path, bool writes, sqlite3 **history, struct cw_error *error)
 {
     if (!writes && access(path, F_OK) != 0 && errno == ENOENT)
         return refuse_none_yet(path, error);
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return refuse_file(path, "is a directory", error);
+    const char *const why = database_is_no_file(path);
+    if (why != NULL)
+        return refuse_file(path, why, error);
     if (writes && output_path_check(path, error) != CW_OK)
         return error->exit_code;
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     if (database_open(path, flags, history) != SQLITE_OK)
-        return fail_sqlite(*history, path, error);
+        return writes ? fail_open(*history, path, error) : fail_sqlite(*history, path, error);
     if (writes && sqlite3_exec(*history, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         return fail_sqlite(*history, path, error);
-    const int version = version_of(*history);
+    int version;
+    if (!version_of(*history, &version))
+        return fail_sqlite(*history, path, error);
     if (check_schema(*history, path, writes, version, error) != CW_OK)
         return error->exit_code;
     if (version == SCHEMA_WITHOUT_RESULTS &&

@@ -1,17 +1,21 @@
 /*
  * compare_report.c: see compare_report.h. Text and Markdown are one walk over the comparison with
- * two ways to write a line of a table.
+ * two ways to write a line of a table. Files of anybody's go to a terminal: no text of theirs is
+ * written with control characters.
  */
 #include "bench/result/compare_report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "bench/output/plain_text.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 
-enum { CELLS_MAX = 7, CELL_BYTES = 96 };
+enum { CELLS_MAX = 7, CELL_BYTES = 96, LINE_BYTES = 8192 };
 
 /* A table that is being written. */
 struct page {
@@ -29,20 +33,35 @@ struct page {
 __attribute__((format(printf, 2, 3))) static void say(const struct page *page, const char *format,
                                                       ...)
 {
+    char line[LINE_BYTES]; /* longer ones are cut */
     va_list arguments;
-    if (!page->is_markdown)
-        fputs("# ", page->file);
     va_start(arguments, format);
-    vfprintf(page->file, format, arguments);
+    (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fputs(page->is_markdown ? "\n\n" : "\n", page->file);
+    fprintf(page->file, page->is_markdown ? "%s%s\n\n" : "%s%s\n", page->is_markdown ? "" : "# ",
+            plain_text(line, ""));
 }
 
-/* A cell of Markdown: bars would end it. */
-static void put_cell(FILE *file, const char *text)
+/* A cell, without control characters. In Markdown a bar would end it. */
+static void put_cell(const struct page *page, const char *text)
 {
-    for (; *text != '\0'; text++)
-        fprintf(file, *text == '|' ? "\\%c" : "%c", *text);
+    for (; *text != '\0'; text++) {
+        char one[] = {*text, '\0'};
+        if (page->is_markdown && *text == '|')
+            fputc('\\', page->file);
+        fputs(plain_text(one, ""), page->file);
+    }
+}
+
+/* `width` as in printf(): negative for a cell whose text is on the left. */
+static void put_padded(const struct page *page, const char *text, int width)
+{
+    const int room = abs(width) - (int)strnlen(text, CELL_BYTES);
+    if (width > 0)
+        fprintf(page->file, "%*s", room > 0 ? room : 0, "");
+    put_cell(page, text);
+    if (width < 0)
+        fprintf(page->file, "%*s", room > 0 ? room : 0, "");
 }
 
 static void put_line(const struct page *page, bool is_head, const char *const *cells)
@@ -54,10 +73,11 @@ static void put_line(const struct page *page, bool is_head, const char *const *c
     for (size_t i = 0; i < page->cells; i++) {
         if (page->is_markdown) {
             fputc(' ', page->file);
-            put_cell(page->file, cells[i]);
+            put_cell(page, cells[i]);
             fputs(" |", page->file);
         } else {
-            fprintf(page->file, "%s%*s", i == 0 ? "" : " ", page->widths[i], cells[i]);
+            fputs(i == 0 ? "" : " ", page->file);
+            put_padded(page, cells[i], page->widths[i]);
         }
     }
     fputc('\n', page->file);
@@ -206,7 +226,7 @@ static void put_details(struct page *page)
         if (row->why != NULL || !any_part_changed(row))
             continue;
         if (page->is_markdown)
-            fprintf(page->file, "**%s, %" PRIu64 " B**\n\n", row->a->collective, row->a->bytes);
+            say(page, "**%s, %" PRIu64 " B**", row->a->collective, row->a->bytes);
         else
             say(page, "---- %s, %" PRIu64 " B", row->a->collective, row->a->bytes);
         put_head(page, 5, (const int[]){-32, 28, 28, 9, -7},

@@ -22,7 +22,7 @@
 #include "core/host/output_path.h"
 #include "perf/database.h"
 
-enum { SCHEMA_VERSION = 1, APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
+enum { APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
 /* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
 #define WRITER_BYTE ((off_t)1 << 60)
 #define NO_NUMBER   INT64_MIN
@@ -76,6 +76,9 @@ static int fail_study_db(const struct study_db *db, struct cw_error *error)
     const bool is_sqlite = db->sqlite != NULL && sqlite3_errcode(db->sqlite) != SQLITE_OK &&
                            sqlite3_errcode(db->sqlite) != SQLITE_DONE &&
                            sqlite3_errcode(db->sqlite) != SQLITE_ROW;
+    if (is_sqlite && sqlite3_errcode(db->sqlite) == SQLITE_ERROR) /* it lacks a table or a column */
+        return cw_error_set(error, CW_USAGE, "%.500s is no whole database of a study: %.300s",
+                            db->path, sqlite3_errmsg(db->sqlite));
     const int number = is_sqlite && sqlite3_errcode(db->sqlite) == SQLITE_IOERR
                            ? sqlite3_system_errno(db->sqlite)
                            : 0;
@@ -230,10 +233,15 @@ static int check_study(struct study_db *db, struct study_shard shard, struct stu
                     " text FROM study");
     int code = CW_OK;
     bool is_another = false, is_renamed = false;
-    const char *const digest = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
-                                   ? (const char *)sqlite3_column_text(statement, 0)
-                                   : NULL;
-    if (digest == NULL) {
+    const int step = statement != NULL ? sqlite3_step(statement) : SQLITE_ERROR;
+    const char *const digest =
+        step == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (step == SQLITE_DONE) {
+        code = cw_error_set(error, CW_USAGE,
+                            "%.500s is no whole database of a study: its table 'study' is empty; "
+                            "expected one row",
+                            db->path);
+    } else if (digest == NULL) {
         code = fail_study_db(db, error);
     } else if (sqlite3_column_int64(statement, 1) != shard.index ||
                sqlite3_column_int64(statement, 2) != shard.count) {
@@ -271,7 +279,7 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct stu
     if (application == NO_NUMBER || version == NO_NUMBER || tables == NO_NUMBER)
         return fail_study_db(db, error);
     const bool is_new = tables == 0 && application == 0; /* or its sweep was killed at once */
-    if (!is_new && (application != APPLICATION || version != SCHEMA_VERSION))
+    if (!is_new && (application != APPLICATION || version != STUDY_DB_VERSION))
         return cw_error_set(error, CW_USAGE,
                             "%.500s is no database of a study that this version can write",
                             db->path);
@@ -291,10 +299,11 @@ static int prepare_all(struct study_db *db, struct cw_error *error)
         db, "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10) ON CONFLICT (id)"
             " DO UPDATE SET state = ?6, tries = tries + 1, seconds = ?7, exit_code = ?8,"
             " message = ?9, result = ?10");
-    db->axis = prepare(db, "INSERT OR REPLACE INTO axis VALUES (?1, ?2, ?3, ?4)");
-    db->rows = study_rows_create(db->sqlite);
-    return db->point != NULL && db->axis != NULL && db->rows != NULL ? CW_OK
-                                                                     : fail_study_db(db, error);
+    if (db->point != NULL) /* else a success would hide the failure */
+        db->axis = prepare(db, "INSERT OR REPLACE INTO axis VALUES (?1, ?2, ?3, ?4)");
+    if (db->axis != NULL)
+        db->rows = study_rows_create(db->sqlite);
+    return db->rows != NULL ? CW_OK : fail_study_db(db, error);
 }
 
 int study_db_open(const char *path, const struct study *study, struct study_shard shard,
@@ -311,7 +320,10 @@ int study_db_open(const char *path, const struct study *study, struct study_shar
     (*db)->study = study;
     (*db)->path = own;
     (*db)->lock = -1;
-    int code = !opening.reads            ? lock_file(*db, opening, error)
+    const char *const why = database_is_no_file(path);
+    int code = why != NULL               ? cw_error_set(error, CW_USAGE,
+                                                        "%.500s: %s; expected the database of a study", path, why)
+               : !opening.reads          ? lock_file(*db, opening, error)
                : access(path, F_OK) != 0 ? refuse_missing(path, "--resume", error)
                                          : CW_OK;
     if (code == CW_OK)
@@ -445,6 +457,32 @@ int study_db_record(struct study_db *db, uint32_t point, const struct study_outc
     return code;
 }
 
+static bool is_sound(struct study_db *db)
+{
+    sqlite3_stmt *const statement = prepare(db, "PRAGMA main.quick_check(1)");
+    const char *const verdict = statement != NULL && sqlite3_step(statement) == SQLITE_ROW
+                                    ? (const char *)sqlite3_column_text(statement, 0)
+                                    : NULL;
+    const bool sound = verdict != NULL && strcmp(verdict, "ok") == 0;
+    sqlite3_finalize(statement);
+    return sound;
+}
+
+/* A copy failed. A part that is damaged, lacks a table, or has columns or values that no study has
+ * is at fault itself, and not the database that takes it. */
+static int fail_part(struct study_db *db, const char *path, struct cw_error *error)
+{
+    const int fault = sqlite3_errcode(db->sqlite), code = fail_study_db(db, error);
+    if (fault == SQLITE_ERROR || fault == SQLITE_CONSTRAINT || fault == SQLITE_MISMATCH)
+        return cw_error_set(error, CW_USAGE, "%.500s is no whole database of a study: %.300s", path,
+                            sqlite3_errmsg(db->sqlite));
+    struct cw_error of_part = {.exit_code = CW_OK};
+    if (!database_is_damaged(path, db->sqlite, &of_part) || !is_sound(db))
+        return code;
+    *error = of_part;
+    return error->exit_code;
+}
+
 int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
 {
     /* The failures here that are results there go; then all points come that are not here. */
@@ -473,8 +511,8 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
     if (code != CW_OK)
         return code;
     code = execute(db, "BEGIN IMMEDIATE", error);
-    if (code == CW_OK)
-        code = execute(db, copying, error);
+    if (code == CW_OK && sqlite3_exec(db->sqlite, copying, NULL, NULL, NULL) != SQLITE_OK)
+        code = fail_part(db, path, error);
     if (code == CW_OK)
         code = execute(db, "COMMIT", error);
     else

@@ -16,6 +16,8 @@
 
 struct study_db;
 
+enum { STUDY_DB_VERSION = 1 }; /* of the tables: PRAGMA user_version */
+
 enum study_state {
     STUDY_OPEN,
     STUDY_DONE,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/output/atomic_file.h"
+#include "bench/study/damaged_database.h"
 #include "bench/study/study_db.h"
 #include "perf/database.h"
 
@@ -32,14 +33,33 @@ static char *column_text(sqlite3_stmt *statement, int column)
 }
 
 /* The numbers that a database of anybody's must keep to. */
-static int check_told(const char *path, int64_t points, struct cw_error *error)
+static int check_told(const char *path, int64_t points, int64_t version, struct cw_error *error)
 {
+    if (version != STUDY_DB_VERSION)
+        return cw_error_set(error, CW_USAGE,
+                            "%.500s: its tables have version %lld; this program reads version %d",
+                            path, (long long)version, STUDY_DB_VERSION);
     if (points >= 1 && points <= STUDY_POINTS_MAX)
         return CW_OK;
     return cw_error_set(error, CW_USAGE,
                         "%.500s is no database of a study: its study has %lld points; legal are 1 "
                         "to %d",
                         path, (long long)points, STUDY_POINTS_MAX);
+}
+
+/* `step` is SQLite's result where the row of the table `study` should be. */
+static int refuse_told(const char *path, sqlite3 *sqlite, int step, struct cw_error *error)
+{
+    const char *const why = database_is_no_file(path);
+    if (why != NULL)
+        return cw_error_set(error, CW_USAGE, "%.500s: %s; expected the database of a study", path,
+                            why);
+    if (step != SQLITE_DONE && database_is_damaged(path, sqlite, error))
+        return error->exit_code;
+    return cw_error_set(error, CW_USAGE, "%.500s is no database of a study: %.300s", path,
+                        step == SQLITE_DONE ? "its table 'study' is empty"
+                        : sqlite != NULL    ? sqlite3_errmsg(sqlite)
+                                            : "out of memory");
 }
 
 /* Reads the row of the table `study`. */
@@ -49,14 +69,17 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     sqlite3_stmt *statement = NULL;
     int code = CW_OK;
     *told = (struct told){0};
-    const bool is_study =
+    int step = SQLITE_ERROR;
+    if (database_is_no_file(path) == NULL &&
         database_open(path, SQLITE_OPEN_READWRITE, &sqlite) == SQLITE_OK &&
-        sqlite3_prepare_v2(sqlite, "SELECT name, about, text, file, digest, points FROM study", -1,
-                           &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW;
+        sqlite3_prepare_v2(sqlite,
+                           "SELECT name, about, text, file, digest, points, user_version"
+                           " FROM study, pragma_user_version",
+                           -1, &statement, NULL) == SQLITE_OK)
+        step = sqlite3_step(statement);
+    const bool is_study = step == SQLITE_ROW;
     if (!is_study)
-        code = cw_error_set(error, CW_USAGE, "%.500s is no database of a study: %.300s", path,
-                            sqlite != NULL ? sqlite3_errmsg(sqlite) : "out of memory");
+        code = refuse_told(path, sqlite, step, error);
     for (int i = 0; i < 5 && is_study; i++) {
         told->texts[i] = column_text(statement, i);
         if (told->texts[i] == NULL)
@@ -67,7 +90,8 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
         told->study.about = told->texts[1];
         told->study.text = told->texts[2];
         told->study.path = told->texts[3];
-        code = check_told(path, sqlite3_column_int64(statement, 5), error);
+        code = check_told(path, sqlite3_column_int64(statement, 5),
+                          sqlite3_column_int64(statement, 6), error);
         told->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
         snprintf(told->study.digest, sizeof told->study.digest, "%.32s", told->texts[4]);
     }

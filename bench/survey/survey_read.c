@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench/study/damaged_database.h"
 #include "bench/survey/survey_finish.h"
@@ -77,6 +78,11 @@ static int survey_read_file(struct survey *survey, const char *path, const char 
                             struct cw_error *error)
 {
     static const char sqlite[] = "SQLite format 3";
+    struct stat status;
+    if (stat(path, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+        return cw_error_set(error, CW_USAGE,
+                            "%.300s: is a pipe; expected a file, which is read more than once",
+                            path);
     char head[HEAD_BYTES] = "", meant[NEAREST_FILE_BYTES];
     FILE *const file = fopen(path, "rbe");
     const size_t bytes = file != NULL ? fread(head, 1, sizeof head - 1, file) : 0;

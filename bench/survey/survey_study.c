@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/study/damaged_database.h"
+#include "bench/study/study_db.h"
 #include "bench/survey/survey_result.h"
 #include "perf/database.h"
 
@@ -43,6 +44,25 @@ static enum survey_state study_state(const char *name)
         if (strcmp(name, survey_state_names[i]) == 0)
             return (enum survey_state)i;
     return STATE_PENDING;
+}
+
+/* Tables of a later version may mean something else. */
+static int study_check_version(struct study_reader *reader)
+{
+    sqlite3_stmt *statement = NULL;
+    const bool is_told =
+        sqlite3_prepare_v2(reader->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    const int version = is_told ? sqlite3_column_int(statement, 0) : 0;
+    const int code =
+        !is_told ? study_fail(reader)
+        : version > STUDY_DB_VERSION
+            ? cw_error_set(reader->error, CW_USAGE,
+                           "%.300s: its tables have version %d; this program reads version %d",
+                           reader->path, version, STUDY_DB_VERSION)
+            : CW_OK;
+    sqlite3_finalize(statement);
+    return code;
 }
 
 /* Points go round the parts (bench/study/study_shard.h); `shard` counts from 1. */
@@ -187,7 +207,9 @@ int survey_study_read(struct survey *survey, const char *path, struct cw_error *
     if (database_open(path, SQLITE_OPEN_READONLY, &reader.db) != SQLITE_OK) {
         code = study_fail(&reader);
     } else {
-        code = study_read_head(&reader);
+        code = study_check_version(&reader);
+        if (code == CW_OK)
+            code = study_read_head(&reader);
         if (code == CW_OK)
             code = study_read_points(&reader);
         if (code == CW_OK) {

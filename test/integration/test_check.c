@@ -256,6 +256,16 @@ static void a_bench_is_asked_for_its_own_collective(void **state)
     }
 }
 
+static void a_name_with_control_characters_is_shown_without_them(void **state)
+{
+    static const char *const line[] = {"check", "--topology", "\033[31m\n\177.yaml", NULL};
+    (void)state;
+    struct run_output output = run_cubewarp(line);
+    assert_int_equal(output.exit_code, 2);
+    assert_non_null(strstr(output.err, "?[31m??.yaml:1:1: cannot open: No such file"));
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +280,7 @@ int main(void)
         cmocka_unit_test(sizes_are_asked_one_by_one),
         cmocka_unit_test(choices_are_told_as_by_a_run),
         cmocka_unit_test(a_bench_is_asked_for_its_own_collective),
+        cmocka_unit_test(a_name_with_control_characters_is_shown_without_them),
     };
     return cmocka_run_group_tests_name("check", tests, build, clean);
 }

@@ -237,6 +237,34 @@ static void a_result_that_was_cut_short_is_compared_as_far_as_it_goes(void **sta
     expect_text(compare(1, "b", "a", ""), "not in B");
 }
 
+/* Texts of a file of anybody's may move a terminal's cursor, or begin lines of their own. */
+static void no_text_of_a_result_reaches_the_terminal_with_control_characters(void **state)
+{
+    (void)state;
+    make("plain", "--bytes 1KiB");
+    char path[64], other[64];
+    snprintf(path, sizeof path, "%s/plain", folder);
+    snprintf(other, sizeof other, "%s/escapes", folder);
+    json_t *const json = json_load_file(path, 0, NULL);
+    json_t *const row = json_array_get(json_object_get(json, "results"), 0);
+    assert_int_equal(json_object_set_new(json, "bench", json_string("\033[31mred\n# fake")), 0);
+    assert_int_equal(json_object_set_new(json_array_get(json_object_get(row, "phases"), 0), "name",
+                                         json_string("\033]0;title\007\nrow")),
+                     0);
+    assert_int_equal(json_dump_file(json, other, 0), 0);
+    json_decref(json);
+    static const char *const formats[] = {"", "--format markdown"};
+    for (size_t i = 0; i < 2; i++) {
+        struct run_output output = compare(1, "plain", "escapes", formats[i]);
+        assert_null(strpbrk(output.out, "\033\007"));
+        assert_null(strstr(output.out, "\n# fake"));
+        assert_null(strstr(output.out, "\nrow"));
+        assert_non_null(strstr(output.out, "?[31mred?# fake"));
+        assert_non_null(strstr(output.out, "?]0;title??row"));
+        run_output_free(&output);
+    }
+}
+
 static void wrong_lines_are_refused(void **state)
 {
     (void)state;
@@ -268,7 +296,8 @@ static int make_folder(void **state) { return mkdtemp(folder) != NULL ? build(st
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"a", "b", "c", "golden", "\xfe", "\xff.txt"};
+    static const char *const names[] = {"a",     "b",       "c",    "golden",
+                                        "plain", "escapes", "\xfe", "\xff.txt"};
     char path[256];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -287,6 +316,7 @@ int main(void)
         cmocka_unit_test(names_that_are_no_utf8_lose_no_result),
         cmocka_unit_test(the_digest_covers_a_shared_object),
         cmocka_unit_test(a_result_that_was_cut_short_is_compared_as_far_as_it_goes),
+        cmocka_unit_test(no_text_of_a_result_reaches_the_terminal_with_control_characters),
         cmocka_unit_test(wrong_lines_are_refused),
     };
     return cmocka_run_group_tests_name("compare", tests, make_folder, remove_folder);

@@ -23,6 +23,9 @@ const char *config_place_text(const struct config_source *sources, struct config
         snprintf(buf, size, "%s:%u:%u", sources[place.source - 1].name, place.line, place.column);
     else
         snprintf(buf, size, "%.*s", SOURCE_SHOWN_BYTES, sources[place.source - 1].name);
+    for (char *at = buf; *at != '\0'; at++) /* a file may be called anything */
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
     return buf;
 }
 

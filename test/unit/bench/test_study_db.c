@@ -73,14 +73,14 @@ static void refused(const char *path, int code, const char *why)
 static void a_database_that_cannot_be_made_says_why(void **state)
 {
     static const char *const why[] = {
-        "%s: No such file or directory", "%s: Is a directory",
+        "%s: No such file or directory", "%s: is a directory; expected the database of a study",
         "cannot write %s: it is a symbolic link to a file that is not there; remove the link, or "
         "name another file",
         "cannot write %s: the file is there and read-only; remove it, or name another file"};
     const char *const link = in_folder("link"), *const file = in_folder("study.yaml");
     (void)state;
     refused("/nonexistent/s.sqlite", CW_NO_RESOURCE, why[0]);
-    refused(folder, CW_NO_RESOURCE, why[1]);
+    refused(folder, CW_USAGE, why[1]);
     assert_int_equal(symlink("nowhere", link), 0);
     refused(link, CW_NO_RESOURCE, why[2]);
     assert_int_equal(chmod(file, 0444), 0);
