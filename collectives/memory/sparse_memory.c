@@ -106,10 +106,13 @@ const uint8_t *sparse_memory_look(struct sparse_memory *memory, struct sparse_ar
     const struct sparse_fill *const fill = sparse_fills_at(&memory->fills, address, *run);
     if (fill == NULL)
         return zeros;
-    if (fill->bytes < LAZY_BYTES_MIN) {
-        const uint8_t *const made = sparse_memory_touch(memory, arena, address, *run, run);
-        if (made != NULL)
-            return made;
+    size_t made_run; /* has no meaning where there is no storage */
+    const uint8_t *const made = fill->bytes < LAZY_BYTES_MIN
+                                    ? sparse_memory_touch(memory, arena, address, *run, &made_run)
+                                    : NULL;
+    if (made != NULL) {
+        *run = made_run;
+        return made;
     }
     uint8_t *const scratch = sparse_arena_scratch(arena);
     (void)sparse_fills_show(&memory->fills, address, scratch, *run);

@@ -62,7 +62,7 @@ void sparse_memory_free(struct sparse_memory *memory);
  */
 const uint8_t *sparse_memory_look(struct sparse_memory *memory, struct sparse_arena *arena,
                                   uint64_t address, size_t want, size_t *run);
-/* For writing. NULL: out of storage. */
+/* For writing. NULL: out of storage, and *run has no meaning. */
 uint8_t *sparse_memory_touch(struct sparse_memory *memory, struct sparse_arena *arena,
                              uint64_t address, size_t want, size_t *run);
 /* The same for a stretch whose bytes the caller all overwrites: their contents are undefined. */

@@ -4,13 +4,16 @@
  * The same two traffics as bench/phold/phold.c, with the same random numbers and the same initial
  * events, in a bare loop: take the least event, draw, put one back. No model interface, no total
  * order (ties fall as they come), no hash, no checks. Two queues, each as good as it is without
- * looking ahead: heap      a 4-ary heap of 24-byte entries, replacing its root in one pass calendar
- * Brown's calendar queue (1988): sorted lists of 32-byte nodes, as many buckets as events, recycled
- * last in, first out. It is told the best width instead of finding it
+ * looking ahead:
+ *
+ *   heap      a 4-ary heap of 24-byte entries, whose root is replaced in one pass
+ *   calendar  Brown's calendar queue (1988): sorted lists of 32-byte nodes, as many buckets as
+ *             events. It is told the best width of a bucket instead of finding it
  *
  *   baseline heap|calendar random|mesh LPS POPULATION END_US [SHIFT]
  *
- * SHIFT: a calendar bucket is 2^SHIFT ps wide. Prints committed events, seconds, millions per s.
+ * The LPs of a mesh are a square. SHIFT: a calendar bucket is 2^SHIFT ps wide, 0 to 40. Prints
+ * committed events, seconds, millions of them per second.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -232,37 +235,62 @@ static unsigned best_shift(const struct bare *bare, size_t pending)
     return shift;
 }
 
+/* A whole number from `least` to `most`; any other ends the program. */
+static int64_t baseline_number(const char *text, int64_t least, int64_t most)
+{
+    char *end;
+    const long long value = strtoll(text, &end, 10);
+    if (end != text && *end == '\0' && value >= least && value <= most)
+        return value;
+    fprintf(stderr, "baseline: %s: expected a number from %" PRId64 " to %" PRId64 "\n", text,
+            least, most);
+    exit(2);
+}
+
+/* Whether the text is the first of two words; any other than the two ends the program. */
+static bool is_first(const char *text, const char *first, const char *second)
+{
+    if (strcmp(text, first) == 0 || strcmp(text, second) == 0)
+        return strcmp(text, first) == 0;
+    fprintf(stderr, "baseline: %s: expected %s or %s\n", text, first, second);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 6) {
+    enum { LPS_MAX = 1 << 24, POPULATION_MAX = 1 << 20, SHIFT_MAX = 40 };
+    static const int64_t end_us_max = 1000000000;
+    if (argc < 6 || argc > 7) {
         fprintf(stderr,
                 "usage: baseline heap|calendar random|mesh LPS POPULATION END_US [SHIFT]\n");
         return 2;
     }
+    const bool is_heap = is_first(argv[1], "heap", "calendar");
     struct bare bare = {
-        .mesh = strcmp(argv[2], "mesh") == 0,
-        .lp_count = (uint32_t)atol(argv[3]),
-        .population = (uint32_t)atol(argv[4]),
-        .end_ps = atol(argv[5]) * 1000000,
+        .mesh = is_first(argv[2], "mesh", "random"),
+        .lp_count = (uint32_t)baseline_number(argv[3], 1, LPS_MAX),
+        .population = (uint32_t)baseline_number(argv[4], 1, POPULATION_MAX),
+        .end_ps = baseline_number(argv[5], 1, end_us_max) * 1000000,
     };
-    if (bare.lp_count == 0 || bare.population == 0) {
-        fprintf(stderr, "baseline: LPS and POPULATION are at least 1\n");
-        return 2;
-    }
     while ((bare.side + 1) * (bare.side + 1) <= bare.lp_count)
         bare.side++;
+    if (bare.mesh && bare.side * bare.side != bare.lp_count) {
+        fprintf(stderr, "baseline: a mesh is a square: %" PRIu32 " LPs are none\n", bare.lp_count);
+        return 2;
+    }
     const size_t pending = (size_t)bare.lp_count * bare.population;
     bare.lps = baseline_take(bare.lp_count * sizeof *bare.lps);
     double start_s, run_s;
-    if (strcmp(argv[1], "heap") == 0) {
+    if (is_heap) {
         struct heap heap = {.events = baseline_take(pending * sizeof *heap.events)};
         baseline_start(&bare, heap_put, &heap);
         start_s = baseline_clock_s();
         run_heap(&bare, &heap);
         run_s = baseline_clock_s() - start_s;
     } else {
-        struct calendar calendar = {.shift = argc > 6 ? (unsigned)atoi(argv[6])
-                                                      : best_shift(&bare, pending)};
+        struct calendar calendar = {.shift = argc > 6
+                                                 ? (unsigned)baseline_number(argv[6], 0, SHIFT_MAX)
+                                                 : best_shift(&bare, pending)};
         size_t buckets = 4096;
         while (buckets < pending)
             buckets *= 2;

@@ -99,6 +99,25 @@ static void looks_stay_for_a_few_more(void **state)
     sparse_free(memory);
 }
 
+/* There is room for the block, and none for its pages. */
+static void a_look_without_storage_shows_the_fill(void **state)
+{
+    (void)state;
+    struct sparse *memory = sparse_create(300 << 10);
+    const struct sparse_content content = {.make = make, .word = {9}};
+    assert_true(sparse_fill(memory, (struct sparse_range){0, 3000}, content));
+    for (uint64_t at = 0; at < 3000; at += 700) {
+        size_t run;
+        const uint8_t *const look =
+            sparse_memory_look(&memory->memory, &memory->arena, at, 200, &run);
+        assert_int_equal(run, 200);
+        for (size_t i = 0; i < run; i++)
+            assert_int_equal(look[i], content_byte(9, at + i));
+    }
+    assert_false(sparse_write(memory, 0, "x", 1));
+    sparse_free(memory);
+}
+
 static void what_is_forgotten_makes_room(void **state)
 {
     (void)state;
@@ -153,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filled_ranges_are_as_if_written),
         cmocka_unit_test(looks_stay_for_a_few_more),
+        cmocka_unit_test(a_look_without_storage_shows_the_fill),
         cmocka_unit_test(what_is_forgotten_makes_room),
         cmocka_unit_test(an_input_that_is_only_read_takes_no_storage),
     };
