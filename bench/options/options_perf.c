@@ -99,8 +99,8 @@ static int refuse_beside(const struct options *options, const char *why, const c
 
 int perf_run_finish(struct options *options, struct cw_error *error)
 {
-    static const char *const of_measuring[] = {"rounds",  "repeats",    "json",  "budget",
-                                               "history", "no-history", "quiet", NULL};
+    static const char *const of_measuring[] = {"rounds",  "repeats",    "json", "budget",
+                                               "history", "no-history", NULL};
     static const char *const of_history[] = {"history", NULL};
     const struct perf_options *const perf = options->values;
     if (perf->list)
