@@ -4,12 +4,14 @@
  */
 #include "core/memory/slab_alloc.h"
 
-enum {
-    SLAB_BYTES_FIRST = 64 << 10,
-    SLAB_BYTES_MAX = 2 << 20,
-    SLAB_BYTES_MIN = 8 << 10, /* near the limit */
-    LIMIT_PER_SLAB = 64,      /* times the workers */
-};
+#ifndef SLAB_BYTES_ONLY
+enum { SLAB_BYTES_FIRST = 64 << 10, SLAB_BYTES_MAX = 2 << 20 };
+enum { SLAB_BYTES_MIN = 8 << 10 }; /* near the limit */
+#else /* the schedule explorer's: short runs then take many, each of which may be refused */
+enum { SLAB_BYTES_FIRST = SLAB_BYTES_ONLY, SLAB_BYTES_MAX = SLAB_BYTES_ONLY };
+enum { SLAB_BYTES_MIN = SLAB_BYTES_ONLY };
+#endif
+enum { LIMIT_PER_SLAB = 64 }; /* times the workers */
 
 struct slab {
     struct slab *older;

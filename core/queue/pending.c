@@ -43,6 +43,16 @@ void pending_free(struct pending *pending)
     chunk_pool_free(&pending->chunks);
 }
 
+/* Memory has run out while entries were moved: I-PEND-3. Returns false. */
+static bool lose(struct pending *pending)
+{
+    pending->lost = pending->out_of_memory = true;
+    pending->sorted.front = pending->sorted.last;
+    pending->overflow.count = 0;
+    pending->soon = NULL;
+    return false;
+}
+
 static bool push_far(struct pending *pending, struct entry entry)
 {
     const uint64_t time_ps = (uint64_t)entry.time_ps;
@@ -80,7 +90,7 @@ static bool push_again(struct pending *pending, struct entry_chain *chain)
         pending->count -= count;
         for (size_t i = 0; i < count; i++)
             if (!pending_push(pending, chunk->entries[i]))
-                return false;
+                return lose(pending);
         chunk_put(&pending->chunks, chunk);
         count = CHUNK_ENTRIES;
         chunk = previous;
@@ -164,7 +174,7 @@ static bool move_far(struct pending *pending, struct entry_chain *chain, const s
             if (purge != NULL && purge->drop(purge->arg, &chunk->entries[i]))
                 pending->count--;
             else if (!push_far(pending, chunk->entries[i]))
-                return false;
+                return lose(pending);
         }
         chunk_put(&pending->chunks, chunk);
         count = CHUNK_ENTRIES;
@@ -248,7 +258,7 @@ static unsigned shift_for_far(const struct pending *pending)
 /* All entries go to `far`, those of `sorted` and `overflow` too. */
 static bool move_everything_far(struct pending *pending)
 {
-    bool ok = true;
+    bool ok = !pending->lost;
     for (struct entry *rest = pending->sorted.front; ok && rest != pending->sorted.last; rest++)
         ok = push_far(pending, *rest);
     pending->count += (uint64_t)(pending->sorted.last - pending->sorted.front);
@@ -258,14 +268,16 @@ static bool move_everything_far(struct pending *pending)
     pending->count += pending->overflow.count;
     pending->overflow.count = 0;
     pending->soon = NULL;
-    return ok && move_all_far(pending, NULL);
+    return ok ? move_all_far(pending, NULL) : lose(pending);
 }
 
 /* Starts again with an entry and all others in buckets: none in `overflow` or `sorted`. */
 static bool reopen_with(struct pending *pending, struct entry entry)
 {
+    if (!push_far(pending, entry))
+        return false;
     pending->count++;
-    return push_far(pending, entry) && move_everything_far(pending) &&
+    return move_everything_far(pending) &&
            open_at(pending, pending->far_first_ps, shift_for_far(pending));
 }
 
@@ -304,6 +316,8 @@ bool pending_push_elsewhere(struct pending *pending, int64_t time_ps, uint64_t k
                             uint64_t key_low, struct cw_event *event)
 {
     const struct entry entry = {time_ps, key_high, key_low, event};
+    if (pending->lost)
+        return false;
     const uint64_t bucket = (uint64_t)entry.time_ps >> pending->shift;
     if (bucket < pending->first)
         return push_overflow(pending, &entry);
@@ -329,7 +343,8 @@ bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg)
 {
     const struct purge purge = {drop, arg};
     pending->soon = NULL;
-    return (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
+    return !pending->lost &&
+           (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
            move_all_far(pending, &purge) &&
            open_at(pending, pending->first << pending->shift, pending->shift);
 }
@@ -339,7 +354,8 @@ bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg)
     const struct purge purge = {drop, arg};
     pending->soon = NULL;
     pending->far_first_ps = UINT64_MAX;
-    bool ok = (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
+    bool ok = !pending->lost &&
+              (pending->far.next == NULL || move_far(pending, &pending->far, &purge)) &&
               move_all_far(pending, &purge);
     for (; ok && pending->sorted.front != pending->sorted.last; pending->sorted.front++)
         if (!drop(arg, pending->sorted.front)) {
@@ -351,10 +367,12 @@ bool pending_sift(struct pending *pending, pending_drop_fn drop, void *arg)
             ok = push_far(pending, pending->overflow.entries[i]);
             pending->count++;
         }
+    if (!ok)
+        return lose(pending);
     pending->overflow.count = 0;
     if (pending->far.next == NULL)
-        return ok && open_at(pending, pending->first << pending->shift, pending->shift);
-    return ok && open_at(pending, pending->far_first_ps, shift_for_far(pending));
+        return open_at(pending, pending->first << pending->shift, pending->shift);
+    return open_at(pending, pending->far_first_ps, shift_for_far(pending));
 }
 
 static int64_t least_of(const struct entry *entries, size_t count, int64_t least_ps)
@@ -502,9 +520,9 @@ static bool tune(struct pending *pending)
 
 const struct entry *pending_turn(struct pending *pending)
 {
-    if (pending->count == 0)
+    pending->out_of_memory = pending->count > 0 || pending->lost; /* until all has gone well */
+    if (pending->count == 0 || pending->lost)
         return NULL;
-    pending->out_of_memory = true; /* until all has gone well */
     if (!tune(pending))
         return NULL;
     const uint64_t bucket = next_bucket(pending);

@@ -13,6 +13,9 @@
  * in `overflow` or `sorted`, above in its coarse bucket if below coarse_end, else in `far`.
  * I-PEND-2: fine_end is a multiple of 256 fine widths, and fine_end - first <= FINE_BUCKETS, so
  * that no two buckets share a place in the ring. The same holds for the coarse buckets.
+ * I-PEND-3: where memory runs out while entries move from bucket to bucket, some are lost. From
+ * then on the set gives none, and says that it is out of memory, so that no event is handled in
+ * place of one that was lost.
  *
  * One worker owns it; no other thread enters. The prior art is the calendar queue (Brown, 1988)
  * and the ladder queue (Tang, Goh, Thng, 2005), which sort a bucket by comparisons, or split it
@@ -49,7 +52,8 @@ struct pending {
     uint64_t fine_end;   /* fine buckets from here on are not open */
     uint64_t coarse_end; /* coarse buckets from here on are not open */
     uint64_t count;      /* of all entries but those in `sorted` and `overflow` */
-    bool out_of_memory;  /* pending_peek() could not sort a bucket */
+    bool out_of_memory;  /* pending_peek() could not sort a bucket, or: */
+    bool lost;           /* entries are lost for lack of memory: none is given out any more */
     struct pending_usage usage;
     unsigned looks;           /* at the usage, since shift_max changed */
     const struct chunk *soon; /* the next bucket's first chunk that was not fetched yet */
@@ -67,7 +71,7 @@ void pending_free(struct pending *pending);
 /*
  * Drops each entry for which `drop` returns true, and does not touch its event any more. Entries
  * whose turn is next (in `sorted` and `overflow`) stay without a call. Takes time for all pending
- * entries. False: out of memory, and entries are lost.
+ * entries. False: out of memory, and entries are lost (I-PEND-3).
  */
 typedef bool (*pending_drop_fn)(void *arg, const struct entry *entry);
 bool pending_purge(struct pending *pending, pending_drop_fn drop, void *arg);
@@ -86,7 +90,7 @@ static inline struct pending_width pending_width(const struct pending *pending)
     return (struct pending_width){.shift = pending->shift, .shift_max = pending->shift_max};
 }
 /* Cuts all that is pending into buckets again. `width`: of this set, earlier; NULL: as suits the
- * entries. False: out of memory, and entries are lost. */
+ * entries. False: out of memory, and entries are lost (I-PEND-3). */
 bool pending_reopen(struct pending *pending, const struct pending_width *width);
 
 /* The rarer ways of pending_push() and pending_peek(). */
@@ -109,7 +113,7 @@ static inline bool pending_push_here(struct pending *pending, struct entry entry
     return true;
 }
 
-/* False: out of memory. */
+/* False: out of memory. The entry is not in the set; others may be lost (I-PEND-3). */
 static inline bool pending_push(struct pending *pending, struct entry entry)
 {
     return pending_push_here(pending, entry) ||

@@ -443,6 +443,84 @@ static void running_out_of_memory_is_reported(void **state)
     free(pending);
 }
 
+/* ---- memory that runs out, and comes back ---------------------------------------------------- */
+
+enum { SHORT_LIMIT = 1 << 20, SHORT_STEPS = 4000, SHORT_NEVER = 40 };
+
+/* Pushes an event, if there is memory for its entry. */
+static void push_if_room(struct fixture *fixture)
+{
+    const struct event_header header = {
+        .time_ps = draw_scales_bounded(&fixture->rng), .number = fixture->pushed++, .entity = 3};
+    struct cw_event *const event = event_pool_get(&fixture->pool, 0);
+    assert_non_null(event);
+    event_write(event, &header);
+    struct cw_event whole = {0};
+    memcpy(&whole, event, offsetof(struct cw_event, payload));
+    if (pending_push(&fixture->pending, entry_of(&header, event)))
+        reference_push(&fixture->reference, &whole);
+    else
+        event_pool_put(&fixture->pool, event);
+}
+
+/* Pops the least event, or finds that memory is out. Returns whether entries are lost. */
+static bool pop_if_whole(struct fixture *fixture)
+{
+    if (fixture->reference.count == 0)
+        return false;
+    if (pending_peek(&fixture->pending) != NULL) {
+        (void)pop(fixture);
+        return false;
+    }
+    assert_true(fixture->pending.out_of_memory);
+    return fixture->pending.lost;
+}
+
+/* Pushes and pops, for most of the time with all the memory that it takes. Returns whether entries
+ * were lost; each that was given out was the least all the same. */
+static bool entries_are_lost(uint64_t seed)
+{
+    struct fixture *const fixture = fixture_create(seed);
+    struct memory memory;
+    bool lost = false;
+    memory_init(&memory, SHORT_LIMIT);
+    pending_init(&fixture->pending, &memory);
+    for (unsigned step = 0; step < SHORT_STEPS && !lost; step++) {
+        const bool is_short = cw_rng_below(&fixture->rng, SHORT_NEVER) == 0;
+        memory.bytes_max = is_short ? memory.taken.word : SHORT_LIMIT;
+        if (cw_rng_below(&fixture->rng, 300) == 0)
+            (void)pending_reopen(&fixture->pending, NULL);
+        if (cw_rng_below(&fixture->rng, 5) < 3)
+            push_if_room(fixture);
+        else
+            lost = pop_if_whole(fixture);
+        if (fixture->pending.lost)
+            assert_null(pending_peek(&fixture->pending));
+    }
+    memory.bytes_max = SHORT_LIMIT;
+    for (unsigned i = 0; i < 3 && lost; i++) {
+        push_if_room(fixture);
+        assert_true(pop_if_whole(fixture)); /* for good */
+    }
+    while (!lost && fixture->reference.count > 0)
+        lost = pop_if_whole(fixture);
+    pending_free(&fixture->pending);
+    assert_int_equal(memory.taken.word, 0);
+    pending_init(&fixture->pending, &fixture->memory);
+    fixture_free(fixture);
+    return lost;
+}
+
+static void no_entry_takes_the_place_of_one_that_was_lost(void **state)
+{
+    (void)state;
+    enum { SEEDS = 200 };
+    unsigned lost = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        lost += entries_are_lost(seed);
+    assert_in_range(lost, SEEDS / 20, SEEDS * 19 / 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +539,7 @@ int main(void)
         cmocka_unit_test(entries_stay_when_the_set_is_opened_anew),
         cmocka_unit_test(the_width_does_not_follow_events_that_are_put_back),
         cmocka_unit_test(running_out_of_memory_is_reported),
+        cmocka_unit_test(no_entry_takes_the_place_of_one_that_was_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
