@@ -12,7 +12,7 @@
  *      promise, and reports the least key that it has pending. Worker 0 also writes the new owner
  *      of each LP, and the new least delays.
  *   4. Go on. It frees the events that it gave, and computes GVT and its safe bound from the
- *      reports.
+ *      reports. Its credit begins anew.
  * An LP's state stays where it lies in memory. No worker waits inside a step, so several workers
  * may share a thread. If an event has failed for good, no event and no LP moves.
  *

@@ -4,8 +4,9 @@
  * No worker is held back for ever:
  *  1. The worker with the least event of all is not held back. Once a round has found this event,
  *     the event is at GVT. All events that the worker has committed since credit_begin() come
- *     before it, since no event has come to the worker since but as a message. So all marks are
- *     settled, and there are fewer messages behind the last one than `most`.
+ *     before it. They were safe or at GVT, so no message that has come since is before them, and no
+ *     event that was undone since. So all marks are settled, and there are fewer messages behind
+ *     the last one than `most`.
  *  2. So after each round either that worker handles its event, or GVT has risen. Between two rises
  *     finitely many events are handled: as many as come at one key.
  *  3. A worker that is held back finds nothing to do. So it begins rounds (gvt.c), and takes part

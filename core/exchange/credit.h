@@ -9,8 +9,9 @@
  * bound allowed it. The messages of events that could be undone are bounded by the window
  * (throttle.h).
  *
- * When events change their workers, or are gathered, the count begins anew: a worker may then have
- * events that are before those it has committed, and would wait for its own GVT.
+ * When events change their workers, or are gathered, the count begins anew. A worker may then have
+ * events that are before those that it has committed. If its messages still counted, it would hold
+ * these events back until GVT has risen, and GVT would wait for them.
  *
  * I-CREDIT-1: of the first `settled` messages that were counted since credit_begin(), each was sent
  * by an event that is not after GVT's time.
