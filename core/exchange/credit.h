@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The limits of `most`. The builds of the schedule explorer set few, which its short runs use up. */
+/* The limits of `most`. The schedule explorer's builds set few, which short runs use up. */
 #ifndef CREDIT_MIN
 #define CREDIT_MIN 64
 #endif
