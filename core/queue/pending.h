@@ -24,6 +24,7 @@
 #ifndef CORE_PENDING_H
 #define CORE_PENDING_H
 
+#include "core/invariant.h"
 #include "core/queue/entry_chain.h"
 #include "core/queue/overflow_heap.h"
 #include "core/queue/sorted_bucket.h"
@@ -150,6 +151,9 @@ static inline uint64_t pending_count(const struct pending *pending)
 /* Removes `least`, which pending_peek() gave. */
 static inline void pending_pop(struct pending *pending, const struct entry *least)
 {
+    CW_INVARIANT("I-PEND-3", !pending->lost,
+                 "an entry for %lld ps has its turn, and entries are lost",
+                 (long long)least->time_ps);
     if (__builtin_expect(least == pending->sorted.front, 1))
         pending->sorted.front++;
     else
