@@ -476,6 +476,14 @@ static bool pop_if_whole(struct fixture *fixture)
     return fixture->pending.lost;
 }
 
+/* A pending_drop_fn. */
+static bool keep(void *arg, const struct entry *entry)
+{
+    (void)arg;
+    (void)entry;
+    return false;
+}
+
 /* Pushes and pops, for most of the time with all the memory that it takes. Returns whether entries
  * were lost; each that was given out was the least all the same. */
 static bool entries_are_lost(uint64_t seed)
@@ -490,6 +498,8 @@ static bool entries_are_lost(uint64_t seed)
         memory.bytes_max = is_short ? memory.taken.word : SHORT_LIMIT;
         if (cw_rng_below(&fixture->rng, 300) == 0)
             (void)pending_reopen(&fixture->pending, NULL);
+        if (cw_rng_below(&fixture->rng, 300) == 0)
+            (void)pending_sift(&fixture->pending, keep, NULL);
         if (cw_rng_below(&fixture->rng, 5) < 3)
             push_if_room(fixture);
         else
