@@ -15,8 +15,13 @@ int output_path_check(const char *path, struct cw_error *error)
     if (lstat(path, &link) != 0)
         return CW_OK; /* nothing is there, or opening it will say why not */
     if (stat(path, &file) != 0) {
-        if (errno != ENOENT || !S_ISLNK(link.st_mode))
+        if (!S_ISLNK(link.st_mode))
             return CW_OK;
+        if (errno != ENOENT)
+            return cw_error_set(error, CW_NO_RESOURCE,
+                                "cannot write %.800s: it is a symbolic link that cannot be "
+                                "followed (%s); remove the link, or name another file",
+                                path, strerror(errno));
         return cw_error_set(error, CW_NO_RESOURCE,
                             "cannot write %.800s: it is a symbolic link to a file that is not "
                             "there; remove the link, or name another file",
