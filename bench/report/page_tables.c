@@ -373,29 +373,44 @@ static void put_fact(FILE *out, const char *name, const char *text)
     fputs("</dd>", out);
 }
 
-/* A member of a provenance as text: a list of words as a line, an object as "key value, ..". */
-static const char *page_member(struct survey *survey, const json_t *object, const char *name)
+static void say_words(FILE *stream, const json_t *list)
 {
-    const json_t *const value = json_object_get(object, name);
-    const char *text = "", *key;
-    json_t *item;
     size_t i;
-    if (json_is_string(value))
-        return json_string_value(value);
-    if (json_is_array(value)) {
-        json_array_foreach(value, i, item) if (json_is_string(item)) text = survey_print(
-            survey, "%s%s%s", text != NULL ? text : "", i == 0 ? "" : " ", json_string_value(item));
-    } else if (json_is_object(value)) {
-        json_object_foreach((json_t *)(uintptr_t)value, key, item)
-        {
-            char *const dump = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
-            text = survey_print(survey, "%s%s%s = %s", text != NULL ? text : "",
-                                text != NULL && text[0] != '\0' ? "; " : "", key,
-                                dump != NULL ? dump : "");
-            free(dump);
-        }
+    json_t *item;
+    json_array_foreach(list, i, item) if (json_is_string(item))
+        fprintf(stream, "%s%s", i == 0 ? "" : " ", json_string_value(item));
+}
+
+static void say_members(FILE *stream, const json_t *object)
+{
+    const char *key, *between = "";
+    json_t *item;
+    json_object_foreach((json_t *)(uintptr_t)object, key, item)
+    {
+        char *const dump = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
+        fprintf(stream, "%s%s = %s", between, key, dump != NULL ? dump : "");
+        free(dump);
+        between = "; ";
     }
-    return text;
+}
+
+/* A member of a provenance: a text, a list of words as a line, an object as "key = value; ..". */
+static void put_member(FILE *out, struct survey *survey, const json_t *value, const char *name)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *const stream = open_memstream(&text, &bytes);
+    if (stream != NULL && json_is_string(value))
+        fputs(json_string_value(value), stream);
+    else if (stream != NULL && json_is_array(value))
+        say_words(stream, value);
+    else if (stream != NULL && json_is_object(value))
+        say_members(stream, value);
+    const bool is_whole = stream != NULL && fclose(stream) == 0;
+    if (is_whole)
+        put_fact(out, name, text);
+    survey->no_memory |= !is_whole;
+    free(text);
 }
 
 static void put_point_provenance(FILE *out, struct survey *survey, const struct survey_point *point)
@@ -418,7 +433,7 @@ static void put_point_provenance(FILE *out, struct survey *survey, const struct 
     put_fact(out, "file", point->source);
     put_fact(out, "command", point->command);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        put_fact(out, facts[i].name, page_member(survey, point->provenance, facts[i].member));
+        put_member(out, survey, json_object_get(point->provenance, facts[i].member), facts[i].name);
     if (point->provenance == NULL)
         put_fact(out, "version", json_string_value(json_object_get(document, "version")));
     put_fact(out, "configuration", json_string_value(json_object_get(document, "config_digest")));

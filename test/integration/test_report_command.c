@@ -163,6 +163,42 @@ static void data_of_a_plot_are_whole_or_old(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* A result whose provenance names many keys, in the memory that any other one takes. */
+static void many_changed_keys_take_little_memory(void **state)
+{
+    enum { KEYS = 20000 };
+    static const char begin[] = "\"changed\": {";
+    char path[256], command[600];
+    (void)state;
+    char *const result = read_whole("b.json");
+    char *const at = strstr(result, begin);
+    assert_non_null(at);
+    snprintf(path, sizeof path, "%s/bad.json", folder);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fwrite(result, 1, (size_t)(at - result) + strlen(begin), file);
+    for (int i = 0; i < KEYS; i++)
+        fprintf(file, "\"key.%d\": \"%d\",", i, i);
+    fputs(at + strlen(begin), file);
+    assert_int_equal(fclose(file), 0);
+    free(result);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const char *const limit = "ulimit -v 1000000; "; /* KiB */
+#else
+    const char *const limit = "";
+#endif
+    snprintf(command, sizeof command,
+             "%sexec \"${CUBEWARP:-build/cubewarp}\" report %s -o %s/page.html >/dev/null", limit,
+             path, folder);
+    const int status = system(command);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    char *const page = read_whole("page.html");
+    assert_non_null(strstr(page, "key.0 = &#34;0&#34;; key.1 = &#34;1&#34;"));
+    assert_non_null(strstr(page, "key.19999 = "));
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +207,7 @@ int main(void)
         cmocka_unit_test(files_of_other_kinds_are_refused),
         cmocka_unit_test(plots_do_not_depend_on_the_locale),
         cmocka_unit_test(data_of_a_plot_are_whole_or_old),
+        cmocka_unit_test(many_changed_keys_take_little_memory),
     };
     return cmocka_run_group_tests(tests, make_results, remove_results);
 }
