@@ -153,13 +153,15 @@ static void a_fast_sender_is_held_back_before_its_messages_fill_the_memory(void 
 
 enum { SENDERS = 2, CHAIN = 2000, LOOKS_MAX = 100000 };
 
-/* LPs 0 and 1 each send to LP 2, and to none else. */
+/* LPs 0 and 1 each send to LP 2, and to none else; LP 1 sends twice as much. */
 static void send_on(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     ++*CW_MUT(ctx, (const uint64_t *)state);
     if (event->lp == SENDERS)
         return;
-    cw_send(ctx, SENDERS, DELAY_PS, 1, event->lp, CHAIN + 1 + event->number, NULL, 0);
+    for (uint32_t i = 0; i <= event->lp; i++)
+        cw_send(ctx, SENDERS, DELAY_PS, 1, event->lp, (i + 1) * (CHAIN + 1) + event->number, NULL,
+                0);
     if (event->number < CHAIN)
         cw_send(ctx, event->lp, STEP_PS, 0, event->lp, event->number + 1, NULL, 0);
 }
