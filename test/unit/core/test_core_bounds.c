@@ -11,8 +11,12 @@
 
 #include <cmocka.h>
 
+#include "core/commit.h"
 #include "core/cw.h"
 #include "core/exchange/credit.h"
+#include "core/simulation.h"
+#include "core/timewarp/promise.h"
+#include "core/timewarp/timewarp.h"
 
 enum { MIB = 1 << 20 };
 
@@ -319,6 +323,35 @@ static void what_gvt_has_passed_is_settled(void **state)
     assert_int_equal(credit_left(&credit, 2000), 1000);
 }
 
+/* Events at 1,000 ps were committed. Then a part has come whose events begin at 10 ps. */
+static void messages_of_a_part_that_is_behind_are_settled_at_its_own_times(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "behind",
+                                   .lp_count = 2,
+                                   .state_bytes = count_bytes,
+                                   .init = begin_at_zero,
+                                   .handle = feed};
+    const struct cw_config config = {
+        .worker_count = 2, .sync = CW_OPTIMISTIC, .end_ps = CW_TIME_MAX};
+    struct cw_error error;
+    struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+    assert_non_null(sim);
+    struct worker *const worker = &sim->workers[0];
+    struct credit *const credit = &worker->timewarp->credit;
+    commit_count(worker, 1, 1000);
+    credit_note(credit, credit->most, worker->reached_ps);
+    worker->timewarp->links.sent_for_good = credit->most;
+    promise_count_anew(worker->timewarp);
+    commit_count(worker, 1, 10);
+    credit_note(credit, 2 * credit->most, worker->reached_ps);
+    assert_int_equal(credit_left(credit, 2 * credit->most), 0);
+    credit_settle(credit, 2 * credit->most, 10);
+    assert_int_equal(credit_left(credit, 2 * credit->most), credit->most);
+    assert_int_equal(worker_now_ps(worker), 1000);
+    cw_sim_free(sim);
+}
+
 /* More than there is room for: the newest mark tells of all. */
 static void marks_never_run_out(void **state)
 {
@@ -384,6 +417,7 @@ int main(void)
         cmocka_unit_test(speculation_that_finds_no_memory_is_undone),
         cmocka_unit_test(the_credit_is_a_share_of_the_memory),
         cmocka_unit_test(what_gvt_has_passed_is_settled),
+        cmocka_unit_test(messages_of_a_part_that_is_behind_are_settled_at_its_own_times),
         cmocka_unit_test(marks_never_run_out),
         cmocka_unit_test(messages_of_events_with_many_sends_are_counted),
         cmocka_unit_test(an_event_far_ahead_holds_no_memory_of_later_messages),
