@@ -147,7 +147,8 @@ static void forget_bounds(struct cw_sim *sim)
         tw->wait.last_looks = 0;
         tw->short_turns = has_short_turns(sim, &sim->workers[i]);
         links_forget_arrivals(&tw->links); /* all that was handled is committed */
-        promise_forget(tw, INT64_MIN); /* no worker runs yet */
+        /* no worker runs yet */
+        promise_forget(tw, INT64_MIN);
         promise_count_anew(tw);
     }
 }

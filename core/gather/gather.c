@@ -185,7 +185,8 @@ static void set_gathered(struct cw_sim *sim, bool gathered)
         tw->gathered = gathered;
         record_outbox_change_lanes(&tw->outbox);
         links_forget_arrivals(&tw->links); /* I-GATHER-2: nothing that could be undone has sent */
-        promise_forget(tw, INT64_MIN); /* the other threads are parked: I-GATHER-1 */
+        /* the other threads are parked: I-GATHER-1 */
+        promise_forget(tw, INT64_MIN);
         promise_count_anew(tw);
     }
 }
