@@ -86,6 +86,8 @@ static void check_limit(struct cw_sim *sim, struct worker *worker)
     if (sim->config.events_max == 0 || worker->committed < sim->config.events_max)
         return;
     const struct entry *const least = pending_peek(&worker->pending);
+    if (least == NULL && worker->pending.out_of_memory)
+        worker_fail_for_memory(worker);
     if (least != NULL && least->time_ps < sim->config.end_ps)
         worker_too_many_events(worker);
 }

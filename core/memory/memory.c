@@ -133,6 +133,9 @@ void memory_give(struct memory *memory, void *block, size_t bytes)
 bool memory_grow_array(struct memory *memory, void *items, size_t *capacity, size_t used,
                        size_t needed, size_t item_bytes, size_t capacity_min)
 {
+#ifdef ARRAYS_BEGIN_AT /* the schedule explorer's: short runs then grow each array */
+    capacity_min = ARRAYS_BEGIN_AT;
+#endif
     size_t wider = *capacity == 0 ? capacity_min : 2 * *capacity;
     while (wider < needed)
         wider *= 2;

@@ -8,7 +8,12 @@
 
 #include "core/invariant.h"
 
-enum { TABLE_CAPACITY_MIN = 256, WORD_BYTES = sizeof(uint64_t) };
+#ifndef ARRAYS_BEGIN_AT
+enum { TABLE_CAPACITY_MIN = 256 };
+#else /* as in memory.c; a power of 2 with a free place */
+enum { TABLE_CAPACITY_MIN = 4 * ARRAYS_BEGIN_AT };
+#endif
+enum { WORD_BYTES = sizeof(uint64_t) };
 
 void table_init(struct table *table, struct memory *memory, size_t value_bytes)
 {

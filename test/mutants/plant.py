@@ -36,7 +36,7 @@ FLAGS = ("-std=gnu17 -g1 -w -I. -pthread -ffp-contract=off -O1 -fPIC -march=x86-
          "-DCW_ASSERT").split()
 VARIANTS = {"plain": ["-DUNDO_BLOCK_BYTES=2048u", "-DPURGE_MIN=8"],
             "explore": ["-DUNDO_BLOCK_BYTES=8192u", "-DPURGE_MIN=8", "-DSLAB_BYTES_ONLY=2048",
-                        "-DCREDIT_MIN=8", "-DCREDIT_MAX=24",
+                        "-DARRAYS_BEGIN_AT=1", "-DCREDIT_MIN=8", "-DCREDIT_MAX=24",
                         "-DSYNC_EXPLORE"]}
 LIBS = "-lcmocka -lxxhash -lhwloc -ljemalloc -lm -ldl".split()
 # Not in the library of the schedules: the explorer has its own (test/stress/explorer.c).
