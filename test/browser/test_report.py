@@ -25,7 +25,7 @@ CUBEWARP = os.environ.get("CUBEWARP", str(TOP / "build" / "cubewarp"))
 OUT = pathlib.Path(os.environ.get("BUILD", str(TOP / "build"))).resolve() / "browser"
 PAGE_BYTES = 500_000  # beside the data
 LOAD_S = 1.0
-LOAD_TRIES = 8  # of a machine that others use, too
+LOAD_TRIES = 20  # of a machine that others use, too
 SHIFT = 8
 
 
