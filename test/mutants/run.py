@@ -61,7 +61,10 @@ SCHEDULE_TESTS = [("asan", "test/unit/schedule/test_" + name, {})
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
             for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures",
-                         "install", "maps", "rings")]
+                         "install", "maps", "rings", "endpoint")]
+# Of the hardware's times: bugs in hw/.
+HW_TESTS = [("asan", "test/unit/hw/test_hw_" + name, {})
+            for name in ("dma", "timing", "structure", "route", "phys_addr")]
 
 
 def tests_of(mutant):
@@ -72,6 +75,8 @@ def tests_of(mutant):
 def tests_for(mutant):
     if mutant.file.startswith("lp/"):
         return LP_TESTS
+    if mutant.file.startswith("hw/"):
+        return HW_TESTS
     if mutant.file.startswith(SCHEDULE_ROOMS):
         return SCHEDULE_TESTS
     return DATA_TESTS if mutant.file.startswith("collectives/") else TESTS

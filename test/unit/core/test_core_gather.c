@@ -421,7 +421,7 @@ static void records_are_given_back_when_threads_part(void **state)
     cw_sim_free(sim);
 }
 
-enum { PEAK = 1000, KEPT = 100, KEPT_STEPS = 2000 };
+enum { PEAK = 1000, PEAK_RUNS = 40, KEPT = 100, KEPT_STEPS = 2000 };
 
 static void die_or_stay(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
@@ -430,10 +430,9 @@ static void die_or_stay(struct cw_ctx *ctx, const void *state, const struct cw_e
         cw_send(ctx, 1 - event->lp, 10, 0, event->entity, event->number + 1, NULL, 0);
 }
 
-/* Most events end at once. The others change their owner again and again. */
-static void the_most_events_at_a_time_stay_known(void **state)
+/* Of a run on threads: the most events at a time, each counted at the worker that has it. */
+static uint64_t most_events_of_a_run(void)
 {
-    (void)state;
     struct cw_error error = {0};
     struct cw_sim *const sim = one_lp_each(2, CW_GATHER_OFTEN, die_or_stay);
     for (uint32_t i = 0; i < PEAK; i++)
@@ -445,6 +444,23 @@ static void the_most_events_at_a_time_stay_known(void **state)
     assert_in_range(stats.gathered_events, 1, stats.events_committed - 1);
     assert_in_range(stats.events_alive_max, PEAK, 2 * PEAK);
     cw_sim_free(sim);
+    return stats.events_alive_max;
+}
+
+/*
+ * Most events end at once. The others change their owner again and again. Where half of the events
+ * counted at both workers, the sum would be half as much again in each run. Threads in an unlucky
+ * order come near to it, but seldom, so the least of some runs tells.
+ */
+static void the_most_events_at_a_time_stay_known(void **state)
+{
+    (void)state;
+    uint64_t least = UINT64_MAX;
+    for (int run = 0; run < PEAK_RUNS && least > PEAK + PEAK / 4; run++) {
+        const uint64_t most = most_events_of_a_run();
+        least = most < least ? most : least;
+    }
+    assert_in_range(least, PEAK, PEAK + PEAK / 4);
 }
 
 enum { LONE_STEPS = 200000 };

@@ -294,6 +294,23 @@ static void injections_before_what_is_pending_come_first(void **state)
     cw_sim_free(sim);
 }
 
+static void nothing_is_injected_before_the_end_of_the_last_drain(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct cw_error error = {.exit_code = CW_OK};
+    struct cw_sim *const sim = create(&seen);
+    inject(sim, 0, 400, 0, 0, 0);
+    drain(sim);
+    assert_int_equal(cw_inject(sim, 1, 399, 0, 0, 0, NULL, 0, &error), CW_BUG);
+    assert_non_null(strstr(error.text, "399 ps, before now, 400 ps"));
+    inject(sim, 1, 400, 1, 0, 0);
+    drain(sim);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(cw_sim_now(sim), 400);
+    cw_sim_free(sim);
+}
+
 static void two_simulations_do_not_meet(void **state)
 {
     (void)state;
@@ -496,6 +513,7 @@ int main(void)
         cmocka_unit_test(the_clock_is_the_last_committed_event),
         cmocka_unit_test(a_simulation_can_be_drained_again_and_again),
         cmocka_unit_test(injections_before_what_is_pending_come_first),
+        cmocka_unit_test(nothing_is_injected_before_the_end_of_the_last_drain),
         cmocka_unit_test(two_simulations_do_not_meet),
         cmocka_unit_test(committed_and_living_events_are_counted),
         cmocka_unit_test(the_trace_hash_is_what_its_definition_says),
