@@ -327,6 +327,7 @@ static int read_sample(sqlite3_stmt *statement, struct perf_run *run)
     };
     if (!column_text(statement, 21, sample.results, sizeof sample.results))
         return SQLITE_NOMEM;
+    perf_name_clean(sample.results);
     if (!perf_sample_is_sound(&sample))
         return SQLITE_MISMATCH;
     return perf_case_add(&run->cases[run->case_count - 1], &sample) ? SQLITE_OK : SQLITE_NOMEM;
@@ -379,6 +380,7 @@ static int read_run(sqlite3 *history, const char *path, int64_t id, struct perf_
                   column_text(statement, 5, run->machine.cpu, sizeof run->machine.cpu) &&
                   column_text(statement, 6, run->machine.kernel, sizeof run->machine.kernel);
         run->machine.cores = (uint32_t)sqlite3_column_int64(statement, 7);
+        perf_run_clean(run);
     }
     const int result = is_read               ? CW_OK
                        : step == SQLITE_ROW  ? perf_history_fail(path, "out of memory", error)
@@ -452,8 +454,10 @@ int perf_history_list(const char *path, FILE *file, struct cw_error *error)
     while (result == CW_OK && (step = sqlite3_step(statement)) == SQLITE_ROW) {
         char texts[5][PERF_NAME_BYTES];
         bool is_read = true;
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 5; i++) {
             is_read &= column_text(statement, i + 1, texts[i], sizeof texts[i]);
+            perf_name_clean(texts[i]);
+        }
         if (!is_read) {
             result = perf_history_fail(path, "out of memory", error);
             break;

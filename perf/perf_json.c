@@ -215,6 +215,7 @@ static void read_context(const json_t *context, struct perf_run *run)
     get_text(own, "commit", run->commit, sizeof run->commit);
     get_text(own, "version", run->version, sizeof run->version);
     get_text(own, "set", run->set, sizeof run->set);
+    perf_run_clean(run);
 }
 
 static struct perf_case_run *case_named(struct perf_run *run, const json_t *entry)
@@ -252,6 +253,7 @@ static int read_entry(struct perf_run *run, const char *path, const json_t *entr
         .after = get_calibration(entry, "after"),
     };
     get_text(entry, "results", sample.results, sizeof sample.results);
+    perf_name_clean(sample.results);
     if (!perf_sample_is_sound(&sample))
         return cw_error_set(error, CW_USAGE,
                             "%.400s: benchmarks[%zu]: a figure below 0 or above 1e15, which no "

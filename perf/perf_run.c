@@ -23,15 +23,27 @@ void perf_run_free(struct perf_run *run)
     *run = (struct perf_run){.case_count = 0};
 }
 
-void perf_name_clean(char *name)
+static void put_underscores(char *text, const char *others)
 {
-    const bool is_utf8 = text_utf8_prefix(name, strlen(name)) == strlen(name);
-    for (char *at = name; *at != '\0'; at++) {
+    const bool is_utf8 = text_utf8_prefix(text, strlen(text)) == strlen(text);
+    for (char *at = text; *at != '\0'; at++) {
         const unsigned char byte = (unsigned char)*at;
-        if (byte < 0x20 || byte == 0x7f || strchr("<>&\"|,", byte) != NULL ||
+        if (byte < 0x20 || byte == 0x7f || strchr(others, byte) != NULL ||
             (byte >= 0x80 && !is_utf8))
             *at = '_';
     }
+}
+
+void perf_name_clean(char *name) { put_underscores(name, "<>&\"|,"); }
+
+void perf_run_clean(struct perf_run *run)
+{
+    perf_name_clean(run->started);
+    perf_name_clean(run->commit);
+    char *const compared[] = {run->version, run->set, run->machine.host, run->machine.cpu,
+                              run->machine.kernel};
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        put_underscores(compared[i], "");
 }
 
 struct perf_case_run *perf_run_add(struct perf_run *run, const char *name, const char *command,

@@ -85,6 +85,9 @@ void perf_run_free(struct perf_run *run); /* leaves it empty */
 /* Puts '_' for what no case is called, and CSV, XML, Markdown or a terminal may take for its own: a
  * file of somebody else may name its cases as it likes. */
 void perf_name_clean(char *name);
+/* Likewise for what a file says of a run: its time and commit, which are printed beside names, as
+ * names; set, version and machine, by which runs are found, only without control characters. */
+void perf_run_clean(struct perf_run *run);
 /* Adds an empty case; NULL: out of memory. */
 struct perf_case_run *perf_run_add(struct perf_run *run, const char *name, const char *command,
                                    uint32_t threads);

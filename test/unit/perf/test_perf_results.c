@@ -160,7 +160,9 @@ static void names_are_plain(void **state)
                               "e/adaptive/2");
     temporary(path, "odd.json");
     FILE *const file = fopen(path, "w");
-    fputs("{\"context\": {\"cubewarp\": {}}, \"benchmarks\": [", file);
+    fputs("{\"context\": {\"date\": \"a\\nb\", \"cubewarp\": {\"commit\": \"<a>,\\u001b[31m\", "
+          "\"set\": \"q\\u001b,\", \"cpu\": \"A & B\"}}, \"benchmarks\": [",
+          file);
     for (int i = 0; i < 3; i++)
         fprintf(file,
                 "%s{\"run_name\": \"<a>\\n\", \"run_type\": \"iteration\", "
@@ -172,6 +174,26 @@ static void names_are_plain(void **state)
     assert_int_equal(run.case_count, 1);
     assert_string_equal(run.cases[0].name, "_a__");
     assert_int_equal(run.cases[0].sample_count, 3);
+    assert_string_equal(run.started, "a_b");
+    assert_string_equal(run.commit, "_a___[31m");
+    assert_string_equal(run.set, "q_,");
+    assert_string_equal(run.machine.cpu, "A & B");
+    /* The history gives back the same, whatever a file has. */
+    char history[64];
+    int64_t id;
+    struct perf_run read;
+    snprintf(run.commit, sizeof run.commit, "<a>,\x1b");
+    snprintf(run.set, sizeof run.set, "q\x1b,");
+    snprintf(run.cases[0].samples[0].results, PERF_RESULTS_BYTES, "1,\n");
+    temporary(history, "odd.sqlite");
+    assert_int_equal(perf_history_add(history, &run, &id, &error), CW_OK);
+    assert_int_equal(perf_history_read(history, id, &read, &error), CW_OK);
+    assert_string_equal(read.commit, "_a___");
+    assert_string_equal(read.set, "q_,");
+    assert_string_equal(read.machine.cpu, "A & B");
+    assert_string_equal(read.cases[0].samples[0].results, "1__");
+    perf_run_free(&read);
+    remove_temporary(history);
     perf_run_free(&run);
     remove_temporary(path);
 }
