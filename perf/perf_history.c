@@ -416,8 +416,9 @@ int perf_history_last(const char *path, const struct perf_machine *machine, cons
     if (result == CW_OK &&
         sqlite3_prepare_v2(
             history,
-            "SELECT coalesce(max(id), 0) FROM run WHERE cpu = ?1 AND cores = ?2 "
-            "AND host = ?3 AND (?4 IS NULL OR set_name = ?4) AND (?5 = 0 OR id < ?5)",
+            /* from that run down, to the first one that fits: an index would list all of them */
+            "SELECT id FROM run NOT INDEXED WHERE cpu = ?1 AND cores = ?2 AND host = ?3 "
+            "AND (?4 IS NULL OR set_name = ?4) AND id <= ?5 ORDER BY id DESC LIMIT 1",
             -1, &statement, NULL) != SQLITE_OK)
         result = fail_sqlite(history, path, error);
     if (result == CW_OK) {
@@ -425,10 +426,14 @@ int perf_history_last(const char *path, const struct perf_machine *machine, cons
                               bind_text(statement, 3, machine->host) &&
                               (set == NULL || bind_text(statement, 4, set));
         sqlite3_bind_int64(statement, 2, machine->cores);
-        sqlite3_bind_int64(statement, 5, before);
-        if (is_bound && sqlite3_step(statement) == SQLITE_ROW)
+        sqlite3_bind_int64(statement, 5,
+                           before == 0          ? INT64_MAX
+                           : before > INT64_MIN ? before - 1
+                                                : before);
+        const int step = is_bound ? sqlite3_step(statement) : SQLITE_ERROR;
+        if (step == SQLITE_ROW)
             *id = sqlite3_column_int64(statement, 0);
-        else
+        else if (step != SQLITE_DONE)
             result = fail_sqlite(history, path, error);
     }
     sqlite3_finalize(statement);
