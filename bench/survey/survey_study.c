@@ -177,7 +177,7 @@ static int study_read_point(struct study_reader *reader)
     int code = study_read_axes(reader, point, sqlite3_column_int64(row, 7));
     if (code == CW_OK)
         code = study_read_result(reader, point, column_text(reader, row, 6));
-    point->seconds = seconds;
+    point->seconds = isfinite(seconds) ? seconds : NAN;
     return code;
 }
 

@@ -66,6 +66,28 @@ static void sizes_are_the_axis_of_curves_and_algorithms_name_the_series(void **s
     survey_free(&survey);
 }
 
+/* A file of somebody else may have such figures: none is printed as `inf`. */
+static void figures_that_no_run_gives_are_unknown(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_document(&survey, "a",
+                 "{\"schema\": \"cubewarp.run/1\", \"engine\": {\"setup_s\": 1e308, \"run_s\":"
+                 " 1e308}, \"results\": [{\"bytes\": 8, \"time_ns\": 1e-320, \"bound_ns\": 100},"
+                 " {\"bytes\": 16, \"time_ns\": 0.001, \"bound_ns\": 1e300}, {\"bytes\": 32,"
+                 " \"time_ns\": 200, \"bound_ns\": 100}]}");
+    finish(&survey);
+    assert_int_equal(survey.row_count, 3);
+    for (int i = 0; i < 2; i++) {
+        assert_true(isnan(survey.rows[i].figure[FIGURE_EFFICIENCY]));
+        assert_true(isnan(survey.rows[i].figure[FIGURE_WALL]));
+    }
+    assert_true(isnan(survey.rows[0].figure[FIGURE_TIME]));
+    assert_true(survey.rows[2].figure[FIGURE_EFFICIENCY] == 50);
+    survey_free(&survey);
+}
+
 static void sizes_per_rank_are_the_axis_where_shards_differ(void **state)
 {
     (void)state;
@@ -520,6 +542,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_axis_of_curves_and_algorithms_name_the_series),
+        cmocka_unit_test(figures_that_no_run_gives_are_unknown),
         cmocka_unit_test(sizes_per_rank_are_the_axis_where_shards_differ),
         cmocka_unit_test(a_changed_key_names_the_series_and_its_absence_is_the_shipped_value),
         cmocka_unit_test(the_shipped_value_is_known_where_one_result_names_it),
