@@ -11,6 +11,7 @@
 
 #include "bench/phold/phold.h"
 #include "core/gather/pace.h"
+#include "core/simulation.h"
 #include "core/timewarp/throttle.h"
 
 /* A machine on which each way has a rate, and a change takes a while. */
@@ -338,7 +339,7 @@ static void speculation_is_undone_before_events_gather(void **state)
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
 }
 
-enum { TOKENS = 20, DRAINS = 50, STEPS = 100 };
+enum { TOKENS = 50, DRAINS = 200, STEPS = 100, GROWTH_BYTES = 256 << 10 };
 
 static size_t count_bytes(const void *data, uint32_t lp)
 {
@@ -379,11 +380,13 @@ static struct cw_sim *one_lp_each(uint32_t workers, enum cw_gather gather, handl
 }
 
 /* Many drains, each with events for both workers. After each one no worker has a record that was
- * not given back, whichever thread has handled its events. */
+ * not given back, whichever thread has handled its events. Records that come into another worker's
+ * pool would be missed in their own: memory would grow with each change of the way. */
 static struct cw_sim *pass_tokens(enum cw_gather gather, struct cw_stats stats[2])
 {
     struct cw_error error = {0};
     struct cw_sim *const sim = one_lp_each(2, gather, pass_on);
+    uint64_t early_bytes = 0;
     for (int64_t drain = 0; drain < DRAINS; drain++) {
         for (uint32_t i = 0; i < TOKENS; i++)
             assert_int_equal(cw_inject(sim, 1, drain * 10 * (STEPS + 1), 0, i, 0, NULL, 0, &error),
@@ -393,7 +396,10 @@ static struct cw_sim *pass_tokens(enum cw_gather gather, struct cw_stats stats[2
             cw_sim_worker_stats(sim, i, &stats[i]);
             assert_int_equal(stats[i].events_alive, 0);
         }
+        if (drain == DRAINS / 4)
+            early_bytes = sync_load_acquire(&sim->memory.taken);
     }
+    assert_in_range(sync_load_acquire(&sim->memory.taken), 1, early_bytes + GROWTH_BYTES);
     return sim;
 }
 
