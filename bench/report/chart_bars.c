@@ -8,6 +8,7 @@
 
 #include "bench/report/chart_frame.h"
 #include "bench/survey/say.h"
+#include "collectives/config/input/json_file.h"
 
 enum { BAR = 26 };
 
@@ -134,8 +135,8 @@ static size_t parts_of_kernel(const struct survey_row *row, struct bar_part part
     json_t *value;
     size_t count = 0;
     json_object_foreach((json_t *)(uintptr_t)shares, key,
-                        value) if (count < BAR_PARTS && json_number_value(value) > 0)
-        parts[count++] = (struct bar_part){key, json_number_value(value) / 1e3};
+                        value) if (count < BAR_PARTS && json_file_figure(value) > 0)
+        parts[count++] = (struct bar_part){key, json_file_figure(value) / 1e3};
     return count;
 }
 
@@ -148,9 +149,9 @@ static size_t parts_of_path(const struct survey_row *row, struct bar_part parts[
     json_array_foreach(list, i, item)
     {
         const char *const name = json_string_value(json_object_get(item, "part"));
+        const double time_ns = json_file_figure(json_object_get(item, "time_ns"));
         if (name != NULL && count < BAR_PARTS)
-            parts[count++] =
-                (struct bar_part){name, json_number_value(json_object_get(item, "time_ns")) / 1e3};
+            parts[count++] = (struct bar_part){name, isnan(time_ns) ? 0 : time_ns / 1e3};
     }
     return count;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/config/input/json_file.h"
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 double compared_row_percent(const struct compared_row *row)
@@ -25,9 +27,11 @@ static bool beyond(double a, double b, double whole, double tolerance_percent)
     return a != b && 100 * fabs(b - a) > tolerance_percent * whole;
 }
 
+/* 0: it is none that a run gives. */
 static double number_of(const json_t *object, const char *key)
 {
-    return json_number_value(json_object_get(object, key));
+    const double figure = json_file_figure(json_object_get(object, key));
+    return isnan(figure) ? 0 : figure;
 }
 
 /* The part of that name, which is added if there is room. NULL: there is none. */

@@ -9,16 +9,11 @@
 #include "collectives/config/input/json_file.h"
 
 static const double NS_PER_US = 1e3, BYTES_PER_MIB = 1048576.0;
-static const double FIGURE_LEAST = 1e-30, FIGURE_MOST = 1e30;
 
-/* A number; NAN: it is absent or null, or no run gives such a figure. Sums and ratios of the others
- * are finite. */
+/* A figure; NAN: it is absent or null, or none that a run gives. */
 static double member_number(const json_t *object, const char *key)
 {
-    const json_t *const value = json_object_get(object, key);
-    const double number = json_is_number(value) ? json_number_value(value) : NAN;
-    const double size = fabs(number);
-    return size == 0 || (size >= FIGURE_LEAST && size <= FIGURE_MOST) ? number : NAN;
+    return json_file_figure(json_object_get(object, key));
 }
 
 /* A text; NULL: it is absent or null. It lives as long as the document. */

@@ -4,6 +4,7 @@
 #include "collectives/config/input/json_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,4 +21,12 @@ json_t *json_file_read(const char *path, size_t flags, json_error_t *wrong, int 
     if (file != stdin)
         fclose(file);
     return json;
+}
+
+double json_file_figure(const json_t *value)
+{
+    const double least = 1e-30, most = 1e30;
+    const double number = json_is_number(value) ? json_number_value(value) : NAN;
+    const double size = fabs(number);
+    return size == 0 || (size >= least && size <= most) ? number : NAN;
 }

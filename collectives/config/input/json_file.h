@@ -15,4 +15,11 @@
  */
 json_t *json_file_read(const char *path, size_t flags, json_error_t *wrong, int *number);
 
+/*
+ * A figure of a file that may be somebody else's. NAN: the value is no number (NULL is none), or
+ * its size is not between 1e-30 and 1e30, nor 0, which no run gives. Sums and ratios of the others
+ * are finite.
+ */
+double json_file_figure(const json_t *value);
+
 #endif
