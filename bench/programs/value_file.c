@@ -84,14 +84,15 @@ static int read_values(const char *option, const char *path, FILE *file, uint64_
 int value_file_read(const char *option, const char *path, uint64_t bytes_max, uint8_t **values,
                     uint64_t *bytes, struct cw_error *error)
 {
-    FILE *const file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    const bool is_opened = strcmp(path, "-") != 0;
+    FILE *const file = is_opened ? fopen(path, "rb") : stdin;
     *values = NULL;
     char meant[NEAREST_FILE_BYTES];
     if (file == NULL)
         return cw_error_set(error, CW_USAGE, "%s %s: cannot open it: %s%s", option, path,
                             strerror(errno), nearest_file_hint(path, NULL, meant));
     const int code = read_values(option, path, file, bytes_max, values, bytes, error);
-    if (file != stdin)
+    if (is_opened)
         (void)fclose(file);
     return code;
 }

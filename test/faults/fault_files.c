@@ -3,6 +3,7 @@
  * Any thread.
  */
 #define _GNU_SOURCE
+#define __NO_INLINE__ 1 /* or stdio.h defines getline() itself */
 #include "test/faults/fault_calls.h"
 
 #include <fcntl.h>

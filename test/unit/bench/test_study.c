@@ -94,7 +94,7 @@ static void a_wrong_value_is_answered_with_some_of_many(void **state)
     const char *const more = strstr(text, " and ");
     assert_non_null(more);
     const int listed = 400 - atoi(more + 5);
-    char last[32];
+    char last[64];
     snprintf(last, sizeof last, ", %d and %d more", listed, 400 - listed);
     assert_non_null(strstr(text, last));
     assert_true(listed > 100 && listed < 200);

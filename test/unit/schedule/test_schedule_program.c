@@ -18,8 +18,8 @@ static struct schedule_step step(enum schedule_op op, uint32_t src, uint32_t dst
 {
     return (struct schedule_step){.op = op,
                                   .count = 1,
-                                  .src = {src, SCHEDULE_INPUT},
-                                  .dst = {dst, SCHEDULE_INPUT},
+                                  .src = {.at = src, .buffer = SCHEDULE_INPUT},
+                                  .dst = {.at = dst, .buffer = SCHEDULE_INPUT},
                                   .send_to = peer,
                                   .recv_from = peer};
 }
