@@ -6,6 +6,7 @@
  */
 #include "collectives/data/data_commit.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +21,10 @@ struct data_waiting {
     struct cw_event event;
 };
 
-/* A cube on its way to its new owner's list. */
-struct data_moved {
-    struct sync_node node;
-    uint32_t cube;
-};
+static struct data_cube *cube_of(struct sync_node *node)
+{
+    return (struct data_cube *)(void *)((uint8_t *)node - offsetof(struct data_cube, next));
+}
 
 void data_waiting_free(struct data_cube *cube)
 {
@@ -118,31 +118,24 @@ static void execute(const struct data_site *site, const struct lp_op *record)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-static bool list_cube(struct data_worker *worker, uint32_t cube)
+static void list_cube(struct data_worker *worker, struct data_cube *cube)
 {
-    if (worker->listed_count == worker->listed_capacity) {
-        const size_t capacity = 2 * worker->listed_capacity + 16;
-        uint32_t *const listed = realloc(worker->listed, capacity * sizeof *listed);
-        if (listed == NULL)
-            return false;
-        worker->listed = listed;
-        worker->listed_capacity = capacity;
-    }
-    worker->listed[worker->listed_count++] = cube;
-    return true;
+    cube->next.next = worker->listed;
+    worker->listed = &cube->next;
 }
 
 static void wait_in_line(const struct data_site *site, const struct lp_op *op)
 {
     struct data_cube *const cube = site->cube;
     struct data_waiting *const waiting = malloc(sizeof *waiting);
-    if (waiting == NULL || (!cube->listed && !list_cube(site->worker, cube_index(site)))) {
+    if (waiting == NULL) {
         struct cw_error error;
-        free(waiting);
         (void)cw_error_memory(&error, "records that wait for tiles");
         fail_cube(site, site->event, &error);
         return;
     }
+    if (!cube->listed)
+        list_cube(site->worker, cube);
     cube->listed = true;
     waiting->next = NULL;
     waiting->op = *op;
@@ -204,51 +197,43 @@ void data_commit_kernel_end(struct data_pass *pass, uint32_t worker, const struc
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
-/* The cube belongs to another worker now. */
-static void hand_over(struct data_pass *pass, uint32_t to, uint32_t cube)
-{
-    struct data_moved *const moved = malloc(sizeof *moved);
-    if (moved == NULL)
-        abort(); /* 16 bytes, and the cube would wait for ever */
-    moved->cube = cube;
-    sync_push(&pass->workers[to].moved, &moved->node); /* pairs with adopt() */
-}
-
+/* Lists the cubes that were other workers' before. A cube may have gone on to a third worker
+ * meanwhile, so nothing of it is touched but `next`. */
 static void adopt(struct data_worker *worker)
 {
     struct sync_node *node = sync_take_all(&worker->moved);
     while (node != NULL) {
-        struct data_moved *const moved = (struct data_moved *)(void *)node;
+        struct data_cube *const cube = cube_of(node);
         node = node->next;
-        if (!list_cube(worker, moved->cube))
-            abort(); /* as in hand_over() */
-        free(moved);
+        list_cube(worker, cube);
     }
 }
 
-/* Returns how many records were executed and how many cubes went to another list. */
+/* Returns how many records were executed and how many cubes went to another list. A cube needs no
+ * memory on its way to its new owner: it is in one list at a time, the stack `moved` included. */
 static uint64_t look(struct data_pass *pass, uint32_t index)
 {
     struct data_worker *const worker = &pass->workers[index];
     uint64_t done = 0;
-    size_t kept = 0;
     adopt(worker);
-    for (size_t i = 0; i < worker->listed_count; i++) {
-        const uint32_t number = worker->listed[i];
-        struct data_cube *const cube = &pass->cubes[number];
-        const uint32_t owner = pass->owner(pass->owner_arg, number);
+    for (struct sync_node **at = &worker->listed; *at != NULL;) {
+        struct sync_node *const node = *at;
+        struct data_cube *const cube = cube_of(node);
+        const uint32_t owner = pass->owner(pass->owner_arg, (uint32_t)(cube - pass->cubes));
         if (owner != index) {
-            hand_over(pass, owner, number);
+            *at = node->next;
+            sync_push(&pass->workers[owner].moved, node); /* pairs with adopt() */
             done++; /* the new owner has not looked at it yet */
             continue;
         }
         done += execute_waiting(pass, worker, cube);
-        if (cube->first != NULL)
-            worker->listed[kept++] = number;
-        else
+        if (cube->first != NULL) {
+            at = &node->next;
+        } else {
+            *at = node->next;
             cube->listed = false;
+        }
     }
-    worker->listed_count = kept;
     return done;
 }
 
@@ -257,14 +242,15 @@ bool data_commit_look(struct data_pass *pass, uint32_t worker)
     if (pass->owner == NULL)
         return false;
     (void)look(pass, worker);
-    return pass->workers[worker].listed_count > 0;
+    return pass->workers[worker].listed != NULL;
 }
 
 /* The first record that waits in each cube can never be executed: the message of data_check(). */
 static void fail_waiting(struct data_pass *pass, struct data_worker *worker, bool aborted)
 {
-    for (size_t i = 0; i < worker->listed_count; i++) {
-        struct data_cube *const cube = &pass->cubes[worker->listed[i]];
+    while (worker->listed != NULL) {
+        struct data_cube *const cube = cube_of(worker->listed);
+        worker->listed = cube->next.next;
         cube->listed = false;
         if (cube->first == NULL)
             continue;
@@ -275,7 +261,6 @@ static void fail_waiting(struct data_pass *pass, struct data_worker *worker, boo
             fail_cube(&site, &event, &error);
         data_waiting_free(cube);
     }
-    worker->listed_count = 0;
 }
 
 /* Parcels for which no record has asked yet: tiles of the next drain. Giving them their names may
@@ -300,7 +285,7 @@ static bool any_failure(const struct data_pass *pass)
 /* Whether the value that the worker's first waiting record needs has come. */
 static bool all_were_sent(struct data_pass *pass, struct data_worker *worker)
 {
-    struct data_cube *const cube = &pass->cubes[worker->listed[0]];
+    struct data_cube *const cube = cube_of(worker->listed);
     if (cube->first == NULL)
         return false;
     const struct data_site site = {pass, worker, cube, &cube->first->event};
@@ -321,9 +306,8 @@ int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
     for (uint32_t i = 0; i < pass->worker_count; i++) {
         const struct data_failure *const failure = &pass->workers[i].failure;
         CW_INVARIANT("I-DATA-2",
-                     pass->workers[i].listed_count == 0 || drain->aborted ||
-                         drain->failed != NULL || any_failure(pass) ||
-                         !all_were_sent(pass, &pass->workers[i]),
+                     pass->workers[i].listed == NULL || drain->aborted || drain->failed != NULL ||
+                         any_failure(pass) || !all_were_sent(pass, &pass->workers[i]),
                      "worker %u: a record waits for a value that has come", i);
         fail_waiting(pass, &pass->workers[i], drain->aborted);
         if (failure->error.exit_code != CW_OK &&

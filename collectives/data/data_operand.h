@@ -32,8 +32,9 @@ struct data_cube {
     struct tile_queues tiles;
     void *puts; /* JudyL: puts, raw stores, lent values under way to this cube (data_parcel.h) */
     struct data_waiting *first, *last; /* records that wait, in the order of the LP */
-    bool listed; /* in a worker's list, or on its way to one (data_commit.c) */
-    bool failed; /* no further record is executed */
+    struct sync_node next; /* in a worker's list, or on its way to one (data_commit.c): */
+    bool listed;           /* it is in one of them */
+    bool failed;           /* no further record is executed */
     /* written by other workers */
     _Alignas(64) struct sync_pointer inbox; /* parcels: a stack */
 };
@@ -48,8 +49,7 @@ struct data_failure {
 struct data_worker {
     _Alignas(128) struct sparse_arena arena;
     struct tile_pool pool;
-    uint32_t *listed; /* [listed_count] of [listed_capacity]: cubes in which records wait */
-    size_t listed_count, listed_capacity;
+    struct sync_node *listed; /* the cubes in which records wait, by data_cube.next */
     struct data_failure failure;
     /* written by other workers */
     _Alignas(128) struct sync_pointer moved; /* listed cubes that this worker owns now: a stack */

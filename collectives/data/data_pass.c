@@ -91,7 +91,6 @@ void data_pass_free(struct data_pass *pass)
     for (uint32_t i = 0; pass->workers && i < pass->worker_count; i++) {
         sparse_arena_free(&pass->workers[i].arena);
         tile_pool_free(&pass->workers[i].pool);
-        free(pass->workers[i].listed);
     }
     free(pass->workers);
     free(pass);

@@ -532,10 +532,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
         code = cw_drain(system->sim, error);
     if (code != CW_OK)
         return report_failure(system, error);
+    if (system->out_of_memory) /* before all else: records are missing */
+        return cw_error_memory(error, "the puts under way");
     if (system->options.engine.end_ps > 0 && has_events_left(system))
         return report_end_of_time(system, error);
-    if (system->out_of_memory)
-        return cw_error_memory(error, "the puts under way");
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;
     code = check_ended(system, error);
