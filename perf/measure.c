@@ -25,7 +25,21 @@
 
 extern char **environ;
 
-enum { ARGUMENTS_MAX = 64, PATH_BYTES = 4096, LOOK_MS = 200 };
+enum {
+    ARGUMENTS_MAX = 64,
+    PATH_BYTES = 4096,
+    LOOK_MS = 200,
+    CASE_S_MAX = 600, /* a case that prints nothing for so long hangs, and is ended */
+};
+
+/* The standard output of a program of the harness, read to its end. */
+struct child {
+    bool (*stop)(void *arg);
+    void *stop_arg;
+    char *out; /* the caller frees it */
+    double cpu_s;
+    uint64_t rss_bytes; /* this process's own counts, too */
+};
 
 static int measure_fail(struct cw_error *error, enum cw_exit exit_code, const char *command,
                         const char *reason)
@@ -72,7 +86,7 @@ static bool split(char *path, char *command, char *arguments[ARGUMENTS_MAX + 1])
 
 /* Everything that comes through a pipe, up to its end. NULL: it took too long or is not wanted any
  * more, and *number is 0; or reading failed, with this errno. */
-static char *read_to_end(int from, const struct perf_child *child, int *number)
+static char *read_to_end(int from, const struct child *child, int *number)
 {
     size_t bytes = 0, room = 0;
     int silent_ms = 0;
@@ -92,7 +106,7 @@ static char *read_to_end(int from, const struct perf_child *child, int *number)
         silent_ms = polled == 0 ? silent_ms + LOOK_MS : 0;
         if (child->stop != NULL && child->stop(child->stop_arg))
             break;
-        if ((polled < 0 && errno == EINTR) || (polled == 0 && silent_ms < PERF_CASE_S_MAX * 1000))
+        if ((polled < 0 && errno == EINTR) || (polled == 0 && silent_ms < CASE_S_MAX * 1000))
             continue;
         const ssize_t now = polled > 0 ? read(from, text + bytes, room - bytes - 1) : -1;
         if (now < 0 && polled > 0 && errno == EINTR)
@@ -141,8 +155,9 @@ static double seconds(const struct timeval *time)
     return (double)time->tv_sec + 1e-6 * (double)time->tv_usec;
 }
 
-int perf_run_child(enum perf_program program, const char *command, struct perf_child *child,
-                   struct cw_error *error)
+/* Runs a program with arguments parted by blanks, and waits for it. */
+static int run_child(enum perf_program program, const char *command, struct child *child,
+                     struct cw_error *error)
 {
     char path[PATH_BYTES], words[PERF_COMMAND_BYTES + 32], *arguments[ARGUMENTS_MAX + 1];
     int from = -1;
@@ -150,7 +165,6 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     snprintf(words, sizeof words, "%s", command);
     if (!path_of(program, path) || !split(path, words, arguments))
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
-    const double start_s = clock_s();
     const pid_t pid = measure_start(arguments, &from);
     if (pid < 0)
         return measure_fail(error, CW_NO_RESOURCE, command, "cannot be run");
@@ -164,9 +178,7 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
     while (wait4(pid, &status, 0, &use) < 0)
         if (errno != EINTR)
             return measure_fail(error, CW_NO_RESOURCE, command, "is lost");
-    child->wall_s = clock_s() - start_s;
-    child->system_s = seconds(&use.ru_stime);
-    child->cpu_s = seconds(&use.ru_utime) + child->system_s;
+    child->cpu_s = seconds(&use.ru_utime) + seconds(&use.ru_stime);
     child->rss_bytes = (uint64_t)use.ru_maxrss * 1024;
     if (child->out == NULL && number != 0)
         return measure_fail(error, CW_NO_RESOURCE, command, strerror(number));
@@ -191,22 +203,6 @@ int perf_run_child(enum perf_program program, const char *command, struct perf_c
 static double number_of(const json_t *object, const char *key)
 {
     return json_number_value(json_object_get(object, key));
-}
-
-static void read_phases(const json_t *list, struct perf_sample *sample)
-{
-    const size_t count = json_array_size(list);
-    sample->phase_count = count < PERF_PHASES_MAX ? count : PERF_PHASES_MAX;
-    for (size_t i = 0; i < sample->phase_count; i++) {
-        const json_t *const from = json_array_get(list, i);
-        const char *const name = json_string_value(json_object_get(from, "phase"));
-        struct perf_phase *const phase = &sample->phases[i];
-        *phase = (struct perf_phase){.wall_s = number_of(from, "wall_s"),
-                                     .engine_s = number_of(from, "engine_s"),
-                                     .workers_s = number_of(from, "workers_s")};
-        snprintf(phase->name, sizeof phase->name, "%s", name != NULL ? name : "");
-        sample->host_s += phase->workers_s;
-    }
 }
 
 /* Hashes the results of the simulation: trace hash, and time and data of each size. None of them
@@ -242,7 +238,6 @@ static bool read_json(const char *text, struct perf_sample *sample)
     sample->events_per_s = number_of(engine, "committed_events_per_s");
     sample->setup_s = number_of(engine, "setup_s");
     sample->efficiency = number_of(engine, "efficiency");
-    read_phases(json_object_get(engine, "process"), sample);
     read_results(root, engine, sample);
     sample->rss_bytes = (uint64_t)json_integer_value(json_object_get(engine, "peak_rss_bytes"));
     json_decref(root);
@@ -264,7 +259,13 @@ static bool read_bare(const char *text, struct perf_sample *sample)
 
 /* ---- a measurement --------------------------------------------------------------------------- */
 
-void perf_warm_memory(uint64_t bytes)
+/*
+ * Writes to so many bytes of new memory and frees them. A virtual machine may give free memory back
+ * to its host after a second; a process that gets such memory then waits for the host, 5 us and
+ * more for each 4 KiB instead of 0.2. Memory that was used a moment ago costs every process the
+ * same. At most half of the free memory is touched.
+ */
+static void warm_memory(uint64_t bytes)
 {
     enum { PAGE_BYTES = 4096 };
     const long free_pages = sysconf(_SC_AVPHYS_PAGES);
@@ -294,11 +295,11 @@ int perf_measure(const struct perf_case *one, uint64_t memory_bytes, bool (*stop
     enum { MORE_FOR_OTHERS = 4 /* a quarter: other processes take some of it */ };
 
     char command[PERF_COMMAND_BYTES + 32];
-    struct perf_child child = {.stop = stop, .stop_arg = stop_arg};
+    struct child child = {.stop = stop, .stop_arg = stop_arg};
     snprintf(command, sizeof command, "%s%s", one->command,
              one->program == PERF_CUBEWARP ? " --quiet --json -" : "");
-    perf_warm_memory(memory_bytes + memory_bytes / MORE_FOR_OTHERS);
-    int result = perf_run_child(one->program, command, &child, error);
+    warm_memory(memory_bytes + memory_bytes / MORE_FOR_OTHERS);
+    int result = run_child(one->program, command, &child, error);
     if (result != CW_OK)
         return result;
     sample->rss_bytes = child.rss_bytes;
@@ -309,8 +310,6 @@ int perf_measure(const struct perf_case *one, uint64_t memory_bytes, bool (*stop
         return measure_fail(error, CW_BUG, command, "printed no result that can be read");
     sample->run_s = (double)sample->events / sample->events_per_s;
     sample->cpu_s = child.cpu_s;
-    sample->system_s = child.system_s;
-    sample->wall_s = child.wall_s;
     result = perf_calibrate(&sample->after, error);
     sample->disturbed = perf_disturbance(&sample->before, &sample->after) != NULL;
     return result;

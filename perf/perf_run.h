@@ -16,14 +16,7 @@ enum {
     PERF_NAME_BYTES = 64,
     PERF_COMMAND_BYTES = 512,
     PERF_TEXT_BYTES = 96,
-    PERF_PHASES_MAX = 16,
     PERF_RESULTS_BYTES = 17,
-};
-
-/* A stretch of a process's wall time, by the JSON of its result. */
-struct perf_phase {
-    char name[32];
-    double wall_s, engine_s, workers_s; /* of it: in drains, in the host's work on the workers */
 };
 
 /* One case in one round. */
@@ -32,12 +25,6 @@ struct perf_sample {
     uint32_t repeats; /* how often it was thrown away and measured again before this */
     bool disturbed;   /* and the last attempt was so, too */
     double events_per_s, run_s, setup_s, cpu_s, efficiency;
-    /* Not kept in files: of the process, of its host's work on the workers' threads, and both phase
-     * by phase, but for start and exit. */
-    double wall_s, host_s;
-    double system_s; /* likewise: of cpu_s, in the system, most of it first touches of memory */
-    struct perf_phase phases[PERF_PHASES_MAX];
-    size_t phase_count;
     uint64_t events, rss_bytes;
     /* Of the simulated results: XXH3 of trace hash, simulated times and data, in hexadecimal
      * digits. The same for any number of threads. Empty: not known, or the case simulates nothing.

@@ -18,8 +18,7 @@ static int session_measure(const struct perf_session *session, const struct perf
 {
     const uint32_t round = sample->round;
     const size_t samples = before->sample_count;
-    uint64_t memory_bytes =
-        samples > 0 ? before->samples[samples - 1].rss_bytes : session->memory_bytes;
+    uint64_t memory_bytes = samples > 0 ? before->samples[samples - 1].rss_bytes : 0;
     for (uint32_t repeats = 0;; repeats++) {
         *sample = (struct perf_sample){.round = round, .repeats = repeats, .before = *calibration};
         const int result =

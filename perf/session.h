@@ -11,9 +11,7 @@
 struct perf_session {
     const char *set; /* of perf_session_run() */
     uint32_t rounds;
-    uint32_t repeats_max;  /* of one measurement; after that it stays, and says so */
-    uint64_t memory_bytes; /* of a process in the first round, if known: perf_warm_memory(); later
-                              rounds take that of the round before */
+    uint32_t repeats_max; /* of one measurement; after that it stays, and says so */
     /* Called before each measurement; NULL: not wanted. */
     void (*progress)(void *arg, uint32_t round, const char *name, size_t done, size_t count);
     /* Called for each disturbed measurement, repeated or kept; NULL: not wanted. */

@@ -1,6 +1,6 @@
 /*
  * cmd_perf.c: the command `cubewarp perf`: chooses the part, and reads the values that only its
- * parts have. The parts themselves are in cmd_perf_run.c, cmd_perf_compare.c, cmd_perf_project.c,
+ * parts have. The parts themselves are in cmd_perf_run.c, cmd_perf_compare.c
  * and bench/nights/cmd_perf_trend.c.
  */
 #include "bench/cli/cmd_perf.h"
@@ -10,7 +10,6 @@
 
 #include "bench/cli/cli.h"
 #include "bench/cli/cmd_perf_compare.h"
-#include "bench/cli/cmd_perf_project.h"
 #include "bench/cli/cmd_perf_run.h"
 #include "bench/options/options.h"
 #include "bench/options/options_perf.h"
@@ -26,11 +25,8 @@ static const struct {
     {COMMAND_PERF_RUN, perf_run_main},
     {COMMAND_PERF_COMPARE, perf_compare_main},
     {COMMAND_PERF_TREND, perf_trend_main},
-    {COMMAND_PERF_PROJECT, perf_project_main},
 };
 #define PARTS (sizeof parts / sizeof *parts)
-
-static const char *const default_layouts[] = {"1x4", "1x8", "1x16", "1x32", "1x64", "2x32", "8x32"};
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
@@ -40,10 +36,9 @@ static int refuse_part(const char *given)
     struct cw_error error;
     char quoted[TEXT_QUOTE_BYTES];
     if (given == NULL)
-        cw_error_set(&error, CW_USAGE, "a part is missing: run, compare, trend or project");
+        cw_error_set(&error, CW_USAGE, "a part is missing: run, compare or trend");
     else
-        cw_error_set(&error, CW_USAGE,
-                     "%s is no part of perf; there are run, compare, trend and project",
+        cw_error_set(&error, CW_USAGE, "%s is no part of perf; there are run, compare and trend",
                      text_quote(given, strlen(given), quoted));
     cli_fail("perf", &error);
     cli_hint("perf");
@@ -53,16 +48,7 @@ static int refuse_part(const char *given)
 int perf_main(int argc, char **argv)
 {
     struct cw_error error = {.exit_code = CW_OK};
-    struct perf_options perf = {.set = perf_set_name(0),
-                                .rounds = 5,
-                                .repeats = 2,
-                                .last = 60,
-                                .workers = {2, 4, 8, 16, 32, 64},
-                                .worker_count = 6,
-                                .events = 16000000};
-    for (size_t i = 0; i < sizeof default_layouts / sizeof *default_layouts; i++)
-        (void)perf_socket_layout_read(default_layouts[i], &perf.layouts[perf.layout_count++],
-                                      &error); /* they are legal */
+    struct perf_options perf = {.set = perf_set_name(0), .rounds = 5, .repeats = 2, .last = 60};
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return options_print_help(COMMAND_PERF), cli_end("perf", CW_OK);
     const char *name = NULL;

@@ -22,7 +22,6 @@ enum command {
     COMMAND_REPLAY = 64,
     COMMAND_PERF_RUN = 128,
     COMMAND_PERF_COMPARE = 256,
-    COMMAND_PERF_PROJECT = 512,
     COMMAND_PLUGIN = 2048,
     COMMAND_BATCH = 4096,
     COMMAND_SWEEP = 8192,
@@ -39,8 +38,7 @@ struct option_row;
 /* One command line while it is read. */
 struct options {
     enum command command;
-    bool projected; /* a command that `perf project` runs, where some options have no meaning */
-    void *values;   /* the command's own struct, with the defaults in it */
+    void *values; /* the command's own struct, with the defaults in it */
     /* Filled by options_read(). */
     bool help;                   /* --help is among them: nothing else counts */
     bool given[OPTION_ROWS_MAX]; /* by row of the table */
@@ -95,7 +93,6 @@ struct option_row {
                 struct cw_error *error);
     const char *needs, *needs_text;       /* another option, and the refusal without it */
     const char *excludes, *excludes_text; /* another option, and the refusal beside it */
-    const char *not_projected;            /* why `perf project` refuses it; NULL: it does not */
 };
 
 /* How a command's help shows the letters of options. */

@@ -78,8 +78,6 @@ static int take_option(struct options *options, const struct option_row *row, co
                        struct cw_error *error)
 {
     bool *const given = &options->given[row - option_rows];
-    if (options->projected && row->not_projected != NULL)
-        return cw_error_set(error, CW_USAGE, "--%s: %s", row->name, row->not_projected);
     if (*given && !row->repeats)
         return cw_error_set(error, CW_USAGE, "--%s: given more than once", row->name);
     *given = true;

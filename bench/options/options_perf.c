@@ -3,63 +3,11 @@
  */
 #include "bench/options/options_perf.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bench/options/options.h"
 #include "bench/options/options_value.h"
 #include "collectives/config/input/text.h"
-
-enum { LIST_BYTES = 256 };
-static const char list_too_long[] = "expected at most 255 characters";
-
-/* For strtok_r(). False: the list is longer than any of its use. */
-static bool copy_list(const char *text, char copy[LIST_BYTES])
-{
-    return snprintf(copy, LIST_BYTES, "%s", text) < LIST_BYTES;
-}
-
-int perf_options_read_workers(struct options *options, const struct option_row *row,
-                              const char *text, struct cw_error *error)
-{
-    struct perf_options *const perf = options->values;
-    char copy[LIST_BYTES], *rest = NULL;
-    if (!copy_list(text, copy))
-        return options_refuse(error, row->name, text, list_too_long);
-    perf->worker_count = 0;
-    for (char *word = strtok_r(copy, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
-        uint64_t workers;
-        if (perf->worker_count == PERF_WORKERS_MAX)
-            return cw_error_set(error, CW_USAGE, "--%s %.200s: at most %d numbers", row->name, text,
-                                PERF_WORKERS_MAX);
-        if (options_read_count(error, row->name, word, 1, 1024, &workers) != CW_OK)
-            return CW_USAGE;
-        perf->workers[perf->worker_count++] = (uint32_t)workers;
-    }
-    return perf->worker_count > 0
-               ? CW_OK
-               : options_refuse(error, row->name, text, "expected numbers such as 2,4,8");
-}
-
-int perf_options_read_layouts(struct options *options, const struct option_row *row,
-                              const char *text, struct cw_error *error)
-{
-    struct perf_options *const perf = options->values;
-    char copy[LIST_BYTES], *rest = NULL;
-    if (!copy_list(text, copy))
-        return options_refuse(error, row->name, text, list_too_long);
-    perf->layout_count = 0;
-    for (char *word = strtok_r(copy, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) {
-        if (perf->layout_count == PERF_LAYOUTS_MAX)
-            return cw_error_set(error, CW_USAGE, "--%s %.200s: at most %d machines", row->name,
-                                text, PERF_LAYOUTS_MAX);
-        if (perf_socket_layout_read(word, &perf->layouts[perf->layout_count++], error) != CW_OK)
-            return CW_USAGE;
-    }
-    return perf->layout_count > 0
-               ? CW_OK
-               : options_refuse(error, row->name, text, "expected machines such as 1x64,2x32");
-}
 
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error)
 {
@@ -73,16 +21,6 @@ int perf_compare_argument(struct options *options, int count, char **rest, struc
     }
     perf->operands[perf->operand_count++] = rest[0];
     return 1;
-}
-
-/* The command to project takes all that follows. */
-int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error)
-{
-    struct perf_options *const perf = options->values;
-    (void)error;
-    perf->command = rest;
-    perf->command_count = count;
-    return count;
 }
 
 /* ---- several options together --------------------------------------------------------------- */
@@ -130,13 +68,4 @@ int perf_compare_finish(struct options *options, struct cw_error *error)
     return are_files && perf->against == 0
                ? refuse_beside(options, "both runs come from files", of_history, error)
                : CW_OK;
-}
-
-int perf_project_finish(struct options *options, struct cw_error *error)
-{
-    static const char *const of_predictions[] = {"rounds", "layout", NULL};
-    const struct perf_options *const perf = options->values;
-    return perf->no_measure ? refuse_beside(options, "--no-measure leaves only the bounds",
-                                            of_predictions, error)
-                            : CW_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * options_perf.h: the values of `cubewarp perf` and its parts, and the readers of single values.
+ * options_perf.h: the values of `cubewarp perf` and its parts, and the checks of several together.
  */
 #ifndef BENCH_OPTIONS_PERF_H
 #define BENCH_OPTIONS_PERF_H
@@ -9,9 +9,8 @@
 #include <stdint.h>
 
 #include "bench/options/option.h"
-#include "perf/socket_layout.h"
 
-enum { PERF_WORKERS_MAX = 16, PERF_OPERANDS_MAX = 2 };
+enum { PERF_OPERANDS_MAX = 2 };
 
 struct perf_options {
     const char *set;
@@ -19,16 +18,9 @@ struct perf_options {
     const char *json;    /* NULL: none; "-": standard output */
     const char *history; /* NULL: the default one */
     bool no_history;
-    uint32_t workers[PERF_WORKERS_MAX];
-    size_t worker_count;
-    struct perf_socket_layout layouts[PERF_LAYOUTS_MAX];
-    size_t layout_count;
-    uint64_t events;
     const char *operands[PERF_OPERANDS_MAX];
     size_t operand_count;
-    char **command; /* the command to project, with its options */
-    int command_count;
-    bool no_measure, force, list, quiet;
+    bool force, list, quiet;
     uint32_t against;      /* compare: with the median of so many runs; 0: with one */
     uint32_t format;       /* enum perf_format */
     double budget_s;       /* run; 0: none */
@@ -38,16 +30,10 @@ struct perf_options {
 };
 
 /* For the table of options. */
-int perf_options_read_workers(struct options *options, const struct option_row *row,
-                              const char *text, struct cw_error *error);
-int perf_options_read_layouts(struct options *options, const struct option_row *row,
-                              const char *text, struct cw_error *error);
 int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
-int perf_project_argument(struct options *options, int count, char **rest, struct cw_error *error);
 /* Refuse options that would have no effect beside the others. */
 int perf_run_finish(struct options *options, struct cw_error *error);
 int perf_compare_finish(struct options *options, struct cw_error *error);
-int perf_project_finish(struct options *options, struct cw_error *error);
 
 /* An operand of compare in digits is a run of the history, anything else a file. */
 bool perf_names_run(const char *text);

@@ -105,10 +105,6 @@ const struct command commands_that_write[] = {
      .setup = HISTORY,
      .line = "perf compare --history in_h.sqlite --list",
      .tells = true},
-    {.name = "perf_project",
-     .line = "perf project --quiet --json p.json --workers 2 --no-measure -- phold --lps 16"
-             " --end 3",
-     .files = {{"p.json", FILE_VALUE, false}}},
     {.name = "config", .line = "config " MACHINE, .tells = true},
     {.name = "check", .line = "check " SMALL},
     {.name = "verify", .line = "verify " SMALL " --threads 2"},

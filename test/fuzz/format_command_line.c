@@ -1,7 +1,7 @@
 /*
  * format_command_line.c: command lines: one word to a line of the input, the command first. The
  * line is read, and then the values that later code reads: the configuration, filters, parts of
- * studies, lines to project. Nothing runs. Going over the words (options_walk) must agree with
+ * studies. Nothing runs. Going over the words (options_walk) must agree with
  * reading them. Mutations take words from the tables of options.
  */
 #define _GNU_SOURCE /* memrchr */
@@ -104,24 +104,24 @@ static void print_help(enum command command)
                            : (const char *[]){name, "--help", NULL});
 }
 
-static void read_words(enum command command, int argc, char **argv, bool projected)
+static void read_words(enum command command, int argc, char **argv)
 {
     static union line_values values;
-    struct options options = {.command = command, .projected = projected, .values = &values};
+    struct options options = {.command = command, .values = &values};
     struct cw_error error = {.exit_code = CW_OK}, walked = {.exit_code = CW_OK};
     int words = 1;
     set_defaults(command, &values);
     const int code = options_read(&options, argc, argv, &error);
     fuzz_demand_error(code, &error);
-    if (command != COMMAND_PERF_PROJECT && code == CW_OK) {
+    if (code == CW_OK) {
         FUZZ_DEMAND(options_walk(command, argc, argv, count_words, &words, &walked) == CW_OK);
         FUZZ_DEMAND(words == argc);
     }
-    if (code == CW_OK && options.help && !projected)
+    if (code == CW_OK && options.help)
         print_help(command);
     if (code != CW_OK || options.help)
         return;
-    if ((command & WITH_CONFIG) != 0 && !projected)
+    if ((command & WITH_CONFIG) != 0)
         configure(&values.run);
     if (command == COMMAND_SWEEP) {
         struct study_shard shard;
@@ -155,9 +155,7 @@ static void read_command_line(const uint8_t *data, size_t size)
     if (row == NULL) {
         (void)fuzz_run(FUZZ_USAGE | FUZZ_OK, NULL, (const char *[]){argv[0], "--help", NULL});
     } else if (row->command != COMMAND_PERF) {
-        read_words(row->command, argc, argv, false);
-        if (row->command == COMMAND_RUN || row->command == COMMAND_PHOLD)
-            read_words(row->command, argc, argv, true);
+        read_words(row->command, argc, argv);
     }
     free(text);
 }

@@ -71,7 +71,7 @@ static void a_wrong_command_line_names_what_is_wrong_and_what_is_legal(void **st
         {"", {"Usage: cubewarp COMMAND"}},
         {"frobnicate", {"unknown command 'frobnicate'", "--help"}},
         {"--hlep", {"unknown command '--hlep'; did you mean '--help'?"}},
-        {"project", {"unknown command 'project'; did you mean 'perf project'?"}},
+        {"trend", {"unknown command 'trend'; did you mean 'perf trend'?"}},
         {"run --frobnicate", {"unknown option '--frobnicate'", "cubewarp run --help"}},
         {"run leftover", {"unexpected argument 'leftover'"}},
         {"run --json", {"--json needs a value"}},
@@ -155,7 +155,7 @@ static void generated_pages_and_completions_are_well_formed(void **state)
     struct run_output output = run_line(0, "--generate man %s", folder);
     assert_string_equal(output.out, "");
     run_output_free(&output);
-    static const char *const pages[] = {"cubewarp", "cubewarp-run", "cubewarp-perf-project"};
+    static const char *const pages[] = {"cubewarp", "cubewarp-run", "cubewarp-perf-trend"};
     for (size_t i = 0; i < COUNT_OF(pages); i++) {
         char name[64];
         snprintf(name, sizeof name, "%s.1", pages[i]);

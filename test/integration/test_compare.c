@@ -174,17 +174,6 @@ static void names_that_are_no_utf8_lose_no_result(void **state)
     assert_int_equal(json_dump_file(json, path, JSON_REAL_PRECISION(15)), 0);
     expect_text(run_line(0, "compare %s/\xfe %s/\xfe --format json", folder, folder), "...?");
     json_decref(json);
-    /* a line that is projected */
-    snprintf(path, sizeof path, "%s/\xff.txt", folder);
-    FILE *const nothing = fopen(path, "w");
-    assert_non_null(nothing);
-    fputs("{}", nothing);
-    assert_int_equal(fclose(nothing), 0);
-    expect_text(run_line(0,
-                         "perf project --quiet --no-measure --json - -- run --preset tiny "
-                         "--topology %s --bench ccl_barrier",
-                         path),
-                "/?.txt --bench");
 }
 
 static void copy_and_append(const char *from, const char *to, const char *tail)

@@ -253,92 +253,19 @@ static void what_is_no_history_is_refused(void **state)
 }
 
 /* Two threads near and far, then the layouts 1x4 and 2x2. */
-static void expect_predictions(const json_t *predictions)
-{
-    static const char *const machines[] = {"near", "far", "1x4", "2x2"};
-    assert_int_equal(json_array_size(predictions), 4);
-    for (size_t i = 0; i < 4; i++) {
-        const json_t *const prediction = json_array_get(predictions, i), *share;
-        const char *key;
-        double sum = 0;
-        json_object_foreach(json_object_get(prediction, "shares"), key, share) sum +=
-            json_number_value(share);
-        assert_true(sum > 0.98 && sum < 1.02);
-        assert_string_equal(json_string_value(json_object_get(prediction, "machine")), machines[i]);
-        assert_int_equal(json_integer_value(json_object_get(prediction, "workers")), i < 2 ? 2 : 4);
-        assert_true(json_number_value(json_object_get(prediction, "engine_speed_up")) > 0);
-        assert_true(json_number_value(json_object_get(prediction, "process_speed_up")) > 0);
-        assert_true(json_number_value(json_object_get(prediction, "error")) >= 0.05);
-        assert_non_null(json_string_value(json_object_get(prediction, "limit")));
-    }
-}
-
-static void a_projection_is_shown_as_one_beside_what_was_measured(void **state)
-{
-    (void)state;
-    char path[64];
-    temporary(path, "projection.json");
-    struct run_output output = run_line(
-        0,
-        "perf project --rounds 1 --workers 1,2,4 --layout 1x4,2x2 --json %s -- phold --lps 64 "
-        "--end 20",
-        path);
-    assert_non_null(strstr(output.out, "PROJECTED upper bounds"));
-    assert_non_null(strstr(output.out, "MEASURED at 2 threads"));
-    assert_non_null(strstr(output.out, "PREDICTED by a model of the engine, not measured"));
-    run_output_free(&output);
-    json_t *const root = json_load_file(path, 0, NULL);
-    assert_true(json_integer_value(json_object_get(root, "events")) > 0);
-    const double critical = json_number_value(json_object_get(root, "critical_path_speed_up"));
-    const json_t *const bounds = json_object_get(root, "bounds");
-    assert_int_equal(json_array_size(bounds), 3);
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *const bound = json_array_get(bounds, i);
-        const double workers = json_number_value(json_object_get(bound, "workers"));
-        const double ordered = json_number_value(json_object_get(bound, "ordered_speed_up"));
-        const double windowed = json_number_value(json_object_get(bound, "windowed_speed_up"));
-        assert_true(ordered <= workers * 1.000001 && ordered <= critical * 1.000001);
-        assert_true(windowed <= ordered * 1.000001 && windowed > 0.999999);
-        if (workers == 1)
-            assert_true(ordered > 0.999999);
-    }
-    assert_true(json_number_value(json_object_get(json_object_get(root, "measured"), "speed_up")) >
-                0);
-    expect_predictions(json_object_get(root, "predictions"));
-    json_decref(root);
-    remove_temporary(path);
-    setenv("CUBEWARP_CCL_TRACE", "1", 1);
-    output = run_line(0, "perf project --no-measure --events 1000 -- run --bench ipcq_pingpong");
-    assert_non_null(strstr(output.out, "# run --bench ipcq_pingpong: "));
-    assert_null(strstr(output.out, "MEASURED"));
-    const char *const costs = strstr(output.out, "# event types by their whole cost");
-    assert_non_null(costs);
-    assert_non_null(strstr(costs, " control arrives "));
-    assert_non_null(strstr(costs, " transfer "));
-    assert_null(strstr(output.out, "rank "));
-    unsetenv("CUBEWARP_CCL_TRACE");
-    run_output_free(&output);
-}
-
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
     static const struct {
         const char *line, *message;
     } lines[] = {
-        {"perf", "a part is missing: run, compare, trend or project"},
-        {"perf measure", "'measure' is no part of perf; there are run, compare,"},
+        {"perf", "a part is missing: run, compare or trend"},
+        {"perf measure", "'measure' is no part of perf; there are run, compare and trend"},
         {"perf run --set none", "--set none: no such set; there are: quick, phold, lrab, "},
         {"perf run --rounds 0", "--rounds '0'"},
         {"perf run extra", "unexpected argument 'extra'"},
         {"perf run --history", "--history needs a value"},
         {"perf run --sett quick", "did you mean '--set'?"},
-        {"perf project -- phold --threads 2", "--threads: the projection runs the command on one"},
-        {"perf project -- phold --lps 0", "--lps '0'"},
-        {"perf project -- phold --", "'--' stands before the command"},
-        {"perf project -- sweep", "'sweep': phold or run can be projected"},
-        {"perf project --workers 2,x", "--workers 'x'"},
-        {"perf project --layout 64", "--layout '64': expected sockets x cores"},
         {"perf compare /nowhere/a.json /nowhere/b.json",
          "cannot read /nowhere/b.json: No such file or"},
         {"perf trend --csv - --svg -", "--csv - and --svg - cannot share standard output"},
@@ -354,8 +281,6 @@ static void what_cannot_be_is_refused(void **state)
          "there is no run 99999999999999999999"},
         {"perf compare --against 3 99999999999999999999 --history /dev/null",
          "there is no run 99999999999999999999"},
-        {"perf project --no-measure --layout 1x4", "--no-measure leaves only the bounds: drop"},
-        {"perf project --layout +1x4", "--layout '+1x4': expected sockets x cores"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct run_output output = run_line(2, "%s", lines[i].line);
@@ -363,60 +288,6 @@ static void what_cannot_be_is_refused(void **state)
             fail_msg("%s: %s", lines[i].line, output.err);
         run_output_free(&output);
     }
-}
-
-/* Options that the projection decides itself, or has no use for, are refused before anything runs,
- * however short they are written, and leave no file behind. */
-static void options_without_a_meaning_in_a_projection_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *line, *name, *why;
-    } lines[] = {
-        {"run --n-elem 64 --op-log=", "--op-log", "has no use for what the command reports"},
-        {"run --op-l=", "--op-log", "reports"},
-        {"run --trace=", "--trace", "reports"},
-        {"run --json=", "--json", "reports"},
-        {"run --csv=", "--csv", "reports"},
-        {"run --ccl-trace=", "--ccl-trace", "reports"},
-        {"run --engine-log=", "--engine-log", "reports"},
-        {"run --engine-trace=", "--engine-trace", "reports"},
-        {"run --dump", "--dump-pointers", "reports"},
-        {"run --help", "--help", "a command that runs"},
-        {"run -h", "--help", "a command that runs"},
-        {"run --thr 2", "--threads", "on one thread and on two itself"},
-        {"run --sy=stress", "--sync", "itself"},
-        {"run --win 20", "--window", "itself"},
-        {"run --cancellation aggressive", "--cancellation", "itself"},
-        {"run --stress 10%", "--stress-rate", "itself"},
-        {"phold --sy optimistic", "--sync", "itself"},
-        {"phold --thr 2", "--threads", "itself"},
-        {"phold --cancellation aggressive", "--cancellation", "itself"},
-        {"phold --json=", "--json", "reports"},
-        {"phold --engine-log=", "--engine-log", "reports"},
-        {"phold --engine-trace=", "--engine-trace", "reports"},
-        {"phold --verify", "--verify", "compares no results"},
-        {"phold --help", "--help", "a command that runs"},
-    };
-    char path[64], start[64];
-    temporary(path, "none");
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        const char *const line = lines[i].line;
-        const bool names_file = line[strlen(line) - 1] == '=';
-        for (int measured = 0; measured < 2; measured++) {
-            struct run_output output = run_line(
-                2, "perf project %s -- %s%s", measured ? "--rounds 1 --workers 2" : "--no-measure",
-                line, names_file ? path : "");
-            snprintf(start, sizeof start, "cubewarp perf project: %s: ", lines[i].name);
-            if (strncmp(output.err, start, strlen(start)) != 0 ||
-                strstr(output.err, lines[i].why) == NULL)
-                fail_msg("%s: %s", line, output.err);
-            assert_string_equal(output.out, "");
-            run_output_free(&output);
-        }
-    }
-    *strrchr(path, '/') = '\0';
-    assert_int_equal(rmdir(path), 0); /* nothing is in it */
 }
 
 int main(void)
@@ -430,9 +301,7 @@ int main(void)
         cmocka_unit_test(a_run_makes_the_folders_of_its_history),
         cmocka_unit_test(compare_exits_with_1_if_something_became_slower),
         cmocka_unit_test(what_is_no_history_is_refused),
-        cmocka_unit_test(a_projection_is_shown_as_one_beside_what_was_measured),
         cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(options_without_a_meaning_in_a_projection_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
