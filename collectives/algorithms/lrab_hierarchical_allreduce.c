@@ -13,29 +13,29 @@
  * each tile in turn: send it, receive its counterpart, add; elsewhere: for each tile receive and
  * add, then send all tiles, direction by direction.
  */
-#include "collectives/algorithms/mesh_steps.h"
+#include "collectives/algorithms/grid_steps.h"
 
-enum phase { LOAD = MESH_EARLIER + 1, REDUCE, STORE = REDUCE + MESH_PHASES };
-static const char *const phase_name[] = {MESH_EARLIER_NAME, "launch, load", MESH_PHASE_NAMES,
+enum phase { LOAD = GRID_EARLIER + 1, REDUCE, STORE = REDUCE + GRID_PHASES };
+static const char *const phase_name[] = {GRID_EARLIER_NAME, "launch, load", GRID_PHASE_NAMES,
                                          "store"};
 
 static enum tl_status lrab_hierarchical_run(struct tl *tl, void *state)
 {
-    struct mesh_frame *f = state;
+    struct grid_frame *f = state;
     TL_BEGIN(&f->line);
-    while (mesh_next_piece(tl, f)) {
-        mesh_phase(tl, f, LOAD);
-        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
-        TL_RUN(&f->line, mesh_all_reduce(tl, f, REDUCE));
-        mesh_phase(tl, f, STORE);
-        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
-                                   mesh_bytes(tl, f)));
+    while (grid_next_piece(tl, f)) {
+        grid_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + grid_offset(tl, f), grid_bytes(tl, f)));
+        TL_RUN(&f->line, grid_all_reduce(tl, f, REDUCE));
+        grid_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
+                                   grid_bytes(tl, f)));
     }
     TL_END(&f->line);
 }
 
 static const struct tl_kernel kernel = {.name = "lrab_hierarchical_allreduce",
-                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .frame_bytes = sizeof(struct grid_frame),
                                         .run = lrab_hierarchical_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
@@ -52,10 +52,10 @@ const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
     .name = "lrab_hierarchical_allreduce",
     .kernel = &kernel,
     .order = &order,
-    .moved = mesh_moved,
+    .moved = grid_moved,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
                 .by_sip = true,
-                .tcm_bytes = mesh_piece_tcm_bytes},
-    .kernel_args = mesh_kernel_args,
-    .check = mesh_check,
+                .tcm_bytes = grid_piece_tcm_bytes},
+    .kernel_args = grid_kernel_args,
+    .check = grid_check,
     .takes_part = lrab_hierarchical_takes_part};

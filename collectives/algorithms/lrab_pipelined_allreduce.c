@@ -14,20 +14,20 @@
  * `overlap_exchange` it, too, has two contexts: one reduces tile n + 1 while the other exchanges,
  * broadcasts and stores tile n; a barrier hands each tile over, and two places in TCM hold them.
  */
-#include "collectives/algorithms/mesh_steps.h"
+#include "collectives/algorithms/grid_steps.h"
 
-enum scalar { OVERLAP = MESH_SCALARS, SCALARS };
+enum scalar { OVERLAP = GRID_SCALARS, SCALARS };
 _Static_assert(SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 
 enum stream { BROADCAST_TILES, FINISH_TILES };
 enum phase { REDUCE, BROADCAST };
 static const char *const phase_name[] = {"reduce, between SIPs", "broadcast"};
 
-static bool overlaps(const struct tl *tl) { return mesh_scalar(tl, OVERLAP) != 0; }
+static bool overlaps(const struct tl *tl) { return grid_scalar(tl, OVERLAP) != 0; }
 
 static bool is_root(const struct tl *tl)
 {
-    return mesh_at_root(mesh_row(tl)) && mesh_at_root(mesh_column(tl));
+    return grid_at_root(grid_row(tl)) && grid_at_root(grid_column(tl));
 }
 
 /* Where in TCM a tile is reduced: one place, or two in turn. rank_invariant sums in a second part
@@ -35,50 +35,50 @@ static bool is_root(const struct tl *tl)
 static uint32_t lrab_pipelined_place_of(const struct tl *tl, uint32_t tile)
 {
     const uint32_t part = (tl_slot_bytes(tl) + 63) & ~63u;
-    const uint32_t place = mesh_scalar(tl, MESH_RANK_INVARIANT) ? 2 * part : part;
+    const uint32_t place = grid_scalar(tl, GRID_RANK_INVARIANT) ? 2 * part : part;
     return overlaps(tl) ? (tile & 1) * place : 0;
 }
 
 /* Takes the next tile, or the first; false: there was none left. */
-static bool next_tile(const struct tl *tl, struct mesh_frame *f)
+static bool next_tile(const struct tl *tl, struct grid_frame *f)
 {
     const uint32_t next = f->tiles == 0 ? 0 : f->first + 1;
     if (next == tl_tiles(tl))
         return false;
-    mesh_take(f, next, 1, lrab_pipelined_place_of(tl, next));
+    grid_take(f, next, 1, lrab_pipelined_place_of(tl, next));
     return true;
 }
 
-static uint64_t in_hbm(const struct tl *tl, const struct mesh_frame *f)
+static uint64_t in_hbm(const struct tl *tl, const struct grid_frame *f)
 {
-    return tl_shard(tl) + mesh_offset(tl, f);
+    return tl_shard(tl) + grid_offset(tl, f);
 }
 
 /* The root, with a tile that has been reduced. */
-static enum tl_status lrab_pipelined_finish(struct tl *tl, struct mesh_frame *f)
+static enum tl_status lrab_pipelined_finish(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->level);
-    TL_RUN(&f->level, mesh_exchange(tl, f, 0));
-    TL_RUN(&f->level, mesh_exchange(tl, f, 1));
-    TL_RUN(&f->level, mesh_broadcast(tl, f, mesh_column(tl)));
-    TL_RUN(&f->level, mesh_broadcast(tl, f, mesh_row(tl)));
-    TL_CALL(&f->level, tl_store(tl, in_hbm(tl, f), tl_last(f->value), mesh_bytes(tl, f)));
+    TL_RUN(&f->level, grid_exchange(tl, f, 0));
+    TL_RUN(&f->level, grid_exchange(tl, f, 1));
+    TL_RUN(&f->level, grid_broadcast(tl, f, grid_column(tl)));
+    TL_RUN(&f->level, grid_broadcast(tl, f, grid_row(tl)));
+    TL_CALL(&f->level, tl_store(tl, in_hbm(tl, f), tl_last(f->value), grid_bytes(tl, f)));
     TL_END(&f->level);
 }
 
 static enum tl_status reduce_tiles(struct tl *tl, void *state)
 {
-    struct mesh_frame *f = state;
+    struct grid_frame *f = state;
     const bool root = is_root(tl), forks = !root || overlaps(tl);
     TL_BEGIN(&f->line);
     tl_phase(tl, REDUCE);
     if (forks)
         TL_CALL(&f->line, tl_fork(tl, 1u << (root ? FINISH_TILES : BROADCAST_TILES)));
     while (next_tile(tl, f)) {
-        TL_CALL(&f->line, tl_load(tl, f->acc, in_hbm(tl, f), mesh_bytes(tl, f)));
-        TL_RUN(&f->line, mesh_reduce(tl, f, mesh_row(tl)));
-        if (mesh_at_root(mesh_row(tl)))
-            TL_RUN(&f->line, mesh_reduce(tl, f, mesh_column(tl)));
+        TL_CALL(&f->line, tl_load(tl, f->acc, in_hbm(tl, f), grid_bytes(tl, f)));
+        TL_RUN(&f->line, grid_reduce(tl, f, grid_row(tl)));
+        if (grid_at_root(grid_row(tl)))
+            TL_RUN(&f->line, grid_reduce(tl, f, grid_column(tl)));
         if (root && forks)
             TL_CALL(&f->line, tl_barrier(tl));
         else if (root)
@@ -93,13 +93,13 @@ static enum tl_status reduce_tiles(struct tl *tl, void *state)
 /* Everywhere but at the root. */
 static enum tl_status broadcast_tiles(struct tl *tl, void *state)
 {
-    struct mesh_frame *f = state;
+    struct grid_frame *f = state;
     TL_BEGIN(&f->line);
     while (next_tile(tl, f)) {
-        if (mesh_at_root(mesh_row(tl)))
-            TL_RUN(&f->line, mesh_broadcast(tl, f, mesh_column(tl)));
-        TL_RUN(&f->line, mesh_broadcast(tl, f, mesh_row(tl)));
-        TL_CALL(&f->line, tl_store(tl, in_hbm(tl, f), tl_last(f->value), mesh_bytes(tl, f)));
+        if (grid_at_root(grid_row(tl)))
+            TL_RUN(&f->line, grid_broadcast(tl, f, grid_column(tl)));
+        TL_RUN(&f->line, grid_broadcast(tl, f, grid_row(tl)));
+        TL_CALL(&f->line, tl_store(tl, in_hbm(tl, f), tl_last(f->value), grid_bytes(tl, f)));
     }
     TL_END(&f->line);
 }
@@ -107,7 +107,7 @@ static enum tl_status broadcast_tiles(struct tl *tl, void *state)
 /* At the root, with overlap_exchange. */
 static enum tl_status finish_tiles(struct tl *tl, void *state)
 {
-    struct mesh_frame *f = state;
+    struct grid_frame *f = state;
     TL_BEGIN(&f->line);
     while (next_tile(tl, f)) {
         TL_CALL(&f->line, tl_barrier(tl));
@@ -119,7 +119,7 @@ static enum tl_status finish_tiles(struct tl *tl, void *state)
 static enum tl_status (*const streams[])(struct tl *tl, void *frame) = {
     [BROADCAST_TILES] = broadcast_tiles, [FINISH_TILES] = finish_tiles};
 static const struct tl_kernel kernel = {.name = "lrab_pipelined_allreduce",
-                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .frame_bytes = sizeof(struct grid_frame),
                                         .run = reduce_tiles,
                                         .stream = streams,
                                         .stream_count = sizeof streams / sizeof *streams,
@@ -130,14 +130,14 @@ static const struct tl_kernel kernel = {.name = "lrab_pipelined_allreduce",
 
 static void lrab_pipelined_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    mesh_kernel_args(call, args);
+    grid_kernel_args(call, args);
     args->scalar[OVERLAP] = call->ccl->overlap_exchange;
 }
 
 static uint64_t lrab_pipelined_tcm_bytes(const struct ccl_call *call)
 {
     const uint64_t place =
-        mesh_tcm_bytes(call, ((uint64_t)ccl_tile_bytes(call->ccl) + 63) & ~63ull);
+        grid_tcm_bytes(call, ((uint64_t)ccl_tile_bytes(call->ccl) + 63) & ~63ull);
     return call->ccl->overlap_exchange ? 2 * place : place;
 }
 
@@ -154,10 +154,10 @@ const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {
     .collective = CCL_ALL_REDUCE,
     .kernel = &kernel,
     .order = &order,
-    .moved = mesh_moved,
+    .moved = grid_moved,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
                 .by_sip = true,
                 .tcm_bytes = lrab_pipelined_tcm_bytes},
     .kernel_args = lrab_pipelined_kernel_args,
-    .check = mesh_check,
+    .check = grid_check,
     .takes_part = lrab_pipelined_takes_part};

@@ -1,7 +1,7 @@
 /*
  * reduce_scatter.h: the host's side of the algorithms on paired dies (ALGORITHMS.md): their
  * conditions and their memory, as far as they share them; reduce_scatter_kernel.h has the kernels'
- * side. Each algorithm is a file of its own: birs.c, birs_inter.c, rhd.c, direct_scatter.c,
+ * side. Each algorithm is a file of its own: birs.c, birs_inter.c, rhd.c, mesh.c,
  * birs_allreduce.c; auto_scatter.c chooses. Pure.
  *
  * Memory of a rank, all in the HBM of PE 0 of its SIP's only cube: the input (the tensor), n_elem

@@ -7,29 +7,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectives/algorithms/mesh_steps.h"
+#include "collectives/algorithms/grid_steps.h"
 
-enum phase { LOAD = MESH_EARLIER + 1, RING, STORE };
-static const char *const phase_name[] = {MESH_EARLIER_NAME, "launch, load", "ring", "store"};
+enum phase { LOAD = GRID_EARLIER + 1, RING, STORE };
+static const char *const phase_name[] = {GRID_EARLIER_NAME, "launch, load", "ring", "store"};
 
 static enum tl_status ring_allreduce_run(struct tl *tl, void *state)
 {
-    struct mesh_frame *f = state;
+    struct grid_frame *f = state;
     TL_BEGIN(&f->line);
-    while (mesh_next_piece(tl, f)) {
-        mesh_phase(tl, f, LOAD);
-        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
-        mesh_phase(tl, f, RING);
-        TL_RUN(&f->line, mesh_exchange(tl, f, 0));
-        mesh_phase(tl, f, STORE);
-        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
-                                   mesh_bytes(tl, f)));
+    while (grid_next_piece(tl, f)) {
+        grid_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + grid_offset(tl, f), grid_bytes(tl, f)));
+        grid_phase(tl, f, RING);
+        TL_RUN(&f->line, grid_exchange(tl, f, 0));
+        grid_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
+                                   grid_bytes(tl, f)));
     }
     TL_END(&f->line);
 }
 
 static const struct tl_kernel kernel = {.name = "ring_allreduce",
-                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .frame_bytes = sizeof(struct grid_frame),
                                         .run = ring_allreduce_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
@@ -37,12 +37,12 @@ static const struct tl_kernel kernel = {.name = "ring_allreduce",
 static void ring_allreduce_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
     int64_t *const s = args->scalar;
-    s[MESH_TOPO_KIND] = MESH_TOPO_RING;
-    s[MESH_TOPO_W] = call->world_size;
-    s[MESH_TOPO_H] = 1;
-    s[MESH_RANK_INVARIANT] = call->ccl->rank_invariant;
-    s[MESH_LOGICAL] = 1;
-    s[MESH_PIECE] = mesh_piece_tiles(call);
+    s[GRID_TOPO_KIND] = GRID_TOPO_RING;
+    s[GRID_TOPO_W] = call->world_size;
+    s[GRID_TOPO_H] = 1;
+    s[GRID_RANK_INVARIANT] = call->ccl->rank_invariant;
+    s[GRID_LOGICAL] = 1;
+    s[GRID_PIECE] = grid_piece_tiles(call);
 }
 
 static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal *refusal)
@@ -61,7 +61,7 @@ const struct ccl_algorithm ccl_ring_allreduce = {
     .name = "ring_allreduce",
     .kernel = &kernel,
     .order = &order,
-    .moved = mesh_moved_round,
-    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = mesh_piece_tcm_bytes},
+    .moved = grid_moved_round,
+    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = grid_piece_tcm_bytes},
     .kernel_args = ring_allreduce_kernel_args,
     .check = ring_allreduce_check};

@@ -7,45 +7,45 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectives/algorithms/mesh_steps.h"
+#include "collectives/algorithms/grid_steps.h"
 #include "collectives/algorithms/pieces.h"
 
-enum phase { LOAD = MESH_EARLIER + 1, UP, DOWN, STORE };
-static const char *const phase_name[] = {MESH_EARLIER_NAME, "launch, load", "up", "down", "store"};
+enum phase { LOAD = GRID_EARLIER + 1, UP, DOWN, STORE };
+static const char *const phase_name[] = {GRID_EARLIER_NAME, "launch, load", "up", "down", "store"};
 
 static enum tl_status tree_allreduce_run(struct tl *tl, void *state)
 {
-    struct mesh_frame *f = state;
+    struct grid_frame *f = state;
     const bool left = tl_installed(tl, HW_DIR_CHILD_LEFT);
     const bool right = tl_installed(tl, HW_DIR_CHILD_RIGHT);
     const bool parent = tl_installed(tl, HW_DIR_PARENT);
     TL_BEGIN(&f->line);
-    while (mesh_next_piece(tl, f)) {
-        mesh_phase(tl, f, LOAD);
-        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + mesh_offset(tl, f), mesh_bytes(tl, f)));
-        mesh_phase(tl, f, UP);
+    while (grid_next_piece(tl, f)) {
+        grid_phase(tl, f, LOAD);
+        TL_CALL(&f->line, tl_load(tl, 0, tl_shard(tl) + grid_offset(tl, f), grid_bytes(tl, f)));
+        grid_phase(tl, f, UP);
         if (left)
-            TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_LEFT));
+            TL_RUN(&f->line, grid_add_from(tl, f, HW_DIR_CHILD_LEFT));
         if (right)
-            TL_RUN(&f->line, mesh_add_from(tl, f, HW_DIR_CHILD_RIGHT));
+            TL_RUN(&f->line, grid_add_from(tl, f, HW_DIR_CHILD_RIGHT));
         if (parent)
-            TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_PARENT));
-        mesh_phase(tl, f, DOWN);
+            TL_RUN(&f->line, grid_send_to(tl, f, HW_DIR_PARENT));
+        grid_phase(tl, f, DOWN);
         if (parent)
-            TL_RUN(&f->line, mesh_receive_from(tl, f, HW_DIR_PARENT));
+            TL_RUN(&f->line, grid_receive_from(tl, f, HW_DIR_PARENT));
         if (left)
-            TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_LEFT));
+            TL_RUN(&f->line, grid_send_to(tl, f, HW_DIR_CHILD_LEFT));
         if (right)
-            TL_RUN(&f->line, mesh_send_to(tl, f, HW_DIR_CHILD_RIGHT));
-        mesh_phase(tl, f, STORE);
-        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + mesh_offset(tl, f), tl_last(f->value),
-                                   mesh_bytes(tl, f)));
+            TL_RUN(&f->line, grid_send_to(tl, f, HW_DIR_CHILD_RIGHT));
+        grid_phase(tl, f, STORE);
+        TL_CALL(&f->line, tl_store(tl, tl_shard(tl) + grid_offset(tl, f), tl_last(f->value),
+                                   grid_bytes(tl, f)));
     }
     TL_END(&f->line);
 }
 
 static const struct tl_kernel kernel = {.name = "tree_allreduce",
-                                        .frame_bytes = sizeof(struct mesh_frame),
+                                        .frame_bytes = sizeof(struct grid_frame),
                                         .run = tree_allreduce_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
@@ -53,7 +53,7 @@ static const struct tl_kernel kernel = {.name = "tree_allreduce",
 /* Adds in place, whatever rank_invariant says: all ranks have the root's bits. */
 static void tree_allreduce_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
-    args->scalar[MESH_PIECE] = piece_tiles(call, 1);
+    args->scalar[GRID_PIECE] = piece_tiles(call, 1);
 }
 
 static uint64_t tree_allreduce_tcm_bytes(const struct ccl_call *call)

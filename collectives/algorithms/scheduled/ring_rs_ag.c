@@ -66,34 +66,32 @@ const struct ccl_algorithm ccl_ring_rs_ag = {.name = "ring_rs_ag",
                                              .schedule = ring_rs_ag_schedule,
                                              .messages_least = scheduled_messages_to_all};
 
-static struct schedule *rings_reduce_scatter_schedule(const struct ccl_call *call,
-                                                      struct cw_error *error)
+static struct schedule *ring_scatter_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     return ring_schedule(call, "rings_reduce_scatter", error);
 }
 
-const struct ccl_algorithm ccl_rings_reduce_scatter = {.name = "rings_reduce_scatter",
-                                                       .collective = CCL_REDUCE_SCATTER,
-                                                       .kernel = &schedule_kernel,
-                                                       .machine = SCHEDULED_MACHINE,
-                                                       .parameters = parameters,
-                                                       .parameter_count =
-                                                           sizeof parameters / sizeof *parameters,
-                                                       .schedule = rings_reduce_scatter_schedule,
-                                                       .messages_least = scheduled_messages_to_all};
+const struct ccl_algorithm ccl_ring_rs_ag_scatter = {.name = "rings_reduce_scatter",
+                                                     .collective = CCL_REDUCE_SCATTER,
+                                                     .kernel = &schedule_kernel,
+                                                     .machine = SCHEDULED_MACHINE,
+                                                     .parameters = parameters,
+                                                     .parameter_count =
+                                                         sizeof parameters / sizeof *parameters,
+                                                     .schedule = ring_scatter_schedule,
+                                                     .messages_least = scheduled_messages_to_all};
 
-static struct schedule *rings_all_gather_schedule(const struct ccl_call *call,
-                                                  struct cw_error *error)
+static struct schedule *ring_gather_schedule(const struct ccl_call *call, struct cw_error *error)
 {
     return ring_schedule(call, "rings_all_gather", error);
 }
 
-const struct ccl_algorithm ccl_rings_all_gather = {.name = "rings_all_gather",
-                                                   .collective = CCL_ALL_GATHER,
-                                                   .kernel = &schedule_kernel,
-                                                   .machine = SCHEDULED_MACHINE,
-                                                   .parameters = parameters,
-                                                   .parameter_count =
-                                                       sizeof parameters / sizeof *parameters,
-                                                   .schedule = rings_all_gather_schedule,
-                                                   .messages_least = scheduled_messages_to_all};
+const struct ccl_algorithm ccl_ring_rs_ag_gather = {.name = "rings_all_gather",
+                                                    .collective = CCL_ALL_GATHER,
+                                                    .kernel = &schedule_kernel,
+                                                    .machine = SCHEDULED_MACHINE,
+                                                    .parameters = parameters,
+                                                    .parameter_count =
+                                                        sizeof parameters / sizeof *parameters,
+                                                    .schedule = ring_gather_schedule,
+                                                    .messages_least = scheduled_messages_to_all};

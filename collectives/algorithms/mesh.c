@@ -1,5 +1,5 @@
 /*
- * direct_scatter.c: reduce-scatter for small messages (ALGORITHMS.md): every rank writes each
+ * mesh.c: reduce-scatter for small messages (ALGORITHMS.md): every rank writes each
  * other rank its slice, at once; then each reduces the partials of all ranks, in rank order, by the
  * same tree as birs. Where ranks are on the dies in order, the bits are those of birs: neighbours
  * first.
@@ -16,7 +16,7 @@ static uint32_t rank_after(const struct tl *tl, uint32_t ahead)
     return (tl_args(tl)->rank + ahead) % rs_ranks(tl);
 }
 
-static enum tl_status direct_scatter_run(struct tl *tl, void *frame)
+static enum tl_status mesh_run(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;
     const uint32_t me = tl_args(tl)->rank, n = rs_ranks(tl);
@@ -38,7 +38,7 @@ static enum tl_status direct_scatter_run(struct tl *tl, void *frame)
 
 static const struct tl_kernel kernel = {.name = "mesh",
                                         .frame_bytes = sizeof(struct rs_frame),
-                                        .run = direct_scatter_run,
+                                        .run = mesh_run,
                                         .phase = phase_name,
                                         .phase_count = sizeof phase_name / sizeof *phase_name};
 
@@ -48,24 +48,24 @@ static struct ccl_rs_needs needs(const struct ccl_call *call)
         .ranks_min = 1, .aligned = true, .slots = call->world_size, .tcm_tiles = call->world_size};
 }
 
-static int direct_scatter_check(const struct ccl_call *call, struct ccl_refusal *refusal)
+static int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     const struct ccl_rs_needs n = needs(call);
     return ccl_rs_check(call, &n, "mesh", refusal);
 }
 
-static uint64_t direct_scatter_tcm_bytes(const struct ccl_call *call)
+static uint64_t mesh_tcm_bytes(const struct ccl_call *call)
 {
     return ccl_rs_tcm_bytes(call, call->world_size);
 }
 
-static uint64_t direct_scatter_scratch_bytes(const struct ccl_call *call)
+static uint64_t mesh_scratch_bytes(const struct ccl_call *call)
 {
     const struct ccl_rs_needs n = needs(call);
     return ccl_rs_scratch_bytes(call, &n);
 }
 
-static uint32_t direct_scatter_peers(const struct ccl_call *call) { return call->world_size - 1; }
+static uint32_t mesh_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS};
 
@@ -74,9 +74,9 @@ const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .kernel = &kernel,
                                        .order = &order,
                                        .machine = {.mappers = CCL_RS_MAPPERS,
-                                                   .tcm_bytes = direct_scatter_tcm_bytes,
-                                                   .scratch_bytes = direct_scatter_scratch_bytes,
-                                                   .peers = direct_scatter_peers},
+                                                   .tcm_bytes = mesh_tcm_bytes,
+                                                   .scratch_bytes = mesh_scratch_bytes,
+                                                   .peers = mesh_peers},
                                        .kernel_args = ccl_rs_kernel_args,
-                                       .check = direct_scatter_check,
+                                       .check = mesh_check,
                                        .takes_part = ccl_rs_takes_part};

@@ -1,5 +1,5 @@
-/* mesh_steps.c: reductions and broadcasts on grids, exchanges between SIPs (mesh_steps.h). */
-#include "collectives/algorithms/mesh_steps.h"
+/* grid_steps.c: reductions and broadcasts on grids, exchanges between SIPs (grid_steps.h). */
+#include "collectives/algorithms/grid_steps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "collectives/algorithms/pieces.h"
 #include "hw/topology/topology.h"
 
-_Static_assert(MESH_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
+_Static_assert(GRID_SCALARS <= TL_SCALARS_MAX, "the scalars fit in a launch");
 
-void mesh_take(struct mesh_frame *f, uint32_t first, uint32_t tiles, uint32_t acc)
+void grid_take(struct grid_frame *f, uint32_t first, uint32_t tiles, uint32_t acc)
 {
     f->first = first;
     f->tiles = tiles;
@@ -22,50 +22,50 @@ static uint32_t full_tile_bytes(const struct tl *tl)
     return tl_tile_elems(tl) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
 }
 
-uint64_t mesh_offset(const struct tl *tl, const struct mesh_frame *f)
+uint64_t grid_offset(const struct tl *tl, const struct grid_frame *f)
 {
     return (uint64_t)f->first * full_tile_bytes(tl);
 }
 
-bool mesh_next_piece(const struct tl *tl, struct mesh_frame *f)
+bool grid_next_piece(const struct tl *tl, struct grid_frame *f)
 {
     const uint32_t next = f->first + f->tiles, left = tl_tiles(tl) - next;
-    const uint32_t piece = (uint32_t)mesh_scalar(tl, MESH_PIECE);
+    const uint32_t piece = (uint32_t)grid_scalar(tl, GRID_PIECE);
     if (left == 0)
         return false;
-    mesh_take(f, next, piece == 0 || left < piece ? left : piece, 0);
+    grid_take(f, next, piece == 0 || left < piece ? left : piece, 0);
     return true;
 }
 
-void mesh_phase(struct tl *tl, const struct mesh_frame *f, uint32_t phase)
+void grid_phase(struct tl *tl, const struct grid_frame *f, uint32_t phase)
 {
     if (f->first + f->tiles == tl_tiles(tl))
         tl_phase(tl, phase);
-    else if (f->first == 0 && phase == MESH_EARLIER + 1)
-        tl_phase(tl, MESH_EARLIER);
+    else if (f->first == 0 && phase == GRID_EARLIER + 1)
+        tl_phase(tl, GRID_EARLIER);
 }
 
-uint32_t mesh_bytes(const struct tl *tl, const struct mesh_frame *f)
+uint32_t grid_bytes(const struct tl *tl, const struct grid_frame *f)
 {
     return (f->tiles - 1) * full_tile_bytes(tl) + tl_tile_bytes(tl, f->first + f->tiles - 1);
 }
 
-struct mesh_line mesh_row(const struct tl *tl)
+struct grid_line grid_row(const struct tl *tl)
 {
-    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_CUBE_W);
-    return (struct mesh_line){tl_place(tl).cube % w, w, (uint32_t)mesh_scalar(tl, MESH_ROOT_X),
+    const uint32_t w = (uint32_t)grid_scalar(tl, GRID_CUBE_W);
+    return (struct grid_line){tl_place(tl).cube % w, w, (uint32_t)grid_scalar(tl, GRID_ROOT_X),
                               HW_DIR_W, HW_DIR_E};
 }
 
-struct mesh_line mesh_column(const struct tl *tl)
+struct grid_line grid_column(const struct tl *tl)
 {
-    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_CUBE_W);
-    return (struct mesh_line){tl_place(tl).cube / w, (uint32_t)mesh_scalar(tl, MESH_CUBE_H),
-                              (uint32_t)mesh_scalar(tl, MESH_ROOT_Y), HW_DIR_N, HW_DIR_S};
+    const uint32_t w = (uint32_t)grid_scalar(tl, GRID_CUBE_W);
+    return (struct grid_line){tl_place(tl).cube / w, (uint32_t)grid_scalar(tl, GRID_CUBE_H),
+                              (uint32_t)grid_scalar(tl, GRID_ROOT_Y), HW_DIR_N, HW_DIR_S};
 }
 
 /* Bytes of the frame's tile i. */
-static uint32_t bytes_of(const struct tl *tl, const struct mesh_frame *f, uint32_t i)
+static uint32_t bytes_of(const struct tl *tl, const struct grid_frame *f, uint32_t i)
 {
     return tl_tile_bytes(tl, f->first + i);
 }
@@ -78,7 +78,7 @@ static struct lp_operand tile_of(const struct tl *tl, struct lp_operand value, u
 }
 
 /* dst (in TCM) <- a + b, the tile at hand. */
-static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct lp_operand a,
+static void add(struct tl *tl, const struct grid_frame *f, uint32_t dst, struct lp_operand a,
                 struct lp_operand b)
 {
     tl_math(tl, (enum lp_math)tl_args(tl)->math, tile_of(tl, tl_tcm(dst), f->i).at, a, b,
@@ -88,7 +88,7 @@ static void add(struct tl *tl, const struct mesh_frame *f, uint32_t dst, struct 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
 /* acc = acc + the tiles from `dir`. The value is in TCM afterwards. */
-enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+enum tl_status grid_add_from(struct tl *tl, struct grid_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++) {
@@ -100,7 +100,7 @@ enum tl_status mesh_add_from(struct tl *tl, struct mesh_frame *f, enum hw_dir di
     TL_END(&f->leaf);
 }
 
-enum tl_status mesh_send_to(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+enum tl_status grid_send_to(struct tl *tl, struct grid_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++)
@@ -108,7 +108,7 @@ enum tl_status mesh_send_to(struct tl *tl, struct mesh_frame *f, enum hw_dir dir
     TL_END(&f->leaf);
 }
 
-enum tl_status mesh_receive_from(struct tl *tl, struct mesh_frame *f, enum hw_dir dir)
+enum tl_status grid_receive_from(struct tl *tl, struct grid_frame *f, enum hw_dir dir)
 {
     TL_BEGIN(&f->leaf);
     for (f->i = 0; f->i < f->tiles; f->i++) {
@@ -119,27 +119,27 @@ enum tl_status mesh_receive_from(struct tl *tl, struct mesh_frame *f, enum hw_di
     TL_END(&f->leaf);
 }
 
-enum tl_status mesh_reduce(struct tl *tl, struct mesh_frame *f, struct mesh_line line)
+enum tl_status grid_reduce(struct tl *tl, struct grid_frame *f, struct grid_line line)
 {
     TL_BEGIN(&f->part);
     if (line.at <= line.root && line.at > 0)
-        TL_RUN(&f->part, mesh_add_from(tl, f, line.low));
+        TL_RUN(&f->part, grid_add_from(tl, f, line.low));
     if (line.at >= line.root && line.at < line.n - 1)
-        TL_RUN(&f->part, mesh_add_from(tl, f, line.high));
+        TL_RUN(&f->part, grid_add_from(tl, f, line.high));
     if (line.at != line.root)
-        TL_RUN(&f->part, mesh_send_to(tl, f, line.at < line.root ? line.high : line.low));
+        TL_RUN(&f->part, grid_send_to(tl, f, line.at < line.root ? line.high : line.low));
     TL_END(&f->part);
 }
 
-enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_line line)
+enum tl_status grid_broadcast(struct tl *tl, struct grid_frame *f, struct grid_line line)
 {
     TL_BEGIN(&f->part);
     if (line.at != line.root)
-        TL_RUN(&f->part, mesh_receive_from(tl, f, line.at < line.root ? line.high : line.low));
+        TL_RUN(&f->part, grid_receive_from(tl, f, line.at < line.root ? line.high : line.low));
     if (line.at <= line.root && line.at > 0)
-        TL_RUN(&f->part, mesh_send_to(tl, f, line.low));
+        TL_RUN(&f->part, grid_send_to(tl, f, line.low));
     if (line.at >= line.root && line.at < line.n - 1)
-        TL_RUN(&f->part, mesh_send_to(tl, f, line.high));
+        TL_RUN(&f->part, grid_send_to(tl, f, line.high));
     TL_END(&f->part);
 }
 
@@ -148,11 +148,11 @@ enum tl_status mesh_broadcast(struct tl *tl, struct mesh_frame *f, struct mesh_l
 /* The direction in which the exchange goes by a port: the machine's, or the logical topology's. */
 static enum hw_dir direction_between_sips(const struct tl *tl, enum hw_port port)
 {
-    return (enum hw_dir)((mesh_scalar(tl, MESH_LOGICAL) ? HW_DIR_N : HW_DIR_GLOBAL_N) + port);
+    return (enum hw_dir)((grid_scalar(tl, GRID_LOGICAL) ? HW_DIR_N : HW_DIR_GLOBAL_N) + port);
 }
 
 /* n - 1 rounds: send the own value, then the one that arrived last; add the arriving one. */
-static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum hw_dir to,
+static enum tl_status ring(struct tl *tl, struct grid_frame *f, uint32_t n, enum hw_dir to,
                            enum hw_dir from)
 {
     TL_BEGIN(&f->part);
@@ -174,39 +174,39 @@ static enum tl_status ring(struct tl *tl, struct mesh_frame *f, uint32_t n, enum
 }
 
 /* Chain reduce to the last place of the line, chain broadcast back. */
-static enum tl_status chain(struct tl *tl, struct mesh_frame *f, uint32_t at, uint32_t n,
+static enum tl_status chain(struct tl *tl, struct grid_frame *f, uint32_t at, uint32_t n,
                             enum hw_dir low, enum hw_dir high)
 {
     TL_BEGIN(&f->part);
     if (at > 0)
-        TL_RUN(&f->part, mesh_add_from(tl, f, low));
+        TL_RUN(&f->part, grid_add_from(tl, f, low));
     if (at < n - 1) {
-        TL_RUN(&f->part, mesh_send_to(tl, f, high));
-        TL_RUN(&f->part, mesh_receive_from(tl, f, high));
+        TL_RUN(&f->part, grid_send_to(tl, f, high));
+        TL_RUN(&f->part, grid_receive_from(tl, f, high));
     }
     if (at > 0)
-        TL_RUN(&f->part, mesh_send_to(tl, f, low));
+        TL_RUN(&f->part, grid_send_to(tl, f, low));
     TL_END(&f->part);
 }
 
 /* ---- between SIPs, rank_invariant: gather, then add in rank order ---------------------------- */
 
 /* Tile i of the tensor of column `x` of this row, once the row has been gathered. */
-static struct lp_operand gathered_row_tile(const struct tl *tl, const struct mesh_frame *f,
+static struct lp_operand gathered_row_tile(const struct tl *tl, const struct grid_frame *f,
                                            uint32_t x, uint32_t i)
 {
-    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W), my_x = tl_args(tl)->rank % w;
+    const uint32_t w = (uint32_t)grid_scalar(tl, GRID_TOPO_W), my_x = tl_args(tl)->rank % w;
     if (x == my_x)
         return tile_of(tl, f->value, i);
     return tl_tile_after(f->row, ((my_x + w - x) % w - 1) * f->tiles + i);
 }
 
 /* ... of the tensor of rank `rank`, once all have been gathered. */
-static struct lp_operand rank_tile(const struct tl *tl, const struct mesh_frame *f, uint32_t rank,
+static struct lp_operand rank_tile(const struct tl *tl, const struct grid_frame *f, uint32_t rank,
                                    uint32_t i)
 {
-    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
-    const uint32_t h = (uint32_t)mesh_scalar(tl, MESH_TOPO_H);
+    const uint32_t w = (uint32_t)grid_scalar(tl, GRID_TOPO_W);
+    const uint32_t h = (uint32_t)grid_scalar(tl, GRID_TOPO_H);
     const uint32_t my_y = tl_args(tl)->rank / w, x = rank % w, y = rank / w;
     if (y == my_y)
         return gathered_row_tile(tl, f, x, i);
@@ -215,10 +215,10 @@ static struct lp_operand rank_tile(const struct tl *tl, const struct mesh_frame 
 }
 
 /* The row's ring: each round passes on one tensor. */
-static enum tl_status gather_row(struct tl *tl, struct mesh_frame *f)
+static enum tl_status gather_row(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->leaf);
-    for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->r++)
+    for (f->r = 0; f->r + 1 < (uint32_t)grid_scalar(tl, GRID_TOPO_W); f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++) {
             TL_CALL(&f->leaf,
                     tl_send(tl, direction_between_sips(tl, HW_PORT_E),
@@ -235,20 +235,20 @@ static enum tl_status gather_row(struct tl *tl, struct mesh_frame *f)
 
 /* Tensor k that round r of the column's ring passes on: the own row's, or the one that came last.
  */
-static struct lp_operand column_tile(const struct tl *tl, const struct mesh_frame *f)
+static struct lp_operand column_tile(const struct tl *tl, const struct grid_frame *f)
 {
-    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
+    const uint32_t w = (uint32_t)grid_scalar(tl, GRID_TOPO_W);
     if (f->r == 0)
         return gathered_row_tile(tl, f, f->k, f->i);
     return tl_tile_after(f->ring, ((f->r - 1) * w + f->k) * f->tiles + f->i);
 }
 
 /* The column's ring: each round passes on a row's w tensors. */
-static enum tl_status gather_column(struct tl *tl, struct mesh_frame *f)
+static enum tl_status gather_column(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->leaf);
-    for (f->r = 0; f->r + 1 < (uint32_t)mesh_scalar(tl, MESH_TOPO_H); f->r++)
-        for (f->k = 0; f->k < (uint32_t)mesh_scalar(tl, MESH_TOPO_W); f->k++)
+    for (f->r = 0; f->r + 1 < (uint32_t)grid_scalar(tl, GRID_TOPO_H); f->r++)
+        for (f->k = 0; f->k < (uint32_t)grid_scalar(tl, GRID_TOPO_W); f->k++)
             for (f->i = 0; f->i < f->tiles; f->i++) {
                 TL_CALL(&f->leaf, tl_send(tl, direction_between_sips(tl, HW_PORT_S),
                                           column_tile(tl, f), bytes_of(tl, f, f->i)));
@@ -261,11 +261,11 @@ static enum tl_status gather_column(struct tl *tl, struct mesh_frame *f)
 }
 
 /* x0 + x1 + ..., into a second place in TCM, since the own tensor is one of them. */
-static enum tl_status add_in_rank_order(struct tl *tl, struct mesh_frame *f)
+static enum tl_status add_in_rank_order(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->leaf);
-    f->sum = f->acc + ((mesh_bytes(tl, f) + 63) & ~63u);
-    for (f->r = 1; f->r < (uint32_t)(mesh_scalar(tl, MESH_TOPO_W) * mesh_scalar(tl, MESH_TOPO_H));
+    f->sum = f->acc + ((grid_bytes(tl, f) + 63) & ~63u);
+    for (f->r = 1; f->r < (uint32_t)(grid_scalar(tl, GRID_TOPO_W) * grid_scalar(tl, GRID_TOPO_H));
          f->r++)
         for (f->i = 0; f->i < f->tiles; f->i++)
             TL_CALL(&f->leaf, add(tl, f, f->sum,
@@ -276,26 +276,26 @@ static enum tl_status add_in_rank_order(struct tl *tl, struct mesh_frame *f)
     TL_END(&f->leaf);
 }
 
-static enum tl_status gather_and_add(struct tl *tl, struct mesh_frame *f)
+static enum tl_status gather_and_add(struct tl *tl, struct grid_frame *f)
 {
     TL_BEGIN(&f->part);
     TL_RUN(&f->part, gather_row(tl, f));
     TL_RUN(&f->part, gather_column(tl, f));
-    if (mesh_scalar(tl, MESH_TOPO_W) * mesh_scalar(tl, MESH_TOPO_H) > 1)
+    if (grid_scalar(tl, GRID_TOPO_W) * grid_scalar(tl, GRID_TOPO_H) > 1)
         TL_RUN(&f->part, add_in_rank_order(tl, f));
     TL_END(&f->part);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
-enum tl_status mesh_exchange(struct tl *tl, struct mesh_frame *f, int dimension)
+enum tl_status grid_exchange(struct tl *tl, struct grid_frame *f, int dimension)
 {
-    const uint32_t w = (uint32_t)mesh_scalar(tl, MESH_TOPO_W);
-    const uint32_t h = (uint32_t)mesh_scalar(tl, MESH_TOPO_H);
+    const uint32_t w = (uint32_t)grid_scalar(tl, GRID_TOPO_W);
+    const uint32_t h = (uint32_t)grid_scalar(tl, GRID_TOPO_H);
     const uint32_t x = tl_args(tl)->rank % w, y = tl_args(tl)->rank / w;
-    if (mesh_scalar(tl, MESH_RANK_INVARIANT))
+    if (grid_scalar(tl, GRID_RANK_INVARIANT))
         return dimension == 0 ? gather_and_add(tl, f) : TL_ENDED;
-    if (mesh_scalar(tl, MESH_TOPO_KIND) == MESH_TOPO_MESH)
+    if (grid_scalar(tl, GRID_TOPO_KIND) == GRID_TOPO_MESH)
         return dimension == 0 ? chain(tl, f, x, w, direction_between_sips(tl, HW_PORT_W),
                                       direction_between_sips(tl, HW_PORT_E))
                               : chain(tl, f, y, h, direction_between_sips(tl, HW_PORT_N),
@@ -306,54 +306,54 @@ enum tl_status mesh_exchange(struct tl *tl, struct mesh_frame *f, int dimension)
                                  direction_between_sips(tl, HW_PORT_N));
 }
 
-enum tl_status mesh_all_reduce(struct tl *tl, struct mesh_frame *f, uint32_t phase)
+enum tl_status grid_all_reduce(struct tl *tl, struct grid_frame *f, uint32_t phase)
 {
-    const struct mesh_line row = mesh_row(tl), column = mesh_column(tl);
-    const bool root_column = mesh_at_root(row);
+    const struct grid_line row = grid_row(tl), column = grid_column(tl);
+    const bool root_column = grid_at_root(row);
     TL_BEGIN(&f->level);
-    mesh_phase(tl, f, phase);
-    TL_RUN(&f->level, mesh_reduce(tl, f, row));
+    grid_phase(tl, f, phase);
+    TL_RUN(&f->level, grid_reduce(tl, f, row));
     if (root_column) {
-        mesh_phase(tl, f, phase + 1);
-        TL_RUN(&f->level, mesh_reduce(tl, f, column));
+        grid_phase(tl, f, phase + 1);
+        TL_RUN(&f->level, grid_reduce(tl, f, column));
     }
-    if (root_column && mesh_at_root(column)) {
-        mesh_phase(tl, f, phase + 2);
-        TL_RUN(&f->level, mesh_exchange(tl, f, 0));
-        TL_RUN(&f->level, mesh_exchange(tl, f, 1));
+    if (root_column && grid_at_root(column)) {
+        grid_phase(tl, f, phase + 2);
+        TL_RUN(&f->level, grid_exchange(tl, f, 0));
+        TL_RUN(&f->level, grid_exchange(tl, f, 1));
     }
     if (root_column) {
-        mesh_phase(tl, f, phase + 3);
-        TL_RUN(&f->level, mesh_broadcast(tl, f, column));
+        grid_phase(tl, f, phase + 3);
+        TL_RUN(&f->level, grid_broadcast(tl, f, column));
     }
-    mesh_phase(tl, f, phase + 4);
-    TL_RUN(&f->level, mesh_broadcast(tl, f, row));
+    grid_phase(tl, f, phase + 4);
+    TL_RUN(&f->level, grid_broadcast(tl, f, row));
     TL_END(&f->level);
 }
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-void mesh_kernel_args(const struct ccl_call *call, struct tl_args *args)
+void grid_kernel_args(const struct ccl_call *call, struct tl_args *args)
 {
     int64_t *const s = args->scalar;
     const struct hw_config *hw = call->hw;
     const struct ccl_config *ccl = call->ccl;
     const struct hw_grid grid = hw_sip_grid(hw);
-    s[MESH_CUBE_W] = hw->cube_w;
-    s[MESH_CUBE_H] = hw->cube_h;
-    s[MESH_ROOT_X] = ccl->root == CCL_ROOT_CENTER ? hw->cube_w / 2 : hw->cube_w - 1;
-    s[MESH_ROOT_Y] = ccl->root == CCL_ROOT_CENTER ? hw->cube_h / 2 : hw->cube_h - 1;
+    s[GRID_CUBE_W] = hw->cube_w;
+    s[GRID_CUBE_H] = hw->cube_h;
+    s[GRID_ROOT_X] = ccl->root == CCL_ROOT_CENTER ? hw->cube_w / 2 : hw->cube_w - 1;
+    s[GRID_ROOT_Y] = ccl->root == CCL_ROOT_CENTER ? hw->cube_h / 2 : hw->cube_h - 1;
     if (ccl->root == CCL_ROOT_XY) {
-        s[MESH_ROOT_X] = ccl->root_x;
-        s[MESH_ROOT_Y] = ccl->root_y;
+        s[GRID_ROOT_X] = ccl->root_x;
+        s[GRID_ROOT_Y] = ccl->root_y;
     }
-    s[MESH_TOPO_KIND] = !grid.wrap                  ? MESH_TOPO_MESH
-                        : hw->sip_topology->is_grid ? MESH_TOPO_TORUS
-                                                    : MESH_TOPO_RING;
-    s[MESH_TOPO_W] = grid.w;
-    s[MESH_TOPO_H] = grid.h;
-    s[MESH_RANK_INVARIANT] = ccl->rank_invariant;
-    s[MESH_PIECE] = mesh_piece_tiles(call);
+    s[GRID_TOPO_KIND] = !grid.wrap                  ? GRID_TOPO_MESH
+                        : hw->sip_topology->is_grid ? GRID_TOPO_TORUS
+                                                    : GRID_TOPO_RING;
+    s[GRID_TOPO_W] = grid.w;
+    s[GRID_TOPO_H] = grid.h;
+    s[GRID_RANK_INVARIANT] = ccl->rank_invariant;
+    s[GRID_PIECE] = grid_piece_tiles(call);
 }
 
 /* The configured algorithm may do another collective: then this is the default's kernel. */
@@ -366,7 +366,7 @@ static const char *all_reduce_name(const struct ccl_call *call)
                : call->ccl->algorithm;
 }
 
-int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
+int grid_check(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     if (call->ccl->topology[0] != '\0' && strcmp(call->ccl->topology, "none") != 0) {
         (void)ccl_refuse(refusal, "defaults.topology",
@@ -392,32 +392,32 @@ int mesh_check(const struct ccl_call *call, struct ccl_refusal *refusal)
     return CW_OK;
 }
 
-uint64_t mesh_tcm_bytes(const struct ccl_call *call, uint64_t bytes)
+uint64_t grid_tcm_bytes(const struct ccl_call *call, uint64_t bytes)
 {
     return call->ccl->rank_invariant ? 2 * ((bytes + 63) & ~(uint64_t)63) : bytes;
 }
 
-uint32_t mesh_piece_tiles(const struct ccl_call *call)
+uint32_t grid_piece_tiles(const struct ccl_call *call)
 {
     return piece_tiles(call, call->ccl->rank_invariant ? 2 : 1);
 }
 
-uint64_t mesh_piece_tcm_bytes(const struct ccl_call *call)
+uint64_t grid_piece_tcm_bytes(const struct ccl_call *call)
 {
-    return mesh_tcm_bytes(call, piece_bytes(call, call->ccl->rank_invariant ? 2 : 1));
+    return grid_tcm_bytes(call, piece_bytes(call, call->ccl->rank_invariant ? 2 : 1));
 }
 
 /* Along a line of n places, and back: each link carries the tensor there and back. */
 static double moved_along(double n) { return 2 * (n - 1) / n; }
 
-double mesh_moved(const struct ccl_call *call)
+double grid_moved(const struct ccl_call *call)
 {
     struct tl_args args = {0};
-    mesh_kernel_args(call, &args);
-    const double w = (double)args.scalar[MESH_TOPO_W], h = (double)args.scalar[MESH_TOPO_H];
-    if (args.scalar[MESH_TOPO_KIND] == MESH_TOPO_MESH)
+    grid_kernel_args(call, &args);
+    const double w = (double)args.scalar[GRID_TOPO_W], h = (double)args.scalar[GRID_TOPO_H];
+    if (args.scalar[GRID_TOPO_KIND] == GRID_TOPO_MESH)
         return moved_along(w) + moved_along(h);
-    return w - 1 + (h - 1) * (args.scalar[MESH_RANK_INVARIANT] ? w : 1);
+    return w - 1 + (h - 1) * (args.scalar[GRID_RANK_INVARIANT] ? w : 1);
 }
 
-double mesh_moved_round(const struct ccl_call *call) { return (double)call->world_size - 1; }
+double grid_moved_round(const struct ccl_call *call) { return (double)call->world_size - 1; }
