@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""The automatic choice beside all that it could have taken: perf/results/schedule_choice.md.
+"""The automatic choice beside all that it could have taken: schedule_choice.csv, and schedule_choice.md
+from it.
 
     perf/results/schedule_sweep.py PROGRAM [-j N] [--quick] [--only COLLECTIVE:TOPOLOGY:RANKS]
 
-Times are simulated, so the table is the same on any machine. A schedule that a machine has no room
-for is left out. A candidate is not simulated where it must be slower than the choice: the growth of
-its time from one size to the next does not become less, so its next time is at least the last one
-times the last growth. With --quick nothing is written: some of the rows are made again, and compared
-with the table. With --keep FILE the times of runs are kept there, and a sweep that was interrupted
-goes on.
+Times are simulated, so the table is the same on any machine. A schedule that does not fit in a
+machine's memory is left out. A candidate is not simulated where it must be slower than the choice: the
+growth of its time from one size to the next never decreases, so its next time is at least the last one
+times the last growth. --quick writes nothing: it runs some of the rows again and compares them with the
+table. --keep FILE keeps the times of runs, so that an interrupted sweep can resume.
 """
 import argparse
 import concurrent.futures
+import csv
+import io
 import json
 import pathlib
 import re
@@ -20,7 +22,9 @@ import sys
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLE = HERE / "schedule_choice.md"
+TABLE = HERE / "schedule_choice.csv"
+PAGE = HERE / "schedule_choice.md"
+COLUMNS = ("collective", "topology", "ranks", "bytes", "taken", "taken_us", "best", "best_us")
 TOPOLOGIES = ("ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap", "switch", "fully_connected",
               "pair_switch")
 RANKS = (4, 16, 64, 256)
@@ -71,7 +75,7 @@ class Kept:
 
 
 def run(program, collective, topology, ranks, size, algorithm, parameters):
-    """The time in us, None: it cannot be run; and the choice that is told on standard error."""
+    """The time in us, None: it cannot be run; and the choice that standard error reports."""
     command = [program, "run", "--bench", BENCH.get(collective, "ccl_" + collective),
                "--algorithm", algorithm, "--no-data", "--bytes", str(size),
                "--set", f"system.sips.count={ranks}", "--set", f"system.sips.topology={topology}"]
@@ -113,29 +117,46 @@ def sizes_of(collective, ranks, quick):
     return [size for size in SIZES if size <= largest]
 
 
-def line(row):
-    topology, ranks, size, taken, taken_us, best, best_us = row
-    return (f"| {topology} | {ranks} | {size} | {taken} | {taken_us:.3f} | {best} | "
-            f"{best_us:.3f} | {100 * (taken_us / best_us - 1):.1f} % |")
-
-
-def text_of(rows):
-    """The table: {collective: rows}."""
-    every = [row for of_collective in rows.values() for row in of_collective]
-    worst = max(row[4] / row[6] for row in every)
-    over = sum(row[4] / row[6] > LIMIT for row in every)
-    text = ("# The automatic choice\n\nMade by `make schedule-sweep`. One shard per rank, the "
-            "preset `default` with other numbers of SIPs and topologies. Bytes are those of the "
-            "larger of input and output. Times in µs. Beside what is taken is the best of all "
-            "that could have been taken (`collectives/algorithms/ALGORITHMS.md`, section 12).\n\n"
-            f"In {len(every)} cases the choice is at most {100 * (worst - 1):.1f} % slower than "
-            f"the best; in {over} of them it is more than {100 * (LIMIT - 1):.0f} % slower.\n")
-    for (collective, ranks), largest in LARGEST.items():
-        text += (f"\nNot simulated: {collective} of {ranks} ranks beyond {largest} bytes.\n")
+def table_of(rows):
+    """The lines of the CSV file for {collective: rows}."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
     for collective, of_collective in rows.items():
-        text += (f"\n## {collective}\n\n| topology | ranks | bytes | taken | time | best | time | "
-                 "slower by |\n|---|---|---|---|---|---|---|---|\n")
-        text += "".join(line(row) + "\n" for row in of_collective)
+        for topology, ranks, size, taken, taken_us, best, best_us in of_collective:
+            writer.writerow((collective, topology, ranks, size, taken, f"{taken_us:.3f}", best,
+                             f"{best_us:.3f}"))
+    return out.getvalue()
+
+
+def slower(row):
+    return row[4] / row[6] - 1
+
+
+def page_of(rows):
+    """The page on {collective: rows}."""
+    every = [row for of_collective in rows.values() for row in of_collective]
+    text = ("# The automatic choice\n\nMade by `make schedule-sweep`; `schedule_choice.csv` has every "
+            "case. One shard per rank, the preset `default` with other topologies and numbers of SIPs, 1 "
+            "KiB to 64 MiB (the larger of input and output). Each choice is compared with the fastest of "
+            "all schedules that it could have taken (`collectives/algorithms/ALGORITHMS.md`, section "
+            f"12).\n\nIn {len(every)} cases the choice is at most {100 * max(map(slower, every)):.1f} % "
+            "slower than the fastest.\n\n| collective | cases | fastest taken | at most 2 % slower | more "
+            f"than {100 * (LIMIT - 1):.0f} % slower | slowest choice |\n|---|---|---|---|---|---|\n")
+    for collective, of_collective in rows.items():
+        losses = [slower(row) for row in of_collective]
+        text += (f"| {collective} | {len(losses)} | {sum(loss == 0 for loss in losses)} | "
+                 f"{sum(loss <= 0.02 for loss in losses)} | "
+                 f"{sum(1 + loss > LIMIT for loss in losses)} | {100 * max(losses):.1f} % |\n")
+    text += ("\nThe ten worst, times in µs:\n\n| collective | topology | ranks | bytes | taken | time | "
+             "fastest | time | slower by |\n|---|---|---|---|---|---|---|---|---|\n")
+    worst = sorted(((slower(row), collective, row) for collective in rows for row in rows[collective]),
+                   key=lambda case: -case[0])[:10]
+    for loss, collective, (topology, ranks, size, taken, taken_us, best, best_us) in worst:
+        text += (f"| {collective} | {topology} | {ranks} | {size} | {taken} | {taken_us:.3f} | {best} | "
+                 f"{best_us:.3f} | {100 * loss:.1f} % |\n")
+    text += "\nNot simulated, since it takes too long: " + "; ".join(
+        f"{collective} of {ranks} ranks above {largest >> 20} MiB"
+        for (collective, ranks), largest in LARGEST.items()) + ".\n"
     return text
 
 
@@ -168,12 +189,12 @@ def main():
                          for row in jobs[collective, ranks, topology].result()]
             for collective in COLLECTIVES}
     if options.quick:
-        table = TABLE.read_text(encoding="utf-8")
-        wrong = [line(row) for of_collective in rows.values() for row in of_collective
-                 if line(row) + "\n" not in table]
+        known = set(TABLE.read_text(encoding="utf-8").splitlines())
+        wrong = [line for line in table_of(rows).splitlines() if line not in known]
         print("\n".join(wrong) or "all rows are those of the table")
         sys.exit(1 if wrong else 0)
-    TABLE.write_text(text_of(rows), encoding="utf-8")
+    TABLE.write_text(",".join(COLUMNS) + "\n" + table_of(rows), encoding="utf-8")
+    PAGE.write_text(page_of(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
