@@ -194,8 +194,8 @@ test: setup ## set up, build, run every test
 	@echo "skipped, for make test-all: $(TEST_ALL)"
 
 # Tests that need programs which nothing else needs. `make test` passes without them.
-TEST_ALL := test/browser/test_report.py test/cluster/test_arrays.py
-TEST_ALL_PACKAGES := chromium gnuplot-nox python3 munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins parallel
+TEST_ALL := test/browser/test_report.py test/cluster/test_arrays.py test/notebook/test_notebook.py
+TEST_ALL_PACKAGES := chromium gnuplot-nox python3 python3-pandas munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins parallel
 
 .PHONY: test-all
 test-all: test ## every test, also those of pages in a browser, and of job arrays on Slurm

@@ -240,7 +240,7 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
                 "ipcq_pingpong, ipcq_shift, raw_store, gemm, gemm_allreduce, ccl_gradient");
     refuse_line("run --from 0.0", "--from '0.0': expected SIP.cube.PE, as in 0.1.0");
     refuse_line("run --dir up",
-                "--dir 'up': expected N, S, E, W, or one of them behind global_ or intra_");
+                "--dir 'up': expected N, S, E, W, or one of them after global_ or intra_");
     refuse_line("run --max-memory lots",
                 "--max-memory 'lots': expected a size such as 4096, 4KiB or 16MB");
     refuse_line("run --bytes 4Q", "--bytes '4Q': expected a size such as 4096, 4KiB or 16MB, or a "
