@@ -4,7 +4,7 @@
  * (schedule_builder.h), and so does the reader of MSCCL XML files (msccl_xml.h), whose terms these
  * are, with `thread` for the thread block. One kernel carries out every schedule
  * (schedule_kernel.h), one interpreter computes its bits (schedule_values.h), one check finds its
- * faults (schedule_check.h), and one model estimates its time (schedule_cost.h).
+ * faults (schedule_check.h), and one model estimates its time (cost.h).
  *
  * A rank has three buffers, each of equal chunks: input, output and scratch. A thread is a sequence
  * of steps that a PE of its own carries out, one after the other. Each step moves `count`

@@ -1,7 +1,7 @@
 /*
  * auto_schedule.c: the choice among schedules (ALGORITHMS.md, section 12, "The choice"): of the
  * schedules that can be carried out on the machine, the one with the least estimate
- * (schedule_cost.h). It is made once per process group, for the expected size. Host side and pure.
+ * (cost.h). It is made once per process group, for the expected size. Host side and pure.
  *
  * The estimates of the best two are told, and no estimate goes on for longer than the second best
  * so far. So the order of the table matters for speed: first come schedules that are often the
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "collectives/algorithms/scheduled/scheduled.h"
-#include "collectives/schedule/schedule_cost.h"
+#include "collectives/choice/cost.h"
 
 #define RINGS(value)   value, SCHEDULED_RINGS, "rings"
 #define THREADS(value) value, SCHEDULED_THREADS, "threads"
@@ -54,7 +54,7 @@ struct estimated {
     char name[64];
     const struct scheduled_candidate *candidate;
     uint32_t threads, steps; /* of rank 0 */
-    int64_t ps;              /* SCHEDULE_COST_LONG: longer than the second best before it */
+    int64_t ps;              /* COST_LONG: longer than the second best before it */
 };
 
 /* It is the candidate before with another value, which makes no difference here. */
@@ -66,7 +66,7 @@ static bool is_same(const struct estimated *a, const struct estimated *b)
 
 /* The best two so far, and the candidates that are left out since memory has no room for them. */
 struct leaders {
-    int64_t best_ps, second_ps; /* SCHEDULE_COST_LONG: there is none */
+    int64_t best_ps, second_ps; /* COST_LONG: there is none */
     struct schedule *best;
     struct scheduled_left_out left_out;
 };
@@ -91,16 +91,16 @@ static int estimate_candidate(const struct ccl_call *call, struct estimated *all
         scheduled_consider(&sketched, out->candidate, &leaders->left_out, error);
     if (schedule == NULL)
         return error->exit_code;
-    const struct schedule_cost_request request = {
+    const struct cost_request request = {
         .schedule = schedule,
         .call = call,
         .lanes = scheduled_lanes(call),
-        .limit_ps = leaders->second_ps == SCHEDULE_COST_LONG ? 0 : leaders->second_ps};
+        .limit_ps = leaders->second_ps == COST_LONG ? 0 : leaders->second_ps};
     snprintf(out->name, sizeof out->name, "%s", schedule->name);
     out->threads = schedule->rank[0].thread_count;
     out->steps = schedule->rank[0].step_count;
     const int code = has_places(schedule, call) && is_new(out, all, count)
-                         ? schedule_cost_ps(&request, &out->ps, error)
+                         ? cost_estimate(&request, &out->ps, error)
                          : CW_USAGE;
     if (code == CW_OK && out->ps < leaders->best_ps) {
         struct schedule *const worse = leaders->best;
@@ -128,12 +128,12 @@ static void say_estimates(char why[512], const struct ccl_call *call, const stru
 {
     const unsigned long long bytes = call->n_elem * tl_itemsize(call->dtype);
     scheduled_say_why(why, "%llu bytes per shard; estimates:", bytes);
-    for (uint32_t i = 0; i < count && all[i].ps != SCHEDULE_COST_LONG; i++)
+    for (uint32_t i = 0; i < count && all[i].ps != COST_LONG; i++)
         scheduled_say_why(why, "%s %s %.3f us", i == 0 ? "" : ",", all[i].name,
                           (double)all[i].ps * 1e-6);
     for (uint32_t i = 1; i < count; i++)
-        if (all[i].ps == SCHEDULE_COST_LONG)
-            scheduled_say_why(why, "%s %s", all[i - 1].ps != SCHEDULE_COST_LONG ? "; longer:" : ",",
+        if (all[i].ps == COST_LONG)
+            scheduled_say_why(why, "%s %s", all[i - 1].ps != COST_LONG ? "; longer:" : ",",
                               all[i].name);
 }
 
@@ -143,7 +143,7 @@ static uint32_t estimate_all(const struct ccl_call *call, struct estimated all[C
                              struct schedule **best, struct scheduled_left_out *left_out,
                              struct cw_error *error)
 {
-    struct leaders leaders = {.best_ps = SCHEDULE_COST_LONG, .second_ps = SCHEDULE_COST_LONG};
+    struct leaders leaders = {.best_ps = COST_LONG, .second_ps = COST_LONG};
     uint32_t count = 0;
     int code = CW_OK;
     for (size_t i = 0; i < CANDIDATES && (code == CW_OK || code == CW_USAGE); i++) {

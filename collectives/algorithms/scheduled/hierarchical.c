@@ -9,7 +9,7 @@
 #include "collectives/algorithms/scheduled/hierarchy.h"
 #include "collectives/algorithms/scheduled/rs_ag.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
-#include "collectives/schedule/schedule_cost.h"
+#include "collectives/choice/cost.h"
 
 enum { PARAMETER_BETWEEN, PARAMETER_INSIDE, PARAMETER_THREADS, PARAMETER_TURNS };
 enum { AUTO };
@@ -120,7 +120,7 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
     between.n_elem = (call->n_elem + shares - 1) / shares;
     struct schedule *const made =
         scheduled_consider(&between, &between_schedules[candidate], left_out, error);
-    const struct schedule_cost_request request = {
+    const struct cost_request request = {
         .schedule = made, .call = &between, .lanes = 1, .beside = shares - 1};
     const uint32_t pes = hw_cubes(call->hw) * hw_pes(call->hw);
     if (made != NULL && made->rank[0].thread_count > pes)
@@ -128,7 +128,7 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
                            "%s between SIPs takes %u PEs, and a SIP has %u; legal is another "
                            "schedule there",
                            made->name, made->rank[0].thread_count, pes);
-    else if (made == NULL || ps == NULL || schedule_cost_ps(&request, ps, error) == CW_OK)
+    else if (made == NULL || ps == NULL || cost_estimate(&request, ps, error) == CW_OK)
         return made;
     schedule_free(made);
     return NULL;
@@ -203,10 +203,10 @@ static int consider(struct choice *choice, struct plan plan, struct cw_error *er
     struct schedule *const schedule = make_plan(choice->call, plan, &choice->left_out, error);
     if (schedule == NULL)
         return error->exit_code;
-    const struct schedule_cost_request request = {
+    const struct cost_request request = {
         .schedule = schedule, .call = choice->call, .lanes = 1, .limit_ps = choice->second_ps};
-    const int code = schedule_cost_ps(&request, &ps, error);
-    if (code == CW_OK && ps != SCHEDULE_COST_LONG)
+    const int code = cost_estimate(&request, &ps, error);
+    if (code == CW_OK && ps != COST_LONG)
         note(choice, plan, ps);
     if (code != CW_OK || (choice->best != NULL && ps >= choice->ps)) {
         schedule_free(schedule);

@@ -7,7 +7,7 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/schedule/schedule_check.h"
-#include "collectives/schedule/schedule_cost.h"
+#include "collectives/choice/cost.h"
 #include "collectives/schedule/schedule_faults.h"
 #include "collectives/schedule/schedule_program.h"
 #include "test/support/schedule_run.h"
@@ -251,9 +251,9 @@ static void estimates_are_near_simulated_times(void **state)
                                       .world_size = 16,
                                       .n_elem = runs[i].n_elem,
                                       .dtype = LP_F16};
-        const struct schedule_cost_request request = {.schedule = s, .call = &call, .lanes = 1};
+        const struct cost_request request = {.schedule = s, .call = &call, .lanes = 1};
         int64_t ps = 0;
-        assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
+        assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
         const double us = (double)ps * 1e-6;
         if (us < 0.9 * runs[i].simulated_us || us > 1.1 * runs[i].simulated_us)
             fail_msg("%s: estimate %.3f us, simulated %.3f us", s->name, us, runs[i].simulated_us);

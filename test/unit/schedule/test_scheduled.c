@@ -8,7 +8,7 @@
 #include "collectives/algorithms/scheduled/ring_order.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_builder.h"
-#include "collectives/schedule/schedule_cost.h"
+#include "collectives/choice/cost.h"
 #include "hw/topology/topology.h"
 #include "test/support/schedule_run.h"
 
@@ -255,10 +255,9 @@ static void estimates_are_near_simulated_times(void **state)
         struct cw_error error;
         struct schedule *const schedule = algorithm->schedule(&call, &error);
         assert_non_null(schedule);
-        const struct schedule_cost_request request = {
-            .schedule = schedule, .call = &call, .lanes = 1};
+        const struct cost_request request = {.schedule = schedule, .call = &call, .lanes = 1};
         int64_t ps = 0;
-        assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
+        assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
         if (!((double)ps > 0.9e6 * runs[i].simulated_us &&
               (double)ps < 1.1e6 * runs[i].simulated_us))
             fail_msg("%s on %s: estimate %.3f us, simulated %.3f us", runs[i].name,
@@ -287,10 +286,10 @@ static int64_t estimate_of(const struct ccl_call *call, const char *name, int64_
     struct schedule *const schedule = ccl_algorithm_find(name)->schedule(call, &error);
     assert_non_null(schedule);
     assert_int_equal(schedule->sketch, is_sketch);
-    const struct schedule_cost_request request = {
+    const struct cost_request request = {
         .schedule = schedule, .call = call, .lanes = 1, .limit_ps = limit_ps};
     int64_t ps = 0;
-    assert_int_equal(schedule_cost_ps(&request, &ps, &error), CW_OK);
+    assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
     schedule_free(schedule);
     return ps;
 }
@@ -371,7 +370,7 @@ static void sketches_are_estimated_like_the_whole(void **state)
         if (sketched < whole * 95 / 100 || sketched > whole * 105 / 100)
             fail_msg("%s: %.3f us, of the sketch %.3f us", names[i], (double)whole * 1e-6,
                      (double)sketched * 1e-6);
-        assert_true(estimate_of(&call, names[i], whole / 4, true) == SCHEDULE_COST_LONG);
+        assert_true(estimate_of(&call, names[i], whole / 4, true) == COST_LONG);
         assert_true(estimate_of(&call, names[i], 2 * sketched, true) == sketched);
         config_free(config);
     }

@@ -1,12 +1,12 @@
 /*
- * schedule_cost.c: an estimate of the time that a schedule takes (schedule_cost.h): the first
+ * cost.c: an estimate of the time that a schedule takes (cost.h): the first
  * pieces are carried out (cost_walk.h) on a machine (cost_machine.h) that is otherwise idle.
  *
  * Pieces after the first few take as long as these in the mean, but for the first half of them.
  */
-#include "collectives/schedule/schedule_cost.h"
+#include "collectives/choice/cost.h"
 
-#include "collectives/schedule/cost_machine.h"
+#include "collectives/choice/cost_machine.h"
 #include "collectives/schedule/schedule_values.h"
 
 enum { PIECES_MAX = 6 };
@@ -54,7 +54,7 @@ static bool all_ended(const struct cost *c)
     return true;
 }
 
-/* Carries out the first pieces: when they end, in *ps; or SCHEDULE_COST_LONG, or NEVER, where rings
+/* Carries out the first pieces: when they end, in *ps; or COST_LONG, or NEVER, where rings
  * fill up for ever. False: out of memory. */
 static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
 {
@@ -64,7 +64,7 @@ static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t
     *ps = NEVER;
     if (made && !c.mixed) {
         cost_walk(&c);
-        *ps = c.too_long ? SCHEDULE_COST_LONG : all_ended(&c) ? c.ended_ps : NEVER;
+        *ps = c.too_long ? COST_LONG : all_ended(&c) ? c.ended_ps : NEVER;
     }
     cost_machine_free(&c);
     return made;
@@ -79,7 +79,7 @@ static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
     int64_t fewer_ps = 0;
     if (!estimate_pieces(*c, pieces, mixed, ps))
         return false;
-    if (*mixed || *ps == SCHEDULE_COST_LONG || *ps == NEVER || c->all_pieces == pieces)
+    if (*mixed || *ps == COST_LONG || *ps == NEVER || c->all_pieces == pieces)
         return true;
     struct cost unlimited = *c;
     unlimited.limit_ps = 0;
@@ -89,8 +89,7 @@ static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
     return true;
 }
 
-int schedule_cost_ps(const struct schedule_cost_request *request, int64_t *ps,
-                     struct cw_error *error)
+int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_error *error)
 {
     struct cost c = {.s = request->schedule,
                      .call = request->call,

@@ -1,5 +1,5 @@
 /*
- * cost_walk.h: the state of an estimate (schedule_cost.h), and how threads are carried out, tile by
+ * cost_walk.h: the state of an estimate (cost.h), and how threads are carried out, tile by
  * tile, in the order of time. Threads meet in queues of so many slots, and where they share an
  * engine of PE_DMA, the HBM of the home, or a link between SIPs. Times are picoseconds from the
  * launch on. One thread of the host; no state of its own.
@@ -9,7 +9,7 @@
 
 #include <Judy.h>
 
-#include "collectives/schedule/cost_times.h"
+#include "collectives/choice/cost_times.h"
 #include "collectives/schedule/schedule.h"
 
 enum { COST_MOVES = 2, COST_NONE = UINT32_MAX };

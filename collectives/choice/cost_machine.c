@@ -1,7 +1,7 @@
 /*
  * cost_machine.c: see cost_machine.h.
  */
-#include "collectives/schedule/cost_machine.h"
+#include "collectives/choice/cost_machine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * cost_times.h: how long single operations of schedule_kernel take on an idle machine, from the
  * configuration alone (hw/HARDWARE.md, sections 4, 5 and 8), and the links between SIPs that a
- * message crosses. For estimates (schedule_cost.h). Pure.
+ * message crosses. For estimates (cost.h). Pure.
  */
 #ifndef COLLECTIVES_COST_TIMES_H
 #define COLLECTIVES_COST_TIMES_H

@@ -1,7 +1,7 @@
 /*
  * cost_walk.c: see cost_walk.h. Each thread takes the steps of schedule_kernel.c here.
  */
-#include "collectives/schedule/cost_walk.h"
+#include "collectives/choice/cost_walk.h"
 
 #include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"

@@ -13,7 +13,7 @@
 #ifndef COLLECTIVES_COST_MACHINE_H
 #define COLLECTIVES_COST_MACHINE_H
 
-#include "collectives/schedule/cost_walk.h"
+#include "collectives/choice/cost_walk.h"
 
 /* Whether the ranks have the same steps, but for their peers, and chunks of one size. */
 bool cost_are_alike(const struct cost *c);

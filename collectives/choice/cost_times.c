@@ -1,7 +1,7 @@
 /*
  * cost_times.c: how long single operations take (cost_times.h).
  */
-#include "collectives/schedule/cost_times.h"
+#include "collectives/choice/cost_times.h"
 
 #include "collectives/schedule/schedule.h"
 #include "hw/route.h"
