@@ -411,7 +411,7 @@ ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
 ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
 # The layers above alone need the others.
-ENGINE_SOURCES := $(filter-out core/host/coroutine.c core/host/program_path.c core/host/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+ENGINE_SOURCES := $(filter-out core/os/coroutine.c core/os/program_path.c core/os/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)
@@ -531,7 +531,7 @@ $(OUT)/test/race/test_race: $(OUT)/obj/test/race/test_race.o $(OUT)/libcubewarp.
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 
-# Before the library: the explorer's threads_run() stands in for that of core/host/threads.c.
+# Before the library: the explorer's threads_run() stands in for that of core/os/threads.c.
 $(EXPLORE_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(EXPLORE_SUPPORT:%.c=$(OUT)/obj/%.o) \
                      $(OUT)/libcubewarp.a
 	@mkdir -p $(@D)

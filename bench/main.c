@@ -12,7 +12,7 @@
 
 #include "bench/cli/commands.h"
 #include "core/cw.h"
-#include "core/host/cpu_check.h"
+#include "core/os/cpu_check.h"
 
 /* Whether the limit of the address space leaves as much as the allocator takes at its beginning:
  * without it, it dies of its first call. Nothing here allocates. */

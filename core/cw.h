@@ -159,8 +159,8 @@ static inline uint64_t cw_keep_in_register(uint64_t word)
     return word;
 }
 
-/* Where before-images go. For the engine (core/timewarp/undo_log.h) and cw_mut() below, which adds
- * one before each change of a state. */
+/* Where before-images go. For the engine (core/speculation/undo_log.h) and cw_mut() below, which
+ * adds one before each change of a state. */
 struct cw_undo {
     uint8_t *at, *end;
 };
@@ -203,7 +203,7 @@ static inline bool cw_undo_add(struct cw_undo *undo, size_t offset, const void *
     __builtin_memcpy(to + room, &place, 8);
     __asm__ volatile("" : : : "memory"); /* a fault may end the handler anywhere: */
     undo->at = to + room + 8;            /* image, end of the log, */
-    __asm__ volatile("" : : : "memory"); /* and then the change (core/worker.h) */
+    __asm__ volatile("" : : : "memory"); /* and then the change (core/worker/worker.h) */
     return true;
 }
 

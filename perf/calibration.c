@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/host/affinity.h"
-#include "core/host/clock.h"
-#include "core/host/sync.h"
+#include "core/os/affinity.h"
+#include "core/os/clock.h"
+#include "core/os/sync.h"
 #include "perf/statistics.h"
 
 enum { LOOP_ROUNDS = 2000000, CHAINS = 8, TRIPS = 500, BATCHES = 9, CORES_TRIED = 2 };

@@ -20,8 +20,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "core/host/clock.h"
-#include "core/host/program_path.h"
+#include "core/os/clock.h"
+#include "core/os/program_path.h"
 
 extern char **environ;
 

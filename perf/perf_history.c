@@ -5,7 +5,7 @@
 #include "perf/perf_history.h"
 
 #include "collectives/config/input/environment.h"
-#include "core/host/output_path.h"
+#include "core/os/output_path.h"
 #include "perf/database.h"
 
 #include <errno.h>

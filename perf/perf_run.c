@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "collectives/config/input/text.h"
-#include "core/host/affinity.h"
+#include "core/os/affinity.h"
 
 /* Given to the program, and to it alone, by its build; absent in a test. */
 extern const char cw_build_commit[] __attribute__((weak));

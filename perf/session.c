@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 #include "perf/measure.h"
 
 /* One case in one round, repeated while it is disturbed. `before`: its earlier rounds. *calibration

@@ -20,8 +20,8 @@
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/dist_rehearsal.h"
 #include "collectives/runtime/distributed.h"
-#include "core/host/host_limits.h"
-#include "core/host/text_stream.h"
+#include "core/os/host_limits.h"
+#include "core/os/text_stream.h"
 
 /* The elements of a shard in a run's i-th size; without sizes, in its only one. */
 static uint64_t check_shard(const struct config *config, const struct run_options *options,

@@ -21,7 +21,7 @@
 #include "bench/output/report_json.h"
 #include "bench/result/interrupt.h"
 #include "bench/result/provenance.h"
-#include "core/host/host_limits.h"
+#include "core/os/host_limits.h"
 
 /* ---- reports -------------------------------------------------------------------------------- */
 

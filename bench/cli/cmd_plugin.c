@@ -16,7 +16,7 @@
 #include "bench/cli/cli.h"
 #include "bench/options/options_plugin.h"
 #include "collectives/config/input/text.h"
-#include "core/host/program_path.h"
+#include "core/os/program_path.h"
 
 enum { LEVELS_UP = 4, HEADERS_BYTES = PATH_MAX + 64, PLUGIN_PATH_BYTES = 2 * CCL_NAME_BYTES + 64 };
 

@@ -17,7 +17,7 @@
 #include "collectives/config/input/text.h"
 #include "collectives/data/op_log.h"
 #include "collectives/data/op_replay.h"
-#include "core/host/host_limits.h"
+#include "core/os/host_limits.h"
 
 static void print_summary(const struct op_log_replay *replay)
 {

@@ -19,7 +19,7 @@
 #include "bench/result/run_outputs.h"
 #include "collectives/config/config_load.h"
 #include "collectives/plugin.h"
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 #include "partition/partition.h"
 
 /* Results by themselves: wrong data, a time below its bound. */

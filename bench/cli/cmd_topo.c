@@ -20,7 +20,7 @@
 #include "collectives/msccl/msccl_write.h"
 #include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 #include "lp/layout.h"
 
 /* "S.C.P" within the machine. */

@@ -28,7 +28,7 @@
 #include "bench/result/cmd_compare.h"
 #include "bench/sweep/cmd_sweep.h"
 #include "collectives/config/input/text.h"
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 
 static const struct {
     enum command command;

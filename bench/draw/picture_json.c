@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 
 static const char *const joint_name[] = {[HW_SIP_RING] = "ring",
                                          [HW_SIP_LINE] = "line",

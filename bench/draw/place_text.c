@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 
 enum { LOOK_BACK = 2000 }; /* blocks: more in one text are not worth the time */
 

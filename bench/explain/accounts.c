@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "lp/kernel/tl_call.h"

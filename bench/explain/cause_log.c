@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/pages.h"
-#include "core/host/sync.h"
+#include "core/os/pages.h"
+#include "core/os/sync.h"
 
 enum {
     BLOCK_BYTES_MIN = 1 << 16,

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "bench/output/left_aside.h"
-#include "core/host/output_path.h"
+#include "core/os/output_path.h"
 
 #define ATTEMPTS   100
 #define PROC_BYTES 40u

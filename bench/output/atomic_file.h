@@ -4,7 +4,7 @@
  * complete, so that a run that is interrupted or killed leaves nothing behind. Anything but a
  * regular file (a pipe, /dev/null) is written to directly. A file that is replaced keeps its
  * permissions; a read-only file, and a link that leads nowhere, are refused
- * (core/host/output_path.h). Files aside that have a name are removed by exit(); files aside that a
+ * (core/os/output_path.h). Files aside that have a name are removed by exit(); files aside that a
  * killed run has left are told (left_aside.h). Each file is one thread's; files may be open in
  * several.
  */

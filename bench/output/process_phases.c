@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 void process_phases_begin(struct process_phases *phases, double begun_s)
 {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 #define SECONDS_BETWEEN 0.2
 #define SECONDS_FOR_ETA 1.0 /* of a size, before its rate is believed */

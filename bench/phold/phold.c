@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
-#include "core/host/host_limits.h"
+#include "core/os/host_limits.h"
 
 /* ---- the models ----------------------------------------------------------------------------- */
 

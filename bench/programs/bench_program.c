@@ -10,7 +10,7 @@
 
 #include "bench/programs/bench_algorithm.h"
 #include "collectives/runtime/dist_check.h"
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 size_t bench_size_count(const struct bench_session *session)
 {

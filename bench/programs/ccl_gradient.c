@@ -13,7 +13,7 @@
 #include "bench/programs/bench_verify.h"
 #include "bench/programs/value_file.h"
 #include "collectives/runtime/dist_rehearsal.h"
-#include "core/host/host_limits.h"
+#include "core/os/host_limits.h"
 
 /* A run; shared by all workers. */
 struct gradient {

@@ -18,7 +18,7 @@
 #include "bench/output/atomic_file.h"
 #include "bench/report/chart.h"
 #include "bench/survey/say.h"
-#include "core/host/output_path.h"
+#include "core/os/output_path.h"
 
 extern char **environ;
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bench/output/atomic_file.h"
-#include "core/host/clock.h"
-#include "core/host/sync.h"
+#include "core/os/clock.h"
+#include "core/os/sync.h"
 
 #define GRACE_RUN_S 0.25
 #define GRACE_S     1.0

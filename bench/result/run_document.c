@@ -18,8 +18,8 @@
 #include "bench/result/run_line.h"
 #include "collectives/config/config_place.h"
 #include "collectives/plugin.h"
-#include "core/host/clock.h"
-#include "core/host/text_stream.h"
+#include "core/os/clock.h"
+#include "core/os/text_stream.h"
 #include "lp/host/wired.h"
 
 struct run_kept {

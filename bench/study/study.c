@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench/output/plain_text.h"
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 
 /* A later setting of the same name takes the earlier one's place in force, at its own position. */
 static void settings_put(struct study_settings *settings, const struct study_setting *setting)

@@ -19,7 +19,7 @@
 #include "bench/study/study_extend.h"
 #include "bench/study/study_rows.h"
 #include "collectives/config/input/nearest_file.h"
-#include "core/host/output_path.h"
+#include "core/os/output_path.h"
 #include "perf/database.h"
 
 enum { APPLICATION = 0x43575354, CREATOR_BYTES = 96 };

@@ -17,7 +17,7 @@
 #include "collectives/algorithm.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/mapper.h"
-#include "core/host/host_limits.h"
+#include "core/os/host_limits.h"
 
 #define PROCESS_BYTES           8e6
 #define PE_BYTES                1900.0 /* queues, links, kernels */

@@ -14,7 +14,7 @@
 #include "bench/options/options_value.h"
 #include "collectives/config/config_schema.h"
 #include "collectives/config/config_value.h"
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 
 enum { NAME_BYTES = 256 };
 static const char defaults[] = "defaults.", algorithms[] = "algorithms.";

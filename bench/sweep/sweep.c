@@ -15,7 +15,7 @@
 #include "bench/sweep/sweep_order.h"
 #include "bench/sweep/sweep_progress.h"
 #include "bench/sweep/sweep_worker.h"
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 /* Points shorter than this are given ahead, as long as there are many more. */
 #define SHORT_POINT_S 0.1

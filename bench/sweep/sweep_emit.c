@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "core/host/program_path.h"
+#include "core/os/program_path.h"
 
 enum {
     CORES_DEFAULT = 4,

@@ -8,8 +8,8 @@
 
 #include "bench/study/estimate_text.h"
 #include "bench/study/study_shard.h"
-#include "core/host/affinity.h"
-#include "core/host/host_limits.h"
+#include "core/os/affinity.h"
+#include "core/os/host_limits.h"
 
 /* Shorter points need no order of their own: the cores are busy to the end anyhow. */
 #define LONG_POINT_S 0.5

@@ -10,7 +10,7 @@
 
 #include "bench/sweep/sweep.h"
 #include "bench/sweep/sweep_worker.h"
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 #define BAR_EVERY_S  0.2
 #define LINE_EVERY_S 30.0

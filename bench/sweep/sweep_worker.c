@@ -20,9 +20,9 @@
 
 #include "bench/output/plain_text.h"
 #include "bench/sweep/sweep_line.h"
-#include "core/host/clock.h"
-#include "core/host/host_limits.h"
-#include "core/host/text_stream.h"
+#include "core/os/clock.h"
+#include "core/os/host_limits.h"
+#include "core/os/text_stream.h"
 
 enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500, NOTES_KEPT = 1 << 20 };
 

@@ -16,7 +16,7 @@
 
 #include "collectives/config/input/environment.h"
 #include "collectives/config/input/text.h"
-#include "core/host/program_path.h"
+#include "core/os/program_path.h"
 
 const char CONFIG_BUILT_IN[] = "built-in";
 const char CONFIG_WORKING_FOLDER[] = "configs";

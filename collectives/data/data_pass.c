@@ -19,7 +19,7 @@
 #include "collectives/data/input.h"
 #include "collectives/data/op_log_write.h"
 #include "collectives/memory/range_hash.h"
-#include "core/host/pages.h"
+#include "core/os/pages.h"
 
 static uint32_t worker_of_cube(const struct data_pass *pass, uint32_t cube)
 {

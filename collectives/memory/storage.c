@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/host/pages.h"
+#include "core/os/pages.h"
 
 enum { STORAGE_ALIGN = 64 };
 

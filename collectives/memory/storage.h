@@ -2,7 +2,7 @@
  * storage.h: the account of all bytes that the contents of simulated memories and tiles take, with
  * their limit, and the door to the system's memory.
  *
- * Any worker may take and give; the account is one shared word (core/host/sync.h). A request that
+ * Any worker may take and give; the account is one shared word (core/os/sync.h). A request that
  * is refused may, for a moment, cause another one to be refused.
  */
 #ifndef COLLECTIVES_STORAGE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 
 struct storage {
     struct sync_u64 taken; /* bytes, now */

@@ -17,8 +17,8 @@
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/schedule/schedule_program.h"
-#include "core/host/clock.h"
-#include "core/host/give_back.h"
+#include "core/os/clock.h"
+#include "core/os/give_back.h"
 #include "lp/queues/queue_ends.h"
 #include "partition/partition.h"
 

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/host/coroutine.h"
-#include "core/host/pages.h"
-#include "core/host/sync.h"
+#include "core/os/coroutine.h"
+#include "core/os/pages.h"
+#include "core/os/sync.h"
 #include "collectives/config/input/environment.h"
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 
 #define STACK_KIB_DEFAULT 64u
 #define STACK_KIB_MIN     32u /* of which this library's calls take up to 11, measured */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/host_limits.h"
+#include "core/os/host_limits.h"
 
 struct thread_steps {
     struct schedule_step *step; /* .wait_first: in `wait`; a step's waits follow each other */

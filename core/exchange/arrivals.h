@@ -30,7 +30,7 @@
 #define CORE_ARRIVALS_H
 
 #include "core/cw.h"
-#include "core/memory/table.h"
+#include "core/os/table.h"
 
 enum { ARRIVALS_MIN = 16, ARRIVALS_ASIDE_MIN = 64 };
 

@@ -8,8 +8,8 @@
 #ifndef CORE_GVT_SLOT_H
 #define CORE_GVT_SLOT_H
 
-#include "core/event.h"
-#include "core/host/sync.h"
+#include "core/queue/event.h"
+#include "core/os/sync.h"
 
 /* A worker's figures for the host (stats.h). */
 struct stats_report {

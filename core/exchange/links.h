@@ -11,8 +11,8 @@
 #ifndef CORE_LINKS_H
 #define CORE_LINKS_H
 
-#include "core/event.h"
-#include "core/memory/memory.h"
+#include "core/queue/event.h"
+#include "core/os/memory.h"
 #include "core/exchange/arrivals.h"
 #include "core/exchange/mailbox.h"
 

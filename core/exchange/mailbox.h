@@ -18,8 +18,8 @@
 #define CORE_MAILBOX_H
 
 #include "core/cw.h"
-#include "core/memory/memory.h"
-#include "core/host/sync.h"
+#include "core/os/memory.h"
+#include "core/os/sync.h"
 
 enum { MAILBOX_ALIGN = 16 };
 

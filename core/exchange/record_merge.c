@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "core/commit_records.h"
+#include "core/exchange/commit_records.h"
 #include "core/invariant.h"
 
 enum { DUE_MIN = 1024 };

@@ -13,9 +13,9 @@
 #ifndef CORE_RECORD_MERGE_H
 #define CORE_RECORD_MERGE_H
 
-#include "core/event.h"
+#include "core/queue/event.h"
 #include "core/exchange/record_outbox.h"
-#include "core/memory/memory.h"
+#include "core/os/memory.h"
 
 /* An event whose records are due. */
 struct due {

@@ -20,7 +20,7 @@
  * I-REC-4 (equal events): two events of one LP may be equal in the total order, and the records of
  * the one that was handled first come first. If the LP has changed its lane between the two, only
  * their placements tell. A placement is a span of time in which no LP's records change their lane:
- * parts move (core/balance/migrate.h) and events are gathered (core/gather/gather.h) between two
+ * parts move (core/run/migrate.h) and events are gathered (core/run/gather.h) between two
  * placements. Proof:
  *   1. Each worker counts each such change once, after it has committed all that it commits before
  *      the change. No event is handled between the first worker's count and the last one's.
@@ -32,9 +32,9 @@
 #ifndef CORE_RECORD_OUTBOX_H
 #define CORE_RECORD_OUTBOX_H
 
-#include "core/event.h"
-#include "core/host/sync.h"
-#include "core/memory/memory.h"
+#include "core/queue/event.h"
+#include "core/os/sync.h"
+#include "core/os/memory.h"
 
 /* Committed events with their records. */
 struct record_chunk {

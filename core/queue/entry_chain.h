@@ -9,8 +9,8 @@
 #ifndef CORE_ENTRY_CHAIN_H
 #define CORE_ENTRY_CHAIN_H
 
-#include "core/event.h"
-#include "core/memory/slab_alloc.h"
+#include "core/queue/event.h"
+#include "core/os/slab_alloc.h"
 
 enum { CHUNK_BYTES = 512, CHUNK_ENTRIES = CHUNK_BYTES / sizeof(struct entry) - 1 };
 

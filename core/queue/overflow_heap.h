@@ -11,8 +11,8 @@
 #ifndef CORE_OVERFLOW_HEAP_H
 #define CORE_OVERFLOW_HEAP_H
 
-#include "core/event.h"
-#include "core/memory/memory.h"
+#include "core/queue/event.h"
+#include "core/os/memory.h"
 
 struct overflow_heap {
     struct entry *entries; /* entries[0] is the least */

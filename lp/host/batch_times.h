@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 #include "lp/record.h"
 
 /* Times of the messages submitted at one moment: of an installation or a collective. In ps. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 #include "lp/host/wait_graph.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/queues/queue_ends.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "core/memory/table.h"
+#include "core/os/table.h"
 #include "lp/record.h"
 
 struct lp_landing {

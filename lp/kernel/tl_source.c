@@ -9,7 +9,7 @@
  */
 #include "lp/kernel/tl_source.h"
 
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef LP_TL_WATCH_H
 #define LP_TL_WATCH_H
 
-#include "core/host/fault_guard.h"
+#include "core/os/fault_guard.h"
 #include "lp/kernel/tl_call.h"
 
 enum {

@@ -26,9 +26,9 @@
 #include <stdlib.h>
 
 #include "core/cw.h"
-#include "core/host/affinity.h"
-#include "core/host/clock.h"
-#include "core/host/sync.h"
+#include "core/os/affinity.h"
+#include "core/os/clock.h"
+#include "core/os/sync.h"
 
 enum { SLOTS = 1024, LINE = 64, WORDS = 8, TRIPS = 20000, BATCHES = 7, REPEATS = 3 };
 /* The promise of a thread that has ended. */

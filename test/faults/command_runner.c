@@ -26,7 +26,7 @@
 
 #include <cmocka.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 enum { WORDS_MAX = 64, PATH_BYTES = 512, HANG_S_DEFAULT = 120 };
 

@@ -10,7 +10,7 @@
  * not been seen before: one call for each place, and way to it, that a command has.
  *
  * Calls count from main() on, until it returns. Allocations by hwloc never fail: that library does
- * not check them (core/host/pin.c asks it only with memory to spare). Threads: counters are atomic;
+ * not check them (core/os/pin.c asks it only with memory to spare). Threads: counters are atomic;
  * the table of stacks is behind a lock.
  */
 #define _GNU_SOURCE

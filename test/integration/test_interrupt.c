@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 #include "test/support/built_plugin.h"
 #include "test/support/run_cubewarp.h"
 

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 #define TEST_SCRATCH "sweep"
 #include "test/support/run_cubewarp.h"
 #include "test/support/scratch_folder.h"

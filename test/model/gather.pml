@@ -1,5 +1,5 @@
 /*
- * gather.pml: the hand-over of workers in core/gather/gather.c: thread 0 asks the others to park,
+ * gather.pml: the hand-over of workers in core/run/gather.c: thread 0 asks the others to park,
  * runs their workers together with its own, and gives them back, again and again; the drain ends in
  * either way, or a worker aborts it at any moment.
  *

@@ -1,5 +1,5 @@
 /*
- * gvt.pml: the rounds of core/timewarp/gvt.h, among workers that speculate, roll back and cancel.
+ * gvt.pml: the rounds of core/speculation/gvt.h, among workers that speculate, roll back and cancel.
  *
  * Claims: in every round all compute the same from reports of that round (I-GVT-2); GVT does not
  * go back; no event and no cancellation that is taken after a round comes before its GVT
@@ -11,7 +11,7 @@
  * again, it may send something else. A straggler undoes all later events of its worker, or none of
  * them (another LP's). The delay is the least one of the pair; with EXTRA, or one more.
  *
- * Names are those of core/timewarp/gvt.c. The emptying of one mailbox is one step, because only its last
+ * Names are those of core/speculation/gvt.c. The emptying of one mailbox is one step, because only its last
  * look at `tail` is seen by others. Publishing and counting the first cut is one step: publishing
  * earlier, box by box, is a choice of its own. A report's fields are written in one step, with the
  * reset of the worker's own transit word; each transit word is lowered in a step of its own; the cut

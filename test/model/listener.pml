@@ -1,5 +1,5 @@
 /*
- * listener.pml: the events for the LP that only listens (core/listen/listen.c), in two drains of two
+ * listener.pml: the events for the LP that only listens (core/run/listen.c), in two drains of two
  * workers that speculate. Each worker keeps what its own events have sent to the listener. At a
  * drain's end both sort, both merge one stretch of the total order each, the thread that drains
  * handles what comes before the end, and both free their own.

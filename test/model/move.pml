@@ -1,5 +1,5 @@
 /*
- * move.pml: the moves of core/balance/migrate.h, among workers that speculate, roll back, cancel and
+ * move.pml: the moves of core/run/migrate.h, among workers that speculate, roll back, cancel and
  * promise.
  *
  * Claims: all workers make the same move at the end of the same round (I-MOVE-1); no event that was
@@ -14,7 +14,7 @@
  * event to any LP, or none, one unit of time later. Below the safe bound it is handled for good. A
  * plan gives any worker to each LP.
  *
- * Names are those of core/balance/migrate.c. A look at all slots is one step, because what it waits
+ * Names are those of core/run/migrate.c. A look at all slots is one step, because what it waits
  * for stays true. A round of GVT is its two cuts only: the safe bound comes from promises.
  *
  * Planted bugs, each of which must be found:

@@ -1,11 +1,11 @@
 /*
- * promise.pml: the promises of core/timewarp/promise.h, among workers that speculate, roll back, cancel, and
+ * promise.pml: the promises of core/speculation/promise.h, among workers that speculate, roll back, cancel, and
  * commit without waiting for a round of GVT.
  *
  * Claims: nothing is sent before what its sender has promised (I-PROM-1); no event and no
  * cancellation that is taken comes before the taker's safe bound (I-SAFE-2); nothing that was
  * committed is undone, be it by what arrives or by what the worker's own events send to each other
- * (I-PROM-2, core/timewarp/fossil.c); promises do not go back; no cancellation arrives of an event
+ * (I-PROM-2, core/speculation/fossil.c); promises do not go back; no cancellation arrives of an event
  * whose cause is final for the taker, which has forgotten it (I-ARRIVE-3, core/exchange/arrivals.h).
  *
  * What a worker does is a choice at each step: handle its least event, publish, take what has
@@ -21,14 +21,14 @@
  * With RING each of three workers sends to the next one only, and looks at no promise but that of the
  * one before it. Without it, three workers forget no causes, which would be too many states.
  *
- * With LAZY, what an undone event sent stays (core/timewarp/lazy_cancel.h) until that is handled again, and perhaps
+ * With LAZY, what an undone event sent stays (core/speculation/lazy_cancel.h) until that is handled again, and perhaps
  * sends the same, or is cancelled itself.
  *
  * A round of GVT is coarse, and for one worker alone: at one moment all publish, it takes what has
  * arrived, and its safe bound rises to what follows from all that is pending or on its way. That a
  * real round gives no greater bound is what gvt.pml checks.
  *
- * Names are those of core/timewarp/promise.c. To look at a promise is one step, to empty a mailbox another.
+ * Names are those of core/speculation/promise.c. To look at a promise is one step, to empty a mailbox another.
  * To promise anew is one step: publishing earlier, box by box, is a choice of its own. What would
  * change nothing is left out: a look that cannot raise the bound, the same promise again.
  *

@@ -1,5 +1,5 @@
 /*
- * wait.pml: how workers sleep and are woken (core/timewarp/wait.c), around promises (promise.c) and
+ * wait.pml: how workers sleep and are woken (core/speculation/wait.c), around promises (promise.c) and
  * calls of rounds (gvt.c). A worker that finds nothing to do sleeps at once: when it sleeps is a
  * matter of speed, so this is also a worker that has lost its core to another program, and one that
  * comes from short turns. A sleep has no time-out; a nap ends by itself.

@@ -5,7 +5,7 @@
  * for races. The steps are those of the sources that each protocol names; no code is shared.
  *
  * Each access names its place (enum place). `weak_orders PROTOCOL` checks one protocol with the
- * orders of core/host/sync.h; with a place behind it that access orders nothing, and a fence is
+ * orders of core/os/sync.h; with a place behind it that access orders nothing, and a fence is
  * not there: a bug that must be found. `weak_orders --list` prints protocols and places, and
  * test/model/run.sh runs all.
  *
@@ -139,7 +139,7 @@ struct mailbox : rl::test_suite<mailbox, 2> {
     void thread(unsigned index) { index == 0 ? send() : receive(); }
 };
 
-/* ---- core/timewarp/gvt.c ---------------------------------------------------------------------- */
+/* ---- core/speculation/gvt.c ---------------------------------------------------------------------- */
 
 /* Two rounds of two workers. A report is a plain word; what a worker has sent between its cuts is
  * lowered into the word of its receiver, without order. */
@@ -188,7 +188,7 @@ struct gvt : rl::test_suite<gvt, 2> {
     }
 };
 
-/* ---- core/timewarp/promise.c ------------------------------------------------------------------ */
+/* ---- core/speculation/promise.c ------------------------------------------------------------------ */
 
 /* The sender publishes a message and promises more than its time, twice. A receiver that sees the
  * promise finds the message. */
@@ -226,7 +226,7 @@ struct promise : rl::test_suite<promise, 2> {
     }
 };
 
-/* ---- core/timewarp/wait.c --------------------------------------------------------------------- */
+/* ---- core/speculation/wait.c --------------------------------------------------------------------- */
 
 /* I-WAIT-2: either the sleeper sees the new promise, or the other worker sees the sleeper. */
 struct sleeper : rl::test_suite<sleeper, 2> {
@@ -287,7 +287,7 @@ struct circle : rl::test_suite<circle, 2> {
     void after() { RL_ASSERT((int)sleeps[0]($) + (int)sleeps[1]($) <= 1); }
 };
 
-/* ---- core/gather/gather.c --------------------------------------------------------------------- */
+/* ---- core/run/gather.c --------------------------------------------------------------------- */
 
 /* I-GATHER-1: the workers of thread 1 are a plain word. */
 struct park : rl::test_suite<park, 2> {
@@ -356,7 +356,7 @@ struct over : rl::test_suite<over, 2> {
     }
 };
 
-/* ---- core/host/threads.c ---------------------------------------------------------------------- */
+/* ---- core/os/threads.c ---------------------------------------------------------------------- */
 
 /* I-THREADS-1: two jobs, each written by the caller, and answered by the thread. */
 struct jobs : rl::test_suite<jobs, 2> {
@@ -490,7 +490,7 @@ struct stack : rl::test_suite<stack, 3> {
     }
 };
 
-/* ---- core/balance/migrate.c ------------------------------------------------------------------- */
+/* ---- core/run/migrate.c ------------------------------------------------------------------- */
 
 /* I-MOVE-3, 5: each worker lays an event out, copies the other one's, and then frees its own. */
 struct move : rl::test_suite<move, 2> {

@@ -40,7 +40,7 @@ VARIANTS = {"plain": ["-DUNDO_BLOCK_BYTES=2048u", "-DPURGE_MIN=8"],
                         "-DSYNC_EXPLORE"]}
 LIBS = "-lcmocka -lxxhash -lhwloc -ljemalloc -lm -ldl".split()
 # Not in the library of the schedules: the explorer has its own (test/stress/explorer.c).
-NOT_EXPLORED = {"core/host/threads.c"}
+NOT_EXPLORED = {"core/os/threads.c"}
 UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 
 # (variant, program, environment), the quick ones first.
@@ -334,17 +334,17 @@ def mutants_of(file):
 
 
 # Where bugs are planted: the protocols and the modules that they rest on.
-FILES = """core/timewarp/gvt.c core/timewarp/promise.c core/timewarp/rollback.c
-core/timewarp/lazy_cancel.c core/timewarp/receive.c core/timewarp/throttle.c core/timewarp/make_room.c
-core/timewarp/fossil.c core/timewarp/undo_log.c core/timewarp/send.c core/timewarp/wait.c
-core/drain/handle_events.c core/drain/worker_loop.c core/drain/parallel.c core/timewarp/stress.c
-core/listen/listen.c core/exchange/credit.c core/exchange/arrivals.c core/exchange/mailbox.c
+FILES = """core/speculation/gvt.c core/speculation/promise.c core/speculation/rollback.c
+core/speculation/lazy_cancel.c core/speculation/receive.c core/speculation/throttle.c core/speculation/make_room.c
+core/speculation/fossil.c core/speculation/undo_log.c core/speculation/send.c core/speculation/wait.c
+core/run/handle_events.c core/run/worker_loop.c core/run/parallel.c core/speculation/stress.c
+core/run/listen.c core/exchange/credit.c core/exchange/arrivals.c core/exchange/mailbox.c
 core/exchange/links.c core/exchange/recorder.c core/exchange/record_outbox.c
-core/exchange/record_merge.c core/host/threads.c core/balance/draft.c core/balance/migrate.c
-core/balance/trial.c core/balance/balance.c core/gather/gather.c core/memory/table.c
-core/memory/memory.c core/queue/pending.c core/queue/entry_chain.c core/queue/sorted_bucket.c
-core/queue/overflow_heap.c core/handler_api.c core/host_api.c core/sequential.c core/lp_states.c
-core/commit_records.c core/change_check.c""".split()
+core/exchange/record_merge.c core/os/threads.c core/run/draft.c core/run/migrate.c
+core/run/trial.c core/run/balance.c core/run/gather.c core/os/table.c
+core/os/memory.c core/queue/pending.c core/queue/entry_chain.c core/queue/sorted_bucket.c
+core/queue/overflow_heap.c core/run/handler_api.c core/run/host_api.c core/run/sequential.c core/worker/lp_states.c
+core/exchange/commit_records.c core/worker/change_check.c""".split()
 
 
 def draw(count, seed, files):

@@ -1,5 +1,5 @@
 /*
- * test_race.c: ThreadSanitizer's view of core/host/sync.h and core/exchange/mailbox.h. Two
+ * test_race.c: ThreadSanitizer's view of core/os/sync.h and core/exchange/mailbox.h. Two
  * threads hand over bytes that are not atomic through each of their primitives: properly, which
  * must be clean, and in ways that order nothing, which must be reported. So a build in which the
  * tool has become blind, because ordering hides from it, is noticed.
@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "core/exchange/mailbox.h"
-#include "core/host/threads.h"
+#include "core/os/threads.h"
 
 #if !defined(SYNC_BUILTINS)
 #error "build with VARIANT=tsan, under which sync.h uses the compiler's atomics"

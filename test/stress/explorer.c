@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/host/coroutine.h"
-#include "core/host/sync.h"
+#include "core/os/coroutine.h"
+#include "core/os/sync.h"
 #include "core/cw.h"
-#include "core/host/threads.h"
+#include "core/os/threads.h"
 
 #if !defined(SYNC_EXPLORE)
 #error "the explorer needs steps: build with VARIANT=explore"
@@ -187,7 +187,7 @@ void sync_step_asleep(const struct sync_u64 *shared, uint64_t value)
     explorer.sleeps_on[current] = NULL;
 }
 
-/* ---- in place of core/host/threads.c
+/* ---- in place of core/os/threads.c
  * ------------------------------------------------------------- */
 
 static void enter(void)

@@ -1,11 +1,11 @@
 /*
  * explorer.h: the schedule explorer: the engine's workers as coroutines in one thread, under a
- * scheduler that decides at every shared step (core/host/sync.h, built with SYNC_EXPLORE) which
+ * scheduler that decides at every shared step (core/os/sync.h, built with SYNC_EXPLORE) which
  * worker goes on. A schedule follows from its seed, so whatever it shows can be seen again.
  *
  * It explores interleavings, not weak orderings: a step is atomic and everybody sees it at once.
  *
- * It defines sync_step(), and threads_run() and the like instead of core/host/threads.c. One
+ * It defines sync_step(), and threads_run() and the like instead of core/os/threads.c. One
  * exploration at a time in a process, and one thread.
  */
 #ifndef TEST_STRESS_EXPLORER_H

@@ -1,5 +1,5 @@
 /*
- * failing_memory.c: see failing_memory.h. Includes core/memory/memory.c and core/host/pages.c with
+ * failing_memory.c: see failing_memory.h. Includes core/os/memory.c and core/os/pages.c with
  * the allocator's functions replaced, so that their failures reach the engine, and the engine's own
  * way out runs.
  */
@@ -66,8 +66,8 @@ static int failing_mprotect(void *start, size_t bytes, int protection)
 #define mmap           failing_mmap
 #define munmap         failing_munmap
 #define mprotect       failing_mprotect
-#include "core/memory/memory.c"
-#include "core/host/pages.c"
+#include "core/os/memory.c"
+#include "core/os/pages.c"
 
 void failing_memory_arm(uint64_t n, bool for_good)
 {

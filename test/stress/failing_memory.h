@@ -1,7 +1,7 @@
 /*
- * failing_memory.h: core/memory/memory.c on an allocator that fails when it is told to, and that
+ * failing_memory.h: core/os/memory.c on an allocator that fails when it is told to, and that
  * counts the memory that has not been given back. Linked before the library, it stands in for
- * core/memory/memory.c.
+ * core/os/memory.c.
  *
  * For tests in one thread (explorer.h): nothing here is atomic.
  */

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "core/exchange/mailbox.h"
-#include "core/host/threads.h"
+#include "core/os/threads.h"
 #include "test/support/random_model.h"
 #include "test/stress/explorer.h"
 

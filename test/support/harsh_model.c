@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/simulation.h"
+#include "core/worker/simulation.h"
 
 enum { RIVAL = 0xFFFFFFFE, RECORDS_MORE = 20, SENDS_MANY = 250, LARGE_ONE_IN = 5 };
 

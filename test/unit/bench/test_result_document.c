@@ -13,7 +13,7 @@
 #include "bench/result/result_document.h"
 #include "bench/result/run_document.h"
 #include "collectives/config/config_load.h"
-#include "core/host/text_stream.h"
+#include "core/os/text_stream.h"
 
 enum { WORDS_MAX = 24 };
 

@@ -1,6 +1,6 @@
 /*
- * test_core_balance.c: which parts are to go where (core/balance/draft.h), and whether a move was
- * worth it (core/balance/trial.h), by made-up measurements.
+ * test_core_balance.c: which parts are to go where (core/run/draft.h), and whether a move was
+ * worth it (core/run/trial.h), by made-up measurements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "core/balance/draft.h"
-#include "core/balance/trial.h"
+#include "core/run/draft.h"
+#include "core/run/trial.h"
 #include "core/cw.h"
 
 enum { PARTS = 8, WORKERS = 4 };

@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "core/commit.h"
+#include "core/worker/commit.h"
 #include "core/cw.h"
 #include "core/exchange/credit.h"
-#include "core/simulation.h"
-#include "core/timewarp/promise.h"
-#include "core/timewarp/timewarp.h"
+#include "core/worker/simulation.h"
+#include "core/speculation/promise.h"
+#include "core/speculation/timewarp.h"
 
 enum { MIB = 1 << 20 };
 

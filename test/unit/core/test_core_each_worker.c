@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "core/cw.h"
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 enum { WORKERS_MAX = 8 };
 
@@ -302,7 +302,8 @@ static void clear_state(const void *data, uint32_t lp, void *state)
     memset(state, 0, given_bytes(data, lp));
 }
 
-/* core/lp_states.h: no processor that fetches ahead in even steps goes from one to the other. */
+/* core/worker/lp_states.h: no processor that fetches ahead in even steps goes from one to the
+ * other. */
 static void states_of_two_workers_lie_far_apart(void **state)
 {
     (void)state;

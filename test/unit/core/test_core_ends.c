@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "core/event.h"
-#include "core/simulation.h"
-#include "core/timewarp/timewarp.h"
-#include "core/worker.h"
+#include "core/queue/event.h"
+#include "core/worker/simulation.h"
+#include "core/speculation/timewarp.h"
+#include "core/worker/worker.h"
 
 enum { LPS = 12, WORKERS = 3, TOKENS = 24, HOPS = 40 };
 

@@ -21,11 +21,11 @@
 #include "core/exchange/arrivals.c"
 #include "core/exchange/links.c"
 #include "core/exchange/mailbox.c"
-#include "core/timewarp/gvt.c"
-#include "core/timewarp/promise.c"
-#include "core/timewarp/receive.c"
-#include "core/timewarp/send.c"
-#include "core/timewarp/wait.c"
+#include "core/speculation/gvt.c"
+#include "core/speculation/promise.c"
+#include "core/speculation/receive.c"
+#include "core/speculation/send.c"
+#include "core/speculation/wait.c"
 
 static uint64_t steps; /* two for each access: before it and behind it */
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "core/cw.h"
-#include "core/host/clock.h"
+#include "core/os/clock.h"
 
 enum { PREPARE = 1, ASK = 2, HEARD = 3 };
 

@@ -1,6 +1,6 @@
 /*
  * test_core_first_way.c: whether the threads of a run begin apart or together, by the events that
- * are pending before the first drain (core/gather/first_way.h).
+ * are pending before the first drain (core/run/first_way.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "core/gather/first_way.h"
-#include "core/simulation.h"
-#include "core/worker.h"
+#include "core/run/first_way.h"
+#include "core/worker/simulation.h"
+#include "core/worker/worker.h"
 
 enum { LPS = 2, SPREAD_PS = 1000000 };
 

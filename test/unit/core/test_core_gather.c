@@ -1,6 +1,6 @@
 /*
  * test_core_gather.c: how workers avoid work that does not pay. One thread takes all events
- * (core/gather/pace.h), and a run does not show it. Speculation is bounded (throttle.h).
+ * (core/run/pace.h), and a run does not show it. Speculation is bounded (throttle.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "bench/phold/phold.h"
-#include "core/gather/pace.h"
-#include "core/simulation.h"
-#include "core/timewarp/throttle.h"
+#include "core/run/pace.h"
+#include "core/worker/simulation.h"
+#include "core/speculation/throttle.h"
 
 /* A machine on which each way has a rate, and a change takes a while. */
 struct machine {

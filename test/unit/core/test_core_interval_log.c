@@ -1,5 +1,5 @@
 /*
- * test_core_interval_log.c: the log of a worker's time (core/measure/interval_log.h), with moments
+ * test_core_interval_log.c: the log of a worker's time (core/worker/interval_log.h), with moments
  * that the test makes up: which of them become intervals, and that the whole run is told however
  * small the memory (I-LOG-1).
  */
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/measure/interval_log.h"
+#include "core/worker/interval_log.h"
 
 enum { READ_COST = 1, GRAIN = READ_COST * GRAIN_READS };
 

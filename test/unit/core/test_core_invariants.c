@@ -25,9 +25,9 @@
 #include "core/exchange/record_merge.c"
 #include "core/exchange/record_outbox.c"
 #include "core/exchange/recorder.c"
-#include "core/memory/event_pool.h"
-#include "core/memory/memory.c"
-#include "core/memory/table.c"
+#include "core/queue/event_pool.h"
+#include "core/os/memory.c"
+#include "core/os/table.c"
 #include "core/queue/overflow_heap.c"
 #include "core/queue/pending.c"
 

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "core/host/host_limits.h"
-#include "core/host/pages.h"
-#include "core/memory/event_pool.h"
-#include "core/commit_records.h"
-#include "core/memory/slab_alloc.h"
+#include "core/os/host_limits.h"
+#include "core/os/pages.h"
+#include "core/queue/event_pool.h"
+#include "core/exchange/commit_records.h"
+#include "core/os/slab_alloc.h"
 
 static void blocks_are_counted_zeroed_and_aligned(void **state)
 {

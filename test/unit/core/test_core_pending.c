@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "core/queue/pending.h"
-#include "core/memory/event_pool.h"
+#include "core/queue/event_pool.h"
 #include "test/support/reference_heap.h"
 
 struct fixture {

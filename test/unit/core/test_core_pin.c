@@ -21,7 +21,7 @@
 #include <hwloc.h>
 
 #include "core/cw.h"
-#include "core/host/pin.h"
+#include "core/os/pin.h"
 
 static cpu_set_t bound(void)
 {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/commit_records.h"
+#include "core/exchange/commit_records.h"
 #include "core/cw.h"
 #include "core/exchange/recorder.h"
 

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "core/cw.h"
-#include "core/trace_hash.h"
+#include "core/worker/trace_hash.h"
 
 /* ---- a model that follows orders ------------------------------------------------------------- */
 

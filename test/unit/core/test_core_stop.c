@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "core/cw.h"
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 
 enum { LPS = 16, WORKERS = 3, LOOKAHEAD_PS = 1000 };
 

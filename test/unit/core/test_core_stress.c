@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 #include "bench/phold/phold.h"
-#include "core/simulation.h"
-#include "core/timewarp/stress.h"
-#include "core/timewarp/timewarp.h"
-#include "core/worker.h"
+#include "core/worker/simulation.h"
+#include "core/speculation/stress.h"
+#include "core/speculation/timewarp.h"
+#include "core/worker/worker.h"
 #include "test/support/random_model.h"
 
 #define P32_ONE (UINT64_C(1) << 32)

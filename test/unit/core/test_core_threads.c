@@ -16,7 +16,7 @@
 
 #include "test/support/idle_engine.h"
 
-#include "core/host/threads.h"
+#include "core/os/threads.h"
 
 enum { THREADS = 5 };
 

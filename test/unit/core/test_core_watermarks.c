@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "core/cw.h"
-#include "core/simulation.h"
+#include "core/worker/simulation.h"
 
 enum { LPS = 8, WORKERS = 2, EVENTS = 3000, MARK_ROUND = 40 };
 #define BALLAST_BYTES (UINT64_C(64) << 20)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/host/sync.h"
+#include "core/os/sync.h"
 #include "test/support/random_model.h"
 #include "test/support/tied_model.h"
 

@@ -1,0 +1,429 @@
+/*
+ * handler_api.c: the functions that a handler may call: change, send, emit, fail (cw.h).
+ *
+ * All of them run on the worker that handles the event. A failure never returns to the handler: it
+ * jumps to the worker's loop, which drops the event's changes, sends and records.
+ */
+#include "core/run/listen.h"
+#include "core/worker/simulation.h"
+#include "core/speculation/lazy_cancel.h"
+#include "core/speculation/send.h"
+#include "core/speculation/timewarp.h"
+#include "core/worker/worker.h"
+
+void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
+{
+    struct worker *const worker = worker_of(ctx);
+    va_list arguments;
+    worker->watch.in_engine = true; /* until the jump has arrived */
+    va_start(arguments, format);
+    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
+                            arguments);
+    va_end(arguments);
+    longjmp(worker->failed, 1);
+}
+
+/* Slow path of cw_mut(), where cw_undo_add() does not suffice: there is no room, the part is large,
+ * changes are checked, or there is nothing to undo. */
+void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    struct timewarp *const tw = worker->timewarp;
+    const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
+    worker_enter_engine(worker, NULL, 0);
+    if (tw != NULL && tw->current.speculative &&
+        !undo_log_add_image(&tw->undo_log, offset, part, bytes))
+        worker_out_of_memory(worker);
+    if (worker->change_check.before != NULL &&
+        !change_check_ask(&worker->change_check, offset, bytes))
+        worker_out_of_memory(worker);
+    worker_leave_engine(worker);
+}
+
+void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
+{
+    const long long offset = (long long)((uintptr_t)part - (uintptr_t)ctx->state);
+    worker_fail(worker_of(ctx), CW_BUG,
+                "CW_MUT of %zu bytes at offset %lld of a state of %zu bytes", bytes, offset,
+                (size_t)(ctx->state_end - ctx->state));
+}
+
+/* Says which limit a send broke, and fails the event. */
+static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t delay_ps,
+                                uint64_t number, unsigned payload_bytes)
+{
+    const struct cw_event *const event = worker->ctx.event;
+    if (event->lp == worker->listener)
+        worker_fail(worker, CW_BUG, "LP %u only listens, but it sends to LP %u",
+                    (unsigned)event->lp, (unsigned)lp);
+    if (lp >= worker->lp_count)
+        worker_fail(worker, CW_BUG, "send to LP %u, but there are %u LPs", (unsigned)lp,
+                    (unsigned)worker->lp_count);
+    if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
+        worker_fail(worker, CW_BUG, "send of %u payload bytes; the most is %u", payload_bytes,
+                    CW_PAYLOAD_BYTES_MAX);
+    if (number > CW_NUMBER_MAX)
+        worker_fail(worker, CW_BUG, "send of number %llu; the greatest is %llu",
+                    (unsigned long long)number, CW_NUMBER_MAX);
+    if (delay_ps < 0)
+        worker_fail(worker, CW_PROGRAM_FAILED, "send with a negative delay, %lld ps",
+                    (long long)delay_ps);
+    if (delay_ps >= CW_TIME_MAX - event->time_ps)
+        worker_fail(worker, CW_PROGRAM_FAILED, "send with a delay of %lld ps overflows the time",
+                    (long long)delay_ps);
+    if (delay_ps == 0 && event->depth == CW_DEPTH_MAX)
+        worker_fail(worker, CW_PROGRAM_FAILED, "a chain of more than %u events without delay",
+                    CW_DEPTH_MAX);
+    worker_fail(worker, CW_PROGRAM_FAILED, "more than %u sends from one event",
+                (unsigned)worker->sim->config.sends_per_event_max);
+}
+
+/* Fails the event if a send is below the least delay that the partition promised for its pair of
+ * workers. */
+static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
+{
+    const struct cw_config *const config = &worker->sim->config;
+    if (lp + 1 == config->listener)
+        return;
+    const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
+    if (from == to && config->sync != CW_SEQUENTIAL)
+        return;
+    const int64_t least_ps = config->least_delay_ps[(size_t)from * config->worker_count + to];
+    if (delay_ps < least_ps)
+        worker_fail(worker, CW_BUG,
+                    "send to LP %u with a delay of %lld ps; the partition promised at least %lld "
+                    "ps from worker %u to worker %u",
+                    (unsigned)lp, (long long)delay_ps, (long long)least_ps, (unsigned)from,
+                    (unsigned)to);
+}
+
+/* Whether a send has to be held against the promises. While events are gathered, those between LPs
+ * of one owner need not. */
+static inline bool needs_check(const struct worker *worker, uint32_t lp, int64_t delay_ps)
+{
+    if (__builtin_expect(delay_ps >= worker->check_below_ps, 1))
+        return false;
+    const uint32_t *const owners = worker->sim->config.lp_worker;
+    return !worker->gathered || owners[worker->ctx.event->lp] != owners[lp];
+}
+
+/* The arguments of cw_send(). */
+struct send {
+    uint32_t lp, entity;
+    int64_t delay_ps;
+    uint64_t number;
+    const void *payload;
+    uint16_t type, payload_bytes;
+};
+
+/* Room for the note of a send, before anything of it has happened. The engine's data change from
+ * here to the note. */
+static __attribute__((noinline)) void reserve_specially(struct worker *worker)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw != NULL && tw->current.speculative && !undo_log_room(&tw->undo_log, UNDO_SEND_BYTES_MAX))
+        worker_out_of_memory(worker);
+}
+
+static inline void reserve_note(struct worker *worker, const struct send *send)
+{
+    worker_enter_engine(worker, send->payload, send->payload_bytes);
+    const struct cw_undo *const undo = worker->ctx.undo;
+    if (__builtin_expect(undo == NULL || undo->end - undo->at < UNDO_SEND_BYTES_MAX, 0))
+        reserve_specially(worker);
+}
+
+/* Notes an event that was sent to an own LP: in the undo log, or for the trace of causes. */
+static __attribute__((noinline)) void note_specially(struct worker *worker,
+                                                     const struct cw_event *event)
+{
+    struct timewarp *const tw = worker->timewarp;
+    if (tw != NULL && tw->current.speculative)
+        undo_log_add_local(&tw->undo_log.undo, event);
+    else if (worker->sim->trace.fn != NULL &&
+             !cause_trace_sent(&worker->sim->trace, event, worker->committed))
+        worker_fail_for_memory(worker);
+}
+
+static inline void handler_api_note_sent(struct worker *worker, const struct cw_event *event)
+{
+    if (__builtin_expect(worker->ctx.undo != NULL, 1))
+        undo_log_add_local(worker->ctx.undo, event);
+    else
+        note_specially(worker, event);
+}
+
+/* The depth of an event that is sent: from 0 to CW_DEPTH_MAX + 1. Hidden in a register: the
+ * compiler would test the delay wherever the depth is used. */
+static inline uint64_t depth_of(const struct worker *worker, int64_t delay_ps)
+{
+    return cw_keep_in_register(delay_ps == 0 ? worker->ctx.event->depth + 1u : 0u);
+}
+
+static inline bool is_within_limits(const struct worker *worker, const struct send *send,
+                                    uint64_t depth)
+{
+    /* As unsigned numbers, so that one comparison also catches a negative delay. */
+    const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - worker->ctx.event->time_ps);
+    return send->lp < worker->lp_count && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX &&
+           send->number <= CW_NUMBER_MAX && (uint64_t)send->delay_ps < room_ps &&
+           depth <= CW_DEPTH_MAX;
+}
+
+static inline struct event_header header_of(const struct worker *worker, const struct send *send,
+                                            uint64_t depth)
+{
+    return (struct event_header){
+        .time_ps = worker->ctx.event->time_ps + send->delay_ps,
+        .number = send->number,
+        .entity = send->entity,
+        .lp = send->lp,
+        .depth = (uint16_t)depth,
+        .type = send->type,
+        .payload_bytes = send->payload_bytes,
+    };
+}
+
+/* An event that this worker handles. */
+static inline struct cw_event *send_to_own(struct worker *worker, const struct send *send,
+                                           const struct event_header *header)
+{
+    struct cw_event *const event = worker_need_in_handler(
+        worker, event_pool_get(worker_pool_of(worker, send->lp), send->payload_bytes));
+    event_write(event, header);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
+    if (__builtin_expect(!pending_push(&worker->pending, entry_of(header, event)), 0))
+        worker_fail_for_memory(worker);
+    return event;
+}
+
+/* Another worker handles the LP's events. */
+static inline bool is_foreign(const struct worker *worker, uint32_t lp)
+{
+    return worker->lp_worker != NULL && !worker->gathered && worker->lp_worker[lp] != worker->index;
+}
+
+/* Ends send_checked(): the event lies with this worker. */
+static inline void note_own(struct worker *worker, const struct cw_event *event)
+{
+    if (__builtin_expect(worker->ctx.keep, 0)) {
+        handler_api_note_sent(worker, event);
+        worker_leave_engine(worker);
+    }
+}
+
+/* An event for the LP that only listens, which other workers' LPs know nothing of (listen.h). It
+ * takes the arguments one by one: a pointer to them would have send_checked() write them to memory,
+ * and wait for that when it reads two of them at once. */
+static __attribute__((noinline)) void send_to_listener(struct worker *worker, uint32_t lp,
+                                                       int64_t delay_ps, uint16_t type,
+                                                       uint32_t entity, uint64_t number,
+                                                       const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const struct event_header header = header_of(worker, &send, depth_of(worker, delay_ps));
+    if (!listen_reserve(worker))
+        worker_out_of_memory(worker);
+    struct cw_event *const event =
+        worker_need_in_handler(worker, event_pool_get(&worker->pool, payload_bytes));
+    event_write(event, &header);
+    payload_copy(event->payload, payload, payload_bytes);
+    listen_add(worker, entry_of(&header, event));
+    note_own(worker, event);
+}
+
+/* Sends an event that is within the limits, in every case that there is. Inlined: its arguments
+ * stay in registers. */
+static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
+                                                               const struct send *send)
+{
+    const uint32_t lp = send->lp;
+    if (__builtin_expect(needs_check(worker, lp, send->delay_ps), 0))
+        check_promise(worker, lp, send->delay_ps);
+    worker->sends_left--;
+    if (__builtin_expect(worker->ctx.keep, 0))
+        reserve_note(worker, send);
+
+    if (__builtin_expect(lp == worker->listener, 0)) {
+        send_to_listener(worker, lp, send->delay_ps, send->type, send->entity, send->number,
+                         send->payload, send->payload_bytes);
+        return;
+    }
+    const struct event_header header = header_of(worker, send, depth_of(worker, send->delay_ps));
+    if (is_foreign(worker, lp)) {
+        if (worker->sim->config.least_delay_ps != NULL)
+            check_promise(worker, lp, send->delay_ps);
+        const struct event_words words = words_of(&header);
+        send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3],
+                   send->payload);
+        return;
+    }
+    note_own(worker, send_to_own(worker, send, &header));
+}
+
+/* Slow path of cw_send(). Either the send breaks a limit, or a rolled-back event is being handled
+ * again under lazy cancellation: lazy_cancel_begin() has set sends_left to 0, so that each send
+ * comes here and may reuse the message that is already out. */
+static __attribute__((noinline)) void send_specially(struct worker *worker, uint32_t lp,
+                                                     int64_t delay_ps, uint16_t type,
+                                                     uint32_t entity, uint64_t number,
+                                                     const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const uint64_t depth = depth_of(worker, delay_ps);
+    struct lazy_cancel *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
+    if (!is_within_limits(worker, &send, depth) || lazy == NULL || lazy->log == NULL ||
+        lazy->sends_left == 0) {
+        fail_send(worker, lp, delay_ps, number, payload_bytes);
+        return; /* not reached */
+    }
+    lazy->sends_left--;
+    reserve_note(worker, &send);
+    const struct event_header header = header_of(worker, &send, depth);
+    if (lazy_cancel_reuse(worker->timewarp, &header, payload)) {
+        worker_leave_engine(worker);
+        return;
+    }
+    worker->sends_left = 1;
+    send_checked(worker, &send);
+}
+
+/* send_checked() with the arguments of cw_send(). */
+static __attribute__((noinline)) void send_with_care(struct cw_ctx *ctx, uint32_t lp,
+                                                     int64_t delay_ps, uint16_t type,
+                                                     uint32_t entity, uint64_t number,
+                                                     const void *payload, uint16_t payload_bytes)
+{
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    send_checked(worker_of(ctx), &send);
+}
+
+static __attribute__((noinline)) void push_elsewhere(struct worker *worker, int64_t time_ps,
+                                                     uint64_t key_high, uint64_t key_low,
+                                                     struct cw_event *event)
+{
+    if (!pending_push_elsewhere(&worker->pending, time_ps, key_high, key_low, event))
+        worker_fail_for_memory(worker);
+}
+
+/*
+ * Sends an event that is within the limits, where nothing is to be undone, no promise to be
+ * checked, and its LP's events are this worker's. False: no free record is at hand, and nothing has
+ * changed. Inlined: once with a pool that is at a fixed place in the worker.
+ */
+static inline __attribute__((always_inline)) bool send_at_once(struct worker *worker,
+                                                               struct event_pool *pool,
+                                                               const struct send *send,
+                                                               uint64_t depth)
+{
+    struct cw_event *const event = event_pool_get_used(pool, send->payload_bytes);
+    if (__builtin_expect(event == NULL, 0))
+        return false;
+    worker->sends_left--;
+    const struct event_header header = header_of(worker, send, depth);
+    event_write(event, &header);
+    payload_copy(event->payload, send->payload, send->payload_bytes);
+    const struct entry entry = entry_of(&header, event);
+    if (__builtin_expect(!pending_push_here(&worker->pending, entry), 0))
+        push_elsewhere(worker, entry.time_ps, entry.key_high, entry.key_low, event);
+    return true;
+}
+
+/* Sends an event to an LP of another worker, from an event that is never undone. */
+static __attribute__((noinline)) void send_abroad(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps,
+                                                  uint16_t type, uint32_t entity, uint64_t number,
+                                                  const void *payload, uint16_t payload_bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    const struct cw_config *const config = &worker->sim->config;
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const struct event_header header = header_of(worker, &send, depth_of(worker, delay_ps));
+    const struct event_words words = words_of(&header);
+    const size_t pair = (size_t)worker->index * config->worker_count + worker->lp_worker[lp];
+    if (config->least_delay_ps != NULL && delay_ps < config->least_delay_ps[pair])
+        check_promise(worker, lp, delay_ps);
+    worker->sends_left--;
+    send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
+}
+
+/* cw_send() where LPs have owners. It, too, leaves by jumps alone. */
+static __attribute__((noinline)) void
+send_among_workers(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type,
+                   uint32_t entity, uint64_t number, const void *payload, uint16_t payload_bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const uint64_t depth = depth_of(worker, delay_ps);
+    if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
+        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (__builtin_expect(ctx->keep || lp == worker->listener || needs_check(worker, lp, delay_ps),
+                         0)) {
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (__builtin_expect(is_foreign(worker, lp), 0)) {
+        send_abroad(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (!send_at_once(worker, worker_pool_of(worker, lp), &send, depth))
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+}
+
+/*
+ * Most sends are within the limits and go to an LP of the same worker, with nothing to undo, no
+ * promise to check, and a free record at hand. All others leave by a jump to a function with the
+ * same arguments, before anything has changed: so this one keeps no registers for them.
+ */
+void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
+             uint64_t number, const void *payload, uint16_t payload_bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    if (worker->lp_worker != NULL) {
+        send_among_workers(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
+    const uint64_t depth = depth_of(worker, delay_ps);
+    if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
+        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
+        return;
+    }
+    if (__builtin_expect(ctx->keep || lp == worker->listener || needs_check(worker, lp, delay_ps),
+                         0) ||
+        !send_at_once(worker, &worker->pool, &send, depth))
+        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+}
+
+/* Of an event that is not speculative the LP had no log when the handler began (I-SAFE-2). So the
+ * records of all its events before have been handed out: in each mode an event's records are handed
+ * out before its log is dropped, or, without a log, right behind its handler. The worker's number
+ * belongs to this thread. While events are gathered, worker 0's stands for all. */
+bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker)
+{
+    const struct worker *const own = worker_of(ctx);
+    *worker = own->index;
+    return own->timewarp == NULL || !own->timewarp->current.speculative;
+}
+
+void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)
+{
+    struct worker *const worker = worker_of(ctx);
+    if (__builtin_expect(bytes > CW_PAYLOAD_BYTES_MAX, 0))
+        worker_fail(worker, CW_BUG, "a record of %u bytes; the most is %u", (unsigned)bytes,
+                    CW_PAYLOAD_BYTES_MAX);
+    if (__builtin_expect(worker->records_left == 0, 0) && ctx->event->lp == worker->listener)
+        worker_fail(worker, CW_BUG, "LP %u only listens, but it emits a record",
+                    (unsigned)ctx->event->lp);
+    if (__builtin_expect(worker->records_left == 0, 0))
+        worker_fail(worker, CW_PROGRAM_FAILED, "more than %u records from one event",
+                    (unsigned)worker->sim->config.sends_per_event_max);
+    worker->records_left--;
+    if (worker->sim->config.record == NULL && worker->sim->config.worker_record == NULL)
+        return;
+    worker_enter_engine(worker, record, bytes);
+    if (__builtin_expect(!commit_records_add(&worker->records, kind, record, bytes), 0))
+        worker_out_of_memory(worker);
+    worker_leave_engine(worker);
+}

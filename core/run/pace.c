@@ -1,0 +1,245 @@
+/*
+ * pace.c: see pace.h.
+ */
+#include "core/run/pace.h"
+
+#define SETTLE_S       0.0002
+#define TRIAL_S        0.001
+#define WINDOW_S       0.004
+#define INTERVAL_MIN_S 0.02
+#define INTERVAL_MAX_S 0.64
+/* Trials take no more than one part in so many of the time. */
+#define TRIAL_SHARE 64
+/* To be chosen a way must be so much better. Together leaves the other cores to others, and a trial
+ * of it finds the caches cold: it is chosen where it comes close. The product is over 1, so that a
+ * noise of some per cent does not change the way for ever. */
+static const double gain_min[WAYS] = {1.06, 0.96};
+/* The model itself may have been faster just during a trial, and the best way measured with cold
+ * caches. So a win counts if the way was good enough against the best one both before the trial and
+ * right after it. Together has to win so many trials in a row. */
+#define WINS_MIN 3
+/* Two wins are enough, or one, where together is so much faster than apart was both times. Apart is
+ * chosen without another look at together where it is clearly faster. */
+#define CLEAR    1.25
+#define DECISIVE 2.5
+/* A way that has just begun is measured at the latest after so many times as long as the best one
+ * takes for the events that are pending. */
+#define WARM_MOST 2
+/* Nothing is known of the first way's speed. It is measured at the latest after so many times as
+ * long as a change takes: to handle an event that no cache holds takes so much longer. */
+#define WARM_FIRST 8
+/* A trial that is so much slower after a quarter or a half of its time ends then. One that ends
+ * below SLOWER_HALF is not repeated soon. */
+#define SLOWER_QUARTER 0.7
+#define SLOWER_HALF    0.9
+/* With so few events pending threads apart seldom gain. So that a run that ends soon does not pay
+ * for a trial, the first one waits until it takes one part in some 20 of the time. */
+#define FEW_PENDING   512
+#define FIRST_TRIAL_S 0.01
+/* The best way has become so much slower than it was when it was chosen: another trial is due. */
+#define SLOWER 0.7
+
+static void begin_measurement(struct pace *pace, double now_s, uint64_t committed)
+{
+    pace->began_s = now_s;
+    pace->committed = committed;
+}
+
+void pace_begin(struct pace *pace, double now_s, uint64_t committed)
+{
+    pace->settles = true;
+    begin_measurement(pace, now_s, committed);
+}
+
+void pace_init(struct pace *pace, enum way way, double now_s, uint64_t committed)
+{
+    *pace = (struct pace){.way = way, .best = way, .interval_s = INTERVAL_MIN_S};
+    pace_begin(pace, now_s, committed);
+}
+
+static void change_way(struct pace *pace, enum way way, double now_s, uint64_t committed)
+{
+    pace->way = way;
+    pace_begin(pace, now_s, committed);
+}
+
+static enum way other_way(enum way way) { return way == WAY_APART ? WAY_TOGETHER : WAY_APART; }
+
+static void begin_trial(struct pace *pace, double now_s, uint64_t committed)
+{
+    pace->tries = true;
+    pace->trial_s = now_s;
+    pace->trial_committed = committed;
+    change_way(pace, other_way(pace->best), now_s, committed);
+}
+
+/* The way is the best one from now on. */
+static void choose(struct pace *pace, enum way way, double now_s, uint64_t committed,
+                   double change_s)
+{
+    pace->best = way;
+    pace->earlier = 0;
+    pace->decided = pace->rate[way];
+    pace->wins = 0;
+    pace->interval_s = INTERVAL_MIN_S;
+    /* a trial that loses costs two changes, and takes about as long again */
+    const double least_s = TRIAL_SHARE * 4 * change_s;
+    pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
+    if (pace->way != way)
+        change_way(pace, way, now_s, committed);
+}
+
+static void note_loss(struct pace *pace, double rate)
+{
+    pace->wins = 0;
+    pace->interval_s *= rate < pace->rate[pace->best] * SLOWER_HALF ? 4 : 2;
+    if (pace->interval_s > INTERVAL_MAX_S)
+        pace->interval_s = INTERVAL_MAX_S;
+}
+
+/* The best way's. A program that took the core meanwhile, or a short phase of the model, is not
+ * taken for a slow way. */
+static double best_rate(const struct pace *pace)
+{
+    const double last = pace->rate[pace->best];
+    return last > pace->earlier ? last : pace->earlier;
+}
+
+/* The other way was measured. If apart wins clearly it goes on; else the best one returns. */
+static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
+{
+    const enum way tried = pace->way;
+    const bool wins = pace->rate[tried] > best_rate(pace) * gain_min[tried];
+    pace->tries = false;
+    if (tried == WAY_APART && pace->rate[tried] > best_rate(pace) * CLEAR) {
+        choose(pace, tried, now_s, committed, change_s);
+        return;
+    }
+    if (!wins)
+        note_loss(pace, pace->rate[tried]);
+    pace->doubts = wins;
+    pace->before = best_rate(pace);
+    pace->returns = true;
+    change_way(pace, pace->best, now_s, committed);
+}
+
+/* The wins in a row that a way needs, of which the last one was by that factor. */
+static unsigned wins_needed(enum way way, double gain)
+{
+    if (way == WAY_APART || gain > DECISIVE)
+        return 1;
+    return gain > CLEAR ? 2 : WINS_MIN;
+}
+
+/* The other way has won a trial, and the best way was measured again behind it. */
+static void judge_again(struct pace *pace, double now_s, uint64_t committed, double change_s)
+{
+    const enum way other = other_way(pace->best);
+    const double after = pace->rate[pace->best], tried = pace->rate[other];
+    const double best = after > pace->before ? after : pace->before;
+    pace->doubts = false;
+    if (tried <= best * gain_min[other]) {
+        note_loss(pace, tried);
+        return;
+    }
+    pace->interval_s = INTERVAL_MIN_S;
+    if (++pace->wins >= wins_needed(other, tried / best))
+        choose(pace, other, now_s, committed, change_s);
+    else /* the measurement behind this trial comes before the next one */
+        begin_trial(pace, now_s, committed);
+}
+
+/* The best way goes on after a trial that it has won. The time lost is the trial's, less the time
+ * that the best way takes for the same events. The changes between the ways are part of it. */
+static void count_cost(struct pace *pace, double now_s, uint64_t committed)
+{
+    const double events = (double)(committed - pace->trial_committed);
+    const double lost_s = now_s - pace->trial_s - events / pace->rate[pace->best];
+    const double least_s = TRIAL_SHARE * lost_s;
+    pace->returns = false;
+    pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
+}
+
+/* When the first trial is due, after the first measurement of all: at once, unless threads alone
+ * would cost a short run too much, or many events would have to move. */
+static double first_trial_s(const struct pace *pace, double now_s, uint64_t pending,
+                            double change_s)
+{
+    if (pace->best == WAY_TOGETHER)
+        return pending <= FEW_PENDING ? now_s + FIRST_TRIAL_S : now_s;
+    return change_s < TRIAL_S ? now_s : now_s + TRIAL_SHARE * 2 * change_s;
+}
+
+/* The best way was measured again. */
+static void judge_best(struct pace *pace, double now_s, uint64_t pending, double change_s)
+{
+    const double rate = pace->rate[pace->best];
+    if (pace->decided <= 0) { /* the first measurement of all */
+        pace->decided = rate;
+        pace->next_s = first_trial_s(pace, now_s, pending, change_s);
+    } else if (rate < SLOWER * pace->decided) {
+        pace->decided = rate;
+        pace->interval_s = INTERVAL_MIN_S;
+        const double soon_s = TRIAL_SHARE * 2 * change_s;
+        const double next_s = now_s + (soon_s > pace->interval_s ? soon_s : pace->interval_s);
+        if (pace->next_s > next_s)
+            pace->next_s = next_s;
+    }
+}
+
+/* Whether the way in use has been measured for long enough. */
+static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t committed,
+                        double change_s)
+{
+    const double trial_s = TRIAL_S + change_s;
+    if (pace->decided <= 0 || pace->doubts)
+        return elapsed_s >= trial_s;
+    if (!pace->tries)
+        return elapsed_s >= WINDOW_S;
+    const double share = (double)(committed - pace->committed) / elapsed_s / pace->rate[pace->best];
+    return elapsed_s >= trial_s || (elapsed_s >= trial_s / 2 && share < SLOWER_HALF) ||
+           (elapsed_s >= trial_s / 4 && share < SLOWER_QUARTER);
+}
+
+/* Whether the way has run for long enough to be measured: the caches are warm. */
+static bool has_settled(const struct pace *pace, double elapsed_s, uint64_t committed,
+                        uint64_t pending, double change_s)
+{
+    const double best = pace->rate[pace->best];
+    const double warm_s = best > 0 ? WARM_MOST * (double)pending / best : WARM_FIRST * change_s;
+    return elapsed_s >= SETTLE_S &&
+           (committed - pace->committed >= pending || elapsed_s >= SETTLE_S + warm_s);
+}
+
+enum way pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t pending,
+                   double change_s)
+{
+    const double elapsed_s = now_s - pace->began_s;
+    if (pace->settles) {
+        if (!has_settled(pace, elapsed_s, committed, pending, change_s))
+            return pace->way;
+        pace->settles = false;
+        if (pace->returns)
+            count_cost(pace, now_s, committed);
+        begin_measurement(pace, now_s, committed);
+        return pace->way;
+    }
+    if (!is_measured(pace, elapsed_s, committed, change_s))
+        return pace->way;
+    if (pace->way == pace->best)
+        pace->earlier = pace->rate[pace->best];
+    pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
+    begin_measurement(pace, now_s, committed);
+    if (pace->tries) {
+        end_trial(pace, now_s, committed, change_s);
+        return pace->way;
+    }
+    if (pace->doubts) {
+        judge_again(pace, now_s, committed, change_s);
+        return pace->way;
+    }
+    judge_best(pace, now_s, pending, change_s);
+    if (now_s >= pace->next_s)
+        begin_trial(pace, now_s, committed);
+    return pace->way;
+}

@@ -1,0 +1,179 @@
+/*
+ * sequential.c: see sequential.h.
+ *
+ * This mode is the oracle for the other modes, and the fastest one on one thread. An event commits
+ * as soon as its handler returns. When a handler fails the drain ends there, and nothing is undone:
+ * its changes and sends stay, for diagnosis, and no later drain is possible.
+ */
+#include "core/run/sequential.h"
+
+#include <string.h>
+
+#include "core/worker/commit.h"
+#include "core/os/fault_guard.h"
+#include "core/worker/simulation.h"
+#include "core/run/stats.h"
+#include "core/worker/worker.h"
+
+/* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. */
+enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, EVENTS_PER_PROGRESS = 1 << 16 };
+
+/* Calls the handler. Returns only if it did not fail. */
+static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
+                                     struct lp_block *block, const struct cw_event *event)
+{
+    struct cw_ctx *const ctx = &worker->ctx;
+    worker_set_context(worker, block, event, sim->config.sends_per_event_max);
+    if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
+        change_check_begin(&worker->change_check, block->state, block->state_bytes);
+    sim->model.handle(ctx, block->state, event);
+    if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
+        worker_check_changes(worker, block);
+    ctx->event = NULL; /* a fault from here on is not the handler's */
+}
+
+static void deliver_records(const struct cw_sim *sim, struct worker *worker,
+                            const struct cw_event *event)
+{
+    const struct commit_records *const records = &worker->records;
+    if (sim->config.worker_record != NULL)
+        worker_deliver_records(worker, records->bytes, records->used, event);
+    if (sim->config.record != NULL)
+        commit_records_deliver_bytes(records->bytes, records->used, event, sim->config.record,
+                                     sim->config.record_arg);
+    worker->records.used = 0;
+}
+
+/* Makes the event's effects known to the outside, and frees it. */
+static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_block *block,
+                          struct cw_event *event)
+{
+    if (__builtin_expect(worker->records.used > 0, 0))
+        deliver_records(sim, worker, event);
+    commit_hash(worker, block, event);
+    commit_free(worker, &worker->pool, event);
+}
+
+/* Handles the least event, if there is one before the end. */
+static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bool timed)
+{
+    const struct entry *const least = pending_peek(&worker->pending);
+    if (least == NULL || least->time_ps >= sim->config.end_ps)
+        return false;
+    struct cw_event *const event = least->event;
+    struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
+    pending_pop(&worker->pending, least);
+    (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
+    if (timed)
+        (void)activity_go(&worker->clock, CW_HANDLING);
+    sequential_handle(sim, worker, block, event);
+    commit(sim, worker, block, event);
+    if (timed)
+        (void)activity_go(&worker->clock, CW_QUEUE);
+    return true;
+}
+
+/* The number of committed events at which to look around, and no later than at the limit. */
+static uint64_t limited(const struct cw_sim *sim, uint64_t next)
+{
+    const uint64_t most = sim->config.events_max;
+    return most > 0 && most < next ? most : next;
+}
+
+/* Ends the run if no more events are allowed, and there are more. */
+static void check_limit(struct cw_sim *sim, struct worker *worker)
+{
+    if (sim->config.events_max == 0 || worker->committed < sim->config.events_max)
+        return;
+    const struct entry *const least = pending_peek(&worker->pending);
+    if (least == NULL && worker->pending.out_of_memory)
+        worker_fail_for_memory(worker);
+    if (least != NULL && least->time_ps < sim->config.end_ps)
+        worker_too_many_events(worker);
+}
+
+/* Now and then: times a few events, and tells how far the run is. Returns when to look again.
+ * Apart from the function that sets the jump, so that its variables can live in registers. */
+__attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
+{
+    const uint64_t before = worker->committed;
+    worker_check_stop(worker);
+    if (before % EVENTS_PER_PROGRESS == 0)
+        stats_tell_sequential(sim);
+    worker_begin_timed(worker, CW_QUEUE, 0);
+    const uint64_t end = limited(sim, before + EVENTS_PER_SAMPLE);
+    while (worker->committed < end && sequential_step(sim, worker, true)) {
+    }
+    worker_end_timed(worker, false);
+    return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+}
+
+static void sequential_run(struct cw_sim *sim, struct worker *worker)
+{
+    uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+    worker_check_stop(worker);
+    check_limit(sim, worker);
+    next = limited(sim, next);
+    while (sequential_step(sim, worker, false))
+        if (__builtin_expect(worker->committed >= next, 0)) {
+            check_limit(sim, worker);
+            next = limited(sim, sequential_look(sim, worker));
+        }
+    if (worker->pending.out_of_memory)
+        worker_fail_for_memory(worker);
+}
+
+/* The same, telling of each event. */
+static void run_traced(struct cw_sim *sim, struct worker *worker)
+{
+    struct cause_trace *const trace = &sim->trace;
+    const int64_t end_ps = sim->config.end_ps;
+    worker_check_stop(worker);
+    for (;;) {
+        const uint64_t index = worker->committed;
+        check_limit(sim, worker);
+        cause_trace_begin(trace, index);
+        const struct entry *const least = pending_peek(&worker->pending);
+        if (least == NULL || least->time_ps >= end_ps)
+            break;
+        struct cw_event *const event = least->event;
+        struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
+        pending_pop(&worker->pending, least);
+        (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
+        const uint64_t cause = cause_trace_take_cause(trace, event);
+        sequential_handle(sim, worker, block, event);
+        struct cw_event told;
+        memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
+        commit(sim, worker, block, event);
+        cause_trace_end(trace, &told, index, cause);
+        if (worker->committed % EVENTS_PER_PROGRESS == 0)
+            stats_tell_sequential(sim);
+        if (worker->committed % EVENTS_PER_LOOK == 0)
+            worker_check_stop(worker);
+    }
+    if (worker->pending.out_of_memory)
+        worker_fail_for_memory(worker);
+    trace->drain++;
+}
+
+int sequential_drain(struct cw_sim *sim, struct cw_error *error)
+{
+    struct worker *const worker = &sim->workers[0];
+    /* Nothing here is read after the jump but `sim` and `error`, which do not change. */
+    if (setjmp(worker->failed) != 0) {
+        fault_guard_leave(); /* of a function that was jumped out of */
+        worker_leave_engine(worker);
+        worker_watch(NULL);
+        *error = worker->failure;
+        if (worker->ctx.event != NULL) /* else it is no handler's: memory, a limit, the host */
+            simulation_failed_at(sim, worker->ctx.event);
+        return error->exit_code;
+    }
+    worker_watch(worker);
+    if (sim->config.trace != NULL)
+        run_traced(sim, worker);
+    else
+        sequential_run(sim, worker);
+    worker_watch(NULL);
+    return CW_OK;
+}

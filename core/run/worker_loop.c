@@ -1,0 +1,302 @@
+/*
+ * worker_loop.c: a worker's loop (worker_loop.h): look at the promises and messages of the others,
+ * go on with GVT, commit events that are final, handle events, publish messages. It is at the end
+ * of this file; read that first.
+ *
+ * Workers share the mailboxes, the GVT slots, the memory account and const configuration.
+ */
+#include "core/run/worker_loop.h"
+
+#include "core/run/balance.h"
+#include "core/run/migrate.h"
+#include "core/run/handle_events.h"
+#include "core/run/gather.h"
+#include "core/os/fault_guard.h"
+#include "core/worker/simulation.h"
+#include "core/run/stats.h"
+#include "core/speculation/fossil.h"
+#include "core/speculation/gvt.h"
+#include "core/speculation/make_room.h"
+#include "core/speculation/promise.h"
+#include "core/speculation/timewarp.h"
+#include "core/speculation/wait.h"
+#include "core/worker/worker.h"
+
+/* Looks for records of other workers after the last event; of them, looks without a pause. */
+enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
+/* A look counts as so many more, if other programs had the core meanwhile. */
+enum { LAST_LOOKS_AWAY = 256 };
+
+/* Looks at the others. True: the run is over. */
+static bool look_around(struct timewarp *tw)
+{
+    struct worker *const worker = tw->worker;
+    worker_check_stop(worker);
+    const bool risen = promise_look(tw);
+    const bool round_ended = gvt_step(tw);
+    if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
+        undo_log_is_idle(&tw->undo_log))
+        fossil_collect(tw);
+    if (risen || round_ended) {
+        tw->throttle.pending = pending_count(&worker->pending);
+        throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
+        /* else no wait releases more than an event or two */
+        tw->throttle.wary &= promise_may_rise(tw);
+    }
+    throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
+    throttle_read_logs(&tw->throttle, tw->undo_log.live, tw->undo_log.used_bytes);
+    make_room(tw);
+    if (!round_ended)
+        return false;
+    tw->throttle.window_sum += tw->throttle.window;
+    if (tw->gvt.over)
+        return true;
+    if (tw->index == 0) {
+        if (worker->sim->config.events_max > 0 &&
+            stats_committed(worker->sim) > worker->sim->config.events_max)
+            worker_too_many_events(worker);
+        stats_tell_round(tw);
+        balance_look(tw);
+    }
+    migrate_begin(tw);
+    if (recorder_is_behind(&worker->sim->recorder, &tw->outbox))
+        wait_for_recorder(tw);
+    return false;
+}
+
+/* Whether short turns may follow: nothing is to be undone, committed or reported. */
+static bool may_take_short_turns(const struct timewarp *tw)
+{
+    return tw->short_turns && tw->undo_log.live == 0 && tw->gvt.stage == GVT_BEGIN &&
+           tw->promise.blocked_by_delay_ps > 0 && tw->throttle.level < MEMORY_TIGHT &&
+           !tw->throttle.held && !tw->current.failed && !tw->current.stuck;
+}
+
+/* Where few events lie within the lookahead, a turn's upkeep costs as much as its events. It waits
+ * for THROTTLE_SHORT_EVENTS events and one batch at most (ENGINE.md, "Turns"). */
+static void take_short_turns(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    unsigned events = 0, empty = 0;
+    while (events < THROTTLE_SHORT_EVENTS && empty < THROTTLE_SHORT_EMPTY) {
+        (void)promise_look(tw);
+        const unsigned handled = handle_safe_batch(tw);
+        (void)activity_go(clock, CW_GVT);
+        promise_renew(tw);
+        empty += handled == 0;
+        events += handled;
+        tw->turns += handled > 0;
+    }
+}
+
+/* Tells the interval log whether the turn had something to do. */
+__attribute__((noinline)) static void log_turn(struct timewarp *tw, bool handled)
+{
+    struct interval_log *const log = tw->worker->clock.log;
+    if (!handled)
+        interval_log_wait(log, clock_ticks(), tw->promise.blocked_by, worker_counts(tw->worker));
+    else if (log->waiting)
+        interval_log_work(log);
+}
+
+/* Lets the receiver of this worker's records go on. Returns whether it waits for other workers. */
+static inline bool records_wait(const struct timewarp *tw)
+{
+    const struct cw_config *const config = &tw->worker->sim->config;
+    struct interval_log *const log = tw->worker->clock.log;
+    if (config->worker_look == NULL)
+        return false;
+    const uint64_t begin = log == NULL ? 0 : clock_ticks();
+    const bool waits = config->worker_look(config->worker_arg, tw->index);
+    if (log != NULL)
+        interval_log_long(log, CW_INTERVAL_DATA, begin, clock_ticks(), 0, 1);
+    return waits;
+}
+
+/* The drain is over. Returns whether this worker's part of it has ended, too: nothing waits for the
+ * records of other workers, or for too long. After a failure those may never come. */
+static bool has_ended(struct timewarp *tw)
+{
+    tw->wait.looks = 0; /* nothing wakes a worker any more */
+    tw->ended =
+        !records_wait(tw) || tw->gvt.failed != NULL || ++tw->wait.last_looks > LAST_LOOKS_MAX;
+    if (!tw->ended && tw->worker->clock.log != NULL)
+        log_turn(tw, false);
+    if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN && sync_yield_timed() > 0)
+        tw->wait.last_looks += LAST_LOOKS_AWAY;
+    return tw->ended;
+}
+
+/* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
+static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
+{
+    struct activity_clock *const clock = &tw->worker->clock;
+    if (--clock->turns_left == 0)
+        worker_begin_timed(tw->worker, CW_GVT, gvt_moment(&tw->gvt));
+    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+        tw->wait.looks = migrate_step(tw) ? 0 : tw->wait.looks + 1;
+        return false;
+    }
+    if (tw->gvt.over || look_around(tw))
+        return has_ended(tw);
+    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+        tw->wait.looks = 0;
+        return false;
+    }
+    (void)records_wait(tw);
+    if (__builtin_expect(clock->log != NULL, 0) && clock->log->waiting)
+        interval_log_look(clock->log, clock_ticks());
+    const bool handled = handle_batch(tw);
+    (void)activity_go(clock, CW_GVT);
+    promise_renew(tw);
+    if (__builtin_expect(clock->log != NULL, 0))
+        log_turn(tw, handled);
+    tw->turns++;
+    tw->turns_idle += !handled;
+    if (handled) {
+        tw->wait.turns = 0;
+        tw->wait.looks = 0;
+        tw->gvt.wanted = false;
+        if (may_take_short_turns(tw))
+            take_short_turns(tw);
+    } else {
+        tw->wait.looks++;
+        tw->throttle.waited += tw->throttle.patience > 0;
+        tw->throttle.patience -= tw->throttle.patience > 0;
+    }
+    return false;
+}
+
+/* The turn ends, and the waiting that was part of it. */
+static inline void end_turn(struct timewarp *tw)
+{
+    const struct activity_clock *const clock = &tw->worker->clock;
+    if (__builtin_expect(clock->on, 0))
+        worker_end_timed(tw->worker, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+}
+
+__attribute__((noinline)) static void worker_loop(
+    struct timewarp *tw) /* not inlined into a function that calls setjmp(), which is slow */
+{
+    const struct cw_sim *const sim = tw->worker->sim;
+    while (!simulation_paused(sim, false) && !tw->ended) {
+        if (turn(tw))
+            return;
+        if (tw->wait.looks > 0) {
+            (void)activity_go(&tw->worker->clock, CW_IDLE);
+            wait_turn(tw);
+        } else if (sim->crowded && tw->undo_log.live > 0) {
+            wait_give_way(&tw->wait);
+        }
+        end_turn(tw);
+        if (sim->gather != NULL)
+            gather_look(tw);
+    }
+}
+
+/* After a jump out of a handler, or out of the code around it. False: the run ends. */
+static bool worker_go_on(struct worker *worker)
+{
+    fault_guard_leave(); /* of a function that was jumped out of */
+    worker_leave_engine(worker);
+    worker->clock.on = false; /* the turn is not timed to its end */
+    if (worker->clock.log != NULL)
+        interval_log_turn_cut(worker->clock.log);
+    if (worker->timewarp->current.handling == NULL) { /* not a handler's: memory, or a bug */
+        abort_run(worker->sim, worker);
+        return false;
+    }
+    handle_failure(worker->timewarp);
+    return true;
+}
+
+void worker_run(struct worker *worker)
+{
+    /* Nothing here is read after a jump but `worker`, which does not change. */
+    if (setjmp(worker->failed) != 0 && !worker_go_on(worker)) {
+        worker_watch(NULL);
+        return;
+    }
+    worker_watch(worker);
+    worker_loop(worker->timewarp);
+    worker_watch(NULL);
+}
+
+__attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
+{
+    const bool over = turn(tw);
+    if (!over)
+        end_turn(tw);
+    return over;
+}
+
+/* True: the run is over for this worker. */
+static bool take_turn(struct worker *worker)
+{
+    if (setjmp(worker->failed) != 0) /* as in worker_run() */
+        return !worker_go_on(worker);
+    worker_watch(worker);
+    return turn_of_one(worker->timewarp);
+}
+
+bool worker_guard(struct worker *worker, void (*part)(struct timewarp *))
+{
+    if (setjmp(worker->failed) != 0) { /* as in worker_run() */
+        abort_run(worker->sim, worker);
+        return false;
+    }
+    part(worker->timewarp);
+    return true;
+}
+
+/* None of a thread's workers has anything to do: the `turns`-th time in a row. */
+static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned turns)
+{
+    const uint64_t start = clock_ticks();
+    wait_together(first, turns);
+    for (uint32_t i = 0; i < count; i++)
+        activity_slept(&first[i].clock, start);
+}
+
+/*
+ * A turn of each worker. Returns how many have not ended; *any: whether one of them had anything to
+ * do. Another turn of a worker that has ended does nothing but ask its receiver of records again,
+ * since
+ * 1. its GVT says that the drain is over, and no move is on then: the turn is has_ended() alone;
+ * 2. it stays ended: a failure stays, looks are only counted up, and a receiver that waits for
+ *    nothing gets no more records to wait for.
+ */
+static uint32_t take_turns(struct worker *first, uint32_t count, bool together, bool *any)
+{
+    uint32_t left = 0;
+    *any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct timewarp *const tw = first[i].timewarp;
+        if (take_turn(&first[i]))
+            continue;
+        left++;
+        *any |= tw->wait.looks == 0;
+        if (first->sim->gather != NULL && !together)
+            gather_look(tw);
+    }
+    return left;
+}
+
+void worker_run_in_turn(struct worker *first, uint32_t count, bool together)
+{
+    unsigned idle = 0; /* rounds in a row in which no worker had anything to do */
+    bool any;
+    while (!simulation_paused(first->sim, together) &&
+           take_turns(first, count, together, &any) > 0) {
+        if (together) {
+            gather_look_together(first->sim);
+            continue;
+        }
+        idle = any ? 0 : idle + 1;
+        if (idle > 0)
+            wait_with_neighbours(first, count, idle);
+        else if (first->sim->crowded)
+            wait_give_way(&first->timewarp->wait);
+    }
+    worker_watch(NULL);
+}

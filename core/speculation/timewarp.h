@@ -1,0 +1,160 @@
+/*
+ * timewarp.h: the data that a worker owns for Time Warp (Jefferson, Virtual Time, 1985), beside its
+ * data in every mode (worker.h). No functions: each part is named after the file that owns it.
+ *
+ * Each worker owns some LPs, their events and their undo logs. During a drain no other worker sees
+ * them. Workers meet in two places: the mailboxes (mailbox.h), and one slot for each worker, in
+ * which it reports to the GVT computation (gvt_slot.h).
+ *
+ * An event is safe when nothing that could still reach its LP comes before it. Safe events are
+ * handled as in a sequential run, and committed at once. Others are handled speculatively: a log
+ * (undo_log.h) allows to undo the event, until GVT has passed it.
+ *
+ * I-TW-1: the logs of lp_logs[lp] are those of the LP's events that are processed and not
+ * committed. From the newest on they descend in the total order.
+ * I-TW-2: an event is freed once, by its owner: when it commits, or when it has been cancelled and
+ * is taken from the pending set.
+ */
+#ifndef CORE_TIMEWARP_H
+#define CORE_TIMEWARP_H
+
+#include "core/queue/event.h"
+#include "core/os/table.h"
+#include "core/exchange/credit.h"
+#include "core/exchange/links.h"
+#include "core/exchange/record_outbox.h"
+#include "core/speculation/throttle.h"
+#include "core/speculation/undo_log.h"
+
+struct worker;
+
+/* The handler call that is running, and failures (handle_events.c). */
+struct current {
+    const struct cw_event *handling; /* NULL: no handler is running */
+    bool speculative;                /* the event is handled speculatively */
+    bool stuck;                      /* a speculative event has failed at stuck_at: */
+    bool failed;                     /* a safe event has failed for good: failed_event */
+    struct key stuck_at;             /* no event from here on is tried before it is safe */
+};
+
+enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
+
+/* gvt.c */
+struct gvt {
+    uint64_t round;
+    enum gvt_stage stage;
+    bool over;                     /* no event is left before the end, or a failure is certain */
+    bool wanted;                   /* a round is: this worker waits for one that sleeps */
+    const struct cw_event *failed; /* the run ends at this event, which is at GVT and has failed;
+                                      NULL: no failure is certain */
+    struct key now;                /* GVT */
+    struct key reported;           /* the least key that was pending at the last report */
+    int64_t safe_ps; /* events strictly before this are safe; never before GVT's time */
+    uint64_t rounds;
+    uint64_t processed_then; /* the worker's processed events when the last round ended */
+    uint64_t rest_until;     /* the worker's turns from which it may begin a round to go on */
+    uint64_t begun, ticks;   /* when this round began; the length of all rounds */
+};
+
+/* promise.c */
+struct promise {
+    int64_t promised_ps;   /* as in the worker's slot */
+    uint32_t blocked_by;   /* the worker whose promise limits the safe bound; its own index: none */
+    int64_t blocked_by_ps; /* that promise */
+    int64_t blocked_by_delay_ps; /* the least delay of that worker's messages to this one */
+    uint64_t raised;             /* how often it was written, ever */
+};
+
+/* wait.c */
+struct wait {
+    uint64_t looks;      /* turns in a row that found nothing to do */
+    unsigned last_looks; /* for records of other workers, after the last event */
+    unsigned turns;      /* turns of waiting in a row */
+    double away_s; /* for how long other programs had the core, when this worker gave it away */
+    double back_s; /* when that ended; 0: it has not happened */
+};
+
+enum rollback_cause {
+    ROLLBACK_PRIMARY,   /* a straggler, or a cancellation that arrived */
+    ROLLBACK_SECONDARY, /* one of this worker's own events was cancelled */
+    ROLLBACK_STRESS,    /* the stress mode */
+    ROLLBACK_CAUSES
+};
+
+/* rollback.c */
+struct rollback {
+    struct cw_event **cancels; /* own events that are to be cancelled */
+    size_t cancel_count, cancel_capacity;
+    uint64_t cancelled;                       /* events that are cancelled and still pending */
+    uint64_t events, events_max;              /* undone; by one rollback at most */
+    uint64_t count_by_cause[ROLLBACK_CAUSES]; /* rollbacks of an LP */
+};
+
+/* lazy_cancel.c */
+struct lazy_cancel {
+    bool on;
+    struct table logs; /* of events that were undone and whose sends are kept, by the event */
+    /* while such an event is handled again: */
+    struct log *log;        /* NULL: none is */
+    const uint64_t **items; /* [item_count]: the sends in its log, newest first; NULL: sent again */
+    size_t item_count, item_capacity;
+    uint32_t sends_left;
+    uint64_t reused; /* sends, ever */
+};
+
+/* stress.c */
+struct stress {
+    bool on;          /* this is the stress mode */
+    bool keep_all;    /* keep undo for every event; else for a part of the safe ones */
+    struct key final; /* of the latest event that was handled for good */
+    uint64_t rate_p32;
+    struct cw_rng rng;
+    bool denied; /* memory allowed no undo log for an event that would have had one */
+    uint64_t undone, moved, held_back; /* rollbacks, states, looks */
+};
+
+/* The step of a move that this worker has made last (core/run/migrate.h). */
+enum move_stage { MOVE_NONE, MOVE_UNDONE, MOVE_GIVEN, MOVE_TAKEN };
+
+/* migrate.c */
+struct move {
+    enum move_stage stage; /* MOVE_NONE: no move is on */
+    uint64_t begun, ticks; /* when this move began; the length of all moves */
+    uint64_t moves, parts; /* worker 0's: moves, and parts that changed their worker, ever */
+};
+
+struct timewarp {
+    struct worker *worker;
+    uint32_t index;
+    struct lp_logs *lp_logs;    /* [LP]; those of own LPs are this worker's */
+    struct undo_log undo_log;   /* of all its LPs */
+    struct key front;           /* of the latest event that was handled speculatively: a later event
+                                   cannot be a straggler; a time of INT64_MIN: none was */
+    int64_t collected_ps;       /* events before this have been committed (fossil.c) */
+    uint64_t processed, safe;   /* events handled, ever; of them, safe events */
+    uint64_t turns, turns_idle; /* of the loop, ever; of them, turns without an event */
+    bool gathered;              /* worker 0 has the events of all workers (gather.h) */
+    uint64_t counted;           /* worker->committed, when gathered events were counted last */
+    uint64_t gathered_events;   /* handled while gathered, ever */
+    bool ended;                 /* this worker has left the drain */
+    bool short_turns;           /* turns may be cut short in this drain (worker_loop.c) */
+
+    struct current current;
+    struct gvt gvt;
+    struct promise promise;
+    struct throttle throttle;
+    struct credit credit;
+    struct wait wait;
+    struct lazy_cancel lazy;
+    struct links links;
+    struct rollback rollback;
+    struct record_outbox outbox;
+    struct stress stress;
+    struct move move;
+    uint64_t mean_ticks; /* balance.c: of an event, by samples */
+
+    const struct cw_event *failed_event; /* if current.failed */
+    struct cw_error failure;
+};
+
+#endif
