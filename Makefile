@@ -7,8 +7,11 @@ VARIANT ?= release
 # Why each package is here: README.md, "Dependencies".
 PACKAGES := gcc make libck-dev libyaml-dev libjemalloc-dev libcmocka-dev libxxhash-dev \
             libjansson-dev libjudy-dev libhwloc-dev libmetis-dev libsqlite3-dev libzstd-dev zlib1g-dev libexpat1-dev g++ pkg-config node-d3
+# Commands that tests call: they unpack files, and read manual pages, completions and plots.
+TEST_PACKAGES := zstd mandoc man-db zsh fish gnuplot-nox
 
-WARN := -Wall -Wextra -Werror -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
+# Warnings are errors in CI alone: another compiler or library may warn of more.
+WARN := -Wall -Wextra $(if $(filter true,$(CI)),-Werror) -Wshadow -Wcast-qual -Wpointer-arith -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla
 # -ffp-contract=off: results must not depend on whether the compiler fuses operations.
 CFLAGS_COMMON := -std=gnu17 -g $(WARN) -I. -pthread -ffp-contract=off -MMD -MP
@@ -105,7 +108,7 @@ endif
 
 # -mprfchw: what another core has read is fetched for writing, not to be read; where a processor does
 # not know how, it does nothing.
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 ifeq ($(MACHINE),x86_64)
   ARCH := -march=x86-64-v3 -mprfchw
 else # any processor of the kind
@@ -182,11 +185,15 @@ help: ## list the targets
 setup: ## install what is missing (Debian packages, through apt-get)
 	@.ci/setup.sh $(PACKAGES)
 
+.PHONY: setup-test
+setup-test: setup
+	@.ci/setup.sh $(TEST_PACKAGES)
+
 run: setup ## set up, build, run the default all-reduce and verify its data
 	@$(SUBMAKE) all
 	$(OUT)/cubewarp run --verify-data
 
-test: setup ## set up, build, run every test
+test: setup-test ## set up, build, run every test
 	@$(SUBMAKE) all engine
 	@$(SUBMAKE) VARIANT=check test-binaries
 	@CUBEWARP=$(BUILD)/cubewarp CC="$(CC)" BUILD=$(BUILD) test/run-tests.sh \
@@ -195,7 +202,7 @@ test: setup ## set up, build, run every test
 
 # Tests that need programs which nothing else needs. `make test` passes without them.
 TEST_ALL := test/browser/test_report.py test/cluster/test_arrays.py test/notebook/test_notebook.py
-TEST_ALL_PACKAGES := chromium gnuplot-nox python3 python3-pandas munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins parallel
+TEST_ALL_PACKAGES := chromium python3 python3-pandas munge slurmctld slurmd slurm-client slurm-wlm-basic-plugins parallel
 
 .PHONY: test-all
 test-all: test ## every test, also those of pages in a browser, and of job arrays on Slurm
@@ -210,7 +217,7 @@ unit: ## one folder's unit tests: make unit FOLDER=core
 
 UNIT_TESTS = $(patsubst %.c,$(BUILD)/check/%,$(wildcard test/unit/$(FOLDER)/test_*.c))
 
-asan: setup ## every test under AddressSanitizer and UBSan
+asan: setup-test ## every test under AddressSanitizer and UBSan
 	@$(SUBMAKE) VARIANT=asan all test-binaries
 	@CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(TEST_SOURCES:%.c=$(BUILD)/asan/%)
 
@@ -219,7 +226,7 @@ TSAN_TESTS := $(foreach t,phold parallel,$(BUILD)/tsan/test/unit/core/test_core_
               $(BUILD)/tsan/test/unit/collectives/test_data_commit \
               $(foreach t,stress lazy_cancel threads pin stats,$(BUILD)/tsan/test/unit/core/test_core_$t) \
               $(BUILD)/tsan/test/integration/test_records
-tsan: setup ## the engine's workers under ThreadSanitizer, and that it sees what they share
+tsan: setup-test ## the engine's workers under ThreadSanitizer, and that it sees what they share
 	@$(SUBMAKE) VARIANT=tsan $(BUILD)/tsan/cubewarp $(TSAN_TESTS)
 	@PARALLEL_SEEDS=$${PARALLEL_SEEDS:-6} RANDOM_RUNS=$${RANDOM_RUNS:-12} CUBEWARP=$(BUILD)/tsan/cubewarp test/run-tests.sh $(TSAN_TESTS)
 
@@ -235,7 +242,7 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
 NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t)
-nightly: setup ## clang, analyzers, random models, schedules, aarch64, calls that fail: an hour (NIGHTLY_ROUNDS=0: without end)
+nightly: setup-test ## clang, analyzers, bare machines, random models, schedules, aarch64, calls that fail: over an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) clang
 	@$(SUBMAKE) analyze
 	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%) $(BUILD)/check/cubewarp $(BUILD)/check/test/integration/test_sweep
@@ -245,6 +252,8 @@ nightly: setup ## clang, analyzers, random models, schedules, aarch64, calls tha
 	@$(SUBMAKE) VARIANT=explore-asan $(STRESS_ASAN)
 	@$(SUBMAKE) cross-test
 	@$(SUBMAKE) faults
+	@.ci/setup.sh git debootstrap
+	@test/bare.sh
 	@test/nightly.sh
 
 SEEDS ?= 100000
@@ -258,7 +267,7 @@ nightly-seeds: setup ## 100,000 seeds of each kind of random model and schedule,
 
 # Every call of the commands that write, from each place, with AddressSanitizer.
 FAULT_PAIRS ?= 100
-faults: setup ## make each call of the commands that write fail in turn, with AddressSanitizer: half an hour
+faults: setup-test ## make each call of the commands that write fail in turn, with AddressSanitizer: half an hour
 	@$(SUBMAKE) VARIANT=asan all $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 	@FAULT_STRIDE=1 FAULT_PAIRS=$(FAULT_PAIRS) KILLS=200 CUBEWARP=$(BUILD)/asan/cubewarp test/run-tests.sh $(FAULT_TESTS:%.c=$(BUILD)/asan/%)
 

@@ -29,6 +29,16 @@ enum {
     COUNT_MAX = 65535
 };
 #define BYTES_MAX INT64_MAX /* as files have it that mean any size */
+
+/* Expat 2.9 renamed the functions that return a position. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define LINE_NOW   XML_GetCurrentLineNumber64
+#define COLUMN_NOW XML_GetCurrentColumnNumber64
+#else
+#define LINE_NOW   XML_GetCurrentLineNumber
+#define COLUMN_NOW XML_GetCurrentColumnNumber
+#endif
+
 #define MISSING   INT64_MIN
 
 enum element { ELEMENT_ALGO, ELEMENT_GPU, ELEMENT_COPY, ELEMENT_TB, ELEMENT_STEP, ELEMENTS };
@@ -110,8 +120,7 @@ __attribute__((format(printf, 2, 3))) static void fault_here(struct reading *r, 
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     snprintf(place, sizeof place, "%.300s:%lu:%lu", r->path,
-             (unsigned long)XML_GetCurrentLineNumber(r->parser),
-             (unsigned long)XML_GetCurrentColumnNumber(r->parser) + 1);
+             (unsigned long)LINE_NOW(r->parser), (unsigned long)COLUMN_NOW(r->parser) + 1);
     schedule_fault(&r->faults, place, "%s%s", r->inside, text);
 }
 
@@ -248,8 +257,8 @@ static void open_algo(struct reading *r, const char **given)
 
 static struct msccl_place place_now(const struct reading *r)
 {
-    return (struct msccl_place){(uint32_t)XML_GetCurrentLineNumber(r->parser),
-                                (uint32_t)XML_GetCurrentColumnNumber(r->parser) + 1};
+    return (struct msccl_place){(uint32_t)LINE_NOW(r->parser),
+                                (uint32_t)COLUMN_NOW(r->parser) + 1};
 }
 
 static void open_gpu(struct reading *r, const char **given)

@@ -132,12 +132,11 @@ static void help_and_version_are_on_standard_output(void **state)
     }
 }
 
-/* Runs a command of the system if it is there; it may print lines with `ignored` only. */
+/* Runs a command of the system, which may print lines with `ignored` only. */
 static void expect_silence(const char *tool, const char *ignored, const char *arguments)
 {
     char line[400];
-    snprintf(line, sizeof line, "command -v %s >/dev/null || exit 0; %s %s 2>&1 | grep -v '%s'",
-             tool, tool, arguments, ignored);
+    snprintf(line, sizeof line, "%s %s 2>&1 | grep -v '%s'", tool, arguments, ignored);
     FILE *const output = popen(line, "r");
     assert_non_null(output);
     char text[400] = "";
@@ -146,7 +145,7 @@ static void expect_silence(const char *tool, const char *ignored, const char *ar
     pclose(output);
 }
 
-/* Checked by the tools that read them, where those are installed. */
+/* Checked by the tools that read them. */
 static void generated_pages_and_completions_are_well_formed(void **state)
 {
     (void)state;

@@ -108,8 +108,7 @@ static struct seen read_svg(const char *svg)
     XML_SetUserData(parser, &seen);
     XML_SetElementHandler(parser, on_element, NULL);
     if (XML_Parse(parser, svg, (int)strlen(svg), 1) != XML_STATUS_OK)
-        fail_msg("line %lu: %s", XML_GetCurrentLineNumber(parser),
-                 XML_ErrorString(XML_GetErrorCode(parser)));
+        fail_msg("%s in %s", XML_ErrorString(XML_GetErrorCode(parser)), svg);
     XML_ParserFree(parser);
     json_decref(seen.ids);
     return seen;

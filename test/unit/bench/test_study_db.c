@@ -214,7 +214,7 @@ static void label_is(struct study_db *db, const char *path, const char *label)
                                         -1, &statement, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    assert_string_equal(sqlite3_column_text(statement, 0), label);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 0), label);
     assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
     sqlite3_finalize(statement);
     sqlite3_close(sqlite);
