@@ -39,7 +39,7 @@ enum {
 #define COLUMN_NOW XML_GetCurrentColumnNumber
 #endif
 
-#define MISSING   INT64_MIN
+#define MISSING INT64_MIN
 
 enum element { ELEMENT_ALGO, ELEMENT_GPU, ELEMENT_COPY, ELEMENT_TB, ELEMENT_STEP, ELEMENTS };
 static const char *const element_name[ELEMENTS] = {"algo", "gpu", "copy", "tb", "step"};
@@ -119,8 +119,8 @@ __attribute__((format(printf, 2, 3))) static void fault_here(struct reading *r, 
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    snprintf(place, sizeof place, "%.300s:%lu:%lu", r->path,
-             (unsigned long)LINE_NOW(r->parser), (unsigned long)COLUMN_NOW(r->parser) + 1);
+    snprintf(place, sizeof place, "%.300s:%lu:%lu", r->path, (unsigned long)LINE_NOW(r->parser),
+             (unsigned long)COLUMN_NOW(r->parser) + 1);
     schedule_fault(&r->faults, place, "%s%s", r->inside, text);
 }
 
@@ -257,8 +257,7 @@ static void open_algo(struct reading *r, const char **given)
 
 static struct msccl_place place_now(const struct reading *r)
 {
-    return (struct msccl_place){(uint32_t)LINE_NOW(r->parser),
-                                (uint32_t)COLUMN_NOW(r->parser) + 1};
+    return (struct msccl_place){(uint32_t)LINE_NOW(r->parser), (uint32_t)COLUMN_NOW(r->parser) + 1};
 }
 
 static void open_gpu(struct reading *r, const char **given)
