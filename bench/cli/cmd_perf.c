@@ -1,7 +1,7 @@
 /*
  * cmd_perf.c: the command `cubewarp perf`: chooses the part, and reads the values that only its
  * parts have. The parts themselves are in cmd_perf_run.c, cmd_perf_compare.c
- * and bench/nights/cmd_perf_trend.c.
+ * and cmd_perf_trend.c.
  */
 #include "bench/cli/cmd_perf.h"
 
@@ -14,7 +14,7 @@
 #include "bench/options/options.h"
 #include "bench/options/options_perf.h"
 #include "bench/options/options_table.h"
-#include "bench/nights/cmd_perf_trend.h"
+#include "bench/cli/cmd_perf_trend.h"
 #include "collectives/config/input/text.h"
 #include "perf/sets.h"
 

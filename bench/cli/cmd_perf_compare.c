@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/nights/cmd_perf_trend.h"
+#include "bench/cli/cmd_perf_trend.h"
 #include "collectives/config/input/text.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/nights/cmd_perf_trend.h"
+#include "bench/cli/cmd_perf_trend.h"
 #include "bench/output/atomic_file.h"
 #include "bench/result/interrupt.h"
 #include "perf/measure.h"

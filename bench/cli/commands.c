@@ -24,9 +24,9 @@
 #include "bench/cli/generate.h"
 #include "bench/options/options_table.h"
 #include "bench/output/atomic_file.h"
-#include "bench/report/cmd_report.h"
-#include "bench/result/cmd_compare.h"
-#include "bench/sweep/cmd_sweep.h"
+#include "bench/cli/cmd_report.h"
+#include "bench/cli/cmd_compare.h"
+#include "bench/cli/cmd_sweep.h"
 #include "collectives/config/input/text.h"
 #include "core/os/sync.h"
 

@@ -2,7 +2,7 @@
  * cmd_sweep.c: `cubewarp sweep`: the study, its database, the points without a row, the sweep, and
  * a summary.
  */
-#include "bench/sweep/cmd_sweep.h"
+#include "bench/cli/cmd_sweep.h"
 
 #include <limits.h>
 #include <signal.h>

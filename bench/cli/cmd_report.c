@@ -2,7 +2,7 @@
  * cmd_report.c: `cubewarp report RESULT...`: reads all files into a survey, then writes each output
  * that was asked for.
  */
-#include "bench/report/cmd_report.h"
+#include "bench/cli/cmd_report.h"
 
 #include <stdio.h>
 #include <string.h>

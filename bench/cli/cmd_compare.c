@@ -2,7 +2,7 @@
  * cmd_compare.c: `cubewarp compare A.json B.json`: two results of `run` side by side; exit code 1
  * if they differ by more than the tolerance.
  */
-#include "bench/result/cmd_compare.h"
+#include "bench/cli/cmd_compare.h"
 
 #include <stdio.h>
 

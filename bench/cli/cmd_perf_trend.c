@@ -2,7 +2,7 @@
  * cmd_perf_trend.c: `cubewarp perf trend`: all runs of this machine in a row, as a table, as CSV,
  * as a picture.
  */
-#include "bench/nights/cmd_perf_trend.h"
+#include "bench/cli/cmd_perf_trend.h"
 
 #include <stdio.h>
 #include <string.h>
