@@ -394,6 +394,11 @@ $(PRESET_TABLES): setup
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/presets.py $(BUILD)/check/cubewarp $(@:-table=)
 
+.PHONY: commands-md
+commands-md: ## the tables of options in bench/COMMANDS.md, from those of the program
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	bench/options/option_tables.sh $(BUILD)/check/cubewarp
+
 .PHONY: studies
 studies: setup ## sweep the studies that ship: figures in perf/results/studies/, pages in build/studies/
 	@.ci/setup.sh gnuplot-nox python3

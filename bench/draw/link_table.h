@@ -1,7 +1,7 @@
 /*
  * link_table.h: --links FILE: all links that carried something and all PEs that ran a kernel, of
  * each size of a run, with their use in all and over time. Alike ones are one row: links of one
- * name, or PEs, in several cubes and SIPs, whose figures are all equal. bench/COMMANDS.md describes
+ * name, or PEs, in several cubes and SIPs, whose figures are all equal. bench/FORMATS.md describes
  * the file. Between drains, one thread.
  */
 #ifndef BENCH_DRAW_LINK_TABLE_H

@@ -1,6 +1,6 @@
 /*
  * result.h: the results of a run, as the table, the JSON and the CSV writers see them. Times are
- * simulated, in ps; bench/COMMANDS.md explains each figure. Filled by the bench programs. A result
+ * simulated, in ps; bench/FORMATS.md explains each figure. Filled by the bench programs. A result
  * owns its arrays; result_free() releases them.
  */
 #ifndef BENCH_RESULT_H

@@ -19,7 +19,7 @@ FILE *run_logs_listing(const struct run_options *options)
 
 /* ---- committed records ----------------------------------------------------------------------- */
 
-/* A line of the CCL trace (bench/COMMANDS.md): rank, t, dir, nbytes. t is the time at which the
+/* A line of the CCL trace (bench/FORMATS.md): rank, t, dir, nbytes. t is the time at which the
  * kernel went on. */
 static void trace_op(const struct run_logs *logs, const struct lp_op *op)
 {

@@ -1,6 +1,6 @@
 /*
  * compare_report.h: a comparison of two results as text, as Markdown or as JSON
- * (schema cubewarp.compare/1, bench/COMMANDS.md).
+ * (schema cubewarp.compare/1, bench/FORMATS.md).
  */
 #ifndef BENCH_COMPARE_REPORT_H
 #define BENCH_COMPARE_REPORT_H

@@ -1,6 +1,6 @@
 /*
  * provenance.h: where a result comes from: the object "provenance" of a result JSON, whose members
- * bench/COMMANDS.md lists. All that differs between two runs of the same (date, host, command line)
+ * bench/FORMATS.md lists. All that differs between two runs of the same (date, host, command line)
  * is here and nowhere else in a result but in "engine".
  */
 #ifndef BENCH_PROVENANCE_H

@@ -1,6 +1,6 @@
 /*
  * run_document.h: one line of `cubewarp run`, run inside this process, and its result as the JSON
- * object that `run --json` writes (schema cubewarp.run/1, bench/COMMANDS.md).
+ * object that `run --json` writes (schema cubewarp.run/1, bench/FORMATS.md).
  *
  * For programs that run many lines in one process: run_document() prints no result, ends no
  * process, installs no signal handler and leaves nothing behind, but for files that stay loaded by

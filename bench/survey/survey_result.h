@@ -1,5 +1,5 @@
 /*
- * survey_result.h: result documents (bench/COMMANDS.md, "JSON") into a survey.
+ * survey_result.h: result documents (bench/FORMATS.md, "JSON") into a survey.
  */
 #ifndef BENCH_SURVEY_RESULT_H
 #define BENCH_SURVEY_RESULT_H
