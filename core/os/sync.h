@@ -1,10 +1,10 @@
 /*
  * sync.h: every word that two workers share is read and written through here, and nothing else is
- * shared while they run. Concurrency Kit's loads, stores and fences; under ThreadSanitizer, which
- * cannot see through inline assembly, the compiler's.
+ * shared while they run. Concurrency Kit's operations; under ThreadSanitizer, which cannot see
+ * through inline assembly, the compiler's.
  *
  * Built with SYNC_EXPLORE, each access is a step between which the schedule explorer (test/stress)
- * decides which worker goes on: once before it, and once after it, when its effect is visible.
+ * decides which worker continues: once before it, and once after it, when its effect is visible.
  *
  * A release orders all earlier accesses of its thread before the store; an acquire orders the load
  * before all later ones. Neither orders a store before a later load.
@@ -29,7 +29,7 @@
 #endif
 
 #ifdef SYNC_EXPLORE
-/* The explorer's. `waits`: the caller can do nothing until another worker has gone on. */
+/* The explorer's. `waits`: the caller can do nothing until another worker has continued. */
 void sync_step(bool waits);
 struct sync_u64;
 /* The caller sleeps until the word is another one, or wakes for no reason. */
@@ -46,86 +46,106 @@ struct sync_pointer {
     void *word;
 };
 
-static inline uint64_t sync_load_acquire(const struct sync_u64 *shared)
-{
-    sync_step(false);
+/* An operation by one of the two libraries. */
 #ifdef SYNC_BUILTINS
-    const uint64_t value = __atomic_load_n(&shared->word, __ATOMIC_ACQUIRE);
+#define SYNC_EITHER(kit, compiler) compiler
 #else
-    const uint64_t value = ck_pr_load_64(&shared->word);
-    ck_pr_fence_acquire();
+#define SYNC_EITHER(kit, compiler) kit
 #endif
-    sync_step(false);
-    return value;
-}
 
-static inline void sync_store_release(struct sync_u64 *shared, uint64_t value)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    __atomic_store_n(&shared->word, value, __ATOMIC_RELEASE);
-#else
-    ck_pr_fence_release();
-    ck_pr_store_64(&shared->word, value);
-#endif
-    sync_step(false);
-}
+/* Concurrency Kit's fences before and after an operation of each order. The compiler's operations
+ * take their order as an argument. */
+#define SYNC_BEFORE_RELAXED (void)0
+#define SYNC_AFTER_RELAXED  (void)0
+#define SYNC_BEFORE_ACQUIRE (void)0
+#define SYNC_AFTER_ACQUIRE  ck_pr_fence_acquire()
+#define SYNC_BEFORE_RELEASE ck_pr_fence_release()
+#define SYNC_AFTER_RELEASE  (void)0
+#define SYNC_BEFORE_SEQ_CST ck_pr_fence_release()
+#define SYNC_AFTER_SEQ_CST  ck_pr_fence_acquire()
 
-static inline void *sync_load_pointer_acquire(const struct sync_pointer *shared)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    void *const value = __atomic_load_n(&shared->word, __ATOMIC_ACQUIRE);
-#else
-    void *const value = ck_pr_load_ptr(&shared->word);
-    ck_pr_fence_acquire();
-#endif
-    sync_step(false);
-    return value;
-}
+#define SYNC_RESULT(type, order, kit, compiler)                                                    \
+    enum { ORDER = __ATOMIC_##order };                                                             \
+    SYNC_EITHER(SYNC_BEFORE_##order, (void)0);                                                     \
+    type const result = SYNC_EITHER(kit, compiler);                                                \
+    SYNC_EITHER(SYNC_AFTER_##order, (void)0)
 
-static inline void sync_store_pointer_release(struct sync_pointer *shared, void *value)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    __atomic_store_n(&shared->word, value, __ATOMIC_RELEASE);
-#else
-    ck_pr_fence_release();
-    ck_pr_store_ptr(&shared->word, value);
-#endif
-    sync_step(false);
-}
+/* Defines a function that is one operation, and one step. */
+#define SYNC_OPERATION(type, name, parameters, order, kit, compiler)                               \
+    static inline type name parameters                                                             \
+    {                                                                                              \
+        sync_step(false);                                                                          \
+        SYNC_RESULT(type, order, kit, compiler);                                                   \
+        sync_step(false);                                                                          \
+        return result;                                                                             \
+    }
+
+/* Defines one operation of several that are one step together. */
+#define SYNC_PART(type, name, parameters, order, kit, compiler)                                    \
+    static inline type name parameters                                                             \
+    {                                                                                              \
+        SYNC_RESULT(type, order, kit, compiler);                                                   \
+        return result;                                                                             \
+    }
+
+/* ---- the table: result, name, parameters, order; by Concurrency Kit; by the compiler --------- */
+
+SYNC_OPERATION(uint64_t, sync_load_acquire, (const struct sync_u64 *shared), ACQUIRE,
+               ck_pr_load_64(&shared->word), __atomic_load_n(&shared->word, ORDER))
+
+/* Both stores return what they have stored. */
+SYNC_OPERATION(uint64_t, sync_store_release, (struct sync_u64 *const shared, uint64_t value),
+               RELEASE, (ck_pr_store_64(&shared->word, value), value),
+               (__atomic_store_n(&shared->word, value, ORDER), value))
+
+SYNC_OPERATION(void *, sync_load_pointer_acquire, (const struct sync_pointer *shared), ACQUIRE,
+               ck_pr_load_ptr(&shared->word), __atomic_load_n(&shared->word, ORDER))
+
+SYNC_OPERATION(void *, sync_store_pointer_release, (struct sync_pointer *const shared, void *value),
+               RELEASE, (ck_pr_store_ptr(&shared->word, value), value),
+               (__atomic_store_n(&shared->word, value, ORDER), value))
 
 /* Adds to a shared word and returns its value before. Orders nothing: for accounts, in which each
  * change stands for itself. */
-static inline uint64_t sync_add_relaxed(struct sync_u64 *shared, uint64_t value)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    const uint64_t before = __atomic_fetch_add(&shared->word, value, __ATOMIC_RELAXED);
-#else
-    const uint64_t before = ck_pr_faa_64(&shared->word, value);
-#endif
-    sync_step(false);
-    return before;
-}
+SYNC_OPERATION(uint64_t, sync_add_relaxed, (struct sync_u64 *const shared, uint64_t value), RELAXED,
+               ck_pr_faa_64(&shared->word, value), __atomic_fetch_add(&shared->word, value, ORDER))
+
+/* The same. Orders everything. */
+SYNC_OPERATION(uint64_t, sync_add_ordered, (struct sync_u64 *const shared, uint64_t value), SEQ_CST,
+               ck_pr_faa_64(&shared->word, value), __atomic_fetch_add(&shared->word, value, ORDER))
+
+/* Sets a word that is 0; false if it was not. Orders everything. */
+SYNC_OPERATION(bool, sync_claim, (struct sync_u64 *const shared, uint64_t value), SEQ_CST,
+               ck_pr_cas_64(&shared->word, 0, value),
+               __atomic_compare_exchange_n(&shared->word, &(uint64_t){0}, value, false, ORDER,
+                                           ORDER))
+
+/* Takes what a pointer points at, and leaves NULL. */
+SYNC_OPERATION(void *, sync_take_pointer, (struct sync_pointer *const shared), ACQUIRE,
+               ck_pr_fas_ptr(&shared->word, NULL), __atomic_exchange_n(&shared->word, NULL, ORDER))
+
+/* The parts of the loops below. A replacement fails, and sets `now`, if the word is not `now`. */
+SYNC_PART(uint64_t, sync_part_load, (const struct sync_u64 *shared), RELAXED,
+          ck_pr_load_64(&shared->word), __atomic_load_n(&shared->word, ORDER))
+SYNC_PART(bool, sync_part_replace, (struct sync_u64 *const shared, uint64_t *now, uint64_t value),
+          RELAXED, ck_pr_cas_64_value(&shared->word, *now, value, now),
+          __atomic_compare_exchange_n(&shared->word, now, value, true, ORDER, ORDER))
+SYNC_PART(void *, sync_part_load_pointer, (const struct sync_pointer *shared), RELAXED,
+          ck_pr_load_ptr(&shared->word), __atomic_load_n(&shared->word, ORDER))
+SYNC_PART(bool, sync_part_replace_pointer,
+          (struct sync_pointer *const shared, void *now, void *value), RELEASE,
+          ck_pr_cas_ptr(&shared->word, now, value),
+          __atomic_compare_exchange_n(&shared->word, &now, value, false, ORDER, __ATOMIC_RELAXED))
+
+/* ---- made of them --------------------------------------------------------------------------- */
 
 /* Lowers a shared word that holds a time to `time_ps`, if it is greater. Orders nothing. */
 static inline void sync_lower(struct sync_u64 *shared, int64_t time_ps)
 {
     sync_step(false);
-#ifdef SYNC_BUILTINS
-    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
-    while ((int64_t)now > time_ps &&
-           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uint64_t now = sync_part_load(shared);
+    while ((int64_t)now > time_ps && !sync_part_replace(shared, &now, (uint64_t)time_ps))
         ;
-#else
-    uint64_t now = ck_pr_load_64(&shared->word);
-    while ((int64_t)now > time_ps &&
-           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
-        ;
-#endif
     sync_step(false);
 }
 
@@ -133,49 +153,10 @@ static inline void sync_lower(struct sync_u64 *shared, int64_t time_ps)
 static inline void sync_raise(struct sync_u64 *shared, int64_t time_ps)
 {
     sync_step(false);
-#ifdef SYNC_BUILTINS
-    uint64_t now = __atomic_load_n(&shared->word, __ATOMIC_RELAXED);
-    while ((int64_t)now < time_ps &&
-           !__atomic_compare_exchange_n(&shared->word, &now, (uint64_t)time_ps, true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uint64_t now = sync_part_load(shared);
+    while ((int64_t)now < time_ps && !sync_part_replace(shared, &now, (uint64_t)time_ps))
         ;
-#else
-    uint64_t now = ck_pr_load_64(&shared->word);
-    while ((int64_t)now < time_ps &&
-           !ck_pr_cas_64_value(&shared->word, now, (uint64_t)time_ps, &now))
-        ;
-#endif
     sync_step(false);
-}
-
-/* Sets a word that is 0; false if it was not. Orders everything. */
-static inline bool sync_claim(struct sync_u64 *shared, uint64_t value)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    uint64_t expected = 0;
-    const bool claimed = __atomic_compare_exchange_n(&shared->word, &expected, value, false,
-                                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-#else
-    const bool claimed = ck_pr_cas_64(&shared->word, 0, value);
-#endif
-    sync_step(false);
-    return claimed;
-}
-
-/* Adds to a shared word and returns its value before. Orders everything. */
-static inline uint64_t sync_add_ordered(struct sync_u64 *shared, uint64_t value)
-{
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    const uint64_t before = __atomic_fetch_add(&shared->word, value, __ATOMIC_SEQ_CST);
-#else
-    ck_pr_fence_release();
-    const uint64_t before = ck_pr_faa_64(&shared->word, value);
-    ck_pr_fence_acquire();
-#endif
-    sync_step(false);
-    return before;
 }
 
 /* A stack to which any worker adds and from which one worker takes all. The first member of its
@@ -187,50 +168,39 @@ struct sync_node {
 /* Adds an item. A release: the taker sees everything that the caller wrote. */
 static inline void sync_push(struct sync_pointer *stack, struct sync_node *node)
 {
-    bool added = false;
     sync_step(false);
-    while (!added) {
-#ifdef SYNC_BUILTINS
-        void *first = __atomic_load_n(&stack->word, __ATOMIC_RELAXED);
-        node->next = first;
-        added = __atomic_compare_exchange_n(&stack->word, &first, node, false, __ATOMIC_RELEASE,
-                                            __ATOMIC_RELAXED);
-#else
-        void *const first = ck_pr_load_ptr(&stack->word);
-        node->next = first;
-        ck_pr_fence_release();
-        added = ck_pr_cas_ptr(&stack->word, first, node);
-#endif
-    }
+    do
+        node->next = sync_part_load_pointer(stack);
+    while (!sync_part_replace_pointer(stack, node->next, node));
     sync_step(false);
 }
 
 /* Takes all items, the latest first; NULL: there are none. An acquire: pairs with sync_push(). */
 static inline struct sync_node *sync_take_all(struct sync_pointer *stack)
 {
-    if (sync_load_pointer_acquire(stack) == NULL)
-        return NULL;
-    sync_step(false);
-#ifdef SYNC_BUILTINS
-    void *const first = __atomic_exchange_n(&stack->word, NULL, __ATOMIC_ACQUIRE);
+    return sync_load_pointer_acquire(stack) == NULL ? NULL : sync_take_pointer(stack);
+}
+
+/* Orders all earlier accesses before all later ones, stores before loads included. */
+static inline void sync_fence(void)
+{
+#ifdef SYNC_EXPLORE
+    sync_step(false); /* one thread: nothing to order */
 #else
-    void *const first = ck_pr_fas_ptr(&stack->word, NULL);
-    ck_pr_fence_acquire();
+    uint64_t own = 0; /* ThreadSanitizer knows no fences; an exchange is one on the processor */
+    (void)own;
+    SYNC_EITHER(ck_pr_fence_memory(), (void)__atomic_exchange_n(&own, 1, __ATOMIC_SEQ_CST));
 #endif
-    sync_step(false);
-    return first;
 }
 
 /* A moment of waiting. It leaves the core to the hardware thread that shares it, if there is one.
  */
 static inline void sync_pause(void)
 {
-#if defined(SYNC_EXPLORE)
+#ifdef SYNC_EXPLORE
     sync_step(true);
-#elif defined(SYNC_BUILTINS)
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 #else
-    ck_pr_stall();
+    SYNC_EITHER(ck_pr_stall(), __atomic_signal_fence(__ATOMIC_SEQ_CST));
 #endif
 }
 
@@ -247,19 +217,6 @@ static inline void sync_yield(void)
 /* The same. Returns for how many ns the core was away; 0: for less than another program's time
  * slice. Beside busy programs each such call may take that long. */
 uint64_t sync_yield_timed(void);
-
-/* Orders all earlier accesses before all later ones, stores before loads included. */
-static inline void sync_fence(void)
-{
-#if defined(SYNC_BUILTINS)
-    uint64_t own = 0; /* ThreadSanitizer knows no fences; an exchange is one on the processor */
-    (void)__atomic_exchange_n(&own, 1, __ATOMIC_SEQ_CST);
-#elif defined(SYNC_EXPLORE)
-    sync_step(false); /* one thread: nothing to order */
-#else
-    ck_pr_fence_memory();
-#endif
-}
 
 /*
  * A full fence for two sides, of which one comes here often and the other rarely. The frequent side
