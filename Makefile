@@ -287,7 +287,7 @@ model: ## check the models of the protocols between workers, and that planted bu
 	@.ci/setup.sh gcc spin g++ relacy-dev
 	@test/model/run.sh
 
-# Seconds for each entry. What a run finds stays in build/fuzz/corpus.
+# Seconds for each entry. What a run finds stays in build/fuzz/test/fuzz/found.
 FUZZ_SECONDS ?= 60
 FUZZ_FORMATS ?= $(patsubst FORMAT(%),%,$(shell grep '^FORMAT' test/fuzz/formats.h))
 fuzz: setup ## libFuzzer on each format that is read, from the corpus in test/fuzz (FUZZ_SECONDS=60 FUZZ_FORMATS="msccl study")

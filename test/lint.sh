@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what a compiler does not: that include arrows point one way, that clang-format agrees with
-# the layout, that cppcheck finds nothing, that files are short and have names of their own.
+# the layout, that cppcheck finds nothing, that files have names of their own.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -36,11 +36,6 @@ for file in $sources; do
 done
 repeated=$(printf '%s\n' $sources | xargs -n1 basename | sort | uniq -d)
 [ -z "$repeated" ] || complain "file names that stand twice: $repeated"
-
-# A function's name stands once in the product, so that a stack trace names a place.
-repeated=$(printf '%s\n' $sources | grep -vE '^(test|perf/bare)/' | xargs ctags -x --c-kinds=f --_xformat=%N |
-    sort | uniq -d)
-[ -z "$repeated" ] || complain "functions whose names stand twice: $(tr '\n' ' ' <<<"$repeated")"
 
 # Every built-in algorithm has its row in the registry.
 for name in $(grep -hoE '^const struct ccl_algorithm ccl_[a-z0-9_]+' collectives/algorithms/*.c | sed 's/.* ccl_//'); do

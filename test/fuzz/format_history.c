@@ -18,7 +18,7 @@ static void make_run(struct perf_run *run)
 {
     struct cw_error error;
     struct perf_run here;
-    FUZZ_DEMAND(perf_json_read("test/fuzz/corpus/perf_json/quick", run, &error) == CW_OK);
+    FUZZ_DEMAND(perf_json_read("test/fuzz/base/perf_json/quick", run, &error) == CW_OK);
     perf_run_begin(&here, "quick");
     run->machine = here.machine;
 }
@@ -66,7 +66,7 @@ static void read_history(const uint8_t *data, size_t size)
     const char *const lines[][8] = {
         {"perf", "compare", "--list", "--history", path},
         {"perf", "compare", "--history", path, "1", "2"},
-        {"perf", "compare", "--history", path, "--force", "4", "test/fuzz/corpus/perf_json/quick"},
+        {"perf", "compare", "--history", path, "--force", "4", "test/fuzz/base/perf_json/quick"},
         {"perf", "compare", "--history", path, "--against", "3", "--format=markdown"},
         {"perf", "trend", "--history", path, "--svg", svg},
         {"perf", "trend", "--history", path, "--set=quick", "--csv", "-"},

@@ -31,7 +31,7 @@ static void read_back(const struct perf_run *run)
 
 static void read_perf_json(const uint8_t *data, size_t size)
 {
-    static const char other[] = "test/fuzz/corpus/perf_json/quick";
+    static const char other[] = "test/fuzz/base/perf_json/quick";
     const uint32_t legal = FUZZ_OK | FUZZ_USAGE | 1 << PERF_HAS_SLOWER |
                            1 << PERF_HAS_OTHER_RESULTS | 1 << PERF_TOO_FEW;
     const char *const path = fuzz_file("perf.json", data, size);

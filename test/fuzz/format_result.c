@@ -20,7 +20,7 @@ static void compare_with_itself(const char *path)
 
 static void compare_with_another(const char *path)
 {
-    static const char other[] = "test/fuzz/corpus/result/ring";
+    static const char other[] = "test/fuzz/base/result/ring";
     (void)fuzz_run(FUZZ_OK | FUZZ_DIFFERS | FUZZ_USAGE, path,
                    (const char *[]){"compare", path, other, NULL});
     (void)fuzz_run(FUZZ_OK | FUZZ_DIFFERS | FUZZ_USAGE, path,
@@ -31,7 +31,7 @@ static void report_all(const char *path)
 {
     const char *const page = fuzz_path("page.html"), *const table = fuzz_path("table");
     (void)fuzz_run(FUZZ_OK | FUZZ_USAGE, path,
-                   (const char *[]){"report", path, "test/fuzz/corpus/result/ring", "-o", page,
+                   (const char *[]){"report", path, "test/fuzz/base/result/ring", "-o", page,
                                     "--csv", "-", "--markdown", table, NULL});
     size_t bytes;
     char *const text = fuzz_read(page, &bytes);

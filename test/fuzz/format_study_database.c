@@ -9,7 +9,7 @@
 #include "bench/study/study_read.h"
 #include "test/fuzz/database_script.h"
 
-static const char result_path[] = "test/fuzz/corpus/result/ring";
+static const char result_path[] = "test/fuzz/base/result/ring";
 
 /* One point done, one failed, one that ran out of time, one open. */
 static void record_points(struct study_db *db)

@@ -1,8 +1,8 @@
 /*
  * fuzz.h: a format that the program reads, as the fuzzer and the replay of the corpus see it; and
  * the demands that all formats share. A format is one file format_NAME.c with one `const struct
- * fuzz_format`, and one row of the table in fuzz.c; its corpus is the folder corpus/NAME, its words
- * are dictionaries/NAME.
+ * fuzz_format`, and one row of the table in fuzz.c; its kept inputs are in corpus/NAME.tar.gz,
+ * its words are in dictionaries/NAME.
  *
  * One thread. A demand that is not met prints its text and aborts, which both drivers report with
  * the input that they have.

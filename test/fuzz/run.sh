@@ -14,7 +14,11 @@ for name in "$@"; do
     found=$(dirname "$fuzzer")/found/$name
     options=(-max_total_time="$seconds" -timeout="${FUZZ_TIMEOUT:-20}" -rss_limit_mb=2048
         -max_len="${FUZZ_MAX_LEN:-16384}" -print_final_stats=1 -artifact_prefix="$found-" -detect_leaks=1)
-    seeds=("test/fuzz/corpus/$name")
+    kept=$(dirname "$fuzzer")/kept/$name
+    rm -rf "$kept"
+    test/fuzz/kept.sh unpack "$name" "$kept"
+    seeds=("$kept")
+    [ ! -d "test/fuzz/base/$name" ] || seeds+=("test/fuzz/base/$name")
     case $name in
     config) seeds+=(configs test/records) ;;
     study) seeds+=(configs/studies) ;;

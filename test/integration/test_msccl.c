@@ -187,11 +187,11 @@ static void files_of_all_collectives_run(void **state)
     }
 }
 
-/* Copies a file of the fuzzer's corpus: line ends as on Windows, a byte order mark; its gpus. */
+/* Copies a sound file of the fuzzer: line ends as on Windows, a byte order mark; its gpus. */
 static unsigned copy_shape(const char *shape, const char *name, bool crlf, const char *mark)
 {
     char path[200], text[32768];
-    snprintf(path, sizeof path, "test/fuzz/corpus/msccl/%s", shape);
+    snprintf(path, sizeof path, "test/fuzz/base/msccl/%s", shape);
     FILE *const from = fopen(path, "r"), *const to = fopen(path_of(name), "w");
     assert_non_null(from);
     assert_non_null(to);
