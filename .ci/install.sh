@@ -69,8 +69,10 @@ install_all() {
     link "libcubewarp-engine.so.$VERSION" "$LIBDIR" "libcubewarp-engine.so.${VERSION%%.*}"
     link "libcubewarp-engine.so.${VERSION%%.*}" "$LIBDIR" libcubewarp-engine.so
     put 644 "$OUT/libcubewarp-engine.a" "$LIBDIR"
-    put 644 core/cw.h "$INCLUDEDIR/cubewarp"
     local header
+    for header in core/cw.h core/cw_tuning.h core/cw_inline.h; do
+        put 644 "$header" "$INCLUDEDIR/cubewarp"
+    done
     for header in $(${CC:-cc} -std=gnu17 -I. -MM -x c collectives/plugin.h | tr -d '\\' | sed 's/^[^:]*://'); do
         put 644 "$header" "$INCLUDEDIR/cubewarp/plugin/$(dirname "$header")"
     done

@@ -69,7 +69,7 @@ static struct result_engine engine_of(const struct phold_command *command,
         .sync = cw_sync_name[command->options.engine.sync],
         .partition = "block",
         .cancellation = result_cancellation(command->options.engine.sync,
-                                            command->options.engine.lazy_cancellation),
+                                            command->options.engine.tuning.lazy_cancellation),
         .threads = command->options.engine.worker_count,
         .stats = *stats,
         .workers = outcome->workers,
@@ -164,20 +164,21 @@ static int run_session(const struct phold_command *command, struct session *sess
                        struct outcome *outcome, struct cw_error *error)
 {
     struct phold_options options = command->options;
-    options.engine.progress = isatty(STDERR_FILENO) && !command->quiet ? show_phold_progress : NULL;
-    options.engine.each_round = command->engine_log != NULL ? log_phold_round : NULL;
-    options.engine.progress_arg = session;
+    options.engine.tuning.progress =
+        isatty(STDERR_FILENO) && !command->quiet ? show_phold_progress : NULL;
+    options.engine.tuning.each_round = command->engine_log != NULL ? log_phold_round : NULL;
+    options.engine.tuning.progress_arg = session;
     options.workers = outcome->workers;
     options.phases = &outcome->phases;
     if (command->engine_trace != NULL) {
-        options.engine.interval_bytes = engine_trace_bytes(options.engine.worker_count);
+        options.engine.tuning.interval_bytes = engine_trace_bytes(options.engine.worker_count);
         options.at_end = write_phold_trace;
         options.at_end_arg = session;
     }
     int result =
         phold_run(&options, command->options.engine.sync, command->options.engine.worker_count,
                   &outcome->stats, &outcome->setup_s, error);
-    if (options.engine.progress != NULL)
+    if (options.engine.tuning.progress != NULL)
         progress_clear();
     if (result == CW_OK && session->trace_error.exit_code != CW_OK) {
         *error = session->trace_error;

@@ -13,14 +13,18 @@
 #include "bench/output/report_csv.h"
 #include "bench/programs/bench.h"
 #include "collectives/config/input/text.h"
+#include "core/at_random.h"
+
+/* No option has chosen: the mode does. */
+#define BALANCE_BY_SYNC ((enum cw_balance)(CW_BALANCE_RANDOM + 1))
 
 struct cw_config engine_options_defaults(void)
 {
     return (struct cw_config){.sync = CW_SYNCS,
                               .worker_count = 1,
-                              .balance = CW_BALANCES,
-                              .gather = CW_GATHER_IF_FASTER,
-                              .pin_workers = true};
+                              .tuning.balance = BALANCE_BY_SYNC,
+                              .tuning.gather = CW_GATHER_IF_FASTER,
+                              .tuning.pin_workers = true};
 }
 
 void run_options_defaults(struct run_options *options)
@@ -141,15 +145,15 @@ int engine_options_finish(struct cw_config *engine, struct cw_error *error)
     if (engine->sync == CW_SYNCS)
         engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
     if (engine->sync != CW_ADAPTIVE) /* the others show how they do by themselves */
-        engine->gather = CW_GATHER_NEVER;
-    if (engine->balance == CW_BALANCES)
-        engine->balance = engine->sync == CW_ADAPTIVE ? CW_BALANCE_ON : CW_BALANCE_OFF;
+        engine->tuning.gather = CW_GATHER_NEVER;
+    if (engine->tuning.balance == BALANCE_BY_SYNC)
+        engine->tuning.balance = engine->sync == CW_ADAPTIVE ? CW_BALANCE_ON : CW_BALANCE_OFF;
     if (engine->sync == CW_SEQUENTIAL && engine->worker_count > 1)
         return cw_error_set(error, CW_USAGE, "--sync sequential runs on 1 thread, not on %" PRIu32,
                             engine->worker_count);
-    if (engine->stress_rate_p32 != 0 && engine->sync != CW_STRESS)
+    if (engine->tuning.stress_rate_p32 != 0 && engine->sync != CW_STRESS)
         return cw_error_set(error, CW_USAGE, "--stress-rate is for --sync stress");
-    if (engine->lazy_cancellation && !undoes_events(engine->sync))
+    if (engine->tuning.lazy_cancellation && !undoes_events(engine->sync))
         return cw_error_set(error, CW_USAGE,
                             "--cancellation lazy is for the modes that undo events: adaptive, "
                             "optimistic, stress; not for %s",
@@ -263,7 +267,7 @@ int run_options_finish(struct options *options, struct cw_error *error)
     struct run_options *const run = options->values;
     if (check_taken(options, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
         return CW_USAGE;
-    if (run->engine.window_ps != 0 && !undoes_events(run->engine.sync))
+    if (run->engine.tuning.window_ps != 0 && !undoes_events(run->engine.sync))
         return cw_error_set(
             error, CW_USAGE,
             "--window is for the modes that speculate: adaptive, optimistic, "

@@ -15,6 +15,7 @@
 #include "bench/options/options_value.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/measured.h"
+#include "core/at_random.h"
 #include "partition/partition.h"
 #include "perf/perf_compare.h"
 #include "perf/sets.h"
@@ -93,7 +94,10 @@ static const char *engine_choice(size_t i)
 
 static const char *format_choice(size_t i) { return perf_format_name(i); }
 
-static const char *balance_choice(size_t i) { return i < CW_BALANCES ? cw_balance_name[i] : NULL; }
+static const char *balance_choice(size_t i)
+{
+    return i <= CW_BALANCE_RANDOM ? balance_name((enum cw_balance)i) : NULL;
+}
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -202,19 +206,20 @@ const struct option_row option_rows[] = {
     {"balance", 0, OPTION_CHOICE, RUNNING, "HOW",
      "SIPs or cubes move between threads: on (as work asks; default in adaptive), off,\nrandom (a "
      "test)",
-     RUN(engine.balance), .choice = balance_choice},
+     RUN(engine.tuning.balance), .choice = balance_choice},
     {"no-gather", 0, OPTION_CLEAR, RUNNING, NULL,
-     "adaptive: use all threads, also where one alone is faster", RUN(engine.gather)},
+     "adaptive: use all threads, also where one alone is faster", RUN(engine.tuning.gather)},
     {"no-pin", 0, OPTION_CLEAR, RUNNING, NULL, "do not bind threads to cores",
-     RUN(engine.pin_workers)},
+     RUN(engine.tuning.pin_workers)},
     {"window", 0, OPTION_COUNT, RUNNING, "NS",
      "adaptive, optimistic, stress: speculate at most so many simulated ns beyond GVT",
-     RUN(engine.window_ps), .min = 1, .max = UINT32_MAX, .scale = 1000},
+     RUN(engine.tuning.window_ps), .min = 1, .max = UINT32_MAX, .scale = 1000},
     {"cancellation", 0, OPTION_CHOICE, RUNNING, "HOW",
      "of what an undone event sent: aggressive (at once, default) or lazy (if not sent again)",
-     RUN(engine.lazy_cancellation), .choice = cancellation_choice},
+     RUN(engine.tuning.lazy_cancellation), .choice = cancellation_choice},
     {"stress-rate", 0, OPTION_SHARE, RUNNING, "P",
-     "share of events that --sync stress undoes: 0.5 or 50% (10%)", RUN(engine.stress_rate_p32)},
+     "share of events that --sync stress undoes: 0.5 or 50% (10%)",
+     RUN(engine.tuning.stress_rate_p32)},
     {"max-memory", 0, OPTION_BYTES, RUNNING, "SIZE",
      "limit on the engine's memory (80 % of the machine's)", RUN(engine.memory_bytes_max)},
     {"max-sim-time", 0, OPTION_TIME, RUNNING, "TIME",
@@ -331,19 +336,20 @@ const struct option_row option_rows[] = {
     {"cancellation", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
      "of what an undone event sent: aggressive (at once, default) or\nlazy (if it is not sent "
      "again)",
-     PHOLD(options.engine.lazy_cancellation), .choice = cancellation_choice},
+     PHOLD(options.engine.tuning.lazy_cancellation), .choice = cancellation_choice},
     {"stress-rate", 0, OPTION_SHARE, COMMAND_PHOLD, "P",
      "share of events that --sync stress undoes: 0.5 or 50% (10%)",
-     PHOLD(options.engine.stress_rate_p32)},
+     PHOLD(options.engine.tuning.stress_rate_p32)},
     {"threads", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "worker threads (1)",
      PHOLD(options.engine.worker_count), .min = 1, .max = 1024},
     {"balance", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
      "LPs move between threads: on (as work asks; default in adaptive), off,\nrandom (a test)",
-     PHOLD(options.engine.balance), .choice = balance_choice},
+     PHOLD(options.engine.tuning.balance), .choice = balance_choice},
     {"no-gather", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL,
-     "adaptive: use all threads, also where one alone is faster", PHOLD(options.engine.gather)},
+     "adaptive: use all threads, also where one alone is faster",
+     PHOLD(options.engine.tuning.gather)},
     {"no-pin", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL, "do not bind threads to cores",
-     PHOLD(options.engine.pin_workers)},
+     PHOLD(options.engine.tuning.pin_workers)},
     {"max-memory", 0, OPTION_BYTES, COMMAND_PHOLD, "SIZE",
      "limit on the engine's memory, such as 512MiB (80 % of the machine's)",
      PHOLD(options.engine.memory_bytes_max)},

@@ -10,7 +10,7 @@
 
 #include "bench/output/atomic_file.h"
 
-/* For cw_config.interval_bytes. */
+/* For cw_tuning.interval_bytes. */
 size_t engine_trace_bytes(uint32_t workers);
 
 /* Writes the trace into an open file, and makes it appear. Between drains, after a failed one, too.

@@ -171,7 +171,7 @@ struct phold_options phold_defaults(void)
         .state_bytes = PHOLD_STATE_BYTES_MIN,
         .hot_share_p32 = 1ull << 31,
         .seed = 1,
-        .engine = {.end_ps = 100000000, .pin_workers = true},
+        .engine = {.end_ps = 100000000, .tuning.pin_workers = true},
     };
 }
 
@@ -365,7 +365,7 @@ int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t t
     config.sync = sync;
     config.worker_count = threads;
     config.least_delay_ps = least_ps;
-    config.stress_seed = options->seed;
+    config.tuning.stress_seed = options->seed;
     const double start_s = clock_s();
     end_phase(options, "preparation", NULL);
     struct cw_sim *const sim = cw_sim_create(&config, &model, error);

@@ -148,7 +148,7 @@ void bench_fill_result(struct bench_session *session)
     result->engine = (struct result_engine){
         .sync = cw_sync_name[session->options->engine.sync],
         .cancellation = result_cancellation(session->options->engine.sync,
-                                            session->options->engine.lazy_cancellation),
+                                            session->options->engine.tuning.lazy_cancellation),
         .partition = dist_partition(session->dist),
         .threads = session->options->engine.worker_count,
         .peak_rss_bytes = host_limits_peak_resident_bytes(),
@@ -461,10 +461,10 @@ int bench_run(const struct run_options *options, const struct config *config, st
         .warn = bench_warn,
         .phase = bench_phase_end};
     dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
-    dist.engine.each_round = options->engine_log != NULL ? bench_log_round : NULL;
-    dist.engine.progress_arg = &session;
+    dist.engine.tuning.each_round = options->engine_log != NULL ? bench_log_round : NULL;
+    dist.engine.tuning.progress_arg = &session;
     if (options->engine_trace != NULL)
-        dist.engine.interval_bytes = engine_trace_bytes(options->engine.worker_count);
+        dist.engine.tuning.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
     dist.progress = session.shows_progress ? bench_show_progress : NULL;

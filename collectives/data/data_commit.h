@@ -1,6 +1,6 @@
 /*
  * data_commit.h: executes records on the workers that own their cubes, as their events become final
- * (cw_config.worker_record). The records of one cube come in the total order, those of different
+ * (cw_tuning.worker_record). The records of one cube come in the total order, those of different
  * cubes in any. So a record may come before the value that it needs from another cube. Then it
  * waits, and so do all later records of its cube; no other cube waits for that reason.
  *

@@ -113,7 +113,7 @@ static void on_progress_report(void *arg, const struct cw_progress *progress)
 static void on_round(void *arg, const struct cw_progress *progress)
 {
     struct dist *dist = arg;
-    dist->options.engine.each_round(dist->options.engine.progress_arg, progress);
+    dist->options.engine.tuning.each_round(dist->options.engine.tuning.progress_arg, progress);
 }
 
 /* ---- the world ------------------------------------------------------------------------------- */
@@ -315,10 +315,10 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     const bool wants_kernels = options->op_log || (listener != NULL && listener->kernel != NULL);
     const bool data = dist->data != NULL;
     struct cw_config engine = options->engine;
-    engine.stress_seed = 1;
-    engine.progress = on_progress_report;
-    engine.each_round = options->engine.each_round != NULL ? on_round : NULL;
-    engine.progress_arg = dist;
+    engine.tuning.stress_seed = 1;
+    engine.tuning.progress = on_progress_report;
+    engine.tuning.each_round = options->engine.tuning.each_round != NULL ? on_round : NULL;
+    engine.tuning.progress_arg = dist;
     const struct lp_system_options machine = {
         .hw = &options->config->hw,
         .config = &queues,

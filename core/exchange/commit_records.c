@@ -55,8 +55,8 @@ void commit_records_deliver_worker(const uint8_t *bytes, size_t used, const stru
     for (size_t at = 0; at < used;) {
         struct record_header header;
         memcpy(&header, bytes + at, sizeof header);
-        config->worker_record(config->worker_arg, worker, event, header.kind,
-                              bytes + at + sizeof header, header.bytes);
+        config->tuning.worker_record(config->tuning.worker_arg, worker, event, header.kind,
+                                     bytes + at + sizeof header, header.bytes);
         at += header.stride;
     }
 }

@@ -33,6 +33,7 @@ struct entry {
     struct cw_event *event;
 };
 _Static_assert(sizeof(struct entry) == 32, "two entries to a cache line");
+_Static_assert(offsetof(struct cw_event, payload) == 32, "the header is half a cache line");
 
 static inline uint32_t entry_lp(const struct entry *entry) { return (uint32_t)entry->key_low; }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/at_random.h"
 #include "core/run/draft.h"
 #include "core/run/migrate.h"
 #include "core/run/trial.h"
@@ -63,7 +64,7 @@ int balance_create(struct cw_sim *sim, struct cw_error *error)
 {
     struct memory *const memory = &sim->memory;
     sim->balance = NULL;
-    if (sim->migration == NULL || sim->config.balance != CW_BALANCE_ON)
+    if (sim->migration == NULL || sim->config.tuning.balance != CW_BALANCE_ON)
         return CW_OK;
     struct balance *const balance = memory_take(memory, sizeof *balance);
     sim->balance = balance;
@@ -304,7 +305,7 @@ static void move_by_work(struct timewarp *tw, struct balance *balance)
 void balance_look(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
-    if (tw->stress.on || sim->config.balance == CW_BALANCE_RANDOM)
+    if (tw->stress.on || sim->config.tuning.balance == CW_BALANCE_RANDOM)
         move_at_random(tw);
     else if (sim->balance != NULL)
         move_by_work(tw, sim->balance);

@@ -7,6 +7,7 @@
  */
 #include "core/run/gather.h"
 
+#include "core/at_random.h"
 #include "core/run/migrate.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/run/first_way.h"
@@ -80,7 +81,7 @@ static int64_t greatest_least_delay_ps(const struct cw_sim *sim)
 int gather_create(struct cw_sim *sim, struct cw_error *error)
 {
     struct memory *const memory = &sim->memory;
-    if (sim->config.gather == CW_GATHER_NEVER || sim->thread_count < 2 ||
+    if (sim->config.tuning.gather == CW_GATHER_NEVER || sim->thread_count < 2 ||
         sim->config.sync == CW_STRESS || sim->config.check_changes)
         return CW_OK;
     struct gather *const gather = memory_take(memory, sizeof *gather);
@@ -89,7 +90,7 @@ int gather_create(struct cw_sim *sim, struct cw_error *error)
     sim->gather = gather;
     gather->workers = memory_take(memory, sim->worker_count * sizeof *gather->workers);
     gather->threads = memory_take(memory, sim->thread_count * sizeof *gather->threads);
-    gather->rng = cw_rng_seeded(sim->config.stress_seed, 0);
+    gather->rng = cw_rng_seeded(sim->config.tuning.stress_seed, 0);
     if (gather->workers == NULL || gather->threads == NULL)
         return memory_error(memory, error);
     return CW_OK;
@@ -158,7 +159,7 @@ static void gather_events(struct timewarp *tw)
     struct cw_sim *const sim = tw->worker->sim;
     struct gather *const gather = sim->gather;
     const bool may_copy =
-        sim->config.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0;
+        sim->config.tuning.gather != CW_GATHER_OFTEN || cw_rng_below(&gather->rng, 2) == 0;
     if (!move_events_to_first(&gather->moves, sim, !gather->gathered, may_copy))
         worker_fail_for_memory(tw->worker);
 }
@@ -405,7 +406,7 @@ void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32
 static enum way wanted_way(struct cw_sim *sim)
 {
     struct gather *const gather = sim->gather;
-    if (sim->config.gather == CW_GATHER_OFTEN) {
+    if (sim->config.tuning.gather == CW_GATHER_OFTEN) {
         if (gather->looks_left-- > 0)
             return gather->together ? WAY_TOGETHER : WAY_APART;
         gather->looks_left = cw_rng_below(&gather->rng, OFTEN_LOOKS_MAX);
@@ -422,7 +423,7 @@ void gather_look(struct timewarp *tw)
     struct worker_slot *const slot = &sim->gather->workers[tw->index];
     const uint64_t noted = sync_load_acquire(&slot->committed); /* our own word */
     if (++slot->turns < TURNS_PER_NOTE && tw->worker->committed - noted < EVENTS_PER_NOTE &&
-        sim->config.gather != CW_GATHER_OFTEN)
+        sim->config.tuning.gather != CW_GATHER_OFTEN)
         return;
     note_figures(tw->worker, slot);
     if (tw->index == 0 && !tw->gvt.over && wanted_way(sim) == WAY_TOGETHER)
@@ -454,7 +455,8 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
         pace_init(&gather->pace, first_way(sim), gather_now_s(sim), sum_figures(sim).committed);
     gather->paced = true;
     gather->start = start;
-    gather->together = gather->pace.way == WAY_TOGETHER && sim->config.gather != CW_GATHER_OFTEN;
+    gather->together =
+        gather->pace.way == WAY_TOGETHER && sim->config.tuning.gather != CW_GATHER_OFTEN;
     /* a thread of the recorder, which worker 0 may wait for, needs all threads to be started */
     const bool alone = gather->together && !sim->recorder.threaded;
     gather->started = !alone;

@@ -8,6 +8,7 @@
  */
 #include "core/run/handle_events.h"
 
+#include "core/at_random.h"
 #include "core/run/balance.h"
 #include "core/worker/commit.h"
 #include "core/invariant.h"
@@ -49,8 +50,8 @@ static int64_t horizon_ps(const struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     int64_t horizon_ps = config->end_ps;
-    if (config->window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->window_ps)
-        horizon_ps = tw->gvt.now.time_ps + config->window_ps;
+    if (config->tuning.window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->tuning.window_ps)
+        horizon_ps = tw->gvt.now.time_ps + config->tuning.window_ps;
     return horizon_ps;
 }
 
@@ -80,7 +81,7 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     if (tw->stress.on)
         stress_move(tw, entry_lp(entry));
     struct lp_block *const block = worker->sim->lp_states.blocks[entry_lp(entry)];
-    worker_set_context(worker, block, entry->event, worker->sim->config.sends_per_event_max);
+    worker_set_context(worker, block, entry->event, worker->sim->config.tuning.sends_per_event_max);
     worker->ctx.keep = speculative || worker->sim->config.check_changes;
     worker->ctx.undo =
         speculative && !worker->sim->config.check_changes ? &tw->undo_log.undo : NULL;
@@ -250,7 +251,7 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
 static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
                                 const struct cw_event *event)
 {
-    worker_set_context(worker, block, event, worker->sim->config.sends_per_event_max);
+    worker_set_context(worker, block, event, worker->sim->config.tuning.sends_per_event_max);
     tw->current.handling = event;
     worker->sim->model.handle(&worker->ctx, block->state, event);
 }
@@ -455,9 +456,10 @@ bool handle_batch(struct timewarp *tw)
     unsigned handled = handle_timed(tw), ahead = 0;
     const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
     if (tw->gathered && runs)
-        return handle_gathered_run(tw, config->gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
-                                       : config->worker_record != NULL   ? BATCH_GATHERED_RECORDS
-                                                                         : BATCH_GATHERED) +
+        return handle_gathered_run(tw,
+                                   config->tuning.gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
+                                   : config->tuning.worker_record != NULL   ? BATCH_GATHERED_RECORDS
+                                                                            : BATCH_GATHERED) +
                    handled >
                0;
     const unsigned ahead_max =

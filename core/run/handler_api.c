@@ -75,7 +75,7 @@ static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t dela
         worker_fail(worker, CW_PROGRAM_FAILED, "a chain of more than %u events without delay",
                     CW_DEPTH_MAX);
     worker_fail(worker, CW_PROGRAM_FAILED, "more than %u sends from one event",
-                (unsigned)worker->sim->config.sends_per_event_max);
+                (unsigned)worker->sim->config.tuning.sends_per_event_max);
 }
 
 /* Fails the event if a send is below the least delay that the partition promised for its pair of
@@ -83,7 +83,7 @@ static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t dela
 static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
 {
     const struct cw_config *const config = &worker->sim->config;
-    if (lp + 1 == config->listener)
+    if (lp + 1 == config->tuning.listener)
         return;
     const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
     if (from == to && config->sync != CW_SEQUENTIAL)
@@ -418,9 +418,9 @@ void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t byt
                     (unsigned)ctx->event->lp);
     if (__builtin_expect(worker->records_left == 0, 0))
         worker_fail(worker, CW_PROGRAM_FAILED, "more than %u records from one event",
-                    (unsigned)worker->sim->config.sends_per_event_max);
+                    (unsigned)worker->sim->config.tuning.sends_per_event_max);
     worker->records_left--;
-    if (worker->sim->config.record == NULL && worker->sim->config.worker_record == NULL)
+    if (worker->sim->config.record == NULL && worker->sim->config.tuning.worker_record == NULL)
         return;
     worker_enter_engine(worker, record, bytes);
     if (__builtin_expect(!commit_records_add(&worker->records, kind, record, bytes), 0))

@@ -24,7 +24,7 @@ enum { SHARED_INIT_BYTES_MIN = 4 << 20 };
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",
                                             "stress"};
 
-const char *const cw_balance_name[CW_BALANCES] = {"off", "on", "random"};
+const char *const cw_balance_name[CW_BALANCES] = {"off", "on"};
 
 /* Without lookahead between two workers, neither could ever go on. */
 static int check_lookahead(const struct cw_config *config, struct cw_error *error)
@@ -53,15 +53,17 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
     if (config->sync >= CW_SYNCS)
         return cw_error_set(error, CW_BUG, "a mode %u; there are %u", (unsigned)config->sync,
                             (unsigned)CW_SYNCS);
-    if (config->window_ps < 0)
-        return cw_error_set(error, CW_BUG, "a window of %lld ps", (long long)config->window_ps);
+    if (config->tuning.window_ps < 0)
+        return cw_error_set(error, CW_BUG, "a window of %lld ps",
+                            (long long)config->tuning.window_ps);
     if (model->lp_count == 0)
         return cw_error_set(error, CW_BUG, "model %s has no LPs", model->name);
     if (model->state_bytes == NULL || model->init == NULL || model->handle == NULL)
         return cw_error_set(error, CW_BUG, "model %s lacks a function", model->name);
-    if (config->sends_per_event_max > SENDS_PER_EVENT_MAX)
+    if (config->tuning.sends_per_event_max > SENDS_PER_EVENT_MAX)
         return cw_error_set(error, CW_USAGE, "%u sends from one event; at most %u can be allowed",
-                            (unsigned)config->sends_per_event_max, (unsigned)SENDS_PER_EVENT_MAX);
+                            (unsigned)config->tuning.sends_per_event_max,
+                            (unsigned)SENDS_PER_EVENT_MAX);
     const size_t pairs = (size_t)config->worker_count * config->worker_count;
     for (size_t i = 0; i < pairs && config->least_delay_ps != NULL; i++)
         if (config->least_delay_ps[i] < 0)
@@ -72,12 +74,12 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
             return cw_error_set(
                 error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers", (unsigned)lp,
                 (unsigned)config->lp_worker[lp], (unsigned)config->worker_count);
-    if (config->trace != NULL && config->sync != CW_SEQUENTIAL)
+    if (config->tuning.trace != NULL && config->sync != CW_SEQUENTIAL)
         return cw_error_set(error, CW_BUG, "a trace is the sequential mode's only");
-    if (config->listener > model->lp_count)
+    if (config->tuning.listener > model->lp_count)
         return cw_error_set(error, CW_BUG, "LP %u only listens, but there are %u LPs",
-                            (unsigned)config->listener - 1, (unsigned)model->lp_count);
-    if (config->stress_rate_p32 > UINT64_C(1) << 32)
+                            (unsigned)config->tuning.listener - 1, (unsigned)model->lp_count);
+    if (config->tuning.stress_rate_p32 > UINT64_C(1) << 32)
         return cw_error_set(error, CW_BUG, "a stress rate above 1");
     return config->sync == CW_CONSERVATIVE ? check_lookahead(config, error) : CW_OK;
 }
@@ -124,15 +126,15 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     worker->sim = sim;
     worker->lp_count = sim->model.lp_count;
     worker->index = (uint32_t)(worker - sim->workers);
-    worker->hash_off = sim->config.hash_off;
+    worker->hash_off = sim->config.tuning.hash_off;
     worker->check_below_ps = INT64_MIN;
     worker->listener = UINT32_MAX;
     if (sim->config.sync == CW_SEQUENTIAL && sim->config.least_delay_ps != NULL)
         worker->check_below_ps = CW_TIME_MAX;
     else if (sim->worker_count > 1 && sim->config.sync != CW_SEQUENTIAL)
         worker->lp_worker = sim->config.lp_worker;
-    if (worker->lp_worker != NULL && sim->config.listener > 0)
-        worker->listener = sim->config.listener - 1;
+    if (worker->lp_worker != NULL && sim->config.tuning.listener > 0)
+        worker->listener = sim->config.tuning.listener - 1;
     worker->ctx.model_data = sim->model.data;
     activity_init(&worker->clock);
     event_pool_init(&worker->pool, &sim->memory);
@@ -144,10 +146,10 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
 /* The logs of all workers, if the host wants to read them. */
 static int create_interval_logs(struct cw_sim *sim, struct cw_error *error)
 {
-    for (uint32_t i = 0; i < sim->worker_count && sim->config.interval_bytes > 0; i++) {
+    for (uint32_t i = 0; i < sim->worker_count && sim->config.tuning.interval_bytes > 0; i++) {
         struct activity_clock *const clock = &sim->workers[i].clock;
         struct interval_log *const log =
-            interval_log_create(&sim->memory, sim->config.interval_bytes, clock->cost);
+            interval_log_create(&sim->memory, sim->config.tuning.interval_bytes, clock->cost);
         if (log == NULL)
             return memory_error(&sim->memory, error);
         activity_log_to(clock, log);
@@ -194,8 +196,8 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         init_worker(sim, &sim->workers[i]);
     if (create_interval_logs(sim, error) != CW_OK)
         return error->exit_code;
-    cause_trace_init(&sim->trace, &sim->memory, config->trace, config->trace_arg);
-    sim->workers[0].ctx.keep = config->trace != NULL; /* sends are noted */
+    cause_trace_init(&sim->trace, &sim->memory, config->tuning.trace, config->tuning.trace_arg);
+    sim->workers[0].ctx.keep = config->tuning.trace != NULL; /* sends are noted */
     sim->config.check_changes |= config->sync == CW_STRESS;
     for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
         sim->workers[i].ctx.keep = true;
@@ -222,8 +224,8 @@ struct cw_sim *cw_sim_create(const struct cw_config *config, const struct cw_mod
         return NULL;
     }
     *sim = (struct cw_sim){.config = *config, .model = *model};
-    if (sim->config.sends_per_event_max == 0)
-        sim->config.sends_per_event_max = SENDS_PER_EVENT_MAX_DEFAULT;
+    if (sim->config.tuning.sends_per_event_max == 0)
+        sim->config.tuning.sends_per_event_max = SENDS_PER_EVENT_MAX_DEFAULT;
     memory_init(&sim->memory, config->memory_bytes_max);
     sim->memory.sharers = config->worker_count > 0 ? config->worker_count : 1;
     if (simulation_build(sim, config, error) != CW_OK) {
@@ -359,7 +361,7 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     const uint64_t start_ticks = clock_ticks();
     sim->drain_start_s = clock_s();
     open_interval_logs(sim, start_ticks);
-    if (!sim->config.leave_signals)
+    if (!sim->config.tuning.leave_signals)
         fault_guard_take_signals();
     const int result = sim->config.sync == CW_SEQUENTIAL ? sequential_drain(sim, &sim->failure)
                                                          : parallel_drain(sim, &sim->failure);

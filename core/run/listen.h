@@ -1,5 +1,5 @@
 /*
- * listen.h: the LP that only listens (cw_config.listener; ENGINE.md, "Listener"): its handler sends
+ * listen.h: the LP that only listens (cw_tuning.listener; ENGINE.md, "Listener"): its handler sends
  * nothing and emits nothing. So nothing depends on when its events are handled, and they are
  * handled behind all others, at the end of a drain.
  *

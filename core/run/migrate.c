@@ -121,7 +121,7 @@ static bool take_arrays(struct cw_sim *sim, struct migration *migration)
 static int place_parts(struct cw_sim *sim, struct migration *migration, struct cw_error *error)
 {
     const uint32_t lp_count = sim->model.lp_count;
-    const uint32_t *const given = sim->config.lp_part;
+    const uint32_t *const given = sim->config.tuning.lp_part;
     if (given == NULL) {
         migration->part_count = cut_blocks(sim, migration->lp_part);
     } else {
@@ -159,8 +159,10 @@ int migrate_create(struct cw_sim *sim, struct cw_error *error)
 {
     const struct cw_config *const config = &sim->config;
     sim->migration = NULL;
-    if (sim->worker_count < 2 || (config->balance == CW_BALANCE_OFF && config->sync != CW_STRESS) ||
-        (config->least_delay_ps != NULL && config->least_delays == NULL && !is_uniform(config)))
+    if (sim->worker_count < 2 ||
+        (config->tuning.balance == CW_BALANCE_OFF && config->sync != CW_STRESS) ||
+        (config->least_delay_ps != NULL && config->tuning.least_delays == NULL &&
+         !is_uniform(config)))
         return CW_OK;
     sim->migration = memory_take(&sim->memory, sizeof *sim->migration);
     if (sim->migration == NULL || !take_arrays(sim, sim->migration))
@@ -222,9 +224,9 @@ static int64_t plan_delays(const struct cw_sim *sim, struct migration *migration
     int64_t least_ps = CW_TIME_MAX;
     for (size_t i = 0; i < pairs; i++)
         migration->least_next[i] = migration->uniform_ps;
-    if (config->least_delays != NULL)
-        config->least_delays(config->least_delays_arg, migration->lp_next, n,
-                             migration->least_next);
+    if (config->tuning.least_delays != NULL)
+        config->tuning.least_delays(config->tuning.least_delays_arg, migration->lp_next, n,
+                                    migration->least_next);
     part_idle_workers(sim, migration);
     for (size_t i = 0; i < pairs; i++) {
         const int64_t delay_ps = i / n == i % n ? CW_TIME_MAX : migration->least_next[i];

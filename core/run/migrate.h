@@ -65,7 +65,7 @@ struct cw_sim;
 struct timewarp;
 
 /* The host's. Sets sim->migration, if parts may move in this simulation: it has several workers,
- * and the least delays of other owners are known (cw_config.least_delays). Returns an enum cw_exit.
+ * and the least delays of other owners are known (cw_tuning.least_delays). Returns an enum cw_exit.
  */
 int migrate_create(struct cw_sim *sim, struct cw_error *error);
 void migrate_free(struct cw_sim *sim);

@@ -29,7 +29,7 @@
  * the stress mode has a thread for each worker. */
 static uint32_t thread_count(const struct cw_sim *sim, uint32_t cores)
 {
-    const uint32_t n = sim->worker_count, given = sim->config.thread_count;
+    const uint32_t n = sim->worker_count, given = sim->config.tuning.thread_count;
     if (given > 0)
         return given < n ? given : n;
     return sim->config.sync == CW_STRESS || n < cores ? n : cores;
@@ -50,7 +50,7 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
     record_outbox_init(&tw->outbox, memory, recorder_lane(&sim->recorder, worker->index),
                        worker->index, sim->worker_count);
     stress_init(tw);
-    lazy_cancel_init(&tw->lazy, memory, sim->config.lazy_cancellation);
+    lazy_cancel_init(&tw->lazy, memory, sim->config.tuning.lazy_cancellation);
     undo_log_init(&tw->undo_log, memory);
     throttle_init(&tw->throttle, sim->config.sync, memory->bytes_max, sim->worker_count);
     credit_init(&tw->credit, memory->bytes_max, sim->worker_count);
@@ -103,7 +103,7 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
     }
     if (migrate_create(sim, error) != CW_OK || balance_create(sim, error) != CW_OK)
         return error->exit_code;
-    sim->pin = sim->config.pin_workers ? pin_create(sim->thread_count) : NULL;
+    sim->pin = sim->config.tuning.pin_workers ? pin_create(sim->thread_count) : NULL;
     return gather_create(sim, error);
 }
 
@@ -132,7 +132,7 @@ static bool has_short_turns(const struct cw_sim *sim, const struct worker *worke
     const struct cw_config *const config = &sim->config;
     return (config->sync == CW_ADAPTIVE || config->sync == CW_CONSERVATIVE) &&
            sim->thread_count == sim->worker_count && !sim->crowded && !config->check_changes &&
-           config->worker_look == NULL && worker->clock.log == NULL;
+           config->tuning.worker_look == NULL && worker->clock.log == NULL;
 }
 
 /* The bounds of the last drain do not hold for events that were injected since. */

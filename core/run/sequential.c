@@ -23,7 +23,7 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
                                      struct lp_block *block, const struct cw_event *event)
 {
     struct cw_ctx *const ctx = &worker->ctx;
-    worker_set_context(worker, block, event, sim->config.sends_per_event_max);
+    worker_set_context(worker, block, event, sim->config.tuning.sends_per_event_max);
     if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
         change_check_begin(&worker->change_check, block->state, block->state_bytes);
     sim->model.handle(ctx, block->state, event);
@@ -36,7 +36,7 @@ static void deliver_records(const struct cw_sim *sim, struct worker *worker,
                             const struct cw_event *event)
 {
     const struct commit_records *const records = &worker->records;
-    if (sim->config.worker_record != NULL)
+    if (sim->config.tuning.worker_record != NULL)
         worker_deliver_records(worker, records->bytes, records->used, event);
     if (sim->config.record != NULL)
         commit_records_deliver_bytes(records->bytes, records->used, event, sim->config.record,
@@ -170,7 +170,7 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
         return error->exit_code;
     }
     worker_watch(worker);
-    if (sim->config.trace != NULL)
+    if (sim->config.tuning.trace != NULL)
         run_traced(sim, worker);
     else
         sequential_run(sim, worker);

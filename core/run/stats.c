@@ -94,8 +94,8 @@ void stats_tell_round(struct timewarp *tw)
     enum { ROUNDS_PER_PROGRESS = 16 };
     struct cw_sim *const sim = tw->worker->sim;
     const struct cw_config *const config = &sim->config;
-    const bool now = config->progress != NULL && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0;
-    if (!now && config->each_round == NULL)
+    const bool now = config->tuning.progress != NULL && tw->gvt.rounds % ROUNDS_PER_PROGRESS == 0;
+    if (!now && config->tuning.each_round == NULL)
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         CW_INVARIANT("I-STAT-1", sim->slots[i].round == tw->gvt.round,
@@ -105,9 +105,9 @@ void stats_tell_round(struct timewarp *tw)
     progress.round = tw->gvt.rounds;
     progress.run_s += clock_s() - sim->drain_start_s;
     if (now)
-        config->progress(config->progress_arg, &progress);
-    if (config->each_round != NULL)
-        config->each_round(config->progress_arg, &progress);
+        config->tuning.progress(config->tuning.progress_arg, &progress);
+    if (config->tuning.each_round != NULL)
+        config->tuning.each_round(config->tuning.progress_arg, &progress);
 }
 
 static struct cw_progress sequential_progress(struct cw_sim *sim)
@@ -120,21 +120,21 @@ static struct cw_progress sequential_progress(struct cw_sim *sim)
 void stats_tell_sequential(struct cw_sim *sim)
 {
     const struct cw_config *const config = &sim->config;
-    if (config->progress == NULL && config->each_round == NULL)
+    if (config->tuning.progress == NULL && config->tuning.each_round == NULL)
         return;
     struct cw_progress progress = sequential_progress(sim);
     progress.run_s += clock_s() - sim->drain_start_s;
-    if (config->progress != NULL)
-        config->progress(config->progress_arg, &progress);
-    if (config->each_round != NULL)
-        config->each_round(config->progress_arg, &progress);
+    if (config->tuning.progress != NULL)
+        config->tuning.progress(config->tuning.progress_arg, &progress);
+    if (config->tuning.each_round != NULL)
+        config->tuning.each_round(config->tuning.progress_arg, &progress);
 }
 
 void stats_tell_drained(struct cw_sim *sim)
 {
     const struct cw_config *const config = &sim->config;
     struct cw_progress progress;
-    if (config->each_round == NULL)
+    if (config->tuning.each_round == NULL)
         return;
     if (config->sync == CW_SEQUENTIAL) {
         progress = sequential_progress(sim);
@@ -144,7 +144,7 @@ void stats_tell_drained(struct cw_sim *sim)
         progress = sum_reports(sim, cw_sim_now(sim));
         progress.round = sim->workers[0].timewarp->gvt.rounds;
     }
-    config->each_round(config->progress_arg, &progress);
+    config->tuning.each_round(config->tuning.progress_arg, &progress);
 }
 
 /* ---- after a drain --------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static uint64_t trace_hash_of_run(const struct cw_sim *sim)
 {
     enum { SHARED_LPS_MIN = 1 << 13 }; /* so many are worth waking the threads for */
     struct hashing hashing = {.sim = sim};
-    if (sim->config.hash_off)
+    if (sim->config.tuning.hash_off)
         return 0;
     if (sim->lp_states.count >= SHARED_LPS_MIN)
         /* changes nothing of the simulation but its threads and the times of host calls */

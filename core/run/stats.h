@@ -1,5 +1,5 @@
 /*
- * stats.h: the figures that the host is told of a run: while it lasts (cw_config.progress and
+ * stats.h: the figures that the host is told of a run: while it lasts (cw_tuning.progress and
  * each_round), and after a drain (cw_sim_stats() in cw.h).
  *
  * Each figure is written by the worker that owns it, in its own cache lines. Others read it in that

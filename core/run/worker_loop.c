@@ -104,10 +104,10 @@ static inline bool records_wait(const struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     struct interval_log *const log = tw->worker->clock.log;
-    if (config->worker_look == NULL)
+    if (config->tuning.worker_look == NULL)
         return false;
     const uint64_t begin = log == NULL ? 0 : clock_ticks();
-    const bool waits = config->worker_look(config->worker_arg, tw->index);
+    const bool waits = config->tuning.worker_look(config->tuning.worker_arg, tw->index);
     if (log != NULL)
         interval_log_long(log, CW_INTERVAL_DATA, begin, clock_ticks(), 0, 1);
     return waits;

@@ -53,7 +53,7 @@ void fossil_emit_records(struct timewarp *tw, const struct cw_event *event, cons
                          size_t bytes)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
-    if (config->worker_record != NULL)
+    if (config->tuning.worker_record != NULL)
         worker_deliver_records(gathered_owner(tw, event->lp), records, bytes, event);
     if (config->record != NULL)
         memcpy(worker_need(tw->worker, record_outbox_add(&tw->outbox, event, bytes)), records,

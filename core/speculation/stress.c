@@ -28,9 +28,10 @@ void stress_init(struct timewarp *tw)
     const struct cw_config *const config = &tw->worker->sim->config;
     tw->stress = (struct stress){
         .on = config->sync == CW_STRESS,
-        .keep_all = config->window_ps == 0,
-        .rate_p32 = config->stress_rate_p32 == 0 ? RATE_P32_DEFAULT : config->stress_rate_p32,
-        .rng = cw_rng_seeded(config->stress_seed, tw->index),
+        .keep_all = config->tuning.window_ps == 0,
+        .rate_p32 =
+            config->tuning.stress_rate_p32 == 0 ? RATE_P32_DEFAULT : config->tuning.stress_rate_p32,
+        .rng = cw_rng_seeded(config->tuning.stress_seed, tw->index),
     };
 }
 

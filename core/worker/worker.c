@@ -63,7 +63,7 @@ static void on_handler_tick(void *arg)
 
 void worker_watch(struct worker *worker)
 {
-    if (worker != NULL && worker->sim->config.leave_signals)
+    if (worker != NULL && worker->sim->config.tuning.leave_signals)
         return;
     fault_guard_watch(
         (struct fault_watch){.fault = on_handler_fault, .tick = on_handler_tick, .arg = worker});

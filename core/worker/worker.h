@@ -101,7 +101,7 @@ static inline void worker_reach_anew(struct worker *worker)
     worker->reached_ps = INT64_MIN;
 }
 
-/* Sets the context for a call of the handler. `sends_max`: cw_config.sends_per_event_max. */
+/* Sets the context for a call of the handler. `sends_max`: cw_tuning.sends_per_event_max. */
 static inline void worker_set_context(struct worker *worker, const struct lp_block *block,
                                       const struct cw_event *event, uint32_t sends_max)
 {
@@ -192,7 +192,7 @@ static inline void *worker_need_in_handler(struct worker *worker, void *memory)
     return memory;
 }
 
-/* Hands the records of an event to this worker's receiver: cw_config.worker_record. */
+/* Hands the records of an event to this worker's receiver: cw_tuning.worker_record. */
 void worker_deliver_records(struct worker *worker, const uint8_t *records, size_t bytes,
                             const struct cw_event *event);
 /* Calls a function of the host for this worker, between drains. */

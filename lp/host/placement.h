@@ -30,7 +30,7 @@ struct lp_cut {
 bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,
               uint32_t *lp_worker, int64_t *least_delay_ps, struct lp_cut *cut);
 
-/* The least delays alone, for any workers of the LPs. A pure function, as cw_config.least_delays
+/* The least delays alone, for any workers of the LPs. A pure function, as cw_tuning.least_delays
  * wants it. */
 void lp_least_delays(const struct lp_model *m, uint32_t workers, const uint32_t *lp_worker,
                      int64_t *least_delay_ps);

@@ -209,19 +209,20 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
     config.lp_worker = placed ? lp_worker : NULL;
     config.least_delay_ps = placed ? least_ps : NULL;
     uint32_t *const lp_part = parts_of(options, &system->model);
-    config.lp_part = lp_part;
-    config.listener = 1; /* the host's LP takes answers: it sends nothing, and emits nothing */
-    config.least_delays = system_least_delays;
-    config.least_delays_arg = system;
+    config.tuning.lp_part = lp_part;
+    config.tuning.listener =
+        1; /* the host's LP takes answers: it sends nothing, and emits nothing */
+    config.tuning.least_delays = system_least_delays;
+    config.tuning.least_delays_arg = system;
     if (config.end_ps == 0)
         config.end_ps = CW_TIME_MAX;
     if (options->op != NULL || options->arrival != NULL || options->kernel != NULL ||
         options->crossed != NULL || options->waited != NULL)
         config.record = on_record;
     config.record_arg = system;
-    config.worker_record = on_worker_record;
-    config.worker_look = options->worker_look != NULL ? on_worker_look : NULL;
-    config.worker_arg = system;
+    config.tuning.worker_record = on_worker_record;
+    config.tuning.worker_look = options->worker_look != NULL ? on_worker_look : NULL;
+    config.tuning.worker_arg = system;
     system->sim = cw_sim_create(&config, &system->hooks, error);
     free(lp_worker);
     free(least_ps);
@@ -308,8 +309,9 @@ static bool may_share_installation(const struct lp_system *system)
                           system->control.next_number == 0;
     const bool is_heard = options->op != NULL || options->arrival != NULL ||
                           options->kernel != NULL || options->crossed != NULL ||
-                          options->waited != NULL || options->engine.trace != NULL ||
-                          options->engine.each_round != NULL || options->engine.interval_bytes > 0;
+                          options->waited != NULL || options->engine.tuning.trace != NULL ||
+                          options->engine.tuning.each_round != NULL ||
+                          options->engine.tuning.interval_bytes > 0;
     return options->wired != NULL && is_first && !is_heard;
 }
 

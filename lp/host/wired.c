@@ -75,12 +75,12 @@ static struct engine_key engine_key_of(const struct lp_wired_machine *machine)
                                .plan = machine->plan,
                                .memory_bytes_max = engine->memory_bytes_max,
                                .events_max = engine->events_max,
-                               .sends_per_event_max = engine->sends_per_event_max,
-                               .stress_seed = engine->stress_seed,
-                               .stress_rate_p32 = engine->stress_rate_p32,
+                               .sends_per_event_max = engine->tuning.sends_per_event_max,
+                               .stress_seed = engine->tuning.stress_seed,
+                               .stress_rate_p32 = engine->tuning.stress_rate_p32,
                                .end_ps = engine->end_ps,
-                               .window_ps = engine->window_ps,
-                               .hash_off = engine->hash_off,
+                               .window_ps = engine->tuning.window_ps,
+                               .hash_off = engine->tuning.hash_off,
                                .check_changes = engine->check_changes};
 }
 

@@ -117,9 +117,9 @@ not_accepted() {
         shown { print }' $here/accepted.txt -
 }
 
-# The example is a program outside: it includes the header that is installed.
+# The example is a program outside: it includes the headers that are installed.
 mkdir -p "$kept/include/cubewarp"
-ln -sfn "$PWD/core/cw.h" "$kept/include/cubewarp/cw.h"
+ln -sfn "$PWD"/core/cw*.h "$kept/include/cubewarp/"
 
 failed=0
 for tool in "${tools[@]}"; do

@@ -29,7 +29,7 @@ it() {
 an_installation_has_program_libraries_and_headers() {
     make --no-print-directory -C "$tree" install PREFIX="$prefix"
     test -x "$prefix/bin/cubewarp"
-    test -f "$prefix/include/cubewarp/cw.h"
+    test "$(ls "$prefix"/include/cubewarp/*.h | xargs -n 1 basename | tr '\n' ' ')" = "cw.h cw_inline.h cw_tuning.h "
     test "$(readlink -f "$prefix/lib/libcubewarp-engine.so")" = \
         "$(readlink -f "$prefix"/lib/libcubewarp-engine.so.*.*.*)"
     pkg-config --exists cubewarp-engine cubewarp-plugin

@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "core/at_random.h"
 #include "core/exchange/mailbox.h"
 #include "core/os/threads.h"
 #include "test/support/random_model.h"

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "core/at_random.h"
 #include "test/stress/explorer.h"
 #include "test/support/harsh_model.h"
 

@@ -34,7 +34,7 @@ struct cw_sim *idle_engine_on(uint32_t workers, uint32_t threads)
                                    .handle = idle_handle};
     const struct cw_config config = {.sync = CW_ADAPTIVE,
                                      .worker_count = workers,
-                                     .thread_count = threads,
+                                     .tuning.thread_count = threads,
                                      .end_ps = CW_TIME_MAX};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);

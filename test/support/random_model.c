@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/at_random.h"
+
 /* Parts of whole words and of odd sizes, short and long. */
 struct state {
     struct cw_rng rng;
@@ -281,17 +283,17 @@ struct cw_config random_config(const struct random_run *run)
         run->seed / 2 % 2 == 0 ? run->workers : 1 + (uint32_t)(run->seed / 4 % run->workers);
     return (struct cw_config){.sync = run->sync,
                               .worker_count = run->workers,
-                              .thread_count = run->threads != 0 ? run->threads : drawn,
-                              .balance = run->balance,
-                              .gather = run->gather,
+                              .tuning.thread_count = run->threads != 0 ? run->threads : drawn,
+                              .tuning.balance = run->balance,
+                              .tuning.gather = run->gather,
                               .end_ps = CW_TIME_MAX,
-                              .window_ps = run->window_ps,
+                              .tuning.window_ps = run->window_ps,
                               .memory_bytes_max = run->memory_bytes_max,
-                              .stress_seed = run->seed,
-                              .stress_rate_p32 = run->stress_rate_p32 != 0
-                                                     ? run->stress_rate_p32
-                                                     : (UINT64_C(1) << 32) / 4,
-                              .lazy_cancellation = run->lazy,
+                              .tuning.stress_seed = run->seed,
+                              .tuning.stress_rate_p32 = run->stress_rate_p32 != 0
+                                                            ? run->stress_rate_p32
+                                                            : (UINT64_C(1) << 32) / 4,
+                              .tuning.lazy_cancellation = run->lazy,
                               .check_changes = run->check_changes};
 }
 
@@ -325,14 +327,14 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
     struct cw_config config = random_config(run);
     config.lp_worker = lp_worker;
     config.least_delay_ps = least_ps;
-    config.lp_part = lp_part;
-    config.listener = m->listens ? 1 : 0;
-    config.least_delays = least_delays;
-    config.least_delays_arg = &copy;
+    config.tuning.lp_part = lp_part;
+    config.tuning.listener = m->listens ? 1 : 0;
+    config.tuning.least_delays = least_delays;
+    config.tuning.least_delays_arg = &copy;
     config.record = take_record;
     config.record_arg = &receivers;
-    config.worker_record = run->records != NULL ? take_worker_record : NULL;
-    config.worker_arg = &receivers;
+    config.tuning.worker_record = run->records != NULL ? take_worker_record : NULL;
+    config.tuning.worker_arg = &receivers;
     struct cw_error error = {.exit_code = CW_OK};
     struct cw_sim *sim = cw_sim_create(&config, &model, &error);
     outcome.exit_code = error.exit_code;
@@ -409,7 +411,7 @@ bool random_modes_agree(const struct random_model *model, uint64_t seed, bool re
         const struct random_run run = {.sync = (enum cw_sync)(i / 4),
                                        .workers = 1 + i % 4,
                                        .seed = seed,
-                                       .balance = (enum cw_balance)(seed % CW_BALANCES),
+                                       .balance = (enum cw_balance)(seed % (CW_BALANCE_RANDOM + 1)),
                                        .gather = (enum cw_gather)(seed / 2 % 3),
                                        .lazy = seed / 4 % 2 == 1,
                                        .restores = restores};

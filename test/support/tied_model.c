@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/at_random.h"
+
 enum { SENDS = 100 }; /* type of the events that send those of a burst; they are injected */
 enum { TIED_ENTITY = 77, BURST_PS = 1000 };
 
@@ -133,12 +135,12 @@ static struct tied_receivers *run_tied(const struct tied_model *m, const struct 
     struct cw_config config = random_config(run);
     config.lp_worker = lp_worker;
     config.least_delay_ps = least_ps;
-    config.least_delays = tied_least_delays;
-    config.least_delays_arg = &copy;
+    config.tuning.least_delays = tied_least_delays;
+    config.tuning.least_delays_arg = &copy;
     config.record = tied_take;
     config.record_arg = receivers;
-    config.worker_record = tied_take_on_worker;
-    config.worker_arg = receivers;
+    config.tuning.worker_record = tied_take_on_worker;
+    config.tuning.worker_arg = receivers;
     *error = (struct cw_error){.exit_code = CW_OK};
     struct cw_sim *const sim = receivers == NULL ? NULL : cw_sim_create(&config, &model, error);
     if (sim != NULL && tied_inject(sim, m, error) == CW_OK)

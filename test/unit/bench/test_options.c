@@ -295,12 +295,12 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
     assert_int_equal(options.engine.worker_count, 3);
     accept_line(&options, given);
     assert_int_equal(options.engine.sync, CW_OPTIMISTIC);
-    assert_int_equal(options.engine.window_ps, 50000);
+    assert_int_equal(options.engine.tuning.window_ps, 50000);
     assert_string_equal(options.partition, "block");
-    assert_true(options.engine.pin_workers);
+    assert_true(options.engine.tuning.pin_workers);
     char free_to_move[] = "verify --threads 2 --no-pin --partition metis";
     accept_line(&options, free_to_move);
-    assert_false(options.engine.pin_workers);
+    assert_false(options.engine.tuning.pin_workers);
     assert_string_equal(options.partition, "metis");
     refuse_line("run --sync sequential --threads 2",
                 "--sync sequential runs on 1 thread, not on 2");
@@ -308,12 +308,12 @@ static void threads_choose_the_mode_unless_it_is_given(void **state)
                                    "adaptive or stress");
     char rate[] = "verify --sync stress --stress-rate 12.5% --window 7";
     accept_line(&options, rate);
-    assert_int_equal(options.engine.stress_rate_p32, 1 << 29);
+    assert_int_equal(options.engine.tuning.stress_rate_p32, 1 << 29);
     refuse_line("run --stress-rate 0.5", "--stress-rate is for --sync stress");
     char lazily[] = "run --sync stress --cancellation lazy";
-    assert_false(options.engine.lazy_cancellation);
+    assert_false(options.engine.tuning.lazy_cancellation);
     accept_line(&options, lazily);
-    assert_true(options.engine.lazy_cancellation);
+    assert_true(options.engine.tuning.lazy_cancellation);
     refuse_line("run --threads 2 --cancellation late",
                 "--cancellation 'late': expected aggressive or lazy");
     refuse_line("verify --cancellation lazy", "--cancellation lazy is for the modes that undo "

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/at_random.h"
 #include "core/worker/commit.h"
 #include "core/cw.h"
 #include "core/exchange/credit.h"
@@ -90,7 +91,7 @@ static void an_event_far_ahead_holds_no_memory_of_later_messages(void **state)
     config.memory_bytes_max = 3 * MIB;
     for (int i = 0; i < 4; i++) {
         config.sync = i % 2 == 0 ? CW_OPTIMISTIC : CW_ADAPTIVE;
-        config.lazy_cancellation = i / 2 != 0;
+        config.tuning.lazy_cancellation = i / 2 != 0;
         const struct cw_stats stats = run_model(&model, &config, inject_tokens);
         assert_true(stats.trace_hash == hash);
         assert_int_equal(stats.events_committed, TOKENS * (steps + 1) + 1);
@@ -206,17 +207,17 @@ static void a_worker_that_ran_ahead_goes_on_with_parts_that_are_behind(void **st
     struct cw_config config = {.worker_count = 1, .end_ps = CW_TIME_MAX};
     const uint64_t hash = run_model(&model, &config, inject_senders).trace_hash;
     config = (struct cw_config){.worker_count = 2,
-                                .thread_count = 1,
-                                .lp_part = lp_part,
+                                .tuning.thread_count = 1,
+                                .tuning.lp_part = lp_part,
                                 .lp_worker = lp_worker,
                                 .least_delay_ps = least_ps,
-                                .least_delays = delays_to_the_receiver,
-                                .balance = CW_BALANCE_RANDOM,
+                                .tuning.least_delays = delays_to_the_receiver,
+                                .tuning.balance = CW_BALANCE_RANDOM,
                                 .memory_bytes_max = 2 * MIB,
                                 .stop = has_looked_too_often,
                                 .stop_arg = &looks,
                                 .end_ps = CW_TIME_MAX};
-    for (config.stress_seed = 1; config.stress_seed <= 8; config.stress_seed++)
+    for (config.tuning.stress_seed = 1; config.tuning.stress_seed <= 8; config.tuning.stress_seed++)
         for (config.sync = CW_CONSERVATIVE; config.sync <= CW_ADAPTIVE; config.sync++) {
             looks = 0;
             assert_true(run_model(&model, &config, inject_senders).trace_hash == hash);
@@ -404,7 +405,7 @@ static void messages_of_events_with_many_sends_are_counted(void **state)
     config.worker_count = 2;
     for (int i = 0; i < 4; i++) {
         config.sync = i % 2 == 0 ? CW_OPTIMISTIC : CW_ADAPTIVE;
-        config.lazy_cancellation = i / 2 != 0;
+        config.tuning.lazy_cancellation = i / 2 != 0;
         assert_true(run_model(&model, &config, inject_fans).trace_hash == hash);
     }
 }

@@ -62,8 +62,8 @@ static uint64_t run(cw_trace_fn trace, struct seen *seen)
     const struct cw_config config = {.sync = CW_SEQUENTIAL,
                                      .worker_count = 1,
                                      .end_ps = CW_TIME_MAX,
-                                     .trace = trace,
-                                     .trace_arg = seen};
+                                     .tuning.trace = trace,
+                                     .tuning.trace_arg = seen};
     struct cw_error error;
     struct cw_stats stats;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
@@ -96,7 +96,7 @@ static void a_trace_of_another_mode_is_refused(void **state)
 {
     (void)state;
     const struct cw_config config = {
-        .sync = CW_OPTIMISTIC, .worker_count = 1, .end_ps = CW_TIME_MAX, .trace = see};
+        .sync = CW_OPTIMISTIC, .worker_count = 1, .end_ps = CW_TIME_MAX, .tuning.trace = see};
     struct cw_error error;
     assert_null(cw_sim_create(&config, &model, &error));
     assert_int_equal(error.exit_code, CW_BUG);

@@ -173,12 +173,13 @@ static void overlapping_parts_are_undone(void **state)
     const struct outcome wanted = run(&sequential, &habits);
     assert_int_equal(wanted.committed, TOKENS * (HOPS + 1));
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        const struct outcome got = run(&(struct cw_config){.sync = CW_STRESS,
-                                                           .worker_count = 4,
-                                                           .end_ps = CW_TIME_MAX,
-                                                           .stress_seed = seed,
-                                                           .stress_rate_p32 = UINT64_C(1) << 31},
-                                       &habits);
+        const struct outcome got =
+            run(&(struct cw_config){.sync = CW_STRESS,
+                                    .worker_count = 4,
+                                    .end_ps = CW_TIME_MAX,
+                                    .tuning.stress_seed = seed,
+                                    .tuning.stress_rate_p32 = UINT64_C(1) << 31},
+                &habits);
         expect_same(&got, &wanted);
     }
 }
@@ -195,7 +196,7 @@ static void a_window_may_be_of_any_length(void **state)
         const struct outcome got = run(&(struct cw_config){.sync = modes[i % 3],
                                                            .worker_count = 3,
                                                            .end_ps = CW_TIME_MAX,
-                                                           .window_ps = windows_ps[i / 3]},
+                                                           .tuning.window_ps = windows_ps[i / 3]},
                                        &habits);
         expect_same(&got, &wanted);
     }
@@ -254,7 +255,8 @@ static void with_one_worker_a_listener_may_send(void **state)
 {
     (void)state;
     const struct habits habits = {.listener = 1 + LPS, .tell_ps = STEP_PS, .listener_sends = true};
-    struct cw_config config = {.worker_count = 1, .end_ps = CW_TIME_MAX, .listener = 1 + LPS};
+    struct cw_config config = {
+        .worker_count = 1, .end_ps = CW_TIME_MAX, .tuning.listener = 1 + LPS};
     struct outcome got[CW_SYNCS];
     for (int sync = 0; sync < CW_SYNCS; sync++) {
         config.sync = (enum cw_sync)sync;
@@ -275,7 +277,7 @@ static void a_listener_is_told_without_delay(void **state)
     const struct outcome wanted = run(&sequential, &habits);
     struct cw_config config = {.worker_count = 3,
                                .end_ps = CW_TIME_MAX,
-                               .listener = 1 + LPS,
+                               .tuning.listener = 1 + LPS,
                                .least_delay_ps = least_delays(STEP_PS)};
     assert_int_equal(wanted.committed, TOKENS * (HOPS + 1 + HOPS));
     for (size_t i = 0; i < 3; i++) {

@@ -65,9 +65,9 @@ static struct cw_sim *create(enum cw_sync sync, uint32_t workers, uint32_t threa
                                    .handle = note_thread};
     const struct cw_config config = {.sync = sync,
                                      .worker_count = workers,
-                                     .thread_count = threads,
+                                     .tuning.thread_count = threads,
                                      .end_ps = CW_TIME_MAX,
-                                     .pin_workers = true};
+                                     .tuning.pin_workers = true};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
@@ -172,8 +172,10 @@ static uint64_t hash_of_injections(enum cw_sync sync, uint32_t workers, bool by_
                                    .state_bytes = no_bytes,
                                    .init = no_init,
                                    .handle = pass_on};
-    const struct cw_config config = {
-        .sync = sync, .worker_count = workers, .thread_count = workers, .end_ps = CW_TIME_MAX};
+    const struct cw_config config = {.sync = sync,
+                                     .worker_count = workers,
+                                     .tuning.thread_count = workers,
+                                     .end_ps = CW_TIME_MAX};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
@@ -270,7 +272,8 @@ static void each_workers_thread_initialises_its_states(void **state)
                 least_ps[i] = 1;
             const struct cw_config config = {.sync = (enum cw_sync)sync,
                                              .worker_count = workers,
-                                             .thread_count = workers > 2 ? workers / 2 : workers,
+                                             .tuning.thread_count =
+                                                 workers > 2 ? workers / 2 : workers,
                                              .lp_worker = lp_worker,
                                              .least_delay_ps = least_ps,
                                              .end_ps = CW_TIME_MAX};

@@ -82,9 +82,9 @@ static struct cw_stats run_ends(const struct ends *ends, enum cw_sync sync, int6
                                    .handle = ends_handle};
     const struct cw_config config = {.sync = sync,
                                      .worker_count = sync == CW_SEQUENTIAL ? 1 : WORKERS,
-                                     .thread_count = 2,
+                                     .tuning.thread_count = 2,
                                      .least_delay_ps = sync == CW_SEQUENTIAL ? NULL : least_ps,
-                                     .window_ps = sync == CW_OPTIMISTIC ? 1000 : 0,
+                                     .tuning.window_ps = sync == CW_OPTIMISTIC ? 1000 : 0,
                                      .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
@@ -183,7 +183,7 @@ static void chains_without_delay_go_down_to_the_last_depth(void **state)
                                        .handle = hop_without_delay};
         const struct cw_config config = {.sync = sync,
                                          .worker_count = sync == CW_SEQUENTIAL ? 1 : WORKERS,
-                                         .thread_count = 2,
+                                         .tuning.thread_count = 2,
                                          .end_ps = CW_TIME_MAX};
         struct cw_error error = {0};
         if (sync == CW_CONSERVATIVE) /* it wants a delay */
@@ -271,7 +271,7 @@ static uint64_t run_ring(enum cw_sync sync, const int64_t *least_ps, bool *are_a
     const bool alone = sync == CW_SEQUENTIAL;
     const struct cw_config config = {.sync = sync,
                                      .worker_count = alone ? 1 : MOST_WORKERS,
-                                     .thread_count = 2,
+                                     .tuning.thread_count = 2,
                                      .least_delay_ps = alone ? NULL : least_ps,
                                      .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};

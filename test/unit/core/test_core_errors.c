@@ -198,7 +198,7 @@ static void too_many_sends_fail(void **state)
 {
     (void)state;
     struct cw_config config = plain;
-    config.sends_per_event_max = 2;
+    config.tuning.sends_per_event_max = 2;
     expect_failure_with(&config, send_three, CW_PROGRAM_FAILED,
                         "LP 3, event type 7 at 1000 ps: more than 2 sends from one event");
 }
@@ -255,8 +255,9 @@ static void a_send_below_the_promised_delay_fails(void **state)
     expect_failure_with(&config, send_soon, CW_BUG, text);
     config.sync = CW_ADAPTIVE;
     expect_failure_with(&config, send_soon, CW_BUG, text);
-    config.gather = CW_GATHER_IF_FASTER; /* worker 0 handles the event of the other one's LP */
-    config.thread_count = 2;
+    config.tuning.gather =
+        CW_GATHER_IF_FASTER; /* worker 0 handles the event of the other one's LP */
+    config.tuning.thread_count = 2;
     expect_failure_with(&config, send_soon, CW_BUG, text);
 }
 
@@ -359,7 +360,7 @@ static void an_event_that_fails_delivers_no_record(void **state)
     struct cw_config config = plain;
     config.record = count_records;
     config.record_arg = &count;
-    config.sends_per_event_max = 2; /* the limit of records, too: each event may emit two */
+    config.tuning.sends_per_event_max = 2; /* the limit of records, too: each event may emit two */
     const struct acts acts = {.act = emit_two};
     const struct cw_model model = model_of(&acts);
     struct cw_error error;
@@ -392,7 +393,7 @@ static void too_many_records_fail(void **state)
 {
     (void)state;
     struct cw_config config = plain;
-    config.sends_per_event_max = 1;
+    config.tuning.sends_per_event_max = 1;
     expect_failure_with(&config, emit_two, CW_PROGRAM_FAILED,
                         "LP 3, event type 7 at 1000 ps: more than 1 records from one event");
 }

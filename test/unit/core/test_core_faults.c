@@ -170,7 +170,7 @@ static struct outcome run_plan(const struct plan *plan, enum cw_sync sync)
     struct outcome outcome = {0};
     const struct cw_config config = {.sync = sync,
                                      .worker_count = sync == CW_SEQUENTIAL ? 1 : 2,
-                                     .thread_count = sync == CW_SEQUENTIAL ? 1 : 2,
+                                     .tuning.thread_count = sync == CW_SEQUENTIAL ? 1 : 2,
                                      .end_ps = CW_TIME_MAX,
                                      .memory_bytes_max = 64 << 20,
                                      .record = count_record,

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "bench/phold/phold.h"
+#include "core/at_random.h"
 #include "core/run/pace.h"
 #include "core/worker/simulation.h"
 #include "core/speculation/throttle.h"
@@ -309,11 +310,11 @@ static void a_run_that_gathers_commits_the_same(void **state)
     struct cw_error error;
     double setup_s;
     assert_int_equal(phold_run(&options, CW_SEQUENTIAL, 1, &expected, &setup_s, &error), CW_OK);
-    options.engine.gather = CW_GATHER_IF_FASTER;
+    options.engine.tuning.gather = CW_GATHER_IF_FASTER;
     assert_int_equal(phold_run(&options, CW_ADAPTIVE, 2, &got, &setup_s, &error), CW_OK);
     assert_true(got.trace_hash == expected.trace_hash);
     assert_true(got.gathered_events > 0); /* it begins so */
-    options.engine.gather = CW_GATHER_OFTEN;
+    options.engine.tuning.gather = CW_GATHER_OFTEN;
     assert_int_equal(phold_run(&options, CW_ADAPTIVE, 4, &got, &setup_s, &error), CW_OK);
     assert_true(got.trace_hash == expected.trace_hash);
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
@@ -333,7 +334,7 @@ static void speculation_is_undone_before_events_gather(void **state)
     struct cw_error error;
     double setup_s;
     assert_int_equal(phold_run(&options, CW_SEQUENTIAL, 1, &expected, &setup_s, &error), CW_OK);
-    options.engine.gather = CW_GATHER_OFTEN;
+    options.engine.tuning.gather = CW_GATHER_OFTEN;
     assert_int_equal(phold_run(&options, CW_ADAPTIVE, 2, &got, &setup_s, &error), CW_OK);
     assert_true(got.trace_hash == expected.trace_hash);
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
@@ -371,8 +372,10 @@ static struct cw_sim *one_lp_each(uint32_t workers, enum cw_gather gather, handl
                                    .state_bytes = count_bytes,
                                    .init = begin_at_zero,
                                    .handle = handle};
-    const struct cw_config config = {
-        .worker_count = workers, .sync = CW_ADAPTIVE, .gather = gather, .end_ps = CW_TIME_MAX};
+    const struct cw_config config = {.worker_count = workers,
+                                     .sync = CW_ADAPTIVE,
+                                     .tuning.gather = gather,
+                                     .end_ps = CW_TIME_MAX};
     struct cw_error error = {0};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);

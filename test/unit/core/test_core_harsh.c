@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "core/at_random.h"
 #include "test/support/harsh_model.h"
 
 enum { SEEDS_DEFAULT = 25, LPS_MAX = HARSH_LPS_MAX, TTL_MAX = 40 };
@@ -46,7 +47,7 @@ static void compare(const struct harsh_model *m, const struct random_run *run,
                  "build/check/test/unit/core/test_core_harsh",
                  (unsigned long long)run->seed, cw_sync_name[run->sync], run->workers, run->threads,
                  run->lazy ? "lazy" : "aggressive", (unsigned long long)run->memory_bytes_max,
-                 cw_balance_name[run->balance], text, (unsigned long long)run->seed);
+                 balance_name(run->balance), text, (unsigned long long)run->seed);
 }
 
 /* A limit between that of which a run cannot begin and one that does not matter. */

@@ -121,14 +121,14 @@ static void figures_that_mean_nothing_are_refused(void **state)
     config.sync = CW_SYNCS;
     expect_refused(&config, &idle, "a mode 5; there are 5");
     config = plain;
-    config.window_ps = -3;
+    config.tuning.window_ps = -3;
     expect_refused(&config, &idle, "a window of -3 ps");
     static const uint32_t none[4] = {0, UINT32_MAX, 0, 0};
     config = plain;
     config.sync = CW_ADAPTIVE;
     config.worker_count = 2;
-    config.balance = CW_BALANCE_ON;
-    config.lp_part = none;
+    config.tuning.balance = CW_BALANCE_ON;
+    config.tuning.lp_part = none;
     expect_refused(&config, &idle, "LP 1 belongs to part 4294967295; the greatest is 4294967294");
     for (int i = 0; i < 3; i++) {
         struct cw_model model = idle;

@@ -84,9 +84,9 @@ static struct run run(uint32_t workers, bool lazy, unsigned kinds, unsigned fail
                                      .worker_count = workers,
                                      .lp_worker = owners[workers - 1],
                                      .end_ps = CW_TIME_MAX,
-                                     .stress_seed = 1,
-                                     .stress_rate_p32 = UINT64_C(1) << 32,
-                                     .lazy_cancellation = lazy};
+                                     .tuning.stress_seed = 1,
+                                     .tuning.stress_rate_p32 = UINT64_C(1) << 32,
+                                     .tuning.lazy_cancellation = lazy};
     const struct cw_model model = {.name = "lazy",
                                    .lp_count = LPS,
                                    .state_bytes = state_bytes,
@@ -178,8 +178,8 @@ static struct cw_stats run_one(uint32_t workers, bool lazy)
                                      .worker_count = workers,
                                      .lp_worker = owners[workers - 1],
                                      .end_ps = CW_TIME_MAX,
-                                     .stress_rate_p32 = UINT64_C(1) << 32,
-                                     .lazy_cancellation = lazy};
+                                     .tuning.stress_rate_p32 = UINT64_C(1) << 32,
+                                     .tuning.lazy_cancellation = lazy};
     const struct cw_model model = {.name = "one",
                                    .lp_count = ONE_MORE,
                                    .state_bytes = state_bytes,

@@ -142,9 +142,9 @@ static struct outcome run_ring(enum fault fault, enum cw_sync sync, uint32_t wor
     const struct cw_model model = ring_model(&ring);
     const struct cw_config config = {.sync = sync,
                                      .worker_count = workers,
-                                     .thread_count = threads,
+                                     .tuning.thread_count = threads,
                                      .least_delay_ps = least_ps,
-                                     .listener = 1,
+                                     .tuning.listener = 1,
                                      .end_ps = end_ps};
     struct outcome outcome = {0};
     struct cw_sim *const sim = cw_sim_create(&config, &model, &outcome.error);
@@ -238,7 +238,7 @@ static void a_drain_may_have_events_of_the_listener_alone(void **state)
         const struct cw_config config = {.sync = (enum cw_sync)sync,
                                          .worker_count = 2,
                                          .least_delay_ps = least_ps,
-                                         .listener = 1,
+                                         .tuning.listener = 1,
                                          .end_ps = CW_TIME_MAX};
         struct cw_error error;
         struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
@@ -255,7 +255,7 @@ static void a_listener_must_be_an_lp(void **state)
     const struct ring ring = {NO_FAULT};
     const struct cw_model model = ring_model(&ring);
     const struct cw_config config = {
-        .sync = CW_ADAPTIVE, .worker_count = 2, .listener = 2 + LPS, .end_ps = CW_TIME_MAX};
+        .sync = CW_ADAPTIVE, .worker_count = 2, .tuning.listener = 2 + LPS, .end_ps = CW_TIME_MAX};
     struct cw_error error;
     assert_null(cw_sim_create(&config, &model, &error));
     assert_int_equal(error.exit_code, CW_BUG);

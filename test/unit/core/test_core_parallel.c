@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "core/at_random.h"
 #include "test/support/random_model.h"
 
 enum { SEEDS_DEFAULT = 10, TTL = 30 };
@@ -31,7 +32,7 @@ static void compare_one(const struct random_model *m, const struct random_run *r
                  "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
                  "build/check/test/unit/core/test_core_parallel",
                  (unsigned long long)run->seed, cw_sync_name[run->sync], run->workers,
-                 run->lazy ? "lazy" : "aggressive", cw_balance_name[run->balance],
+                 run->lazy ? "lazy" : "aggressive", balance_name(run->balance),
                  gathers[run->gather], text, (unsigned long long)run->seed);
 }
 
@@ -200,11 +201,11 @@ static int64_t farthest_ahead(int64_t window_ps)
                                    .handle = go_on};
     const struct cw_config config = {.sync = CW_OPTIMISTIC,
                                      .worker_count = 2,
-                                     .thread_count = 1,
+                                     .tuning.thread_count = 1,
                                      .end_ps = CW_TIME_MAX,
-                                     .window_ps = window_ps,
-                                     .each_round = look,
-                                     .progress_arg = &farthest};
+                                     .tuning.window_ps = window_ps,
+                                     .tuning.each_round = look,
+                                     .tuning.progress_arg = &farthest};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);

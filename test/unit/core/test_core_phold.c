@@ -233,7 +233,7 @@ static void a_fifth_more_is_enough_for_64_workers(void **state)
     options.population = 40;
     options.traffic = PHOLD_MESH;
     options.engine.end_ps = 300000;
-    options.engine.thread_count = 2;
+    options.engine.tuning.thread_count = 2;
     const uint64_t expected = run(&options).trace_hash;
     options.engine.memory_bytes_max = sequential_need(options) / 5 * 6;
     assert_true(options.engine.memory_bytes_max >= UINT64_C(64) * 3 / 2 << 20);
@@ -257,7 +257,7 @@ static void small_models_need_some_more_for_each_worker(void **state)
             options.lps = 144;
             options.traffic = (enum phold_traffic)traffic;
             options.engine.end_ps = 100000;
-            options.engine.thread_count = 2;
+            options.engine.tuning.thread_count = 2;
             const uint64_t expected = run(&options).trace_hash;
             const uint64_t beside = (uint64_t)workers[i] * 250 << 10;
             options.engine.memory_bytes_max = sequential_need(options) / 5 * 6 + beside;

@@ -240,7 +240,7 @@ static struct counted run(uint32_t workers, bool pin, uint32_t *stats_pinned)
                                      .end_ps = CW_TIME_MAX,
                                      .record = count,
                                      .record_arg = &counted,
-                                     .pin_workers = pin};
+                                     .tuning.pin_workers = pin};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
@@ -271,7 +271,7 @@ static void calls_of_workers_give_the_caller_back(void **state)
     const struct cw_model model = {
         .name = "token", .lp_count = 2, .state_bytes = no_state, .init = init, .handle = handle};
     const struct cw_config config = {
-        .sync = CW_ADAPTIVE, .worker_count = 2, .end_ps = CW_TIME_MAX, .pin_workers = true};
+        .sync = CW_ADAPTIVE, .worker_count = 2, .end_ps = CW_TIME_MAX, .tuning.pin_workers = true};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);

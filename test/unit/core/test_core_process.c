@@ -65,7 +65,7 @@ static struct cw_sim *create_counts(const struct plan *plan, enum cw_sync sync, 
                                    .handle = count_handle};
     const struct cw_config config = {.sync = sync,
                                      .worker_count = sync == CW_SEQUENTIAL ? 1 : WORKERS,
-                                     .thread_count = sync == CW_SEQUENTIAL ? 1 : WORKERS,
+                                     .tuning.thread_count = sync == CW_SEQUENTIAL ? 1 : WORKERS,
                                      .least_delay_ps = sync == CW_SEQUENTIAL ? NULL : least_ps,
                                      .record = count_record,
                                      .record_arg = records,

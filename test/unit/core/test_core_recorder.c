@@ -89,7 +89,7 @@ static struct heard run(enum cw_sync sync, uint32_t workers, uint32_t threads, u
         .host = pthread_self(), .pause_every = pause_every, .stall_at = memory > 0 ? STALL_AT : 0};
     const struct cw_config config = {.sync = sync,
                                      .worker_count = workers,
-                                     .thread_count = threads,
+                                     .tuning.thread_count = threads,
                                      .least_delay_ps = delays,
                                      .end_ps = CW_TIME_MAX,
                                      .record = hear,

@@ -444,7 +444,7 @@ static void the_trace_hash_can_be_left_out(void **state)
 {
     (void)state;
     const struct cw_config config = {
-        .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX, .hash_off = true};
+        .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX, .tuning.hash_off = true};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &obedient, &error);
     assert_non_null(sim);

@@ -92,7 +92,7 @@ static struct cw_sim *create_owned(const struct ring *ring, enum cw_sync sync, u
     const struct cw_config config = {.sync = sync,
                                      .worker_count = workers,
                                      .lp_worker = lp_worker,
-                                     .thread_count = workers,
+                                     .tuning.thread_count = workers,
                                      .end_ps = end_ps};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
@@ -278,8 +278,10 @@ static void a_traced_simulation_has_no_snapshot(void **state)
                                    .state_bytes = counter_bytes,
                                    .init = counter_init,
                                    .handle = count};
-    const struct cw_config config = {
-        .sync = CW_SEQUENTIAL, .worker_count = 1, .end_ps = CW_TIME_MAX, .trace = note_nothing};
+    const struct cw_config config = {.sync = CW_SEQUENTIAL,
+                                     .worker_count = 1,
+                                     .end_ps = CW_TIME_MAX,
+                                     .tuning.trace = note_nothing};
     struct cw_error error;
     struct cw_sim *const traced = cw_sim_create(&config, &model, &error);
     assert_null(cw_snapshot_take(traced, &error));

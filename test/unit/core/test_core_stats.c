@@ -260,8 +260,8 @@ static void every_round_is_told_in_order(void **state)
     static const enum cw_sync modes[] = {CW_SEQUENTIAL, CW_OPTIMISTIC, CW_ADAPTIVE, CW_STRESS};
     struct rows rows = {.thread = pthread_self()};
     struct phold_options options = small();
-    options.engine.each_round = keep_row;
-    options.engine.progress_arg = &rows;
+    options.engine.tuning.each_round = keep_row;
+    options.engine.tuning.progress_arg = &rows;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         const uint32_t n = modes[i] == CW_SEQUENTIAL ? 1 : WORKERS;
         rows.count = 0;

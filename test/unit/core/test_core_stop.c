@@ -150,9 +150,9 @@ static void a_run_with_a_trace_tells_of_its_progress_and_ends_when_asked(void **
                                      .end_ps = CW_TIME_MAX,
                                      .stop = stop_at,
                                      .stop_arg = &asked,
-                                     .progress = count_progress,
-                                     .progress_arg = &told,
-                                     .trace = ignore_trace};
+                                     .tuning.progress = count_progress,
+                                     .tuning.progress_arg = &told,
+                                     .tuning.trace = ignore_trace};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &endless, &error);
     assert_non_null(sim);

@@ -85,7 +85,7 @@ static void phold_is_undone_at_the_rate_asked_for_and_ends_the_same(void **state
         const struct cw_stats expected = run_phold(&options, CW_SEQUENTIAL, 1);
         for (size_t i = 0; i < PERCENTS; i++)
             for (uint32_t threads = 1; threads <= 2; threads++) {
-                options.engine.stress_rate_p32 = percents[i] * P32_ONE / 100;
+                options.engine.tuning.stress_rate_p32 = percents[i] * P32_ONE / 100;
                 const struct cw_stats got = run_phold(&options, CW_STRESS, threads);
                 assert_true(got.trace_hash == expected.trace_hash);
                 assert_int_equal(got.events_committed, expected.events_committed);
@@ -152,8 +152,8 @@ static struct cw_config stress(uint32_t workers, unsigned percent)
     return (struct cw_config){.sync = CW_STRESS,
                               .worker_count = workers,
                               .end_ps = CW_TIME_MAX,
-                              .stress_seed = 1,
-                              .stress_rate_p32 = percent * P32_ONE / 100};
+                              .tuning.stress_seed = 1,
+                              .tuning.stress_rate_p32 = percent * P32_ONE / 100};
 }
 
 enum { CHAIN_EVENTS = 200 };
@@ -198,8 +198,8 @@ static void the_first_event_is_undone_at_any_rate(void **state)
     for (uint32_t workers = 1; workers <= 3; workers++)
         for (int window_ps = 0; window_ps <= 1; window_ps++) {
             struct small_run run = {.config = stress(workers, 0), .handle = handle_once, .lps = 1};
-            run.config.stress_rate_p32 = 1;
-            run.config.window_ps = window_ps;
+            run.config.tuning.stress_rate_p32 = 1;
+            run.config.tuning.window_ps = window_ps;
             run_small(&run);
             assert_int_equal(run.exit_code, CW_OK);
             assert_int_equal(run.stats.rollbacks_injected, 1);
@@ -211,7 +211,7 @@ static void a_window_lets_some_safe_events_go_without_undo(void **state)
 {
     (void)state;
     struct small_run run = {.config = stress(1, 10), .handle = handle_chain, .lps = 4};
-    run.config.window_ps = 1000;
+    run.config.tuning.window_ps = 1000;
     run_small(&run);
     assert_int_equal(run.exit_code, CW_OK);
     assert_int_equal(run.stats.events_committed, 4 * CHAIN_EVENTS);
@@ -254,7 +254,7 @@ static void a_change_that_was_not_asked_for_is_found(void **state)
     (void)state;
     for (int window_ps = 0; window_ps <= 1000; window_ps += 1000) {
         struct small_run run = {.config = stress(1, 50), .handle = change_unasked, .lps = 1};
-        run.config.window_ps = window_ps;
+        run.config.tuning.window_ps = window_ps;
         run_small(&run);
         assert_int_equal(run.exit_code, CW_BUG);
         assert_string_equal(run.error.text,

@@ -78,14 +78,14 @@ static struct watch run_at(uint64_t percent)
     struct watch watch = {.percent = percent};
     const struct cw_config config = {.sync = CW_STRESS,
                                      .worker_count = WORKERS,
-                                     .thread_count = 1,
+                                     .tuning.thread_count = 1,
                                      .lp_worker = owners,
                                      .end_ps = CW_TIME_MAX,
-                                     .window_ps = 200, /* so that there are many rounds */
-                                     .lazy_cancellation = true,
+                                     .tuning.window_ps = 200, /* so that there are many rounds */
+                                     .tuning.lazy_cancellation = true,
                                      .memory_bytes_max = UINT64_C(1) << 30,
-                                     .each_round = look,
-                                     .progress_arg = &watch};
+                                     .tuning.each_round = look,
+                                     .tuning.progress_arg = &watch};
     const struct cw_model model = {.name = "watermarks",
                                    .lp_count = LPS,
                                    .state_bytes = state_bytes,

@@ -148,12 +148,12 @@ static struct cw_sim *create(enum cw_sync sync, uint32_t threads, struct trail *
                                    .handle = count_down};
     const struct cw_config config = {.sync = sync,
                                      .worker_count = trail->workers,
-                                     .thread_count = threads,
+                                     .tuning.thread_count = threads,
                                      .least_delay_ps = least_ps,
                                      .end_ps = CW_TIME_MAX,
-                                     .worker_record = note_record,
-                                     .worker_look = look,
-                                     .worker_arg = trail};
+                                     .tuning.worker_record = note_record,
+                                     .tuning.worker_look = look,
+                                     .tuning.worker_arg = trail};
     struct cw_error error;
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);

@@ -359,8 +359,8 @@ static void the_failure_that_stands_is_the_same_in_every_mode(void **state)
         m->engine.sync = sync;
         m->engine.worker_count = 3;
         m->cube_worker = cube_worker;
-        m->engine.stress_seed = 1;
-        m->engine.stress_rate_p32 = 1ull << 29;
+        m->engine.tuning.stress_seed = 1;
+        m->engine.tuning.stress_rate_p32 = 1ull << 29;
         machine_start(m);
         EXPECT_FAILURE(m,
                        "IpcqInvalidDirection: PE 0.0.0, kernel script: send in direction N, which "
@@ -379,7 +379,7 @@ static void a_deadlock_is_found_in_every_mode(void **state)
         m->engine.sync = sync;
         m->engine.worker_count = 2;
         m->cube_worker = cube_worker;
-        m->engine.stress_rate_p32 = 1ull << 29;
+        m->engine.tuning.stress_rate_p32 = 1ull << 29;
         machine_start(m);
         const struct part parts[] = {
             {0, receive_from_west}, {8, receive_from_west}, {16, receive_from_west}};

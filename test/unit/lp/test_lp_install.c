@@ -56,8 +56,8 @@ static uint16_t directions_by_hand(uint32_t pe, bool all_pes)
  * the writes of an install. The numbers of the acknowledgement are no part of that. */
 static void install_and_compare(struct machine *m, struct arrivals *arrivals)
 {
-    m->engine.trace = note_arrival;
-    m->engine.trace_arg = arrivals;
+    m->engine.tuning.trace = note_arrival;
+    m->engine.tuning.trace_arg = arrivals;
     assert_true(machine_build(m));
     const struct lp_model *model = lp_system_model(m->system);
     const bool all_pes = !m->pe0_alone;

@@ -115,7 +115,7 @@ static void check_semaphore(uint32_t sender, uint32_t other, enum cw_sync sync)
     struct machine *m = machine_with_puts(1, 2);
     m->engine.sync = sync;
     m->engine.worker_count = sync == CW_SEQUENTIAL ? 1 : 2;
-    m->engine.stress_rate_p32 = 1ull << 28;
+    m->engine.tuning.stress_rate_p32 = 1ull << 28;
     m->cube_worker = cube_worker;
     machine_start(m);
     RUN(m, {1, wait_all}, {sender, notify}, {other, go});

@@ -581,14 +581,14 @@ static struct machine *elsewhere(uint64_t seed, enum cw_sync sync, uint32_t *cub
     struct cw_rng rng = cw_rng_seeded(seed, 1 + (uint64_t)sync);
     m->engine.sync = sync;
     m->engine.worker_count = 1 + cw_rng_below(&rng, 8);
-    m->engine.lazy_cancellation = cw_rng_below(&rng, 2);
+    m->engine.tuning.lazy_cancellation = cw_rng_below(&rng, 2);
     for (uint32_t cube = 0; cube < m->hw.sip_count * hw_cubes(&m->hw); cube++)
         cube_worker[cube] = cw_rng_below(&rng, m->engine.worker_count);
     m->cube_worker = cube_worker;
-    m->engine.window_ps = cw_rng_below(&rng, 2) ? 0 : 1 + cw_rng_below(&rng, 100000);
+    m->engine.tuning.window_ps = cw_rng_below(&rng, 2) ? 0 : 1 + cw_rng_below(&rng, 100000);
     if (sync == CW_STRESS) {
-        m->engine.stress_seed = seed;
-        m->engine.stress_rate_p32 = 1ull << (26 + cw_rng_below(&rng, 5)); /* 1/64 to 1/4 */
+        m->engine.tuning.stress_seed = seed;
+        m->engine.tuning.stress_rate_p32 = 1ull << (26 + cw_rng_below(&rng, 5)); /* 1/64 to 1/4 */
     }
     return m;
 }

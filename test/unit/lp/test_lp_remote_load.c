@@ -294,8 +294,8 @@ static void check_values(enum cw_sync sync, uint32_t workers)
     m->engine.sync = sync;
     m->engine.worker_count = workers;
     m->cube_worker = cube_worker;
-    m->engine.stress_seed = workers;
-    m->engine.stress_rate_p32 = 1ull << 30;
+    m->engine.tuning.stress_seed = workers;
+    m->engine.tuning.stress_rate_p32 = 1ull << 30;
     m->with_data = true;
     machine_start(m);
     for (uint32_t pe = 0; pe < 32; pe++)
