@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/report/chart.h"
-#include "bench/report/chart_bars.h"
 #include "bench/report/page_data.h"
 #include "bench/report/page_machine.h"
 #include "bench/report/page_tables.h"
@@ -34,43 +32,21 @@ static void put_file(FILE *out, const char *name)
 
 static bool has_curves(const struct survey *survey)
 {
-    return survey->x >= 0 && survey->row_count > 1 && chart_has(survey, FIGURE_TIME);
+    return survey->x >= 0 && survey->row_count > 1 && survey_has(survey, FIGURE_TIME);
 }
 
 static void write_curves(FILE *out, struct survey *survey)
 {
-    static const enum survey_figure figures[] = {FIGURE_TIME, FIGURE_ALGBW, FIGURE_BUSBW};
-    fputs("<div id=\"curves-view\"></div><div class=\"static\">", out);
-    const bool is_curve = survey->axes[survey->x].varies;
-    if (is_curve)
-        chart_legend(out, survey);
-    fputs(is_curve ? "<div class=\"charts\">" : "<div>", out);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        if (chart_has(survey, figures[i]))
-            (is_curve ? chart_curves : chart_ranking)(out, survey, figures[i]);
-    fputs("</div></div>\n", out);
-}
-
-static bool has_phases(const struct survey *survey)
-{
-    for (size_t i = 0; i < survey->row_count; i++)
-        if (survey->rows[i].phase_count > 0 || survey->rows[i].explain != NULL)
-            return true;
-    return false;
-}
-
-static void write_phases(FILE *out, struct survey *survey)
-{
-    fputs("<div id=\"phases-view\"></div><div class=\"static\">", out);
-    chart_explained(out, survey);
-    chart_phases(out, survey);
-    fputs("</div>\n", out);
+    (void)survey;
+    fputs("<div id=\"curves-view\"></div><p class=\"static note\">The page's script draws the "
+          "curves; their figures are in the tables below.</p>\n",
+          out);
 }
 
 static const struct page_section sections[] = {
     {"curves", "Time and bandwidth", has_curves, write_curves},
     {"compare", "Any two axes", page_has_matrix, page_write_matrix},
-    {"phases", "Where time goes", has_phases, write_phases},
+    {"phases", "Where time goes", page_has_phases, page_write_phases},
     {"machine", "The machine", page_has_machine, page_write_machine},
     {"slowest", "Slowest", page_has_slowest, page_write_slowest},
     {"failures", "Failures", page_has_failures, page_write_failures},

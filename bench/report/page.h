@@ -1,10 +1,10 @@
 /*
  * page.h: a survey as one HTML file that loads nothing: style, script, library and data are in it.
  *
- * Each section is complete without scripts (tables, and charts as SVG). The script (page/page.js)
- * reads the data from the element "cw-data" and puts charts that answer in place of the SVG charts.
- * The page's content security policy admits this script by its hash and nothing else, so that
- * no text from a file can ever run.
+ * Without scripts it shows tables and the machine. The script (page/page.js) reads the data from
+ * the element "cw-data", draws all charts, and replaces static tables by ones to sort and search.
+ * The page's content security policy admits this script by its hash and nothing else, so that no
+ * text from a file can ever run.
  */
 #ifndef BENCH_PAGE_H
 #define BENCH_PAGE_H

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/report/chart.h"
 #include "bench/survey/say.h"
 
 enum { LOG_ROWS = 2000 }; /* rounds that a page shows; of more, every so many-th */
@@ -33,16 +32,17 @@ static void data_axes(FILE *out, const struct survey *survey)
         fputc(',', out);
         put_key(out, "unit", say_axis_unit(axis));
         fprintf(out,
-                ",\"kind\":%d,\"numeric\":%s,\"bytes\":%s,\"varies\":%s,\"series\":%s,\"values\":[",
+                ",\"kind\":%d,\"numeric\":%s,\"bytes\":%s,\"varies\":%s,\"series\":%s,\"texts\":[",
                 (int)axis->kind, truth(axis->is_numeric), truth(axis->is_bytes),
                 truth(axis->varies), truth(axis->is_series));
         for (uint32_t v = 0; v < axis->count; v++) {
+            char text[SAY_BYTES];
             fputs(comma(v), out);
-            if (axis->is_numeric) /* exact, as a size may have more digits than a figure needs */
-                fprintf(out, "%.17g", axis->values[v].number);
-            else
-                say_json(out, axis->values[v].text);
+            say_json(out, say_value(axis, &axis->values[v], text));
         }
+        fputs("],\"numbers\":[", out);
+        for (uint32_t v = 0; v < axis->count && axis->is_numeric; v++) /* exact: sizes are long */
+            fprintf(out, "%s%.17g", comma(v), axis->values[v].number);
         fputs("]}", out);
     }
     fputs("],\n", out);
@@ -54,7 +54,7 @@ static size_t data_figures(FILE *out, const struct survey *survey, int kept[SURV
     size_t count = 0;
     fputs("\"figures\":[", out);
     for (int f = 0; f < SURVEY_FIGURES; f++) {
-        if (!chart_has(survey, (enum survey_figure)f))
+        if (!survey_has(survey, (enum survey_figure)f))
             continue;
         const struct survey_figure_row *const figure = &survey_figures[f];
         fprintf(out, "%s{\"key\":\"%s\",\"label\":\"%s\",\"unit\":\"%s\",\"better\":%d}",

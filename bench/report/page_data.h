@@ -3,7 +3,8 @@
  * indices, so that thousands of rows stay small:
  *
  *   {"title", "x": axis,
- *    "axes": [{"name", "label", "kind", "numeric", "bytes", "varies", "series", "values": [..]}],
+ *    "axes": [{"name", "label", "unit", "kind", "numeric", "bytes", "varies", "series",
+ *              "texts": [values as people read them, ..], "numbers": [where it is numeric, ..]}],
  *    "figures": [{"key", "label", "unit", "better"}],
  *    "points": [{"label", "source", "state", "message"}],
  *    "rows": {"point": [..], "axis": [[value of axis 0 of each row, -1: none], ..],

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/report/chart.h"
 #include "bench/survey/say.h"
 #include "bench/survey/survey_log.h"
 #include "bench/survey/words.h"
+#include "collectives/config/input/json_file.h"
 
 enum { HEAT_STEPS = 9 };
 
@@ -51,7 +51,7 @@ void page_write_tiles(FILE *out, struct survey *survey)
         return;
     fputs("<div class=\"tiles\">", out);
     if (survey->point_count > 1)
-        put_tile(out, say_count((double)survey->point_count, text), "points");
+        put_tile(out, say_number((double)survey->point_count, text), "points");
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
         const double value = page_extreme(survey, tiles[i].figure, tiles[i].sign);
         if (!isnan(value))
@@ -60,7 +60,7 @@ void page_write_tiles(FILE *out, struct survey *survey)
     for (size_t i = 0; i < survey->point_count; i++)
         failed += survey->points[i].state != STATE_DONE;
     if (failed > 0 || survey->point_count > 1)
-        put_tile(out, say_count((double)failed, text), "points not done");
+        put_tile(out, say_number((double)failed, text), "points not done");
     fputs("</div>\n", out);
 }
 
@@ -68,7 +68,7 @@ void page_write_tiles(FILE *out, struct survey *survey)
 
 bool page_has_matrix(const struct survey *survey)
 {
-    return survey->x >= 0 && survey->axes[survey->x].count > 0 && chart_has(survey, FIGURE_TIME) &&
+    return survey->x >= 0 && survey->axes[survey->x].count > 0 && survey_has(survey, FIGURE_TIME) &&
            survey->row_count > 1;
 }
 
@@ -94,7 +94,7 @@ static void put_matrix_row(FILE *out, const struct survey *survey, size_t s, dou
         const bool is_shaded = least > 0 && most > least; /* a file may have negative times */
         const double share = is_shaded ? log(time / least) / log(most / least) : 0.0;
         fprintf(out, "<td class=\"n h%d\">%s</td>", (int)(share * (HEAT_STEPS - 1) + 0.5),
-                say_time(time, text));
+                say_number(time, text));
     }
     fputs("</tr>\n", out);
 }
@@ -107,7 +107,7 @@ void page_write_matrix(FILE *out, struct survey *survey)
     const size_t count = survey->series_count < PAGE_MATRIX ? survey->series_count : PAGE_MATRIX;
     char text[SAY_BYTES];
     fputs("<div id=\"compare-view\"></div><div class=\"static scroll\"><table class=\"heat\">"
-          "<caption>Time of a call, by ",
+          "<caption>Time of a call in µs, by ",
           out);
     say_html(out, say_axis(axis));
     fputs("; darker is longer</caption><thead><tr><th></th>", out);
@@ -123,6 +123,159 @@ void page_write_matrix(FILE *out, struct survey *survey)
     if (count < survey->series_count)
         fprintf(out, "<p class=\"note\">%zu more series are in --csv.</p>",
                 survey->series_count - count);
+    fputs("</div>\n", out);
+}
+
+/* ---- where time goes ------------------------------------------------------------------------- */
+
+/* A part of a row's time. */
+struct part {
+    const char *name;
+    double us;
+};
+enum { PARTS = 64 };
+typedef size_t (*part_reader)(const struct survey_row *row, struct part parts[PARTS]);
+
+static size_t parts_of_phases(const struct survey_row *row, struct part parts[PARTS])
+{
+    size_t count = 0;
+    for (; count < row->phase_count && count < PARTS; count++)
+        parts[count] = (struct part){row->phases[count].name, row->phases[count].mean_us};
+    return count;
+}
+
+/* The time of the kernel that ended last, by use. */
+static size_t parts_of_kernel(const struct survey_row *row, struct part parts[PARTS])
+{
+    const json_t *const shares =
+        json_object_get(json_object_get(row->explain, "slowest"), "shares_ns");
+    const char *key;
+    json_t *value;
+    size_t count = 0;
+    json_object_foreach((json_t *)(uintptr_t)shares, key,
+                        value) if (count < PARTS && json_file_figure(value) > 0) parts[count++] =
+        (struct part){key, json_file_figure(value) / 1e3};
+    return count;
+}
+
+/* The critical path by part, the longest first. */
+static size_t parts_of_path(const struct survey_row *row, struct part parts[PARTS])
+{
+    const json_t *const list = json_object_get(json_object_get(row->explain, "path"), "parts");
+    size_t count = 0, i;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        const char *const name = json_string_value(json_object_get(item, "part"));
+        if (name != NULL && count < PARTS)
+            parts[count++] =
+                (struct part){name, json_file_figure(json_object_get(item, "time_ns")) / 1e3};
+    }
+    return count;
+}
+
+/* The parts of a series' last row that has any, the one of the largest size. NULL: none has. */
+static const struct survey_row *parts_of_series(const struct survey *survey, size_t s,
+                                                part_reader read, struct part parts[PARTS],
+                                                size_t *count)
+{
+    for (size_t i = survey->series[s].count; i-- > 0;) {
+        const struct survey_row *const row = &survey->rows[survey->series[s].rows[i]];
+        *count = read(row, parts);
+        if (*count > 0)
+            return row;
+    }
+    return NULL;
+}
+
+static size_t part_find(const struct part *parts, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(parts[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* The names of the parts of all series shown, in the order in which they come. */
+static size_t part_names(const struct survey *survey, size_t shown, part_reader read,
+                         struct part names[PARTS])
+{
+    struct part parts[PARTS];
+    size_t count = 0, own;
+    for (size_t s = 0; s < shown; s++) {
+        if (parts_of_series(survey, s, read, parts, &own) == NULL)
+            continue;
+        for (size_t i = 0; i < own && count < PARTS; i++)
+            if (part_find(names, count, parts[i].name) == count)
+                names[count++] = parts[i];
+    }
+    return count;
+}
+
+static void put_parts_head(FILE *out, const char *title, const struct part *names, size_t count)
+{
+    fprintf(out, "<table><caption>%s, in µs</caption><thead><tr><th></th>", title);
+    for (size_t i = 0; i < count; i++) {
+        fputs("<th scope=\"col\" class=\"n\">", out);
+        say_html(out, names[i].name);
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead><tbody>\n", out);
+}
+
+static void put_parts_row(FILE *out, const struct survey *survey, const struct survey_row *row,
+                          const struct part *parts, size_t own, const struct part *names,
+                          size_t count)
+{
+    char text[SAY_BYTES];
+    const char *const series = survey->series[row->series].name;
+    fputs("<tr><th scope=\"row\">", out);
+    say_html(out, series);
+    if (survey->x >= 0) {
+        const struct survey_axis *const axis = &survey->axes[survey->x];
+        fputs(series[0] != '\0' ? ", " : "", out);
+        say_html(out, say_value(axis, survey_value_of(survey, row->axis, (size_t)survey->x), text));
+    }
+    fputs("</th>", out);
+    for (size_t i = 0; i < count; i++) {
+        const size_t part = part_find(parts, own, names[i].name);
+        fprintf(out, "<td class=\"n\">%s</td>", part < own ? say_number(parts[part].us, text) : "");
+    }
+    fputs("</tr>\n", out);
+}
+
+static void put_parts(FILE *out, const struct survey *survey, const char *title, part_reader read)
+{
+    struct part names[PARTS], parts[PARTS];
+    const size_t shown = survey->series_count < PAGE_MATRIX ? survey->series_count : PAGE_MATRIX;
+    const size_t count = part_names(survey, shown, read, names);
+    size_t own;
+    if (count == 0)
+        return;
+    put_parts_head(out, title, names, count);
+    for (size_t s = 0; s < shown; s++) {
+        const struct survey_row *const row = parts_of_series(survey, s, read, parts, &own);
+        if (row != NULL)
+            put_parts_row(out, survey, row, parts, own, names, count);
+    }
+    fputs("</tbody></table>\n", out);
+}
+
+bool page_has_phases(const struct survey *survey)
+{
+    for (size_t i = 0; i < survey->row_count; i++)
+        if (survey->rows[i].phase_count > 0 || survey->rows[i].explain != NULL)
+            return true;
+    return false;
+}
+
+void page_write_phases(FILE *out, struct survey *survey)
+{
+    fputs("<div id=\"phases-view\"></div><div class=\"static scroll\">", out);
+    put_parts(out, survey, "The kernel that ended last: its time by use", parts_of_kernel);
+    put_parts(out, survey, "The critical path by part", parts_of_path);
+    put_parts(out, survey, "Phases of a call's last iteration, mean over the ranks",
+              parts_of_phases);
     fputs("</div>\n", out);
 }
 
@@ -149,7 +302,7 @@ static void put_rows_head(FILE *out, const struct survey *survey)
             fputs("</th>", out);
         }
     for (size_t f = 0; f < ROW_FIGURES; f++)
-        if (chart_has(survey, row_figures[f]))
+        if (survey_has(survey, row_figures[f]))
             fprintf(out, "<th scope=\"col\" class=\"n\">%s<small>%s</small></th>",
                     survey_figures[row_figures[f]].label, survey_figures[row_figures[f]].unit);
     fputs("</tr></thead>", out);
@@ -167,7 +320,7 @@ static void put_row(FILE *out, const struct survey *survey, const struct survey_
             fputs("</td>", out);
         }
     for (size_t f = 0; f < ROW_FIGURES; f++) {
-        if (!chart_has(survey, row_figures[f]))
+        if (!survey_has(survey, row_figures[f]))
             continue;
         figures++;
         if (row->not_run == NULL)
@@ -209,7 +362,7 @@ void page_write_slowest(FILE *out, struct survey *survey)
     size_t rows[PAGE_SLOWEST];
     const size_t count = words_slowest(survey, rows, PAGE_SLOWEST);
     fprintf(out, "<p>%s</p><div class=\"scroll\"><table>",
-            chart_has(survey, FIGURE_EFFICIENCY)
+            survey_has(survey, FIGURE_EFFICIENCY)
                 ? "Lowest efficiency (lower bound / time) first: the furthest from their bounds."
                 : "Longest time first.");
     put_rows_head(out, survey);
@@ -283,10 +436,9 @@ bool page_has_engine(const struct survey *survey) { return survey->log_count > 0
 void page_write_engine(FILE *out, struct survey *survey)
 {
     char text[SAY_BYTES];
-    fputs("<div id=\"engine-view\"></div><div class=\"static\">", out);
-    chart_logs(out, survey);
-    fputs("</div><table class=\"small\"><thead><tr><th "
-          "scope=\"col\">engine log</th><th class=\"n\">rounds</th><th class=\"n\">wall time</th>"
+    fputs("<div id=\"engine-view\"></div><table class=\"small\"><thead><tr><th "
+          "scope=\"col\">engine log</th><th class=\"n\">rounds</th><th class=\"n\">wall "
+          "time<small>s</small></th>"
           "<th class=\"n\">events</th><th class=\"n\">committed / handled</th>"
           "<th class=\"n\">peak memory<small>MiB</small></th></tr></thead><tbody>\n",
           out);
@@ -300,8 +452,8 @@ void page_write_engine(FILE *out, struct survey *survey)
         fputs("<tr><th scope=\"row\">", out);
         say_html(out, log->source);
         fprintf(out, "</th><td class=\"n\">%zu</td>", log->count);
-        fprintf(out, "<td class=\"n\">%s</td>", say_time(last ? last[LOG_WALL] * 1e6 : NAN, text));
-        fprintf(out, "<td class=\"n\">%s</td>", say_count(last ? last[LOG_COMMITTED] : NAN, text));
+        fprintf(out, "<td class=\"n\">%s</td>", say_number(last ? last[LOG_WALL] : NAN, text));
+        fprintf(out, "<td class=\"n\">%s</td>", say_number(last ? last[LOG_COMMITTED] : NAN, text));
         fprintf(out, "<td class=\"n\">%s %%</td>",
                 say_number(last ? 100 * last[LOG_COMMITTED] / last[LOG_PROCESSED] : NAN, text));
         fprintf(out, "<td class=\"n\">%s</td></tr>\n", say_number(memory / 1048576, text));
@@ -317,9 +469,7 @@ void page_write_history(FILE *out, struct survey *survey)
     bool has_changes = false;
     for (size_t i = 0; i < survey->case_count; i++)
         has_changes |= survey_last_change(&survey->cases[i], NULL) != NULL;
-    fputs("<div id=\"history-view\"></div><div class=\"static\">", out);
-    chart_history(out, survey);
-    fputs("</div>", out);
+    fputs("<div id=\"history-view\"></div>", out);
     if (has_changes)
         fputs("<p class=\"note\">A hollow mark: the simulated results (events, times, hashes) are "
               "others than in the run before.</p>",
@@ -341,8 +491,8 @@ void page_write_history(FILE *out, struct survey *survey)
         fputs("</th><td>", out);
         say_html(out, one->host);
         fprintf(out, "</td><td class=\"n\">%zu</td>", one->count);
-        fprintf(out, "<td class=\"n\">%s</td>", say_count(first, text));
-        fprintf(out, "<td class=\"n\">%s</td>", say_count(last, text));
+        fprintf(out, "<td class=\"n\">%s</td>", say_number(first, text));
+        fprintf(out, "<td class=\"n\">%s</td>", say_number(last, text));
         fprintf(out, "<td class=\"n\">%.3f</td><td>", last / first);
         const struct survey_measure *const change = survey_last_change(one, NULL);
         if (change != NULL) {

@@ -22,6 +22,9 @@ void page_write_tiles(FILE *out, struct survey *survey);
 
 bool page_has_matrix(const struct survey *survey);
 void page_write_matrix(FILE *out, struct survey *survey);
+/* Phases of calls, and where explained calls spend their time. */
+bool page_has_phases(const struct survey *survey);
+void page_write_phases(FILE *out, struct survey *survey);
 bool page_has_slowest(const struct survey *survey);
 void page_write_slowest(FILE *out, struct survey *survey);
 bool page_has_failures(const struct survey *survey);

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 
 #include "bench/output/atomic_file.h"
-#include "bench/report/chart.h"
 #include "bench/survey/say.h"
 #include "core/os/output_path.h"
 
@@ -27,6 +26,7 @@ enum {
     PLOT_WIDTH = 900, /* pixels, as the heights of the plot and of a line of the key */
     PLOT_HEIGHT = 540,
     PLOT_NAME_HEIGHT = 22,
+    TICK_WIDTH = 60,
     LABEL_BYTES = 1024,
     NOT_FOUND = 127
 };
@@ -83,14 +83,12 @@ static void plot_data(FILE *out, const struct survey *survey, const struct plot 
     }
 }
 
-/* Sizes as powers of 2, with their units. */
+/* Ticks of a logarithmic axis are those of its values whose labels have room. */
 static void plot_x(FILE *out, const struct survey *survey)
 {
     const struct survey_axis *const axis = &survey->axes[survey->x];
     const double least = axis->values[0].number, most = axis->values[axis->count - 1].number;
-    struct chart_scale scale = {
-        .least = least, .most = most, .is_log = least > 0 && most >= 8 * least, .to = PLOT_WIDTH};
-    double ticks[CHART_TICKS];
+    const double room = TICK_WIDTH * log(most / least) / PLOT_WIDTH;
     const char *const unit = say_axis_unit(axis);
     char text[SAY_BYTES], label[LABEL_BYTES];
     fputs("set xlabel ", out);
@@ -98,20 +96,20 @@ static void plot_x(FILE *out, const struct survey *survey)
              unit[0] != '\0' ? ")" : "");
     put_quoted(out, label);
     fputc('\n', out);
-    if (!scale.is_log)
+    if (least <= 0 || most < 8 * least)
         return;
-    bool of_values = axis->count <= CHART_TICKS;
-    for (uint32_t i = 0; i < axis->count && of_values; i++)
-        ticks[i] = axis->values[i].number;
-    of_values = of_values && chart_fits(&scale, ticks, axis->count);
-    const size_t count = of_values ? axis->count : chart_ticks(&scale, axis->is_bytes, ticks);
     /* a little wider than the data, so that rounding does not lose the last tick */
     fprintf(out, "set logscale x 2\nset xrange [%.12g:%.12g]\nset xtics (", 0.98 * least,
             1.02 * most);
-    for (size_t i = 0; i < count; i++) {
+    double last = 0;
+    for (uint32_t i = 0; i < axis->count; i++) {
+        const double tick = axis->values[i].number;
+        if (i > 0 && log(tick / last) < room)
+            continue;
         fputs(i == 0 ? "" : ", ", out);
-        put_quoted(out, axis->is_bytes ? say_size(ticks[i], text) : say_number(ticks[i], text));
-        fprintf(out, " %.12g", ticks[i]);
+        put_quoted(out, say_value(axis, &axis->values[i], text));
+        fprintf(out, " %.12g", tick);
+        last = tick;
     }
     fputs(")\n", out);
 }
@@ -132,8 +130,8 @@ static void plot_styles(FILE *out)
 
 static void plot_lines(FILE *out, const struct survey *survey, const struct plot *plot)
 {
-    const bool has_bound = plot->figure == FIGURE_TIME && chart_has(survey, FIGURE_BOUND);
-    const bool has_measured = plot->figure == FIGURE_TIME && chart_has(survey, FIGURE_MEASURED);
+    const bool has_bound = plot->figure == FIGURE_TIME && survey_has(survey, FIGURE_BOUND);
+    const bool has_measured = plot->figure == FIGURE_TIME && survey_has(survey, FIGURE_MEASURED);
     const char *before = "plot ";
     size_t block = 0;
     for (size_t s = 0; s < survey->series_count && s < PLOT_SERIES; s++) {
@@ -294,7 +292,7 @@ int plots_write(const char *folder, const struct survey *survey, struct cw_error
         return cw_error_set(error, CW_NO_RESOURCE, "cannot make the folder %.300s: %s", folder,
                             strerror(errno));
     for (size_t i = 0; i < sizeof plots / sizeof *plots && code == CW_OK; i++)
-        if (survey->x >= 0 && chart_has(survey, plots[i].figure)) {
+        if (survey->x >= 0 && survey_has(survey, plots[i].figure)) {
             code = plot_one(folder, survey, &plots[i], error);
             count++;
         }

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/report/chart.h"
 #include "bench/survey/say.h"
 #include "bench/survey/words.h"
 
@@ -32,7 +31,7 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
     (void)error;
     bool has[SURVEY_FIGURES];
     for (int f = 0; f < SURVEY_FIGURES; f++)
-        has[f] = chart_has(survey, (enum survey_figure)f);
+        has[f] = survey_has(survey, (enum survey_figure)f);
     fputs("point,state,file", out);
     for (size_t a = 0; a < survey->axis_count; a++) {
         fputc(',', out);
@@ -163,7 +162,7 @@ int sheet_markdown(FILE *out, struct survey *survey, struct cw_error *error)
         fputs("\n## Results\n\n", out);
         bool has[SHEET_FIGURES];
         for (size_t f = 0; f < SHEET_FIGURES; f++)
-            has[f] = chart_has(survey, sheet_figures[f]);
+            has[f] = survey_has(survey, sheet_figures[f]);
         markdown_head(out, survey, has);
         for (size_t i = 0; i < survey->row_count; i++)
             markdown_row(out, survey, &survey->rows[i], has);

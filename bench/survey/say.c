@@ -11,6 +11,7 @@
 #include "collectives/config/input/text.h"
 
 static const double KIB = 1024.0;
+enum { DECIMALS = 20 }; /* at most */
 
 /* Puts commas between thousands of the whole part. */
 static const char *say_grouped(const char *plain, char text[SAY_BYTES])
@@ -35,12 +36,8 @@ const char *say_number(double number, char text[SAY_BYTES])
         snprintf(text, SAY_BYTES, "–");
         return text;
     }
-    if (size != 0 && (size < 1e-3 || size >= 1e12)) {
-        snprintf(text, SAY_BYTES, "%.3g", number);
-        return text;
-    }
     const int decimals = size >= 1000 || size == 0 ? 0 : 3 - (int)floor(log10(size));
-    snprintf(plain, sizeof plain, "%.*f", decimals > 6 ? 6 : decimals < 0 ? 0 : decimals, number);
+    snprintf(plain, sizeof plain, "%.*f", decimals > DECIMALS ? DECIMALS : decimals, number);
     if (strchr(plain, '.') != NULL) { /* no zeros that say nothing */
         char *end = plain + strlen(plain);
         while (end[-1] == '0')
@@ -48,15 +45,6 @@ const char *say_number(double number, char text[SAY_BYTES])
         if (end[-1] == '.')
             end[-1] = '\0';
     }
-    return say_grouped(plain, text);
-}
-
-const char *say_count(double number, char text[SAY_BYTES])
-{
-    char plain[SAY_BYTES];
-    if (isnan(number))
-        return say_number(number, text);
-    snprintf(plain, sizeof plain, "%.0f", number);
     return say_grouped(plain, text);
 }
 
@@ -93,7 +81,7 @@ const char *say_size(double bytes, char text[SAY_BYTES])
     if (in_unit < 1e5)
         snprintf(number, sizeof number, "%.10g", in_unit);
     else
-        say_count(in_unit, number);
+        say_number(in_unit, number);
     snprintf(text, SAY_BYTES, "%.30s %s", number, units[unit]);
     return text;
 }
@@ -106,8 +94,6 @@ const char *say_figure(enum survey_figure figure, double number, char text[SAY_B
         return say_number(number, text);
     if (strcmp(unit, "µs") == 0)
         return say_time(number, text);
-    if (figure == FIGURE_EVENTS)
-        return say_count(number, text);
     say_number(number, plain);
     snprintf(text, SAY_BYTES, "%.30s%s%s", plain, unit[0] == '\0' ? "" : " ", unit);
     return text;

@@ -11,11 +11,12 @@
 
 enum { SAY_BYTES = 48 };
 
-/* Four significant digits, thousands with commas: "1.586", "105.6", "4,500"; "–": NAN. */
+/* Four significant digits and the whole part in full, thousands with commas: "1.586", "105.6",
+ * "1,234,567"; "–": NAN. page.js has the browser format the numbers that it computes in the same
+ * way, which a test compares. */
 const char *say_number(double number, char text[SAY_BYTES]);
-const char *say_count(double number, char text[SAY_BYTES]); /* whole: "12,345" */
-const char *say_time(double us, char text[SAY_BYTES]);      /* "105.6 µs", "1.73 ms" */
-const char *say_size(double bytes, char text[SAY_BYTES]);   /* "256 KiB", "1,000 B" */
+const char *say_time(double us, char text[SAY_BYTES]);    /* "105.6 µs", "1.73 ms" */
+const char *say_size(double bytes, char text[SAY_BYTES]); /* "256 KiB", "1000 B" */
 const char *say_figure(enum survey_figure figure, double number, char text[SAY_BYTES]);
 /* A value of an axis: a size, or the text itself. */
 const char *say_value(const struct survey_axis *axis, const struct survey_value *value,

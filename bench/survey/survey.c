@@ -295,6 +295,14 @@ bool survey_axis_is_whole(const struct survey *survey, size_t index)
     return true;
 }
 
+bool survey_has(const struct survey *survey, enum survey_figure figure)
+{
+    for (size_t i = 0; i < survey->row_count; i++)
+        if (survey->rows[i].series != UINT32_MAX && !isnan(survey->rows[i].figure[figure]))
+            return true;
+    return false;
+}
+
 double survey_x_of(const struct survey *survey, const struct survey_row *row)
 {
     const struct survey_value *const value =

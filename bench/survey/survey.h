@@ -231,6 +231,8 @@ const struct survey_value *survey_value_of(const struct survey *survey, const ui
                                            size_t index);
 /* Whether each row that ran has a value on an axis. */
 bool survey_axis_is_whole(const struct survey *survey, size_t index);
+/* Whether any row of a series has a figure. */
+bool survey_has(const struct survey *survey, enum survey_figure figure);
 /* A row's place on x; NAN: none. */
 double survey_x_of(const struct survey *survey, const struct survey_row *row);
 

@@ -82,15 +82,17 @@ static void words_counts(struct words *words)
     for (size_t i = 0; i < survey->study_count; i++)
         planned += survey->studies[i].points_planned;
     if (survey->point_count > 0)
-        words_add(words, survey_print(
-                             survey, "%s point%s with %s row%s, a row for each size%s.",
-                             say_count((double)survey->point_count, a), plural(survey->point_count),
-                             say_count((double)survey->row_count, b), plural(survey->row_count),
-                             not_run > 0 ? "; some sizes could not run" : ""));
+        words_add(words,
+                  survey_print(survey, "%s point%s with %s row%s, a row for each size%s.",
+                               say_number((double)survey->point_count, a),
+                               plural(survey->point_count),
+                               say_number((double)survey->row_count, b), plural(survey->row_count),
+                               not_run > 0 ? "; some sizes could not run" : ""));
     if (planned > (int64_t)survey->point_count)
-        words_add(words, survey_print(survey, "Of %s planned points %s have not run yet.",
-                                      say_count((double)planned, a),
-                                      say_count((double)planned - (double)survey->point_count, b)));
+        words_add(words,
+                  survey_print(survey, "Of %s planned points %s have not run yet.",
+                               say_number((double)planned, a),
+                               say_number((double)planned - (double)survey->point_count, b)));
     if (is_one_study(survey) && (int64_t)survey->study_count < survey->studies[0].shards)
         words_add(words, survey_print(survey, "These are %zu of the study's %lld parts.",
                                       survey->study_count, (long long)survey->studies[0].shards));
@@ -98,7 +100,7 @@ static void words_counts(struct words *words)
     for (int i = STATE_FAILED; i <= STATE_PENDING && list != NULL; i++)
         if (state[i] > 0)
             list = survey_print(survey, "%s%s%s %s", list, list[0] == '\0' ? "" : ", ",
-                                say_count((double)state[i], a), survey_state_names[i]);
+                                say_number((double)state[i], a), survey_state_names[i]);
     if (list != NULL && list[0] != '\0')
         words_add(words, survey_print(survey, "Points that are not done: %s.", list));
 }
@@ -343,18 +345,18 @@ static void words_verified(struct words *words)
         }
     }
     if (wrong > 0)
-        words_add(words, survey_print(survey, "%s row%s wrong data.", say_count((double)wrong, a),
+        words_add(words, survey_print(survey, "%s row%s wrong data.", say_number((double)wrong, a),
                                       wrong == 1 ? " has" : "s have"));
     else if (verified > 0)
         words_add(words,
                   survey_print(survey, "The data of %s of %s rows were verified, and are right.",
-                               say_count((double)verified, a), say_count((double)ran, b)));
+                               say_number((double)verified, a), say_number((double)ran, b)));
     if (measured > 0)
         words_add(words,
                   survey_print(survey,
                                "%s row%s a measured time beside it; the largest error is "
                                "%s %%.",
-                               say_count((double)measured, a), measured == 1 ? " has" : "s have",
+                               say_number((double)measured, a), measured == 1 ? " has" : "s have",
                                say_number(error_most, b)));
 }
 
@@ -402,7 +404,7 @@ static void words_engine(struct words *words)
     }
     if (events > 0)
         words_add(words, survey_print(survey, "The simulation took %s events in %s of wall time.",
-                                      say_count(events, a), say_time(wall * 1e6, b)));
+                                      say_number(events, a), say_time(wall * 1e6, b)));
 }
 
 /* The last run of a case whose simulated results are others than those of the run before. */
@@ -437,9 +439,9 @@ static void words_history(struct words *words)
                   survey_print(survey,
                                "%s: %s events per second in the last run, %+.1f %% beside the run "
                                "before and %+.1f %% beside the first of %s.%s",
-                               one->name, say_count(last->median, a),
+                               one->name, say_number(last->median, a),
                                100 * (last->median / before - 1), 100 * (last->median / first - 1),
-                               say_count((double)one->count, b),
+                               say_number((double)one->count, b),
                                last->disturbed ? " Most of its rounds were disturbed." : ""));
     }
 }

@@ -307,8 +307,23 @@ def a_link_s_numbers_are_told_by_click_and_key(browser):
     page.screenshot(str(OUT / "linked.png"), whole=True)
 
 
-def without_scripts_there_are_tables_and_charts(browser):
-    for name in ("run", "study"):
+def numbers_are_written_alike_in_tables_and_by_the_script(browser):
+    document = sample_study.result("ring", 4, 100, 4)
+    times = [12.5, 1e-4, 1234.5, 105550, 999960, 1234567500, 1235500, 2e15, 7e5]
+    document["results"] = [document["results"][0] | {"bytes": 1024 << i, "time_ns": t * 1000} for i, t in enumerate(times)]
+    result = OUT / "numbers.json"
+    result.write_text(json.dumps(document))
+    page = open_page(browser, report("numbers", result))
+    def column(table):
+        return page.value(f"(t => {{ const c = [...t.querySelectorAll('th')].findIndex(h => h.textContent.startsWith('time'));"
+                          f" return [...t.querySelectorAll('tbody tr')].map(r => r.children[c].textContent); }})(document.querySelector('{table} table'))")
+    static = column("#rows .static")
+    assert static[:3] == ["12.5", "0.0001", "1,234"] and len(static) == len(times), static
+    assert column("#rows-view") == static, column("#rows-view")
+
+
+def without_scripts_there_are_tables_and_machines(browser):
+    for name, pictures in (("run", 0), ("study", 0), ("first_look", 3)):
         page = open_page(browser, OUT / f"{name}.html", scripts=False)
         page.screenshot(str(OUT / f"{name}_without_scripts.png"), whole=True)
         page.pdf(str(OUT / f"{name}.pdf"))
@@ -322,7 +337,7 @@ def without_scripts_there_are_tables_and_charts(browser):
             for child in node.get("children", []):
                 walk(child)
         walk(tree)
-        assert found["svg"] >= 4 and found["table"] >= 3, (name, found)
+        assert found["svg"] == pictures and found["table"] >= 4, (name, found)
 
 
 def in_the_dark_the_page_is_dark(browser):
@@ -445,7 +460,7 @@ TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figur
          series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_told,
          a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
          where_time_goes_is_drawn_as_the_run_explains_it, measured_times_stand_beside_the_simulated, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_told_by_click_and_key,
-         without_scripts_there_are_tables_and_charts, in_the_dark_the_page_is_dark,
+         numbers_are_written_alike_in_tables_and_by_the_script, without_scripts_there_are_tables_and_machines, in_the_dark_the_page_is_dark,
          rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen,
          a_narrow_window_shows_all_without_moving_sideways, texts_of_files_are_never_run, histories_show_each_run]
 

@@ -1,7 +1,10 @@
 /*
- * page.js: the part of a report that answers. It reads the data of the page (page_data.h has their
- * form), and builds for each section a view in place of the static one. A view that fails leaves
- * the static one where it is. Texts from files go into the page as text, never as markup.
+ * page.js: the interactive part of a report. It reads the page's data (page_data.h describes them)
+ * and builds a view for each section, which hides the static one; if a view fails, the static one
+ * stays. It draws all charts. Texts from files are inserted as text, never as markup.
+ *
+ * Texts of axis values come with the data; NUMBERS formats what is computed here as say_number()
+ * of bench/survey/say.c does.
  */
 (function () {
   "use strict";
@@ -19,49 +22,14 @@
   const figureNamed = key => FIGURES.findIndex(f => f.key === key);
   const F_TIME = figureNamed("time_us"), F_BOUND = figureNamed("bound_us"), F_MEASURED = figureNamed("measured_us");
   const valueOf = (row, a) => R.axis[a][row];
-  const numberOf = (row, a) => R.axis[a][row] < 0 ? NaN : +AXES[a].values[R.axis[a][row]];
+  const numberOf = (row, a) => R.axis[a][row] < 0 ? NaN : AXES[a].numbers[R.axis[a][row]];
   const figureOf = (row, f) => { const v = f < 0 ? null : R.figure[f][row]; return v === null || R.not_run[row] !== null ? NaN : v; };
   const ran = d3.range(ROWS).filter(i => R.not_run[i] === null);
 
-  function sayNumber(x) {
-    if (x === null || Number.isNaN(x)) return "–";
-    const size = Math.abs(x);
-    if (size !== 0 && (size < 1e-3 || size >= 1e12)) return x.toPrecision(3).replace("e+", "e");
-    const decimals = size >= 1000 || size === 0 ? 0 : Math.min(6, 3 - Math.floor(Math.log10(size)));
-    let text = x.toFixed(decimals);
-    if (text.includes(".")) text = text.replace(/\.?0+$/, "");
-    return text.replace(/^(-?\d+)/, whole => whole.replace(/\B(?=(\d{3})+$)/g, ","));
-  }
-  const sayCount = x => Number.isNaN(x) ? "–" : Math.round(x).toLocaleString("en-GB");
-  function sayTime(us) {
-    if (Number.isNaN(us)) return "–";
-    for (const [from, unit, name] of [[1e6, 1e6, "s"], [1e3, 1e3, "ms"], [1, 1, "µs"], [0, 1e-3, "ns"]])
-      if (Math.abs(us) >= from) return sayNumber(us / unit) + " " + name;
-    return "–";
-  }
-  function saySize(bytes) {
-    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let unit = 0;
-    while (unit < 4 && bytes >= 1024 && bytes * 4 % 1024 === 0) { bytes /= 1024; unit++; }
-    return (bytes < 1e5 ? String(+bytes.toPrecision(10)) : sayCount(bytes)) + " " + units[unit];
-  }
-  /* Of counts that need not be exact. */
-  function sayBytes(bytes) {
-    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let unit = 0;
-    while (unit < 4 && bytes >= 1024) { bytes /= 1024; unit++; }
-    return sayNumber(bytes) + " " + units[unit];
-  }
-  /* For ticks of large numbers. */
-  const sayTick = x => Math.abs(x) >= 1e6 && Math.abs(x) < 1e12 ? sayNumber(Math.abs(x) >= 1e9 ? x / 1e9 : x / 1e6) + (Math.abs(x) >= 1e9 ? " G" : " M") : sayNumber(x);
-  function sayFigure(f, x) {
-    const unit = FIGURES[f].unit;
-    if (Number.isNaN(x)) return "–";
-    if (unit === "µs") return sayTime(x);
-    if (FIGURES[f].key === "events") return sayCount(x);
-    return sayNumber(x) + (unit ? " " + unit : "");
-  }
-  const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].bytes ? saySize(AXES[a].values[v]) : String(AXES[a].values[v]);
+  const NUMBERS = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0, maximumSignificantDigits: 4, roundingPriority: "morePrecision", roundingMode: "halfEven" });
+  const say = (x, unit) => x === null || Number.isNaN(x) ? "–" : NUMBERS.format(x) + (unit ? " " + unit : "");
+  const sayFigure = (f, x) => say(x, FIGURES[f].unit);
+  const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].texts[v];
   /* Values of an axis that rows which ran have, in order; -1: a row has none. */
   const presentOf = AXES.map((_, a) => [...new Set(ran.map(row => R.axis[a][row]))].sort((p, q) => p - q));
   /* Names of keys stay as they are. */
@@ -129,7 +97,7 @@
       if (!Number.isNaN(value)) rows.push([FIGURES[f].label, sayFigure(f, value)]);
     }
     if (R.bound_by[row]) rows.push(["bound by", R.bound_by[row]]);
-    if (isWrong(row)) rows.push(["data", "wrong: " + sayCount(R.wrong[row]) + (R.wrong[row] === 1 ? " element" : " elements")]);
+    if (isWrong(row)) rows.push(["data", "wrong: " + say(R.wrong[row]) + (R.wrong[row] === 1 ? " element" : " elements")]);
     return rows;
   }
   function tableOf(pairs) {
@@ -150,15 +118,9 @@
 
   /* ---- scales and ticks ------------------------------------------------------------------------ */
 
-  function ticksOf(least, most, log, bytes) {
-    const ticks = [];
-    if (log && bytes && most >= 4 * least) {
-      const first = Math.ceil(Math.log2(least) - 1e-9), last = Math.floor(Math.log2(most) + 1e-9);
-      const step = last - first < 10 ? 1 : Math.ceil((last - first) / 9);
-      for (let power = first; power <= last; power += step) ticks.push(2 ** power);
-      return { ticks, least, most };
-    }
+  function ticksOf(least, most, log) {
     if (log) {
+      const ticks = [];
       const decades = Math.log10(most / least);
       const steps = decades < 3 ? [1, 2, 5] : [1];
       for (let decade = Math.floor(Math.log10(least)); decade <= Math.ceil(Math.log10(most)) + 1; decade++)
@@ -171,11 +133,19 @@
     return { ticks: scale.ticks(6), least: scale.domain()[0], most: scale.domain()[1] };
   }
 
+  /* Of ascending values those whose labels have room beside each other. */
+  function withRoom(values, scale) {
+    const kept = [];
+    for (const v of values) if (!kept.length || scale(v) - scale(kept[kept.length - 1]) >= 52) kept.push(v);
+    return kept;
+  }
+
   /* ---- a chart --------------------------------------------------------------------------------- */
 
   /*
    * chart.lines: [{name, colour, dash, form, points: [{x, y, low, high, facts, row}], bound: [{x, y}],
-   * open: [{x, y}]}], in the order of the arrow keys. chart.x, chart.y: {label, log, bytes, say}.
+   * open: [{x, y}]}], in the order of the arrow keys. chart.x, chart.y: {label, log}; chart.x.texts: the
+   * text of each value of x, where only these may be ticks; chart.y.free: y need not begin at 0.
    * Hovering and the arrow keys show the nearest point; a click or Enter calls chart.onselect(point).
    */
   function drawChart(holder, chart) {
@@ -194,23 +164,20 @@
     let [y0, y1] = d3.extent(ys);
     const xlog = chart.x.log && x0 > 0 && x1 > x0, ylog = chart.y.log && y0 > 0;
     if (!ylog && !chart.y.free) y0 = Math.min(0, y0);
-    const tx = ticksOf(x0, x1, xlog, chart.x.bytes && xlog), ty = ticksOf(y0, y1, ylog, false);
-    M.left = 44 + 7 * d3.max(ty.ticks, t => sayTick(t).length);
+    const ty = ticksOf(y0, y1, ylog);
+    M.left = 44 + 7 * d3.max(ty.ticks, t => say(t).length);
     const x = (xlog ? d3.scaleLog() : d3.scaleLinear()).domain(xlog ? [x0, x1] : [x0, x1 === x0 ? x0 + 1 : x1]).range([M.left, W - M.right]);
     const y = (ylog ? d3.scaleLog() : d3.scaleLinear()).domain([ty.least, ty.most]).range([H - M.bottom, M.top]);
     const svg = d3.select(holder).append("svg").attr("viewBox", `0 0 ${W} ${H}`).attr("tabindex", 0).attr("role", "application")
       .attr("aria-label", `${chart.y.label} over ${chart.x.label}. Arrow keys go from point to point, Enter chooses one.`);
-    const own = [...new Set(points.map(p => p.x))].sort((a, b) => a - b);
-    const fits = own.length <= 14 && d3.pairs(own).every(([a, b]) => x(b) - x(a) >= 52);
-    let xticks = fits ? own : (xlog ? tx.ticks : x.ticks(Math.max(3, W / 110))).filter(t => t >= x.domain()[0] && t <= x.domain()[1]);
-    if (xlog && !fits && xticks.length < 3) xticks = d3.ticks(x0, x1, Math.max(3, W / 110));
-    for (const t of xticks) {
+    const sayX = v => chart.x.texts ? chart.x.texts.get(v) : say(v);
+    for (const t of chart.x.texts ? withRoom([...new Set(points.map(p => p.x))].sort((a, b) => a - b), x) : x.ticks(Math.max(3, W / 110))) {
       svg.append("path").attr("class", "grid").attr("d", `M${x(t)} ${M.top}V${H - M.bottom}`);
-      svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - M.bottom + 18).attr("text-anchor", "middle").text(chart.x.say(t));
+      svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - M.bottom + 18).attr("text-anchor", "middle").text(sayX(t));
     }
     for (const t of ty.ticks) {
       svg.append("path").attr("class", "grid").attr("d", `M${M.left} ${y(t)}H${W - M.right}`);
-      svg.append("text").attr("class", "tick").attr("x", M.left - 8).attr("y", y(t) + 4).attr("text-anchor", "end").text(sayTick(t));
+      svg.append("text").attr("class", "tick").attr("x", M.left - 8).attr("y", y(t) + 4).attr("text-anchor", "end").text(say(t));
     }
     svg.append("text").attr("class", "axis").attr("x", (M.left + W - M.right) / 2).attr("y", H - 10).attr("text-anchor", "middle").text(chart.x.label);
     svg.append("text").attr("class", "axis").attr("transform", `translate(15 ${(M.top + H - M.bottom) / 2}) rotate(-90)`).attr("text-anchor", "middle").text(chart.y.label);
@@ -240,7 +207,7 @@
         clientX = box.left + x(p.x) * box.width / W;
         clientY = box.top + y(p.y) * box.height / H;
       }
-      showTip([make("strong", {}, chart.lines[p.l].name), tableOf([[chart.x.label, chart.x.say(p.x)], ...p.facts()])], clientX, clientY);
+      showTip([make("strong", {}, chart.lines[p.l].name), tableOf([[chart.x.label, sayX(p.x)], ...p.facts()])], clientX, clientY);
     }
     function leave() {
       at = null;
@@ -393,7 +360,7 @@
         for (const other of others) other.bound = [];
       }
       drawChart(chartBox, {
-        lines: shown, x: { label: capital(AXES[state.x].label) + (AXES[state.x].unit ? " (" + AXES[state.x].unit + ")" : ""), log: state.logx, bytes: AXES[state.x].bytes, say: AXES[state.x].bytes ? saySize : sayNumber },
+        lines: shown, x: { label: capital(AXES[state.x].label) + (AXES[state.x].unit ? " (" + AXES[state.x].unit + ")" : ""), log: state.logx, texts: new Map(d3.zip(AXES[state.x].numbers, AXES[state.x].texts)) },
         y: { label: capital(figure.label) + (figure.unit ? " (" + figure.unit + ")" : ""), log: logy }, plain: lines.length > 60,
         onselect: p => select(p.row)
       });
@@ -506,7 +473,7 @@
       const share = v => most > least ? (log ? Math.log(v / least) / Math.log(most / least) : (v - least) / (most - least)) : 0;
       const list = (a, at) => a < 0 ? [0] : [...new Set([...cells.keys()].map(key => +key.split(",")[at]))].sort((p, q) => p - q);
       const downs = list(state.down, 0), acrosses = list(state.across, 1);
-      const say = v => state.combine === "count" ? sayCount(v) : sayFigure(state.figure, v);
+      const sayCell = v => state.combine === "count" ? say(v) : sayFigure(state.figure, v);
       const table = make("table", { class: "heat" });
       table.append(make("caption", {}, `${capital(state.combine)} of ${figure.label}${figure.unit ? ", " + figure.unit : ""}; arrow keys go from cell to cell, Enter lists a cell's rows`));
       const head = make("tr", {}, make("th", {}, [state.down, state.across].filter(a => a >= 0).map(a => AXES[a].label).join(" \\ ")));
@@ -528,7 +495,7 @@
                 const next = table.querySelector(`td[data-i="${a}"][data-j="${b}"]`);
                 if (next) { cell.tabIndex = -1; next.tabIndex = 0; next.focus(); return; }
               }
-            } }, say(amount.get(key)) + (rows.some(isWrong) ? ", wrong data" : ""));
+            } }, sayCell(amount.get(key)) + (rows.some(isWrong) ? ", wrong data" : ""));
           line.append(cell);
         });
         body.append(line);
@@ -536,7 +503,7 @@
       table.append(body);
       const first = table.querySelector("td[tabindex]");
       if (first) first.tabIndex = 0;
-      const scale = make("div", { class: "scale" }, make("span", {}, say(least)), ...d3.range(9).map(h => make("i", { class: "h" + h })), make("span", {}, say(most) + (log ? ", logarithmic" : "")));
+      const scale = make("div", { class: "scale" }, make("span", {}, sayCell(least)), ...d3.range(9).map(h => make("i", { class: "h" + h })), make("span", {}, sayCell(most) + (log ? ", logarithmic" : "")));
       panel.hidden = true;
       box.replaceChildren(table, cells.size ? scale : make("p", { class: "empty" }, "No rows with these values."));
       function pick(cell, rows) {
@@ -546,7 +513,7 @@
         const items = make("tbody", {});
         for (const row of order.slice(0, 15))
           items.append(make("tr", {}, make("td", {}, make("button", { type: "button", onclick: () => select(row) }, titleOf(row))), make("td", { class: "n" }, sayFigure(state.figure, figureOf(row, state.figure)))));
-        panel.replaceChildren(make("strong", {}, rows.length === 1 ? "1 row" : sayCount(rows.length) + " rows"), make("table", {}, items), rows.length > 15 ? `and ${sayCount(rows.length - 15)} more` : "");
+        panel.replaceChildren(make("strong", {}, rows.length === 1 ? "1 row" : say(rows.length) + " rows"), make("table", {}, items), rows.length > 15 ? `and ${say(rows.length - 15)} more` : "");
         panel.hidden = false;
         if (rows.length === 1) select(rows[0]);
       }
@@ -561,8 +528,8 @@
     for (let i = 0; flat && i < flat.length; i += width) list.push([block.names[flat[i]], ...flat.slice(i + 1, i + width)]);
     return list;
   }
-  function bars(title, names, items, say, colours) {
-    /* items: [{label, parts: [[name, value], ..], row}]; colours: the names in whose order colours are given */
+  function bars(title, names, items, colours) {
+    /* items: [{label, parts: [[name, µs], ..], row}]; colours: the names in whose order colours are given */
     if (names.length > COLOURS) { /* the small ones together */
       const total = new Map(names.map(name => [name, d3.sum(items, item => d3.sum(item.parts.filter(p => p[0] === name), p => p[1]))]));
       const kept = [...names].sort((a, b) => total.get(b) - total.get(a)).slice(0, COLOURS - 1);
@@ -584,16 +551,16 @@
     for (const item of items) {
       const total = d3.sum(item.parts, p => p[1]);
       const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("role", "img")
-        .attr("aria-label", item.parts.map(p => p[0] + " " + say(p[1])).join(", "));
+        .attr("aria-label", item.parts.map(p => p[0] + " " + say(p[1], "µs")).join(", "));
       let at = 0;
       for (const [name, value] of [...item.parts].sort((a, b) => names.indexOf(a[0]) - names.indexOf(b[0]))) {
         const wide = 1000 * value / ((item.share ? total : most) || 1), place = placeOf(name);
         svg.append("rect").attr("class", "p" + place % COLOURS).attr("fill-opacity", place < COLOURS ? null : .55).attr("x", at).attr("width", wide).attr("height", 26).attr("data-name", name).attr("data-value", value)
-          .on("mousemove", () => showTip([make("strong", {}, name), tableOf([[item.label, say(value)], ["share", sayNumber(100 * value / total) + " %"]])], d3.event.clientX, d3.event.clientY))
+          .on("mousemove", () => showTip([make("strong", {}, name), tableOf([[item.label, say(value, "µs")], ["share", say(100 * value / total, "%")]])], d3.event.clientX, d3.event.clientY))
           .on("mouseleave", hideTip);
         at += wide;
       }
-      body.append(make("tr", {}, make("th", { scope: "row", class: item.label.length > 36 ? "long" : null }, item.label), make("td", {}, svg.node()), make("td", { class: "n" }, say(item.total ?? total))));
+      body.append(make("tr", {}, make("th", { scope: "row", class: item.label.length > 36 ? "long" : null }, item.label), make("td", {}, svg.node()), make("td", { class: "n" }, say(item.total ?? total, "µs"))));
     }
     figure.append(make("table", { class: "bars" }, body));
     return figure;
@@ -630,10 +597,10 @@
       const phased = own.filter(row => data.phases.rows[row]).map(row => ({ label: label(row), row, share: state.share, parts: listOf(data.phases, row, 3).map(p => [p[0], p[1] || 0]) }));
       const limits = own.filter(row => limitOf(row));
       if (limits.length) parts.push(make("div", {}, make("h3", {}, "Limited by"), tableOf(limits.map(row => [label(row), limitOf(row).replace(/^limited by /, "")]))));
-      if (phased.length) parts.push(bars("Phases, mean over the ranks", namesIn(phased), phased, sayTime));
+      if (phased.length) parts.push(bars("Phases, mean over the ranks", namesIn(phased), phased));
       for (const [title, pick, names] of EXPLAINED) {
         const items = own.map(row => ({ label: label(row), row, share: state.share, parts: pick(data.explain[row]) })).filter(item => item.parts && item.parts.length);
-        if (items.length) parts.push(bars(title, names ? names(own).filter(name => namesIn(items).includes(name)) : namesIn(items), items, sayTime, names && names(own)));
+        if (items.length) parts.push(bars(title, names ? names(own).filter(name => namesIn(items).includes(name)) : namesIn(items), items, names && names(own)));
       }
       const last = own[own.length - 1], kinds = last === undefined ? [] : listOf(data.kinds, last, 4);
       if (kinds.length) {
@@ -642,12 +609,12 @@
           const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
           svg.append("rect").attr("class", "h2f").attr("width", 1000).attr("height", 26).attr("fill", "var(--panel)");
           svg.append("rect").attr("class", "p0").attr("width", 1000 * busy).attr("height", 26).attr("data-name", name).attr("data-value", busy);
-          body.append(make("tr", {}, make("th", { scope: "row" }, name + " × " + sayCount(links)), make("td", {}, svg.node()), make("td", { class: "n" }, sayNumber(100 * busy) + " %"), make("td", { class: "n" }, sayBytes(bytes))));
+          body.append(make("tr", {}, make("th", { scope: "row" }, name + " × " + say(links)), make("td", {}, svg.node()), make("td", { class: "n" }, say(100 * busy, "%")), make("td", { class: "n" }, say(bytes / 1048576, "MiB"))));
         }
         parts.push(make("div", {}, make("h3", {}, "Links of " + label(last) + ": mean share of the time busy, bytes in all"), make("table", { class: "bars" }, body)));
       }
       if (last !== undefined && data.explain[last]) parts.push(...detailsOf(data.explain[last], label(last)));
-      if (dropped) parts.push(make("p", { class: "note" }, sayCount(dropped) + " more bars are left out."));
+      if (dropped) parts.push(make("p", { class: "note" }, say(dropped) + " more bars are left out."));
       box.replaceChildren(...parts);
     }
     listeners.push(row => {
@@ -679,19 +646,19 @@
   }
   /* Of one row: limits, places of the critical path, waits for data by direction, blocks. */
   function detailsOf(e, label) {
-    const share = ns => sayNumber(100 * ns / e.time_ns) + " %", parts = [];
+    const share = ns => say(100 * ns / e.time_ns, "%"), parts = [];
     const path = e.path || {};
     if ((path.limits || []).length)
       parts.push(make("div", {}, make("h3", {}, "Limits of " + label), tableOfRows(["on the critical path", "time", "share", "call with it twice as fast", "to try it"],
-        path.limits.map(l => [l.limit, sayTime(l.time_ns / 1000), share(l.time_ns), sayTime(l.twice_as_fast_ns / 1000), String(l.twice_as_fast_set || "–").replace(/(^| )(?=\S+=)/g, "$1--set ")]))));
+        path.limits.map(l => [l.limit, say(l.time_ns / 1000, "µs"), share(l.time_ns), say(l.twice_as_fast_ns / 1000, "µs"), String(l.twice_as_fast_set || "–").replace(/(^| )(?=\S+=)/g, "$1--set ")]))));
     if ((path.places || []).length)
-      parts.push(make("div", {}, make("h3", {}, "Places of its critical path"), tableOfRows(["place", "time", "share"], path.places.slice(0, 12).map(p => [p.place, sayTime(p.time_ns / 1000), share(p.time_ns)]))));
+      parts.push(make("div", {}, make("h3", {}, "Places of its critical path"), tableOfRows(["place", "time", "share"], path.places.slice(0, 12).map(p => [p.place, say(p.time_ns / 1000, "µs"), share(p.time_ns)]))));
     const waits = e.slowest ? times(Object.entries(e.slowest.data_ns || {})) : [];
     if (waits.length)
-      parts.push(make("div", {}, make("h3", {}, "Waits for data of the kernel that ended last" + (e.slowest_pe ? ", on PE " + e.slowest_pe : "")), tableOfRows(["direction", "time", "share"], waits.map(([name, us]) => [name, sayTime(us), share(us * 1000)]))));
+      parts.push(make("div", {}, make("h3", {}, "Waits for data of the kernel that ended last" + (e.slowest_pe ? ", on PE " + e.slowest_pe : "")), tableOfRows(["direction", "time", "share"], waits.map(([name, us]) => [name, say(us, "µs"), share(us * 1000)]))));
     const blocks = Object.entries(e.blocks || {}).filter(([, b]) => b.busy_share_max > 0);
     if (blocks.length)
-      parts.push(make("div", {}, make("h3", {}, "Blocks of PEs: share of the time busy"), tableOfRows(["block", "mean", "the busiest"], blocks.map(([name, b]) => [name, sayNumber(100 * b.busy_share) + " %", sayNumber(100 * b.busy_share_max) + " %"]))));
+      parts.push(make("div", {}, make("h3", {}, "Blocks of PEs: share of the time busy"), tableOfRows(["block", "mean", "the busiest"], blocks.map(([name, b]) => [name, say(100 * b.busy_share, "%"), say(100 * b.busy_share_max, "%")]))));
     const wide = parts.length && (path.limits || []).length ? [parts.shift()] : [];
     return parts.length ? [...wide, make("div", { class: "columns" }, ...parts)] : wide;
   }
@@ -725,7 +692,7 @@
       });
       const links = [...svg.querySelectorAll("[data-link]")];
       const busiest = [...links].sort((a, b) => (+b.dataset.busy || 0) - (+a.dataset.busy || 0)).slice(0, 12);
-      if (busiest.length) buttons.append(choose("busiest links", [["", "choose"], ...busiest.map(l => [l.dataset.link, l.dataset.link + (l.dataset.busy ? ", " + sayNumber(+l.dataset.busy) + " %" : "")])], "", v => {
+      if (busiest.length) buttons.append(choose("busiest links", [["", "choose"], ...busiest.map(l => [l.dataset.link, l.dataset.link + (l.dataset.busy ? ", " + say(+l.dataset.busy, "%") : "")])], "", v => {
         const link = links.find(l => l.dataset.link === v);
         if (link) pick(link);
       }));
@@ -751,7 +718,7 @@
     const axes = d3.range(AXES.length).filter(a => AXES[a].series || a === data.x);
     const MAIN = ["time_us", "algbw_gbs", "busbw_gbs", "bound_us", "efficiency_percent", "measured_us", "error_percent"];
     const columnsOf = all => [...axes.map(a => ({ label: AXES[a].label, unit: "", numeric: AXES[a].numeric, key: row => valueOf(row, a), text: row => sayAxisValue(a, valueOf(row, a)) })),
-      ...FIGURES.map((f, i) => ({ main: MAIN.includes(f.key), label: f.label, unit: f.unit, numeric: true, key: row => figureOf(row, i), text: row => sayNumber(figureOf(row, i)) })).filter(c => all || c.main)];
+      ...FIGURES.map((f, i) => ({ main: MAIN.includes(f.key), label: f.label, unit: f.unit, numeric: true, key: row => figureOf(row, i), text: row => say(figureOf(row, i)) })).filter(c => all || c.main)];
     let columns = columnsOf(F_TIME < 0);
     const state = { sort: -1, down: false, text: "", page: 0 }, SIZE = 50;
     const search = make("input", { type: "search", placeholder: "ring, 64 KiB", oninput: () => { state.text = search.value.toLowerCase(); state.page = 0; draw(); } });
@@ -782,7 +749,7 @@
       }
       box.replaceChildren(make("table", {}, make("thead", {}, head), body));
       const pages = Math.ceil(rows.length / SIZE);
-      pager.replaceChildren(make("span", { class: "note" }, sayCount(rows.length) + (rows.length === 1 ? " row" : " rows")));
+      pager.replaceChildren(make("span", { class: "note" }, say(rows.length) + (rows.length === 1 ? " row" : " rows")));
       if (pages > 1) pager.append(
         make("button", { type: "button", disabled: state.page === 0, onclick: () => { state.page--; draw(); } }, "Before"),
         make("span", {}, `page ${state.page + 1} of ${pages}`),
@@ -812,8 +779,8 @@
       const figure = figures.find(f => f[0] === state.figure);
       drawChart(box, {
         lines: data.logs.map((log, l) => ({ name: log.source, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
-          points: log.rows.map((r, i) => { const y = value(log.rows, i); return { x: r[0], y, facts: () => [[figure[1], sayNumber(y) + " " + figure[2]]] }; }).filter(p => !Number.isNaN(p.y)) })),
-        x: { label: "Wall time (s)", log: false, say: sayNumber }, y: { label: `${figure[1]} (${figure[2]})`, log: false }, plain: true, height: 320
+          points: log.rows.map((r, i) => { const y = value(log.rows, i); return { x: r[0], y, facts: () => [[figure[1], say(y) + " " + figure[2]]] }; }).filter(p => !Number.isNaN(p.y)) })),
+        x: { label: "Wall time (s)", log: false }, y: { label: `${figure[1]} (${figure[2]})`, log: false }, plain: true, height: 320
       });
     }
     onWidth(box, draw);
@@ -829,9 +796,9 @@
           points: c.measures.map((m, i) => {
             const unit = state.one < 0 ? c.measures[0][2] : 1;
             return { x: i + 1, y: m[2] / unit, changed: m[6], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
-              facts: () => [["date", m[0]], ["commit", m[1]], ["median", sayCount(m[2]) + " /s"], ["least to most", sayCount(m[3]) + " to " + sayCount(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : []), ...(m[6] ? [["", "simulated results are others than before"]] : [])] };
+              facts: () => [["date", m[0]], ["commit", m[1]], ["median", say(m[2], "/s")], ["least to most", say(m[3]) + " to " + say(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : []), ...(m[6] ? [["", "simulated results are others than before"]] : [])] };
           }) })),
-        x: { label: "Run, oldest first", log: false, say: sayNumber }, y: { label: state.one < 0 ? "Events per second / those of the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
+        x: { label: "Run, oldest first", log: false }, y: { label: state.one < 0 ? "Events per second / those of the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
       });
     }
     onWidth(box, draw);

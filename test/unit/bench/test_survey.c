@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/report/chart.h"
 #include "bench/report/page.h"
 #include "bench/survey/say.h"
 #include "bench/report/sheet.h"
@@ -420,6 +419,8 @@ static void numbers_are_short_and_grouped(void **state)
     assert_string_equal(say_number(105.55, text), "105.5");
     assert_string_equal(say_number(1234567, text), "1,234,567");
     assert_string_equal(say_number(-1234.5, text), "-1,234");
+    assert_string_equal(say_number(0.0000123456, text), "0.00001235");
+    assert_string_equal(say_number(2e12, text), "2,000,000,000,000");
     assert_string_equal(say_number(NAN, text), "–");
     assert_string_equal(say_time(0.0125, text), "12.5 ns");
     assert_string_equal(say_time(1730, text), "1.73 ms");
@@ -449,21 +450,6 @@ static void the_summary_names_the_fastest_and_by_how_much(void **state)
     assert_int_equal(rows[0], 3); /* tree at 2 KiB: 100 / 6000 */
     assert_int_equal(rows[1], 2);
     survey_free(&survey);
-}
-
-static void ticks_cover_the_data(void **state)
-{
-    (void)state;
-    double ticks[CHART_TICKS];
-    struct chart_scale bytes = {.least = 1024, .most = 8192, .is_log = true};
-    assert_int_equal(chart_ticks(&bytes, true, ticks), 4);
-    assert_true(ticks[0] == 1024 && ticks[3] == 8192);
-    struct chart_scale time = {.least = 1.5, .most = 105, .is_log = true};
-    const size_t count = chart_ticks(&time, false, ticks);
-    assert_true(ticks[0] <= 1.5 && ticks[count - 1] >= 105);
-    struct chart_scale linear = {.least = 0, .most = 4.9};
-    assert_int_equal(chart_ticks(&linear, false, ticks), 6); /* 0, 1, .. 5 */
-    assert_true(linear.most == 5);
 }
 
 /* ---- texts from files ------------------------------------------------------------------------ */
@@ -558,7 +544,6 @@ int main(void)
         cmocka_unit_test(an_engine_log_that_is_gone_or_empty_is_refused),
         cmocka_unit_test(numbers_are_short_and_grouped),
         cmocka_unit_test(the_summary_names_the_fastest_and_by_how_much),
-        cmocka_unit_test(ticks_cover_the_data),
         cmocka_unit_test(texts_from_files_are_never_markup),
         cmocka_unit_test(the_data_of_a_page_are_json),
         cmocka_unit_test(cells_of_csv_are_quoted_where_they_must),
