@@ -168,7 +168,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
-INSTALL = CC="$(CC)" OUT=$(OUT) VERSION=$(ENGINE_VERSION) RUN="$(RUN)" DESTDIR=$(DESTDIR) \
+INSTALL = CC="$(CC)" OUT=$(OUT) VERSION=$(ENGINE_VERSION) ABI=$(ENGINE_ABI) RUN="$(RUN)" DESTDIR=$(DESTDIR) \
           PREFIX=$(PREFIX) BINDIR=$(BINDIR) LIBDIR=$(LIBDIR) INCLUDEDIR=$(INCLUDEDIR) \
           DATADIR=$(DATADIR) MANDIR=$(MANDIR) .ci/install.sh
 
@@ -423,7 +423,8 @@ $(OUT)/libcubewarp.a: $(LIB_OBJECTS)
 # where the objects are the link-time optimiser's: any compiler links the result.
 ENGINE := libcubewarp-engine
 ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { printf "%s%s", dot, $$3; dot = "." }' core/cw.h)
-ENGINE_ABI := $(firstword $(subst ., ,$(ENGINE_VERSION)))
+# The shared library's name ends in MAJOR; until 1.0, in 0.MINOR.
+ENGINE_ABI := $(if $(filter 0.%,$(ENGINE_VERSION)),$(basename $(ENGINE_VERSION)),$(firstword $(subst ., ,$(ENGINE_VERSION))))
 # The layers above alone need the others.
 ENGINE_SOURCES := $(filter-out core/os/coroutine.c core/os/program_path.c core/os/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)

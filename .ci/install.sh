@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install.sh install|uninstall: what `make install` puts where, and its removal. The folders come in
-# the environment: DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, DATADIR, MANDIR; so does OUT, the
-# folder of the build. The list of what was installed is DATADIR/cubewarp/installed; uninstall
+# the environment: DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, DATADIR, MANDIR; so do OUT, the
+# folder of the build, VERSION, and ABI, in which the shared library's name ends. The list of what was installed is DATADIR/cubewarp/installed; uninstall
 # removes exactly that, and the folders of cubewarp's own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -66,8 +66,8 @@ install_all() {
     : >"$list"
     put 755 "$OUT/cubewarp" "$BINDIR"
     put 755 "$OUT/libcubewarp-engine.so.$VERSION" "$LIBDIR"
-    link "libcubewarp-engine.so.$VERSION" "$LIBDIR" "libcubewarp-engine.so.${VERSION%%.*}"
-    link "libcubewarp-engine.so.${VERSION%%.*}" "$LIBDIR" libcubewarp-engine.so
+    link "libcubewarp-engine.so.$VERSION" "$LIBDIR" "libcubewarp-engine.so.$ABI"
+    link "libcubewarp-engine.so.$ABI" "$LIBDIR" libcubewarp-engine.so
     put 644 "$OUT/libcubewarp-engine.a" "$LIBDIR"
     local header
     for header in core/cw.h core/cw_tuning.h core/cw_inline.h; do

@@ -15,10 +15,12 @@
 #include "collectives/algorithm.h"
 #include "lp/model.h"
 
-/* Changes with every layout that a shared object and the program must agree on. */
+/* Changes with every layout that a shared object and the program must agree on: with MAJOR and
+ * MINOR of the version, as the name of the engine's shared library does, and with the sizes of what
+ * they exchange. Sizes are multiples of 8, which leaves six bits to the version. */
 #define CCL_PLUGIN_ABI                                                                             \
-    (7u + 8u * (uint32_t)sizeof(struct ccl_algorithm) + 4096u * (uint32_t)sizeof(struct tl_args) + \
-     1048576u * (uint32_t)sizeof(struct tl_kernel))
+    (32u * CW_VERSION_MAJOR + CW_VERSION_MINOR + 8u * (uint32_t)sizeof(struct ccl_algorithm) +     \
+     4096u * (uint32_t)sizeof(struct tl_args) + 1048576u * (uint32_t)sizeof(struct tl_kernel))
 #define CCL_PLUGIN                                                                                 \
     extern const uint32_t ccl_plugin_abi;                                                          \
     const uint32_t ccl_plugin_abi = CCL_PLUGIN_ABI

@@ -44,7 +44,7 @@ extern "C" {
 /* The version of these headers, and of cubewarp as a whole. The shared library's name has MAJOR,
  * and until 1.0 MINOR, too: programs must be compiled again when it changes. */
 #define CW_VERSION_MAJOR   0
-#define CW_VERSION_MINOR   1
+#define CW_VERSION_MINOR   2
 #define CW_VERSION_PATCH   0
 #define CW_TEXT_OF(number) #number
 #define CW_TEXT(number)    CW_TEXT_OF(number)

@@ -69,7 +69,11 @@ the_libraries_show_names_with_the_prefix_only() {
     test -z "$others" || { echo "$others"; false; }
     others=$(nm -g --defined-only "$prefix/lib/libcubewarp-engine.a" | awk 'NF == 3 && $3 !~ /^cw_/')
     test -z "$others" || { echo "$others"; false; }
-    readelf -d "$prefix/lib/libcubewarp-engine.so" | grep 'SONAME.*libcubewarp-engine\.so\.[0-9]*\]'
+    # MAJOR, and until 1.0 MINOR, too: cw_config changes between them.
+    local abi
+    abi=$(pkg-config --modversion cubewarp-engine | sed 's/^\(0\.[0-9]*\)\..*/\1/; s/^\([1-9][0-9]*\)\..*/\1/')
+    readelf -d "$prefix/lib/libcubewarp-engine.so" | grep "SONAME.*\[libcubewarp-engine\.so\.$abi\]"
+    test "$(readlink "$prefix/lib/libcubewarp-engine.so")" = "libcubewarp-engine.so.$abi"
     others=$(readelf -d "$prefix/lib/libcubewarp-engine.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
         awk '!/^(libc|libm|libpthread|libhwloc|ld-linux.*)\.so/')
     test -z "$others" || { echo "needs $others"; false; }
