@@ -127,7 +127,6 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     struct config_errors errors = {0};
     const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
     run->config.keep_shipped = command == COMMAND_RUN && run->json != NULL; /* for its provenance */
-    run->is_bench_named = takes_bench && options_given(&options, "bench");
     const enum run_line_bench bench = run->is_bench_named ? RUN_LINE_BENCH
                                       : takes_bench       ? RUN_LINE_ANY_BENCH
                                                           : RUN_LINE_NO_BENCH;

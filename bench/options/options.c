@@ -73,9 +73,8 @@ static const struct option_row *find_letter(enum command command, char letter)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Takes an option with its value, NULL if it has none. */
-static int take_option(struct options *options, const struct option_row *row, const char *text,
-                       struct cw_error *error)
+int options_give(struct options *options, const struct option_row *row, const char *text,
+                 struct cw_error *error)
 {
     bool *const given = &options->given[row - option_rows];
     if (*given && !row->repeats)
@@ -112,7 +111,7 @@ static int read_long(struct options *options, int count, char **rest, int *used,
         text = rest[1];
         *used = 2;
     }
-    return take_option(options, row, text, error);
+    return options_give(options, row, text, error);
 }
 
 /* `-a`, `-ab`, `-avalue` or `-a value`. *used: how many arguments they have taken. */
@@ -126,16 +125,16 @@ static int read_letters(struct options *options, int count, char **rest, int *us
             return cw_error_set(error, CW_USAGE, "unknown option -%c",
                                 *at > 32 && *at < 127 ? *at : '?');
         if (row->argument == NULL) {
-            if (take_option(options, row, NULL, error) != CW_OK)
+            if (options_give(options, row, NULL, error) != CW_OK)
                 return CW_USAGE;
             continue;
         }
         if (at[1] != '\0')
-            return take_option(options, row, at + 1, error);
+            return options_give(options, row, at + 1, error);
         if (count < 2)
             return refuse_missing(options, row, error);
         *used = 2;
-        return take_option(options, row, rest[1], error);
+        return options_give(options, row, rest[1], error);
     }
     return CW_OK;
 }
@@ -196,11 +195,18 @@ static int check_outputs(const struct options *options, struct cw_error *error)
     return CW_OK;
 }
 
-int options_read(struct options *options, int argc, char **argv, struct cw_error *error)
+int options_finish(struct options *options, struct cw_error *error)
 {
     const struct command_row *const command = command_row_of(options->command);
     options->rows = option_rows;
     options->row_count = option_row_count;
+    if (check_company(options, error) != CW_OK || check_outputs(options, error) != CW_OK)
+        return CW_USAGE;
+    return command->finish == NULL ? CW_OK : command->finish(options, error);
+}
+
+int options_read(struct options *options, int argc, char **argv, struct cw_error *error)
+{
     bool only_arguments = false; /* behind -- */
     for (int at = 1, used; at < argc; at += used) {
         char *const text = argv[at];
@@ -218,11 +224,7 @@ int options_read(struct options *options, int argc, char **argv, struct cw_error
         if (result != CW_OK)
             return result;
     }
-    if (options->help)
-        return CW_OK;
-    if (check_company(options, error) != CW_OK || check_outputs(options, error) != CW_OK)
-        return CW_USAGE;
-    return command->finish == NULL ? CW_OK : command->finish(options, error);
+    return options->help ? CW_OK : options_finish(options, error);
 }
 
 /* The option that a word begins; *used: the words that it takes. NULL with *error filled: none. */

@@ -17,6 +17,13 @@
  */
 int options_read(struct options *options, int argc, char **argv, struct cw_error *error);
 /*
+ * The same without a line: gives options by their rows, each with the text of its value, NULL if it
+ * takes none, and then checks them together. Both return what options_read() does.
+ */
+int options_give(struct options *options, const struct option_row *row, const char *text,
+                 struct cw_error *error);
+int options_finish(struct options *options, struct cw_error *error);
+/*
  * Goes over a line without reading its values: calls `visit` for each option with its row, and for
  * each argument with NULL, with the words that it takes. Stops at an option that there is not: its
  * exit code, with *error filled.

@@ -265,6 +265,7 @@ static bool names_table(const char *path)
 int run_options_finish(struct options *options, struct cw_error *error)
 {
     struct run_options *const run = options->values;
+    run->is_bench_named = options_given(options, "bench");
     if (check_taken(options, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
         return CW_USAGE;
     if (run->engine.tuning.window_ps != 0 && !undoes_events(run->engine.sync))

@@ -1,6 +1,6 @@
 /*
- * run_document.c: see run_document.h. The steps of `cubewarp run` without its outputs: options,
- * configuration, bench, judgement, document.
+ * run_document.c: the steps of `cubewarp run` without its outputs: configuration, bench, judgement,
+ * document.
  */
 #include "bench/result/run_document.h"
 
@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/options/options.h"
 #include "bench/options/options_run.h"
-#include "bench/options/options_value.h"
 #include "bench/output/report_json.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/measured.h"
@@ -23,18 +21,18 @@
 #include "lp/host/wired.h"
 
 struct run_kept {
-    struct config *shipped; /* the configuration of a line without options; NULL: not loaded yet */
-    /* Of the last line whose configuration follows from the shipped files and the line alone: */
+    struct config *shipped; /* the configuration of a run without options; NULL: not loaded yet */
+    /* Of the last run whose configuration follows from the shipped files and its options alone: */
     struct config *config; /* NULL: there was none */
-    char *asked;           /* the part of the line that it follows from */
+    char *asked;           /* the options that it follows from, as text */
     const char *bench,
-        *algorithm;         /* follow from it, too; static names; algorithm NULL: the line's */
-    struct lp_wired *wired; /* machines of the lines before; NULL: none are kept */
+        *algorithm;         /* follow from it, too; static names; algorithm NULL: the option's */
+    struct lp_wired *wired; /* machines of earlier runs; NULL: none are kept */
 };
 
 /* One call under way. */
 struct call {
-    struct run_options options;
+    struct run_options *options;
     struct config *config;
     bool is_kept; /* the configuration: it is not the call's to free */
     struct run_kept *kept;
@@ -68,7 +66,7 @@ static void note_warning(void *arg, const char *text)
         fprintf(call->notes, "cubewarp: warning: %s\n", text);
 }
 
-/* ---- a line ---------------------------------------------------------------------------------- */
+/* ---- the configuration ----------------------------------------------------------------------- */
 
 /* The errors of a configuration as one text. */
 static int tell_errors(const struct config_errors *errors, int code, struct cw_error *error)
@@ -90,10 +88,10 @@ static int tell_errors(const struct config_errors *errors, int code, struct cw_e
 }
 
 /*
- * The part of a line that its configuration follows from, as one text, the caller's. NULL: it
+ * The options that a configuration follows from, as one text, the caller's. NULL: it
  * follows from files that may change between two calls, or there is no memory.
  */
-static char *asked_of(const struct run_options *run, bool bench_given)
+static char *asked_of(const struct run_options *run)
 {
     const struct config_request *const request = &run->config;
     const char *const preset = request->preset != NULL ? request->preset : "";
@@ -106,13 +104,13 @@ static char *asked_of(const struct run_options *run, bool bench_given)
     FILE *const stream = text_stream_open(&text, &bytes);
     if (stream == NULL)
         return NULL;
-    fprintf(stream, "%s\n%s\n%s\n", bench_given ? run->bench : "", preset, algorithm);
+    fprintf(stream, "%s\n%s\n%s\n", run->is_bench_named ? run->bench : "", preset, algorithm);
     for (size_t i = 0; i < request->set_count; i++)
         fprintf(stream, "%s\n", request->sets[i]);
     return fclose(stream) == 0 ? text : NULL;
 }
 
-/* Takes the configuration that a line before this one has left, if it asked for the same. */
+/* Takes the configuration that an earlier run has left, if it asked for the same. */
 static bool take_kept(struct call *call, const char *asked)
 {
     const struct run_kept *const kept = call->kept;
@@ -120,36 +118,37 @@ static bool take_kept(struct call *call, const char *asked)
         return false;
     call->config = kept->config;
     call->is_kept = true;
-    call->options.bench = kept->bench;
+    call->options->bench = kept->bench;
     if (kept->algorithm != NULL)
-        call->options.config.algorithm = kept->algorithm;
+        call->options->config.algorithm = kept->algorithm;
     return true;
 }
 
-/* Leaves the configuration for the next lines. `asked` is taken; `named`: the algorithm that the
- * line names, whose text is the line's. */
+/* Leaves the configuration for the next runs. `asked` is taken; `named`: the algorithm that the
+ * options name, whose text is the caller's. */
 static void keep_config(struct call *call, char *asked, const char *named)
 {
     struct run_kept *const kept = call->kept;
-    const char *const algorithm = call->options.config.algorithm;
+    const char *const algorithm = call->options->config.algorithm;
     config_free(kept->config);
     free(kept->asked);
     kept->config = call->config;
     kept->asked = asked;
-    kept->bench = call->options.bench;
+    kept->bench = call->options->bench;
     kept->algorithm = algorithm != named ? algorithm : NULL;
     call->is_kept = true;
 }
 
-static int configure(struct call *call, bool bench_given)
+static int configure(struct call *call)
 {
     struct config_errors errors = {0};
-    const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
-    const char *const named = call->options.config.algorithm;
-    char *asked = call->kept != NULL ? asked_of(&call->options, bench_given) : NULL;
+    const enum run_line_bench bench =
+        call->options->is_bench_named ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
+    const char *const named = call->options->config.algorithm;
+    char *asked = call->kept != NULL ? asked_of(call->options) : NULL;
     int code = CW_OK;
     if (!take_kept(call, asked)) {
-        code = run_line_configure(&call->options, bench, &call->config, &errors);
+        code = run_line_configure(call->options, bench, &call->config, &errors);
         if (code == CW_OK && asked != NULL) {
             keep_config(call, asked, named);
             asked = NULL;
@@ -182,45 +181,41 @@ static int check_outputs_of(const struct run_options *options, struct cw_error *
                         refused);
 }
 
-static int read_line(struct call *call, int argc, char **argv)
+static int prepare(struct call *call, double begun_s)
 {
-    struct options line = {.command = COMMAND_RUN, .values = &call->options};
-    run_options_defaults(&call->options);
-    int code = options_read(&line, argc, argv, &call->error);
-    if (code == CW_OK && line.help)
-        code = cw_error_set(&call->error, CW_USAGE, "--help is no run; drop it");
-    if (code == CW_OK)
-        code = check_outputs_of(&call->options, &call->error);
-    if (code != CW_OK)
-        return code;
-    call->options.quiet = true;
-    call->options.warn = note_warning;
-    call->options.warn_arg = call;
-    call->options.wired = call->kept != NULL ? call->kept->wired : NULL;
-    return configure(call, options_given(&line, "bench"));
+    struct run_options *const options = call->options;
+    if (check_outputs_of(options, &call->error) != CW_OK)
+        return CW_USAGE;
+    options->quiet = true;
+    options->warn = note_warning;
+    options->warn_arg = call;
+    options->wired = call->kept != NULL ? call->kept->wired : NULL;
+    options->begun_s = begun_s;
+    return configure(call);
 }
 
 /* Runs, judges, and makes the document, also of a run that failed on the machine. */
-static int run_configured(struct call *call, int argc, char **argv, struct run_outcome *outcome)
+static int run_configured(struct call *call, int argc, char *const *argv,
+                          struct run_outcome *outcome)
 {
     struct cw_error *const error = &call->error;
     struct result result = {.document = true};
     struct config **const shipped = call->kept != NULL ? &call->kept->shipped : NULL;
-    result.provenance = provenance_of_run(argc, argv, &call->options, call->config, shipped);
-    if (result.provenance == NULL || !provenance_columns(&call->options, &result)) {
+    result.provenance = provenance_of_run(argc, argv, call->options, call->config, shipped);
+    if (result.provenance == NULL || !provenance_columns(call->options, &result)) {
         result_free(&result);
         return cw_error_memory(error, "the result's provenance");
     }
     struct measured *measured = NULL;
-    int code = run_options_check(&call->options, &call->config->hw, error);
-    if (code == CW_OK && call->options.measured != NULL)
-        code = measured_read(call->options.measured,
-                             (enum measured_place)call->options.measured_place, &measured, error);
+    int code = run_options_check(call->options, &call->config->hw, error);
+    if (code == CW_OK && call->options->measured != NULL)
+        code = measured_read(call->options->measured,
+                             (enum measured_place)call->options->measured_place, &measured, error);
     if (code == CW_OK && measured != NULL)
-        code = measured_check(measured, call->options.bench, bench_collective(call->options.bench),
-                              error);
+        code = measured_check(measured, call->options->bench,
+                              bench_collective(call->options->bench), error);
     if (code == CW_OK)
-        code = bench_run(&call->options, call->config, &result, error);
+        code = bench_run(call->options, call->config, &result, error);
     if (measured != NULL)
         measured_attach(measured, &result);
     if (code == CW_OK || result.failure != NULL) {
@@ -237,30 +232,25 @@ static int run_configured(struct call *call, int argc, char **argv, struct run_o
     return code;
 }
 
-int run_document(int argc, char **argv, struct run_kept *kept, struct run_outcome *outcome)
+int run_document(struct run_options *options, int argc, char *const *argv, struct run_kept *kept,
+                 struct run_outcome *outcome)
 {
     const double begun_s = clock_s();
-    struct call *const call = calloc(1, sizeof *call); /* options are large, and not to be copied */
+    struct call call = {.options = options, .kept = kept};
     size_t bytes;
-    *outcome = (struct run_outcome){.exit_code = CW_NO_RESOURCE, .digits = 15};
-    if (call == NULL)
-        return CW_NO_RESOURCE;
-    call->kept = kept;
-    call->notes = text_stream_open(&outcome->warnings, &bytes);
-    outcome->exit_code = read_line(call, argc, argv);
-    if (outcome->exit_code == CW_OK) {
-        call->options.begun_s = begun_s;
-        outcome->exit_code = run_configured(call, argc, argv, outcome);
-    }
+    *outcome = (struct run_outcome){.digits = 15};
+    call.notes = text_stream_open(&outcome->warnings, &bytes);
+    outcome->exit_code = prepare(&call, begun_s);
+    if (outcome->exit_code == CW_OK)
+        outcome->exit_code = run_configured(&call, argc, argv, outcome);
     if (outcome->exit_code != CW_OK)
-        outcome->message = strdup(cw_error_text(&call->error));
-    if (call->notes != NULL && fclose(call->notes) == 0 && bytes == 0) {
+        outcome->message = strdup(cw_error_text(&call.error));
+    if (call.notes != NULL && fclose(call.notes) == 0 && bytes == 0) {
         free(outcome->warnings);
         outcome->warnings = NULL;
     }
-    if (!call->is_kept)
-        config_free(call->config);
-    free(call);
+    if (!call.is_kept)
+        config_free(call.config);
     outcome->wall_s = clock_s() - begun_s;
     return outcome->exit_code;
 }

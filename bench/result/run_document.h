@@ -1,8 +1,8 @@
 /*
- * run_document.h: one line of `cubewarp run`, run inside this process, and its result as the JSON
- * object that `run --json` writes (schema cubewarp.run/1, bench/FORMATS.md).
+ * run_document.h: one run of `cubewarp run` inside this process, and its result as the JSON object
+ * that `run --json` writes (schema cubewarp.run/1, bench/FORMATS.md).
  *
- * For programs that run many lines in one process: run_document() prints no result, ends no
+ * For programs that run much in one process: run_document() prints no result, ends no
  * process, installs no signal handler and leaves nothing behind, but for files that stay loaded by
  * design, each once: shared objects and MSCCL files. Notes of the layers below (which schedule was
  * chosen, a hazard) go to standard error. One call at a time in a process: a run has threads of its
@@ -14,7 +14,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Values that a call keeps for the next ones: the shipped configuration, that of the line, and
+#include "bench/programs/run_options.h"
+
+/* Values that a call keeps for the next ones: the shipped configuration, that of the run, and
  * machines whose queues are installed (lp/host/wired.h). Results are the same as without them. */
 struct run_kept;
 
@@ -23,9 +25,9 @@ struct run_outcome {
      * the failure, and "error". NULL: the line was refused, or memory ran out before it ran. The
      * receiver may keep it by json_incref(). */
     json_t *document;
-    int exit_code;  /* that `cubewarp run` with the same line ends with */
-    char *message;  /* why it is not 0, as `run` prints it behind "cubewarp run: "; NULL: it is 0 */
-    char *warnings; /* lines that `run` prints on standard error beside that; NULL: none */
+    int exit_code;  /* that `cubewarp run` with the same options ends with */
+    char *message;  /* why it is not 0, as `run` prints it after "cubewarp run: "; NULL: it is 0 */
+    char *warnings; /* other lines that `run` prints on standard error; NULL: none */
     int digits;     /* of numbers with decimals in the document, for JSON_REAL_PRECISION() */
     double wall_s;  /* of the call */
 };
@@ -35,16 +37,18 @@ struct run_kept *run_kept_create(uint64_t machine_bytes_max);
 void run_kept_free(struct run_kept *kept); /* accepts NULL */
 
 /*
- * Runs a line.
- *   argc, argv  as main() of `run` has them: argv[0] is "run", options follow. Not changed, and not
- *               kept. Options that write to standard output or to a file of the result's own
- *               (--json, --csv, --dump-pointers, --ccl-trace -), --again and --help are refused;
- *               other files (--trace) are written.
+ * Runs.
+ *   options     of `run`, checked together (options_finish()). Completed here: the bench, the
+ *               algorithm, what run_document() itself sets. Options that write to standard output
+ * or to a file of the result's own (--json, --csv, --dump-pointers, --ccl-trace -) and
+ *               --again are refused; other files (--trace) are written.
+ *   argc, argv  the line of these options, argv[0] "run", which the provenance repeats
  *   kept        of the calls before, or NULL
  *   outcome     filled; released by run_outcome_free()
  * Returns outcome->exit_code.
  */
-int run_document(int argc, char **argv, struct run_kept *kept, struct run_outcome *outcome);
+int run_document(struct run_options *options, int argc, char *const *argv, struct run_kept *kept,
+                 struct run_outcome *outcome);
 void run_outcome_free(struct run_outcome *outcome); /* frees its members */
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/options/options.h"
 #include "bench/output/plain_text.h"
 #include "core/os/text_stream.h"
 
@@ -55,24 +56,33 @@ char *study_label(const struct study *study, uint32_t point)
     return fclose(stream) == 0 ? plain_text(text, "") : NULL;
 }
 
-char **study_arguments(const struct study *study, const uint32_t *at, size_t *count)
+int study_settings_give(const struct study_settings *settings, struct options *options,
+                        struct cw_error *error)
 {
-    struct study_settings settings = study_settings_at(study, at);
-    char **const arguments =
-        settings.list == NULL ? NULL : calloc(2 * (size_t)settings.count + 2, sizeof *arguments);
+    for (uint32_t i = 0; i < settings->count; i++) {
+        const struct study_setting *const setting = &settings->list[i];
+        if (!setting->is_off &&
+            options_give(options, setting->row, setting->argument, error) != CW_OK)
+            return CW_USAGE;
+    }
+    return options_finish(options, error);
+}
+
+char **study_settings_words(const struct study_settings *settings, size_t *count)
+{
+    char **const words = calloc(2 * (size_t)settings->count + 2, sizeof *words);
     *count = 0;
-    if (arguments != NULL)
-        arguments[(*count)++] = "run";
-    for (uint32_t i = 0; arguments != NULL && i < settings.count; i++) {
-        const struct study_setting *const setting = &settings.list[i];
+    if (words != NULL)
+        words[(*count)++] = "run";
+    for (uint32_t i = 0; words != NULL && i < settings->count; i++) {
+        const struct study_setting *const setting = &settings->list[i];
         if (setting->is_off)
             continue;
-        arguments[(*count)++] = setting->option;
+        words[(*count)++] = setting->option;
         if (setting->argument != NULL)
-            arguments[(*count)++] = setting->argument;
+            words[(*count)++] = setting->argument;
     }
-    free(settings.list);
-    return arguments;
+    return words;
 }
 
 void study_put_word(FILE *stream, const char *word)
@@ -96,17 +106,19 @@ char *study_command(const struct study *study, uint32_t point)
 {
     char *text = NULL;
     size_t bytes, count;
-    char **const arguments = study_arguments(study, study->points[point].at, &count);
-    FILE *const stream = arguments == NULL ? NULL : text_stream_open(&text, &bytes);
+    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    char **const words = settings.list == NULL ? NULL : study_settings_words(&settings, &count);
+    FILE *const stream = words == NULL ? NULL : text_stream_open(&text, &bytes);
     if (stream != NULL) {
         fputs("cubewarp", stream);
         for (size_t i = 0; i < count; i++) {
             fputc(' ', stream);
-            study_put_word(stream, arguments[i]);
+            study_put_word(stream, words[i]);
         }
         (void)fclose(stream); /* without memory there is no text */
     }
-    free(arguments);
+    free(words);
+    free(settings.list);
     return text;
 }
 

@@ -11,15 +11,20 @@
 #include <stdio.h>
 
 #include "collectives/config/input/config_source.h"
+#include "core/cw.h"
 
 enum { STUDY_POINTS_MAX = 100000, STUDY_DIGEST_BYTES = 33 };
 
+struct option_row; /* bench/options/option.h */
+struct options;
+
 /* A name with a value: an option of `run`, or a key of the configuration. */
 struct study_setting {
-    const char *name; /* "algorithm", "system.sips.count" */
-    char *option;     /* "--algorithm", "--set" */
-    char *argument;   /* of the option: "ring_allreduce", "system.sips.count=4"; NULL: none */
-    bool is_off;      /* an option without a value that is not to be given */
+    const char *name;             /* "algorithm", "system.sips.count" */
+    const struct option_row *row; /* of the option: that of a key is --set */
+    char *option;                 /* "--algorithm", "--set" */
+    char *argument; /* of the option: "ring_allreduce", "system.sips.count=4"; NULL: none */
+    bool is_off;    /* an option without a value that is not to be given */
     struct config_place place;
 };
 
@@ -67,10 +72,14 @@ struct study {
 struct study_settings study_settings_at(const struct study *study, const uint32_t *at);
 /* "algorithm=ring_allreduce, system.sips.count=4"; "base" without axes. The caller frees it. */
 char *study_label(const struct study *study, uint32_t point);
-/* The arguments of `cubewarp` that run a point alone: "run", options, NULL. The caller frees the
- * array, not its texts. NULL: no memory. */
-char **study_arguments(const struct study *study, const uint32_t *at, size_t *count);
-/* The same as a line for a shell, with `cubewarp` before it. The caller frees it. */
+/* Gives the settings to *options, which are those of `run` with their defaults, and checks them
+ * together. CW_OK, or CW_USAGE with *error filled. */
+int study_settings_give(const struct study_settings *settings, struct options *options,
+                        struct cw_error *error);
+/* The settings as the arguments of `cubewarp`: "run", options, NULL. The caller frees the array,
+ * not its texts. NULL: no memory. */
+char **study_settings_words(const struct study_settings *settings, size_t *count);
+/* The line for a shell that runs a point alone: "cubewarp run ...". The caller frees it. */
 char *study_command(const struct study *study, uint32_t point);
 
 /* Writes a word, quoted if a shell would not take it as it stands. */

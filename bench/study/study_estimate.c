@@ -162,7 +162,7 @@ struct study_estimate study_estimate_run(const struct run_options *run, const st
 
 /* The configuration of the point before: points that differ in sizes alone have the same one. */
 struct kept_config {
-    char *key;             /* the words of its line without sizes; NULL: there is none */
+    char *key;             /* its settings without sizes; NULL: there is none */
     struct config *config; /* NULL: it is not legal */
     const char *bench;     /* follows from it; a static name */
 };
@@ -175,33 +175,32 @@ static void forget_config(struct kept_config *kept)
 }
 
 /* The caller frees it; NULL: no memory. */
-static char *key_of_line(char *const *arguments, size_t count)
+static char *key_of_settings(const struct study_settings *settings)
 {
-    static const char *const sizes[] = {"--bytes",    "--bytes-per-rank", "--n-elem",
-                                        "--minbytes", "--maxbytes",       "--stepfactor",
-                                        "--stepbytes"};
+    static const char *const sizes[] = {"bytes",    "bytes-per-rank", "n-elem",   "minbytes",
+                                        "maxbytes", "stepfactor",     "stepbytes"};
     char *text = NULL;
     size_t bytes;
     FILE *const stream = open_memstream(&text, &bytes);
-    for (size_t i = 0; stream != NULL && i < count; i++) {
-        bool is_size = false;
+    for (uint32_t i = 0; stream != NULL && i < settings->count; i++) {
+        const struct study_setting *const setting = &settings->list[i];
+        bool is_left_out = setting->is_off;
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-            is_size |= strcmp(arguments[i], sizes[k]) == 0;
-        if (is_size)
-            i++; /* and its value */
-        else
-            fprintf(stream, "%s\n", arguments[i]);
+            is_left_out |= strcmp(setting->name, sizes[k]) == 0;
+        if (!is_left_out)
+            fprintf(stream, "%s\n%s\n", setting->option,
+                    setting->argument != NULL ? setting->argument : "");
     }
     return stream != NULL && fclose(stream) == 0 ? text : NULL;
 }
 
-/* Of a line whose options are read. `key` is taken. */
-static struct study_estimate estimate_line(struct run_options *run, bool bench_given, char *key,
+/* `key` is taken. */
+static struct study_estimate estimate_kept(struct run_options *run, char *key,
                                            struct kept_config *kept)
 {
     if (key == NULL || kept->key == NULL || strcmp(key, kept->key) != 0) {
         struct config_errors errors = {0};
-        const enum run_line_bench bench = bench_given ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
+        const enum run_line_bench bench = run->is_bench_named ? RUN_LINE_BENCH : RUN_LINE_ANY_BENCH;
         forget_config(kept);
         kept->key = key;
         if (run_line_configure(run, bench, &kept->config, &errors) != CW_OK)
@@ -223,15 +222,13 @@ static struct study_estimate estimate_point(const struct study *study, uint32_t 
     struct run_options *const run = malloc(sizeof *run);
     struct options options = {.command = COMMAND_RUN, .values = run};
     struct cw_error ignored;
-    size_t count = 0;
-    char **const arguments = study_arguments(study, study->points[point].at, &count);
-    if (run != NULL && arguments != NULL) {
+    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    if (run != NULL && settings.list != NULL) {
         run_options_defaults(run);
-        if (options_read(&options, (int)count, arguments, &ignored) == CW_OK)
-            estimate = estimate_line(run, options_given(&options, "bench"),
-                                     key_of_line(arguments, count), kept);
+        if (study_settings_give(&settings, &options, &ignored) == CW_OK)
+            estimate = estimate_kept(run, key_of_settings(&settings), kept);
     }
-    free(arguments);
+    free(settings.list);
     free(run);
     return estimate;
 }

@@ -110,12 +110,10 @@ static void check_point(struct config_loader *loader, const struct study *study,
     struct config_errors errors = {0};
     struct config *config = NULL;
     struct cw_error ignored;
-    size_t count;
-    char **const arguments = study_arguments(study, study->points[point].at, &count);
-    if (run != NULL && arguments != NULL && settings.list != NULL) {
+    if (run != NULL && settings.list != NULL) {
         check_files(loader, &settings);
         run_options_defaults(run);
-        if (options_read(&options, (int)count, arguments, &ignored) == CW_OK &&
+        if (study_settings_give(&settings, &options, &ignored) == CW_OK &&
             config_load(&run->config, &config, &errors) == CW_USAGE)
             take_errors(loader, &settings, &errors);
     } else {
@@ -123,7 +121,6 @@ static void check_point(struct config_loader *loader, const struct study *study,
     }
     config_errors_free(&errors);
     config_free(config);
-    free(arguments);
     free(settings.list);
     free(run);
 }

@@ -232,21 +232,19 @@ static struct config_place blamed(const struct study *study, const struct study_
                                  : (struct config_place){.source = 1, .line = 1, .column = 1};
 }
 
-/* Reads the point's options as the command line does. The same message at the same place is
- * reported once. */
+/* Checks the point's options beside each other. The same message at the same place is reported
+ * once. */
 static void check_options(struct making *making, uint32_t point)
 {
     struct study *const study = making->study;
     struct run_options run;
     struct options options = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error = {.exit_code = CW_OK};
-    size_t count;
-    char **const arguments = study_arguments(study, study->points[point].at, &count);
+    struct study_settings settings = study_settings_at(study, study->points[point].at);
     run_options_defaults(&run);
-    if (arguments == NULL) {
+    if (settings.list == NULL) {
         study->arena.failed = true;
-    } else if (options_read(&options, (int)count, arguments, &error) != CW_OK) {
-        struct study_settings settings = study_settings_at(study, study->points[point].at);
+    } else if (study_settings_give(&settings, &options, &error) != CW_OK) {
         const struct config_place place = blamed(study, &settings, cw_error_text(&error));
         const struct config_errors *const told = making->loader->errors;
         bool is_told = told->count >= MESSAGES_MAX;
@@ -257,9 +255,8 @@ static void check_options(struct making *making, uint32_t point)
             config_error(making->loader, place, "%s (point %s)", cw_error_text(&error),
                          label != NULL ? label : "");
         free(label);
-        free(settings.list);
     }
-    free(arguments);
+    free(settings.list);
 }
 
 /* ---- digests --------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ static char *join(struct config_arena *arena, const char *a, const char *b, cons
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const struct option_row *find_option(const char *name)
+const struct option_row *study_option(const char *name)
 {
     for (size_t i = 0; i < option_row_count; i++)
         if ((option_rows[i].commands & COMMAND_RUN) != 0 && strcmp(option_rows[i].name, name) == 0)
@@ -148,7 +148,7 @@ static bool find_key(const char *name, const struct config_key **key)
 bool study_setting_is_known(const char *name)
 {
     const struct config_key *key;
-    return find_option(name) != NULL || find_key(name, &key);
+    return study_option(name) != NULL || find_key(name, &key);
 }
 
 static void refuse_name(struct config_loader *loader, const struct config_node *name)
@@ -208,6 +208,7 @@ static bool read_option(struct config_loader *loader, const struct option_row *r
         config_error(loader, name->place, "option '%s' %s", row->name, why_not(row));
         return false;
     }
+    setting->row = row;
     setting->option = join(loader->arena, "--", row->name, "");
     if (row->argument == NULL)
         return read_flag(loader, row->name, value, setting);
@@ -228,7 +229,7 @@ static bool read_option(struct config_loader *loader, const struct option_row *r
 bool study_setting_read(struct config_loader *loader, const struct config_node *name,
                         const struct config_node *value, struct study_setting *setting)
 {
-    const struct option_row *const row = find_option(name->text);
+    const struct option_row *const row = study_option(name->text);
     const struct config_key *key;
     struct config_value checked = {0};
     *setting = (struct study_setting){.place = value->place};
@@ -241,6 +242,7 @@ bool study_setting_read(struct config_loader *loader, const struct config_node *
         refuse_name(loader, name);
         return false;
     }
+    setting->row = study_option("set");
     setting->option = "--set";
     if (key != NULL && !config_value_read(loader, key, name->text, value, &checked))
         return false;

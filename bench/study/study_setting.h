@@ -15,6 +15,8 @@
  */
 bool study_setting_read(struct config_loader *loader, const struct config_node *name,
                         const struct config_node *value, struct study_setting *setting);
+/* The option of `run` of this name; NULL: there is none. */
+const struct option_row *study_option(const char *name);
 /* Whether an option or a key has this name; nothing is reported. */
 bool study_setting_is_known(const char *name);
 

@@ -24,7 +24,7 @@ enum { MANY_EACH = 8, STARTS_FAILED_MAX = 3, TURN_MS = 100 };
 struct sweep {
     const struct sweep_plan *plan;
     struct sweep_counts *counts;
-    struct sweep_lines lines;
+    struct sweep_setup setup;
     struct sweep_worker *workers;
     struct pollfd *polled;
     struct sweep_order order;
@@ -207,7 +207,7 @@ static int start_worker(struct sweep *sweep, struct sweep_worker *worker, struct
         processes += sweep->workers[i].process != 0;
     if (processes >= sweep->processes_most)
         return CW_OK;
-    const int code = sweep_worker_start(worker, &sweep->lines, error);
+    const int code = sweep_worker_start(worker, &sweep->setup, error);
     if (code == CW_OK || processes == 0)
         return code;
     limit_processes(sweep, processes, cw_error_text(error));
@@ -315,7 +315,7 @@ int sweep_run(const struct sweep_plan *plan, struct sweep_counts *counts, struct
         .plan = plan,
         .counts = counts,
         .processes_most = plan->workers,
-        .lines = {.study = plan->study,
+        .setup = {.study = plan->study,
                   .db = plan->db,
                   .threads = plan->threads,
                   .machine_bytes = plan->machine_bytes},

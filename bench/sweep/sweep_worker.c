@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "bench/output/plain_text.h"
-#include "bench/sweep/sweep_line.h"
+#include "bench/sweep/sweep_point.h"
 #include "core/os/clock.h"
 #include "core/os/host_limits.h"
 #include "core/os/text_stream.h"
@@ -51,12 +51,12 @@ static bool write_all(int channel, const void *bytes, size_t count)
 }
 
 /* Runs a point, and answers. False: nobody listens. */
-static bool serve(struct sweep_line *line, int channel, uint32_t point)
+static bool serve(struct point_runner *runner, int channel, uint32_t point)
 {
-    struct sweep_line_result result;
+    struct point_result result;
     (void)!ftruncate(STDERR_FILENO, 0);
     const double begun_s = clock_s();
-    sweep_line_run(line, point, &result);
+    point_runner_run(runner, point, &result);
     const struct header header = {.point = point,
                                   .exit_code = result.exit_code,
                                   .seconds = clock_s() - begun_s,
@@ -66,12 +66,12 @@ static bool serve(struct sweep_line *line, int channel, uint32_t point)
     const bool is_told = write_all(channel, &header, sizeof header) &&
                          write_all(channel, result.message, header.message_bytes) &&
                          write_all(channel, result.document, header.result_bytes);
-    sweep_line_result_free(&result);
+    point_result_free(&result);
     return is_told;
 }
 
 /* The process: signals of the terminal are its parent's business, and it ends with its parent. */
-static _Noreturn void worker_main(const struct sweep_lines *lines, int channel, int notes,
+static _Noreturn void worker_main(const struct sweep_setup *setup, int channel, int notes,
                                   pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -79,11 +79,11 @@ static _Noreturn void worker_main(const struct sweep_lines *lines, int channel, 
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
-    study_db_forked(lines->db);
+    study_db_forked(setup->db);
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    struct sweep_line *const line =
-        sweep_line_create(lines->study, lines->threads, lines->machine_bytes);
-    if (getppid() != parent || nothing < 0 || line == NULL || dup2(nothing, STDIN_FILENO) < 0 ||
+    struct point_runner *const runner =
+        point_runner_create(setup->study, setup->threads, setup->machine_bytes);
+    if (getppid() != parent || nothing < 0 || runner == NULL || dup2(nothing, STDIN_FILENO) < 0 ||
         dup2(nothing, STDOUT_FILENO) < 0 || dup2(notes, STDERR_FILENO) < 0)
         _exit(CW_NO_RESOURCE);
     uint32_t point;
@@ -91,13 +91,13 @@ static _Noreturn void worker_main(const struct sweep_lines *lines, int channel, 
     do {
         read_bytes = read(channel, &point, sizeof point);
     } while ((read_bytes < 0 && errno == EINTR) ||
-             (read_bytes == sizeof point && serve(line, channel, point)));
+             (read_bytes == sizeof point && serve(runner, channel, point)));
     _exit(CW_OK); /* leaves the parent's files and streams as they are */
 }
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
-int sweep_worker_start(struct sweep_worker *worker, const struct sweep_lines *lines,
+int sweep_worker_start(struct sweep_worker *worker, const struct sweep_setup *setup,
                        struct cw_error *error)
 {
     int ends[2] = {-1, -1};
@@ -112,7 +112,7 @@ int sweep_worker_start(struct sweep_worker *worker, const struct sweep_lines *li
     worker->process = is_ready ? fork() : -1;
     if (worker->process == 0) {
         close(ends[0]);
-        worker_main(lines, ends[1], worker->notes, parent);
+        worker_main(setup, ends[1], worker->notes, parent);
     }
     const int number = errno;
     if (ends[1] >= 0)

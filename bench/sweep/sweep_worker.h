@@ -31,7 +31,7 @@ struct sweep_worker {
 };
 
 /* How the points run: the same for all of a sweep. */
-struct sweep_lines {
+struct sweep_setup {
     const struct study *study;
     struct study_db *db;    /* which the process lets go */
     uint32_t threads;       /* of each point, unless the study says; 0: leave it to the point */
@@ -47,7 +47,7 @@ struct sweep_answer {
 };
 
 /* Forks the process. CW_NO_RESOURCE if there is none to be had. */
-int sweep_worker_start(struct sweep_worker *worker, const struct sweep_lines *lines,
+int sweep_worker_start(struct sweep_worker *worker, const struct sweep_setup *setup,
                        struct cw_error *error);
 /* Gives it a point. False: the process has ended. */
 bool sweep_worker_send(struct sweep_worker *worker, uint32_t point);

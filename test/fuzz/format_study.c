@@ -1,7 +1,7 @@
 /*
  * format_study.c: study files: whatever one says, it is refused with places, or its points have
- * labels and command lines that the reader of options takes or refuses; its text read again is the
- * same study. Small ones are estimated (`sweep --dry-run`).
+ * labels, command lines and settings that are taken or refused together; its text read again is
+ * the same study. Small ones are estimated (`sweep --dry-run`).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +33,12 @@ static void read_point(const struct study *study, uint32_t point)
     static struct run_options run;
     struct options options = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error = {.exit_code = CW_OK};
-    size_t count;
     char *const label = study_label(study, point), *const command = study_command(study, point);
-    char **const arguments = study_arguments(study, study->points[point].at, &count);
-    FUZZ_DEMAND(label != NULL && command != NULL && arguments != NULL);
+    struct study_settings settings = study_settings_at(study, study->points[point].at);
+    FUZZ_DEMAND(label != NULL && command != NULL && settings.list != NULL);
     run_options_defaults(&run);
-    fuzz_demand_error(options_read(&options, (int)count, arguments, &error), &error);
-    free(arguments);
+    fuzz_demand_error(study_settings_give(&settings, &options, &error), &error);
+    free(settings.list);
     free(command);
     free(label);
 }

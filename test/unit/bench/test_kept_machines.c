@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/options/options.h"
 #include "bench/options/options_run.h"
 #include "bench/output/result.h"
 #include "bench/programs/bench.h"
@@ -23,7 +24,12 @@ static int run_text(struct run_kept *kept, const char *words, struct run_outcome
     snprintf(text, sizeof text, "--preset tiny --set system.sips.count=2 %s", words);
     for (char *word = strtok(text, " "); word != NULL && argc < WORDS_MAX; word = strtok(NULL, " "))
         argv[argc++] = word;
-    return run_document(argc, argv, kept, outcome);
+    static struct run_options run;
+    struct options options = {.command = COMMAND_RUN, .values = &run};
+    struct cw_error error;
+    run_options_defaults(&run);
+    assert_int_equal(options_read(&options, argc, argv, &error), CW_OK);
+    return run_document(&run, argc, argv, kept, outcome);
 }
 
 static json_t *engine_of(const struct run_outcome *outcome)

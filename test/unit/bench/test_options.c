@@ -230,6 +230,12 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run fast", "unexpected argument 'fast'");
     refuse_line("run --dtype f64", "--dtype 'f64': expected f16, bf16 or f32");
     refuse_line("run --op avg", "--op 'avg': expected sum, max, min or prod");
+    refuse_line("run --tag k=a\xff", "--tag 'k=a...': expected a value in UTF-8");
+    refuse_line("run --tag bytes=4",
+                "--tag bytes: every CSV has a column of that name; take another");
+    refuse_line("run --tag a=1 --tag a=2", "--tag a: given more than once");
+    refuse_line("run --tag =1", "--tag '=1': expected KEY=VALUE, KEY of up to 63 letters, digits, "
+                                "'_', '-', '.'");
     refuse_line("run --iters 0", "--iters '0': expected a whole number from 1 to 1000000");
     refuse_line("run --seed 4294967296",
                 "--seed '4294967296': expected a whole number from 0 to 4294967295");

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/options/options.h"
+#include "bench/options/options_run.h"
 #include "bench/result/changed_values.h"
 #include "bench/result/result_document.h"
 #include "bench/result/run_document.h"
@@ -25,7 +27,12 @@ static int run_words(struct run_kept *kept, struct run_outcome *outcome, const c
     snprintf(text, sizeof text, "%s", words);
     for (char *word = strtok(text, " "); word != NULL && argc < WORDS_MAX; word = strtok(NULL, " "))
         argv[argc++] = word;
-    return run_document(argc, argv, kept, outcome);
+    static struct run_options run;
+    struct options options = {.command = COMMAND_RUN, .values = &run};
+    struct cw_error error;
+    run_options_defaults(&run);
+    assert_int_equal(options_read(&options, argc, argv, &error), CW_OK);
+    return run_document(&run, argc, argv, kept, outcome);
 }
 
 static const json_t *provenance_member(const struct run_outcome *outcome, const char *key)
@@ -117,16 +124,10 @@ static void test_refusals_are_texts(void **state)
         const char *words, *text;
         int code;
     } refused[] = {
-        {"--bytess 4", "unknown option '--bytess'; did you mean '--bytes'?", CW_USAGE},
         {"--set links.ucie.bw_gbs=fast", "links.ucie.bw_gbs", CW_USAGE},
         {"--preset nowhere", "nowhere", CW_USAGE},
         {"--json -", "--json: the result of this run goes to the program that asked", CW_USAGE},
         {"--csv x.csv", "--csv: ", CW_USAGE},
-        {"--help", "--help is no run", CW_USAGE},
-        {"--tag k=a\xff", "--tag 'k=a...': expected a value in UTF-8", CW_USAGE},
-        {"--tag bytes=4", "--tag bytes: every CSV has a column of that name", CW_USAGE},
-        {"--tag a=1 --tag a=2", "--tag a: given more than once", CW_USAGE},
-        {"--tag =1", "expected KEY=VALUE", CW_USAGE},
         {"--preset tiny --bench gemm --bytes 4", "--bytes", CW_USAGE},
         {"--preset tiny --max-events 100", "100", CW_PROGRAM_FAILED},
     };
