@@ -14,7 +14,11 @@ static int compare_read(const struct compare_options *options, const struct resu
                         const struct result_document *b, struct cw_error *error)
 {
     struct comparison_of_documents comparison;
-    int code = compare_documents(a, b, options->tolerance_percent, &comparison, error);
+    int code = result_document_check(a, error);
+    if (code == CW_OK)
+        code = result_document_check(b, error);
+    if (code == CW_OK)
+        code = compare_documents(a, b, options->tolerance_percent, &comparison, error);
     if (code != CW_OK)
         return code;
     if (options->format == COMPARE_JSON)

@@ -1,6 +1,6 @@
 /*
- * again.c: see again.h. The line is put together from words, so that it is read, refused and kept
- * as any other line.
+ * again.c: joins the line of a first run with a new one, and compares the results (again.h). The
+ * line is put together from words, so that it is read, refused and kept like any other line.
  */
 #include "bench/result/again.h"
 
@@ -13,7 +13,7 @@
 #include "bench/programs/run_options.h"
 #include "bench/result/compare_report.h"
 
-/* The lines under way. */
+/* The lines while they are joined. */
 struct joining {
     struct again *again;
     const char *path;               /* of --again in the new line; NULL: it is not there */
@@ -119,6 +119,8 @@ static int join(struct joining *joining, int argc, char **argv, struct cw_error 
     struct again *const again = joining->again;
     int count;
     int code = result_document_read(joining->path, &again->first, error);
+    if (code == CW_OK)
+        code = result_document_check(&again->first, error);
     if (code != CW_OK)
         return code;
     char **const words = words_of(&again->first, &count);
@@ -164,8 +166,8 @@ void again_free(struct again *again)
 static bool same_events(const struct result_document *a, const struct result_document *b)
 {
     return a->interrupted || a->failure != NULL ||
-           strcmp(a->config_digest, b->config_digest) != 0 ||
-           strcmp(a->trace_hash, b->trace_hash) == 0;
+           !document_text_same(a->config_digest, b->config_digest) ||
+           document_text_same(a->engine.trace_hash, b->engine.trace_hash);
 }
 
 static int judge(const struct result_document *a, const struct result_document *b, FILE *file,
@@ -178,7 +180,9 @@ static int judge(const struct result_document *a, const struct result_document *
     fputs("#\n", file);
     compare_report_text(file, a, b, &comparison);
     if (!events)
-        fprintf(file, "# trace hashes differ: %s, %s\n", a->trace_hash, b->trace_hash);
+        fprintf(file, "# trace hashes differ: %s, %s\n",
+                a->engine.trace_hash != NULL ? a->engine.trace_hash : "none",
+                b->engine.trace_hash != NULL ? b->engine.trace_hash : "none");
     const size_t differing = comparison.differing;
     comparison_of_documents_free(&comparison);
     if (differing > 0)
@@ -195,7 +199,8 @@ int again_end(const struct again *again, const struct result *result, FILE *file
     json_t *const json = report_document(result);
     if (json == NULL)
         return cw_error_memory(error, "the comparison");
-    int code = result_document_take(json, "this run", &second, error);
+    int code = result_document_of(json, "this run", &second, error);
+    json_decref(json);
     if (code == CW_OK)
         code = judge(&again->first, &second, file, error);
     result_document_free(&second);

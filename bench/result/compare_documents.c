@@ -1,37 +1,30 @@
 /*
- * compare_documents.c: see compare_documents.h.
+ * compare_documents.c: pairs the rows of two results, and measures their differences
+ * (compare_documents.h).
  */
 #include "bench/result/compare_documents.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/config/input/json_file.h"
-
 /* ---- figures --------------------------------------------------------------------------------- */
 
 double compared_row_percent(const struct compared_row *row)
 {
-    if (row->why != NULL || row->a->time_ps == row->b->time_ps)
+    if (row->why != NULL || row->a_ps == row->b_ps)
         return 0;
-    if (row->a->time_ps == 0)
+    if (row->a_ps == 0)
         return INFINITY;
-    return 100 * ((double)row->b->time_ps / (double)row->a->time_ps - 1);
+    return 100 * ((double)row->b_ps / (double)row->a_ps - 1);
 }
 
 /* Whether b is another than a by more than so many per cent of `whole`. */
 static bool beyond(double a, double b, double whole, double tolerance_percent)
 {
     return a != b && 100 * fabs(b - a) > tolerance_percent * whole;
-}
-
-/* 0: it is none that a run gives. */
-static double number_of(const json_t *object, const char *key)
-{
-    const double figure = json_file_figure(json_object_get(object, key));
-    return isnan(figure) ? 0 : figure;
 }
 
 /* The part of that name, which is added if there is room. NULL: there is none. */
@@ -48,32 +41,33 @@ static struct compared_part *part_of(struct compared_part *parts, size_t *count,
     return part;
 }
 
-/* The items of a list of a row into one side of the parts. */
-static void add_parts(struct compared_part *parts, size_t *count, const json_t *row, bool is_b,
-                      const char *list, const char *name_key, const char *figure)
+/* Adds a figure to one side of the part of that name; an unknown one is 0. */
+static void add_part(struct compared_part *parts, size_t *count, bool is_b, const char *name,
+                     double figure, double busy)
 {
-    const json_t *const items = json_object_get(row, list);
-    for (size_t i = 0; i < json_array_size(items); i++) {
-        const json_t *const item = json_array_get(items, i);
-        const char *const name = json_string_value(json_object_get(item, name_key));
-        struct compared_part *const part = name != NULL ? part_of(parts, count, name) : NULL;
-        if (part == NULL)
-            continue;
-        *(is_b ? &part->b : &part->a) += number_of(item, figure);
-        *(is_b ? &part->busy_b : &part->busy_a) = number_of(item, "busy");
-    }
+    struct compared_part *const part = part_of(parts, count, name);
+    if (part == NULL)
+        return;
+    *(is_b ? &part->b : &part->a) += isnan(figure) ? 0 : figure;
+    *(is_b ? &part->busy_b : &part->busy_a) = isnan(busy) ? 0 : busy;
+}
+
+static void add_parts(struct compared_row *row, bool is_b)
+{
+    const struct document_row *const side = is_b ? row->b : row->a;
+    for (size_t i = 0; i < side->phase_count; i++)
+        add_part(row->phases, &row->phase_count, is_b, side->phases[i].name,
+                 side->phases[i].mean_ns, 0);
+    for (size_t i = 0; i < side->kind_count; i++)
+        add_part(row->kinds, &row->kind_count, is_b, side->kinds[i].kind, side->kinds[i].bytes,
+                 side->kinds[i].busy);
 }
 
 static void compare_parts(struct compared_row *row, double tolerance_percent)
 {
-    const double time_ns = (double)row->a->time_ps / 1000;
-    const struct document_row *const sides[] = {row->a, row->b};
-    for (size_t i = 0; i < 2; i++) {
-        add_parts(row->phases, &row->phase_count, sides[i]->json, i == 1, "phases", "name",
-                  "mean_ns");
-        add_parts(row->kinds, &row->kind_count, sides[i]->json, i == 1, "link_kinds", "kind",
-                  "bytes");
-    }
+    const double time_ns = (double)row->a_ps / 1000;
+    add_parts(row, false);
+    add_parts(row, true);
     for (size_t i = 0; i < row->phase_count; i++) {
         struct compared_part *const phase = &row->phases[i];
         phase->differs = beyond(phase->a, phase->b, time_ns, tolerance_percent);
@@ -95,7 +89,7 @@ static const char *no_figures(const struct compared_row *row)
         return "not in B";
     if (row->a == NULL)
         return "not in A";
-    const bool runs_a = row->a->not_run[0] == '\0', runs_b = row->b->not_run[0] == '\0';
+    const bool runs_a = row->a->not_run == NULL, runs_b = row->b->not_run == NULL;
     return !runs_a && !runs_b ? "not run in A and B"
            : !runs_a          ? "not run in A"
            : !runs_b          ? "not run in B"
@@ -107,17 +101,18 @@ static void compare_row(struct comparison_of_documents *comparison, const struct
 {
     struct compared_row *const row = &comparison->rows[comparison->row_count++];
     *row = (struct compared_row){.a = a, .b = b};
+    row->a_ps = a != NULL ? document_row_time_ps(a) : 0;
+    row->b_ps = b != NULL ? document_row_time_ps(b) : 0;
     row->why = no_figures(row);
     if (row->why != NULL) {
         row->differs = a == NULL   ? !comparison->a_is_cut
                        : b == NULL ? true
-                                   : strcmp(a->not_run, b->not_run) != 0;
+                                   : !document_text_same(a->not_run, b->not_run);
     } else {
         const double tolerance = comparison->tolerance_percent;
         const double percent = compared_row_percent(row);
-        row->differs =
-            beyond((double)a->time_ps, (double)b->time_ps, (double)a->time_ps, tolerance);
-        row->hash_differs = same_input && strcmp(a->data_hash, b->data_hash) != 0;
+        row->differs = beyond((double)row->a_ps, (double)row->b_ps, (double)row->a_ps, tolerance);
+        row->hash_differs = same_input && !document_text_same(a->data_hash, b->data_hash);
         row->differs |= row->hash_differs;
         compare_parts(row, tolerance);
         if (fabs(percent) > fabs(comparison->largest_percent))
@@ -128,7 +123,7 @@ static void compare_row(struct comparison_of_documents *comparison, const struct
 
 static bool is_same_row(const struct document_row *a, const struct document_row *b)
 {
-    return a->bytes == b->bytes && strcmp(a->collective, b->collective) == 0;
+    return a->bytes == b->bytes && document_text_same(a->collective, b->collective);
 }
 
 /* Of equal rows of A, how many stand before this one. */
@@ -140,17 +135,12 @@ static size_t equals_before(const struct document_row *rows, size_t i)
     return before;
 }
 
-static bool text_same(const json_t *a, const json_t *b, const char *key)
-{
-    return json_equal(json_object_get(a, key), json_object_get(b, key)) == 1 ||
-           (json_object_get(a, key) == NULL && json_object_get(b, key) == NULL);
-}
-
 /* Whether the two should have the same bits. */
 static bool have_same_input(const struct result_document *a, const struct result_document *b)
 {
-    return strcmp(a->config_digest, b->config_digest) == 0 && text_same(a->json, b->json, "seed") &&
-           text_same(a->json, b->json, "input") && text_same(a->json, b->json, "bench");
+    return document_text_same(a->config_digest, b->config_digest) && a->has_seed == b->has_seed &&
+           a->seed == b->seed && document_text_same(a->input, b->input) &&
+           document_text_same(a->bench, b->bench);
 }
 
 static void compare_rows(const struct result_document *a, const struct result_document *b,
@@ -162,8 +152,8 @@ static void compare_rows(const struct result_document *a, const struct result_do
         const struct document_row *const other =
             result_document_row(b, row->collective, row->bytes, equals_before(a->rows, i));
         compare_row(comparison, row, other,
-                    same_input && other != NULL && strcmp(row->dtype, other->dtype) == 0 &&
-                        strcmp(row->redop, other->redop) == 0);
+                    same_input && other != NULL && document_text_same(row->dtype, other->dtype) &&
+                        document_text_same(row->redop, other->redop));
     }
     for (size_t i = 0; i < b->row_count; i++)
         if (result_document_row(a, b->rows[i].collective, b->rows[i].bytes,
@@ -193,36 +183,28 @@ static const char *changed_text(const struct result_document *document,
     return value == NULL ? "as shipped" : json_is_string(value) ? json_string_value(value) : "none";
 }
 
-static const char *head_text(const json_t *json, const char *key)
-{
-    const char *const text = json_string_value(json_object_get(json, key));
-    return text != NULL ? text : "none";
-}
-
-static const char *first_row_text(const struct result_document *document, const char *key)
-{
-    return document->row_count > 0 ? head_text(document->rows[0].json, key) : "none";
-}
+static const char *text_or_none(const char *text) { return text != NULL ? text : "none"; }
 
 static void compare_values(const struct result_document *a, const struct result_document *b,
                            struct comparison_of_documents *comparison)
 {
-    static const char *const heads[] = {"version", "bench", "algorithm", "input"};
-    static const char *const firsts[] = {"dtype", "redop"};
+    static const struct document_row no_row;
+    const struct document_row *const row_a = a->row_count > 0 ? a->rows : &no_row;
+    const struct document_row *const row_b = b->row_count > 0 ? b->rows : &no_row;
+    const struct {
+        const char *key, *a, *b;
+    } texts[] = {{"version", a->version, b->version},       {"bench", a->bench, b->bench},
+                 {"algorithm", a->algorithm, b->algorithm}, {"input", a->input, b->input},
+                 {"dtype", row_a->dtype, row_b->dtype},     {"redop", row_a->redop, row_b->redop}};
     const json_t *const changed_a = json_object_get(a->provenance, "changed");
     const json_t *const changed_b = json_object_get(b->provenance, "changed");
     const char *key;
     json_t *value;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        add_difference(comparison, heads[i], head_text(a->json, heads[i]),
-                       head_text(b->json, heads[i]));
-    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
-        add_difference(comparison, firsts[i], first_row_text(a, firsts[i]),
-                       first_row_text(b, firsts[i]));
-    snprintf(comparison->seeds[0], sizeof comparison->seeds[0], "%" JSON_INTEGER_FORMAT,
-             json_integer_value(json_object_get(a->json, "seed")));
-    snprintf(comparison->seeds[1], sizeof comparison->seeds[1], "%" JSON_INTEGER_FORMAT,
-             json_integer_value(json_object_get(b->json, "seed")));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        add_difference(comparison, texts[i].key, text_or_none(texts[i].a),
+                       text_or_none(texts[i].b));
+    snprintf(comparison->seeds[0], sizeof comparison->seeds[0], "%" PRIu64, (uint64_t)a->seed);
+    snprintf(comparison->seeds[1], sizeof comparison->seeds[1], "%" PRIu64, (uint64_t)b->seed);
     add_difference(comparison, "seed", comparison->seeds[0], comparison->seeds[1]);
     add_difference(comparison, "commit", result_document_provenance(a, "commit"),
                    result_document_provenance(b, "commit"));
@@ -235,7 +217,8 @@ static void compare_values(const struct result_document *a, const struct result_
         if (json_object_get(changed_a, key) == NULL)
             add_difference(comparison, key, changed_text(a, b, key), changed_text(b, a, key));
     }
-    add_difference(comparison, "configuration's digest", a->config_digest, b->config_digest);
+    add_difference(comparison, "configuration's digest", text_or_none(a->config_digest),
+                   text_or_none(b->config_digest));
 }
 
 int compare_documents(const struct result_document *a, const struct result_document *b,

@@ -23,6 +23,7 @@ enum { COMPARED_PARTS_MAX = 64 };
 
 struct compared_row {
     const struct document_row *a, *b; /* NULL: it has no such row; not both */
+    int64_t a_ps, b_ps;               /* their times */
     bool differs;
     bool hash_differs;
     const char *why; /* where no times can be compared: "not in B"; NULL: they can */

@@ -105,12 +105,14 @@ static void end_table(const struct page *page)
         fputs("#\n", page->file);
 }
 
-static const char *us_text(const struct document_row *row, char buf[CELL_BYTES])
+static const char *us_text(const struct document_row *row, int64_t time_ps, char buf[CELL_BYTES])
 {
-    if (row == NULL || row->not_run[0] != '\0')
+    if (row == NULL || row->not_run != NULL)
         return "-";
-    return report_us(row->time_ps, buf);
+    return report_us(time_ps, buf);
 }
+
+static const char *text_or_nothing(const char *text) { return text != NULL ? text : ""; }
 
 /* "+4.20"; "0": the same to the ps. */
 static const char *percent_text(double percent, char buf[CELL_BYTES])
@@ -131,11 +133,12 @@ static double change_percent(double a, double b)
 static void put_side(const struct page *page, char letter, const struct result_document *side)
 {
     const char *const date = result_document_provenance(side, "date");
-    say(page, "%c: %s (%s%s%s, %s, %" PRIu64 " SIP%s, configuration %s%s%s)%s%s", letter,
-        side->name, side->bench, side->algorithm[0] != '\0' ? " " : "", side->algorithm,
-        side->version, side->sips, side->sips == 1 ? "" : "s", side->config_digest,
-        date[0] != '\0' ? ", " : "", date, side->interrupted ? "; interrupted" : "",
-        side->failure != NULL ? "; failed" : "");
+    say(page, "%c: %s (%s%s%s, %s, %" PRId64 " SIP%s, configuration %s%s%s)%s%s", letter,
+        side->name, text_or_nothing(side->bench), side->algorithm != NULL ? " " : "",
+        text_or_nothing(side->algorithm), text_or_nothing(side->version),
+        side->sips > 0 ? side->sips : 0, side->sips == 1 ? "" : "s",
+        text_or_nothing(side->config_digest), date[0] != '\0' ? ", " : "", date,
+        side->interrupted ? "; interrupted" : "", side->failure != NULL ? "; failed" : "");
 }
 
 static void put_values(struct page *page)
@@ -159,18 +162,19 @@ static void put_row(const struct page *page, const struct compared_row *row)
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
     char bytes[CELL_BYTES], a[CELL_BYTES], b[CELL_BYTES], ratio[CELL_BYTES] = "-";
     char percent[CELL_BYTES] = "-";
-    snprintf(bytes, sizeof bytes, "%" PRIu64, any->bytes);
-    if (row->why == NULL && row->a->time_ps > 0)
-        snprintf(ratio, sizeof ratio, "%.4f", (double)row->b->time_ps / (double)row->a->time_ps);
+    snprintf(bytes, sizeof bytes, "%" PRId64, any->bytes);
+    if (row->why == NULL && row->a_ps > 0)
+        snprintf(ratio, sizeof ratio, "%.4f", (double)row->b_ps / (double)row->a_ps);
     put_line(page, false,
              (const char *const[]){
-                 bytes, any->collective, us_text(row->a, a), us_text(row->b, b), ratio,
+                 bytes, text_or_nothing(any->collective), us_text(row->a, row->a_ps, a),
+                 us_text(row->b, row->b_ps, b), ratio,
                  row->why == NULL ? percent_text(compared_row_percent(row), percent) : "-",
-                 row->why != NULL                     ? row->why
-                 : row->hash_differs                  ? "OTHER BITS"
-                 : row->differs                       ? "DIFFERS"
-                 : row->a->time_ps != row->b->time_ps ? "within"
-                                                      : "same"});
+                 row->why != NULL         ? row->why
+                 : row->hash_differs      ? "OTHER BITS"
+                 : row->differs           ? "DIFFERS"
+                 : row->a_ps != row->b_ps ? "within"
+                                          : "same"});
 }
 
 /* Shares are printed with 15 digits, of which the last need not come back. */
@@ -226,9 +230,9 @@ static void put_details(struct page *page)
         if (row->why != NULL || !any_part_changed(row))
             continue;
         if (page->is_markdown)
-            say(page, "**%s, %" PRIu64 " B**", row->a->collective, row->a->bytes);
+            say(page, "**%s, %" PRId64 " B**", text_or_nothing(row->a->collective), row->a->bytes);
         else
-            say(page, "---- %s, %" PRIu64 " B", row->a->collective, row->a->bytes);
+            say(page, "---- %s, %" PRId64 " B", text_or_nothing(row->a->collective), row->a->bytes);
         put_head(page, 5, (const int[]){-32, 28, 28, 9, -7},
                  (const char *const[]){"phase, kind of link", "A", "B", "change(%)", ""});
         put_phases(page, row);
@@ -316,24 +320,22 @@ static json_t *parts_json(const struct compared_part *parts, size_t count, const
     return list;
 }
 
-static json_t *time_json_of(const struct document_row *row)
+static json_t *time_json_of(const struct document_row *row, int64_t time_ps)
 {
-    return row == NULL || row->not_run[0] != '\0' ? json_null()
-                                                  : json_real((double)row->time_ps / 1000);
+    return row == NULL || row->not_run != NULL ? json_null() : json_real((double)time_ps / 1000);
 }
 
 static json_t *compared_row_json(const struct compared_row *row)
 {
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
-    const double ratio = row->why != NULL ? INFINITY
-                         : row->a->time_ps == row->b->time_ps
-                             ? 1
-                             : (double)row->b->time_ps / (double)row->a->time_ps;
+    const double ratio = row->why != NULL         ? INFINITY
+                         : row->a_ps == row->b_ps ? 1
+                                                  : (double)row->b_ps / (double)row->a_ps;
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:o, s:o}", "collective",
-                     any->collective, "bytes", (json_int_t)any->bytes, "time_ns_a",
-                     time_json_of(row->a), "time_ns_b", time_json_of(row->b), "ratio",
-                     real_or_null(ratio), "differs", row->differs, "other_bits", row->hash_differs,
-                     "not_compared", row->why, "phases",
+                     text_or_nothing(any->collective), "bytes", (json_int_t)any->bytes, "time_ns_a",
+                     time_json_of(row->a, row->a_ps), "time_ns_b", time_json_of(row->b, row->b_ps),
+                     "ratio", real_or_null(ratio), "differs", row->differs, "other_bits",
+                     row->hash_differs, "not_compared", row->why, "phases",
                      parts_json(row->phases, row->phase_count, "name", "mean_ns", false),
                      "link_kinds", parts_json(row->kinds, row->kind_count, "kind", "bytes", true));
 }

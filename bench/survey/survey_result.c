@@ -1,38 +1,17 @@
 /*
- * survey_result.c: see survey_result.h. Times in the documents are ns; figures here are µs.
+ * survey_result.c: makes points and rows of a survey from result documents (survey_result.h). Times
+ * in the documents are ns; figures here are µs.
  */
 #include "bench/survey/survey_result.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "collectives/config/input/json_file.h"
+#include "bench/result/result_document.h"
 
 static const double NS_PER_US = 1e3, BYTES_PER_MIB = 1048576.0;
 
-/* A figure; NAN: it is absent or null, or none that a run gives. */
-static double member_number(const json_t *object, const char *key)
-{
-    return json_file_figure(json_object_get(object, key));
-}
-
-/* A text; NULL: it is absent or null. It lives as long as the document. */
-static const char *member_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-static const json_t *member_object(const json_t *object, const char *key)
-{
-    const json_t *const value = json_object_get(object, key);
-    return json_is_object(value) ? value : NULL;
-}
-
-static const json_t *member_list(const json_t *object, const char *key)
-{
-    const json_t *const value = json_object_get(object, key);
-    return json_is_array(value) ? value : NULL;
-}
+static double number_of_count(int64_t count) { return count >= 0 ? (double)count : NAN; }
 
 /* Any value as the text of an axis. */
 static char *survey_json_text(struct survey *survey, const json_t *value)
@@ -63,212 +42,190 @@ static void survey_put_members(struct survey *survey, uint32_t *axis, const json
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void survey_read_phases(struct survey *survey, struct survey_row *row, const json_t *list)
+static void take_phases(struct survey *survey, struct survey_row *row,
+                        const struct document_row *from)
 {
-    const size_t count = json_array_size(list);
-    row->phases = count == 0 ? NULL : survey_alloc(survey, count * sizeof *row->phases);
-    for (size_t i = 0; row->phases != NULL && i < count; i++) {
-        const json_t *const item = json_array_get(list, i);
-        if (member_text(item, "name") == NULL)
-            continue;
-        row->phases[row->phase_count++] = (struct survey_phase){
-            member_text(item, "name"), member_number(item, "min_ns") / NS_PER_US,
-            member_number(item, "mean_ns") / NS_PER_US, member_number(item, "max_ns") / NS_PER_US};
+    if (from->phase_count == 0)
+        return;
+    row->phases = survey_alloc(survey, from->phase_count * sizeof *row->phases);
+    for (size_t i = 0; row->phases != NULL && i < from->phase_count; i++) {
+        const struct document_phase *const phase = &from->phases[i];
+        row->phases[row->phase_count++] =
+            (struct survey_phase){phase->name, phase->min_ns / NS_PER_US,
+                                  phase->mean_ns / NS_PER_US, phase->max_ns / NS_PER_US};
     }
 }
 
-static void survey_read_kinds(struct survey *survey, struct survey_row *row, const json_t *list)
+static void take_kinds(struct survey *survey, struct survey_row *row,
+                       const struct document_row *from)
 {
-    const size_t count = json_array_size(list);
-    row->kinds = count == 0 ? NULL : survey_alloc(survey, count * sizeof *row->kinds);
-    for (size_t i = 0; row->kinds != NULL && i < count; i++) {
-        const json_t *const item = json_array_get(list, i);
-        if (member_text(item, "kind") == NULL)
-            continue;
-        row->kinds[row->kind_count++] =
-            (struct survey_link_kind){member_text(item, "kind"), member_number(item, "links"),
-                                      member_number(item, "bytes"), member_number(item, "busy")};
+    if (from->kind_count == 0)
+        return;
+    row->kinds = survey_alloc(survey, from->kind_count * sizeof *row->kinds);
+    for (size_t i = 0; row->kinds != NULL && i < from->kind_count; i++) {
+        const struct document_link_kind *const kind = &from->kinds[i];
+        row->kinds[row->kind_count++] = (struct survey_link_kind){
+            kind->kind, number_of_count(kind->links), kind->bytes, kind->busy};
     }
 }
 
 /* The figures of one size. */
-static void survey_read_figures(struct survey_row *row, const json_t *item)
+static void take_figures(struct survey_row *row, const struct document_row *from)
 {
     double *const figure = row->figure;
-    figure[FIGURE_TIME] = member_number(item, "time_ns") / NS_PER_US;
-    figure[FIGURE_ALGBW] = member_number(item, "algbw_gbs");
-    figure[FIGURE_BUSBW] = member_number(item, "busbw_gbs");
-    figure[FIGURE_BOUND] = member_number(item, "bound_ns") / NS_PER_US;
-    if (!(figure[FIGURE_BOUND] > 0))
-        figure[FIGURE_BOUND] = NAN;
+    figure[FIGURE_TIME] = from->time_ns / NS_PER_US;
+    figure[FIGURE_ALGBW] = from->algbw_gbs;
+    figure[FIGURE_BUSBW] = from->busbw_gbs;
+    figure[FIGURE_BOUND] = from->bound_ns > 0 ? from->bound_ns / NS_PER_US : NAN;
     if (figure[FIGURE_TIME] > 0)
         figure[FIGURE_EFFICIENCY] = 100 * figure[FIGURE_BOUND] / figure[FIGURE_TIME];
-    figure[FIGURE_MEASURED] = member_number(item, "measured_ns") / NS_PER_US;
-    figure[FIGURE_ERROR] = member_number(item, "error_percent");
-    figure[FIGURE_CREDIT_WAIT] = member_number(item, "credit_wait_ns") / NS_PER_US;
-    figure[FIGURE_HOST_TIME] = member_number(item, "host_time_ns") / NS_PER_US;
-    figure[FIGURE_MOVED] = member_number(item, "moved_per_rank");
-    const double wrong = member_number(item, "wrong");
-    row->wrong = wrong >= 0 && wrong < 1e18 ? (int64_t)wrong : -1;
+    figure[FIGURE_MEASURED] = from->measured_ns / NS_PER_US;
+    figure[FIGURE_ERROR] = from->error_percent;
+    figure[FIGURE_CREDIT_WAIT] = from->credit_wait_ns / NS_PER_US;
+    figure[FIGURE_HOST_TIME] = from->host_time_ns / NS_PER_US;
+    figure[FIGURE_MOVED] = from->moved_per_rank;
+    row->wrong = from->wrong;
 }
 
-static void survey_read_row(struct survey *survey, const json_t *item, const double *of_point)
+/* The figures from FIGURE_EVENTS on. */
+static void take_engine(const struct document_engine *engine, double *figure)
 {
-    static const char *const texts[] = {"collective", "dtype", "redop"};
+    figure[FIGURE_EVENTS] = engine->events;
+    figure[FIGURE_EVENT_RATE] = engine->events_per_s;
+    figure[FIGURE_WALL] = engine->setup_s + engine->run_s;
+    figure[FIGURE_MEMORY] = engine->peak_rss_bytes / BYTES_PER_MIB;
+}
+
+static void take_row(struct survey *survey, const struct result_document *document,
+                     const struct document_row *from)
+{
     struct survey_row *const row = survey_row_add(survey);
     if (row == NULL)
         return;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        survey_put(survey, row->axis, texts[i], AXIS_RESULT, member_text(item, texts[i]));
-    survey_put(survey, row->axis, "schedule", AXIS_RESULT, member_text(item, "algorithm"));
-    survey_put_number(survey, row->axis, "bytes", AXIS_SIZE, member_number(item, "bytes"));
+    survey_put(survey, row->axis, "collective", AXIS_RESULT, from->collective);
+    survey_put(survey, row->axis, "dtype", AXIS_RESULT, from->dtype);
+    survey_put(survey, row->axis, "redop", AXIS_RESULT, from->redop);
+    survey_put(survey, row->axis, "schedule", AXIS_RESULT, from->algorithm);
+    survey_put_number(survey, row->axis, "bytes", AXIS_SIZE, number_of_count(from->bytes));
     survey_put_number(survey, row->axis, "bytes_per_rank", AXIS_SIZE,
-                      member_number(item, "bytes_per_rank"));
+                      number_of_count(from->bytes_per_rank));
     survey_put_number(survey, row->axis, "shards_per_rank", AXIS_MACHINE,
-                      member_number(item, "shards_per_rank"));
-    row->not_run = member_text(item, "not_run");
-    row->bound_by = member_text(item, "bound_by");
+                      number_of_count(from->shards_per_rank));
+    row->not_run = from->not_run;
+    row->bound_by = from->bound_by;
     if (row->not_run == NULL)
-        survey_read_figures(row, item);
-    memcpy(&row->figure[FIGURE_EVENTS], of_point,
-           (SURVEY_FIGURES - FIGURE_EVENTS) * sizeof *of_point);
-    survey_read_phases(survey, row, member_list(item, "phases"));
-    survey_read_kinds(survey, row, member_list(item, "link_kinds"));
-    row->explain = member_object(item, "explain");
+        take_figures(row, from);
+    take_engine(&document->engine, row->figure);
+    take_phases(survey, row, from);
+    take_kinds(survey, row, from);
+    row->explain = from->explain;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* The figures from FIGURE_EVENTS on. */
-static void survey_read_engine(const json_t *engine, double *of_point)
+static void take_state(struct survey *survey, struct survey_point *point,
+                       const struct result_document *document)
 {
-    enum {
-        EVENTS,
-        RATE = FIGURE_EVENT_RATE - FIGURE_EVENTS,
-        WALL = FIGURE_WALL - FIGURE_EVENTS,
-        MEMORY = FIGURE_MEMORY - FIGURE_EVENTS
-    };
-    of_point[EVENTS] = member_number(engine, "events_committed");
-    of_point[RATE] = member_number(engine, "committed_events_per_s");
-    of_point[WALL] = member_number(engine, "setup_s") + member_number(engine, "run_s");
-    of_point[MEMORY] = member_number(engine, "peak_rss_bytes") / BYTES_PER_MIB;
-}
-
-/* A failure is a text, or an object with a message. */
-static void survey_read_state(struct survey *survey, struct survey_point *point,
-                              const json_t *document)
-{
-    const json_t *const error = json_object_get(document, "error");
-    if (json_is_true(json_object_get(document, "interrupted"))) {
+    if (document->interrupted) {
         point->state = STATE_INTERRUPTED;
         point->message = "interrupted: the sizes that were done are here";
     }
-    if (json_is_object(error) || json_is_string(error)) {
+    if (document->failure != NULL) {
         point->state = STATE_FAILED;
-        point->message = survey_text(survey, json_is_string(error) ? json_string_value(error)
-                                                                   : member_text(error, "message"));
+        point->message =
+            document->failure[0] != '\0' ? survey_text(survey, document->failure) : NULL;
     }
 }
 
-static void survey_read_provenance(struct survey *survey, struct survey_point *point)
+static void take_provenance(struct survey *survey, struct survey_point *point)
 {
     const json_t *const provenance = point->provenance;
-    survey_put_members(survey, point->axis, member_object(provenance, "tags"), AXIS_TAG);
-    survey_put_members(survey, point->axis, member_object(provenance, "changed"), AXIS_CHANGED);
+    survey_put_members(survey, point->axis, json_object_get(provenance, "tags"), AXIS_TAG);
+    survey_put_members(survey, point->axis, json_object_get(provenance, "changed"), AXIS_CHANGED);
     const json_t *const preset = json_object_get(provenance, "preset");
     if (json_is_string(preset))
         survey_put(survey, point->axis, "preset", AXIS_RESULT, json_string_value(preset));
 }
 
-/* The algorithm that was asked for. Which of its schedules ran is told by each row. */
-static void survey_read_algorithm(struct survey *survey, struct survey_point *point,
-                                  const json_t *document)
+/* The algorithm that was asked for. Which of its schedules ran stands in each row. */
+static void take_algorithm(struct survey *survey, struct survey_point *point,
+                           const struct result_document *document)
 {
-    const char *name = member_text(json_object_get(point->provenance, "changed"), algorithm_key);
-    if (name == NULL)
-        name = member_text(document, "algorithm");
-    survey_put(survey, point->axis, "algorithm", AXIS_RESULT, name);
+    const char *const asked = json_string_value(
+        json_object_get(json_object_get(point->provenance, "changed"), algorithm_key));
+    survey_put(survey, point->axis, "algorithm", AXIS_RESULT,
+               asked != NULL ? asked : document->algorithm);
 }
 
-static void survey_read_run(struct survey *survey, struct survey_point *point,
-                            const json_t *document)
+static void take_run(struct survey *survey, struct survey_point *point,
+                     const struct result_document *document)
 {
-    static const char *const counts[] = {"sips", "cubes", "pes"};
-    double of_point[SURVEY_FIGURES - FIGURE_EVENTS];
-    const json_t *const topology = member_object(document, "topology");
-    const json_t *const engine = member_object(document, "engine");
-    const json_t *const list = member_list(document, "results");
-    survey_put(survey, point->axis, "bench", AXIS_RESULT, member_text(document, "bench"));
-    survey_read_algorithm(survey, point, document);
-    survey_put(survey, point->axis, "input", AXIS_RESULT, member_text(document, "input"));
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        survey_put_number(survey, point->axis, counts[i], AXIS_MACHINE,
-                          member_number(topology, counts[i]));
+    survey_put(survey, point->axis, "bench", AXIS_RESULT, document->bench);
+    take_algorithm(survey, point, document);
+    survey_put(survey, point->axis, "input", AXIS_RESULT, document->input);
+    survey_put_number(survey, point->axis, "sips", AXIS_MACHINE, number_of_count(document->sips));
+    survey_put_number(survey, point->axis, "cubes", AXIS_MACHINE, number_of_count(document->cubes));
+    survey_put_number(survey, point->axis, "pes", AXIS_MACHINE, number_of_count(document->pes));
+}
+
+static void take_threads(struct survey *survey, struct survey_point *point,
+                         const struct document_engine *engine)
+{
     survey_put_number(survey, point->axis, "threads", AXIS_MACHINE,
-                      member_number(engine, "threads"));
-    survey_put(survey, point->axis, "sync", AXIS_MACHINE, member_text(engine, "sync"));
-    survey_put(survey, point->axis, "config_digest", AXIS_SOURCE,
-               member_text(document, "config_digest"));
-    survey_read_engine(engine, of_point);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        survey_read_row(survey, json_array_get(list, i), of_point);
+                      number_of_count(engine->threads));
+    survey_put(survey, point->axis, "sync", AXIS_MACHINE, engine->sync);
 }
 
-/* One row, of the engine's figures; the options are axes. */
-static void survey_read_phold(struct survey *survey, struct survey_point *point,
-                              const json_t *document)
+static void take_document(struct survey *survey, struct survey_point *point,
+                          const struct result_document *document)
 {
-    const json_t *const engine = member_object(document, "engine");
-    survey_put(survey, point->axis, "bench", AXIS_RESULT, "phold");
-    survey_put_members(survey, point->axis, member_object(document, "phold"), AXIS_RESULT);
-    survey_put_number(survey, point->axis, "threads", AXIS_MACHINE,
-                      member_number(engine, "threads"));
-    survey_put(survey, point->axis, "sync", AXIS_MACHINE, member_text(engine, "sync"));
-    struct survey_row *const row = survey_row_add(survey);
-    if (row != NULL)
-        survey_read_engine(engine, &row->figure[FIGURE_EVENTS]);
-}
-
-int survey_result_fill(struct survey *survey, struct survey_point *point, const json_t *document,
-                       struct cw_error *error)
-{
-    const char *const schema = member_text(document, "schema");
-    const bool is_run = schema != NULL && strcmp(schema, "cubewarp.run/1") == 0;
-    const bool is_phold = schema != NULL && strcmp(schema, "cubewarp.phold/1") == 0;
-    if (!is_run && !is_phold)
-        return cw_error_set(error, CW_USAGE,
-                            "%.300s: no result; expected the schema cubewarp.run/1 or "
-                            "cubewarp.phold/1, as run --json and phold --json write them",
-                            point->source);
-    point->document = document;
-    point->provenance = member_object(document, "provenance");
-    point->picture = member_object(document, "picture");
-    survey_read_state(survey, point, document);
-    survey_read_provenance(survey, point);
-    if (is_run)
-        survey_read_run(survey, point, document);
-    else
-        survey_read_phold(survey, point, document);
+    point->document = document->json;
+    point->provenance = document->provenance;
+    point->picture = document->picture;
+    take_state(survey, point, document);
+    take_provenance(survey, point);
+    if (document->is_run) {
+        take_run(survey, point, document);
+        take_threads(survey, point, &document->engine);
+        survey_put(survey, point->axis, "config_digest", AXIS_SOURCE, document->config_digest);
+        for (size_t i = 0; i < document->row_count; i++)
+            take_row(survey, document, &document->rows[i]);
+    } else { /* one row, of the engine's figures; the options are axes */
+        survey_put(survey, point->axis, "bench", AXIS_RESULT, "phold");
+        survey_put_members(survey, point->axis, document->phold, AXIS_RESULT);
+        take_threads(survey, point, &document->engine);
+        struct survey_row *const row = survey_row_add(survey);
+        if (row != NULL)
+            take_engine(&document->engine, row->figure);
+    }
     if (point->row_count > 0)
         point->seconds = survey->rows[point->first_row].figure[FIGURE_WALL];
+}
+
+int survey_result_fill(struct survey *survey, struct survey_point *point, json_t *json,
+                       struct cw_error *error)
+{
+    struct result_document document;
+    const int code = result_document_of(json, point->source, &document, error);
+    if (code != CW_OK)
+        return code;
+    take_document(survey, point, &document);
+    result_document_free(&document);
     return CW_OK;
 }
 
 int survey_result_read(struct survey *survey, const char *path, const char *label,
                        struct cw_error *error)
 {
-    json_error_t fault;
-    int number;
-    json_t *document = json_file_read(path, 0, &fault, &number);
-    if (document == NULL && number != 0)
-        return cw_error_set(error, CW_USAGE, "cannot read %.300s: %s", path, strerror(number));
-    if (document == NULL)
-        return cw_error_set(error, CW_USAGE, "%.300s:%d:%d: %.150s", path, fault.line, fault.column,
-                            fault.text);
-    document = survey_keep(survey, document);
-    struct survey_point *const point =
-        document == NULL ? NULL : survey_point_add(survey, label, path);
-    if (point == NULL)
-        return cw_error_memory(error, "the results");
-    return survey_result_fill(survey, point, document, error);
+    struct result_document document;
+    const int code = result_document_read(path, &document, error);
+    if (code != CW_OK)
+        return code;
+    struct survey_point *const point = survey_keep(survey, json_incref(document.json)) == NULL
+                                           ? NULL
+                                           : survey_point_add(survey, label, path);
+    if (point != NULL)
+        take_document(survey, point, &document);
+    result_document_free(&document);
+    return point != NULL ? CW_OK : cw_error_memory(error, "the results");
 }

@@ -11,7 +11,7 @@
  * keeps already: the rows, the axes, the state. `point` is the last of the survey. Members that are
  * absent, or of another type, are unknown. CW_USAGE: another schema.
  */
-int survey_result_fill(struct survey *survey, struct survey_point *point, const json_t *document,
+int survey_result_fill(struct survey *survey, struct survey_point *point, json_t *json,
                        struct cw_error *error);
 
 /* A file with one such document. CW_USAGE with file, line and column if it is none. */

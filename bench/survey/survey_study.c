@@ -144,7 +144,11 @@ static int study_read_result(struct study_reader *reader, struct survey_point *p
         return cw_error_memory(reader->error, "the results");
     if (document != NULL && (document = survey_keep(survey, document)) == NULL)
         return cw_error_memory(reader->error, "the results");
-    if (document != NULL && survey_result_fill(survey, point, document, &refusal) == CW_OK) {
+    const int code =
+        document != NULL ? survey_result_fill(survey, point, document, &refusal) : CW_USAGE;
+    if (code == CW_NO_RESOURCE)
+        return cw_error_memory(reader->error, "the results");
+    if (code == CW_OK) {
         if (state != STATE_DONE) /* the database knows more of a failure than the document */
             point->state = state;
     } else if (state == STATE_DONE) {
