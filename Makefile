@@ -313,8 +313,9 @@ structure: ## the house in figures: rooms, pairs, circles, assertions, citations
 	@.ci/setup.sh git python3 universal-ctags
 	@test/structure.py
 
-lint: ## include arrows, layout, cppcheck
-	@.ci/setup.sh git clang-format cppcheck universal-ctags python3
+lint: ## include arrows, circles, layout, cppcheck
+	@.ci/setup.sh $(PACKAGES) git clang-format cppcheck universal-ctags python3
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/libcubewarp.a
 	@BUILD=$(BUILD) test/lint.sh
 
 # What needs no run to be found. The packages are this target's alone.

@@ -58,6 +58,7 @@ done
 
 # Rooms, pairs, circles, arrows between rooms, invariants, citations (ARCHITECTURE.md, test/QUALITY.md).
 test/structure.py --check || complain "the structure is not what ARCHITECTURE.md says"
+test/symbols.py --check "${BUILD:-build}/check/obj" || complain "modules use each other in a circle"
 
 # Each planted bug still names text of the sources.
 misfits=$(test/mutants/run.py --check) || complain "planted bugs that cannot be planted: $misfits"

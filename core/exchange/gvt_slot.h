@@ -11,7 +11,7 @@
 #include "core/queue/event.h"
 #include "core/os/sync.h"
 
-/* A worker's figures for the host (stats.h). */
+/* A worker's figures for the host (progress.h). */
 struct stats_report {
     uint64_t committed, processed, rolled_back;
     uint64_t idle_ticks, ticks; /* of the sampled turns */
@@ -50,5 +50,19 @@ struct gvt_rounds {
     _Alignas(128) struct sync_u64 reached; /* round * GVT_PHASES + the last of its phases */
     _Alignas(128) struct sync_u64 cuts;    /* made by all workers, ever */
 };
+
+/* Where a worker is in its round. */
+enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
+
+/* Whether a worker can continue with its round, or another one has begun the next. */
+static inline bool gvt_can_continue(const struct gvt_rounds *rounds, uint64_t round,
+                                    enum gvt_stage stage)
+{
+    const uint64_t awaited = stage == GVT_BEGIN ? (round + 1) * GVT_PHASES + GVT_CALLED
+                             : stage == GVT_FIRST_CUT
+                                 ? round * GVT_PHASES + GVT_ALL_MADE_FIRST_CUT
+                                 : round * GVT_PHASES + GVT_ALL_MADE_SECOND_CUT;
+    return sync_load_acquire(&rounds->reached) >= awaited; /* pairs with reach() in gvt.c */
+}
 
 #endif

@@ -21,7 +21,6 @@
 #include "core/speculation/receive.h"
 #include "core/speculation/timewarp.h"
 #include "core/speculation/wait.h"
-#include "core/run/worker_loop.h"
 #include "core/worker/worker.h"
 
 enum {
@@ -152,7 +151,18 @@ static void note_figures(const struct worker *worker, struct worker_slot *slot)
     sync_store_release(&slot->alive, event_pool_alive(&worker->pool));
 }
 
-/* ---- events move: entered by way of worker_guard(), as worker 0: memory may run out ---------- */
+/* Runs a part of a worker outside of its turns. False: it has failed, and the run ends. */
+static bool guard(struct worker *worker, void (*part)(struct timewarp *))
+{
+    if (setjmp(worker->failed) != 0) { /* memory has run out */
+        abort_run(worker->sim, worker);
+        return false;
+    }
+    part(worker->timewarp);
+    return true;
+}
+
+/* ---- events move: entered by way of guard(), as worker 0: memory may run out ---------- */
 
 static void gather_events(struct timewarp *tw)
 {
@@ -203,8 +213,8 @@ static bool may_gather(const struct cw_sim *sim)
 {
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || migrate_is_on(tw) || tw->current.failed ||
-            tw->throttle.level >= MEMORY_TIGHT)
+        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || migrate_is_on(tw) ||
+            tw->failures.failed || tw->throttle.level >= MEMORY_TIGHT)
             return false;
     }
     return true;
@@ -216,7 +226,7 @@ static bool may_part(const struct cw_sim *sim)
 {
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         const struct timewarp *const tw = sim->workers[i].timewarp;
-        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->current.failed)
+        if (tw->gvt.over || tw->gvt.stage != GVT_BEGIN || tw->failures.failed)
             return false;
     }
     return true;
@@ -236,12 +246,12 @@ static void try_to_gather(struct cw_sim *sim)
     if (!may_gather(sim))
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        if (!worker_guard(&sim->workers[i], undo_and_publish))
+        if (!guard(&sim->workers[i], undo_and_publish))
             return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        if (!worker_guard(&sim->workers[i], receive_all))
+        if (!guard(&sim->workers[i], receive_all))
             return;
-    if (!worker_guard(first, gather_events))
+    if (!guard(first, gather_events))
         return;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         CW_INVARIANT("I-GATHER-2",
@@ -263,7 +273,7 @@ static bool scatter(struct cw_sim *sim)
     CW_INVARIANT("I-GATHER-3", may_part(sim), "threads part while worker %u is within a round", 0u);
     first->check_below_ps = INT64_MIN;
     set_gathered(sim, false);
-    return worker_guard(first, scatter_events);
+    return guard(first, scatter_events);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -325,14 +335,6 @@ static void part(struct cw_sim *sim)
     begin_measuring(sim);
 }
 
-static void run_own(struct worker *first, uint32_t count)
-{
-    if (count == 1)
-        worker_run(first);
-    else
-        worker_run_in_turn(first, count, false);
-}
-
 static bool have_all_ended(const struct worker *first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -354,14 +356,15 @@ static void stay_parked(struct cw_sim *sim, struct sync_u64 *parked)
     }
 }
 
-static void run_thread(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count)
+static void run_thread(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count,
+                       gather_run_fn run)
 {
     struct sync_u64 *const parked = &sim->gather->threads[index].parked;
     for (;;) {
         stay_parked(sim, parked); /* the drain may begin so */
         if (sync_load_acquire(&sim->gather->over) != 0)
             break;
-        run_own(first, count);
+        run(first, count, false);
         if (simulation_aborted(sim) || have_all_ended(first, count))
             break;
         sync_store_release(parked, PARKED); /* pairs with await_others(): I-GATHER-1 */
@@ -370,14 +373,15 @@ static void run_thread(struct cw_sim *sim, uint32_t index, struct worker *first,
     sync_store_release(parked, HAS_ENDED); /* pairs with await_others() */
 }
 
-static void run_first_thread(struct cw_sim *sim, struct worker *own, uint32_t count)
+static void run_first_thread(struct cw_sim *sim, struct worker *own, uint32_t count,
+                             gather_run_fn run)
 {
     struct gather *const gather = sim->gather;
     for (;;) {
         if (gather->together)
-            worker_run_in_turn(sim->workers, sim->worker_count, true);
+            run(sim->workers, sim->worker_count, true);
         else
-            run_own(own, count);
+            run(own, count, false);
         if (simulation_aborted(sim) || have_all_ended(gather->together ? sim->workers : own,
                                                       gather->together ? sim->worker_count : count))
             break;
@@ -391,14 +395,15 @@ static void run_first_thread(struct cw_sim *sim, struct worker *own, uint32_t co
     release_others(sim);
 }
 
-void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count)
+void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count,
+                gather_run_fn run)
 {
     if (sim->gather == NULL)
-        run_own(first, count);
+        run(first, count, false);
     else if (index == 0)
-        run_first_thread(sim, first, count);
+        run_first_thread(sim, first, count, run);
     else
-        run_thread(sim, index, first, count);
+        run_thread(sim, index, first, count, run);
 }
 
 /* ---- when ------------------------------------------------------------------------------------ */

@@ -59,8 +59,13 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start);
 /* After it: whether `start` has started them. */
 bool gather_has_started(const struct cw_sim *sim);
 
-/* The main function of thread `index`, which owns the workers [first, first + count). */
-void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count);
+/* The turns of the workers [first, first + count), until the run ends or sim->paused asks the
+ * thread to leave. `together`: they are all workers, on thread 0. */
+typedef void (*gather_run_fn)(struct worker *first, uint32_t count, bool together);
+/* The main function of thread `index`, which owns the workers [first, first + count). `run`:
+ * worker_run(). */
+void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32_t count,
+                gather_run_fn run);
 
 /* The end of a turn of a worker while threads are apart. */
 void gather_look(struct timewarp *tw);

@@ -61,19 +61,32 @@ static enum verdict classify_least(struct timewarp *tw, const struct entry *leas
     const struct cw_config *const config = &tw->worker->sim->config;
     if (least == NULL || least->time_ps >= config->end_ps)
         return NOTHING;
-    if (tw->current.failed && !gvt_is_before_failed(tw, least->event))
+    if (tw->failures.failed && !gvt_is_before_failed(tw, least->event))
         return BLOCKED;
     if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) || tw->gathered ||
         !key_before(tw->gvt.now, key_of(least)))
         return tw->stress.on && stress_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
     if (tw->throttle.patience > 0 || tw->undo_log.live >= tw->throttle.allowance ||
         least->time_ps >= horizon_ps(tw) ||
-        (tw->current.stuck && !key_before(key_of(least), tw->current.stuck_at)))
+        (tw->failures.stuck && !key_before(key_of(least), tw->failures.stuck_at)))
         return BLOCKED;
     return SPECULATIVE;
 }
 
 /* ---- one event, with all precautions --------------------------------------------------------- */
+
+static void begin_lazy_cancel(struct timewarp *tw, struct cw_event *event)
+{
+    lazy_cancel_begin(tw, event);
+    rollback_work_off(tw);
+}
+
+/* Sends of the event's last handling that were not sent again are cancelled. */
+static void end_lazy_cancel(struct timewarp *tw)
+{
+    lazy_cancel_end(tw);
+    rollback_work_off(tw);
+}
 
 static void enter_handler(struct timewarp *tw, const struct entry *entry, bool speculative)
 {
@@ -81,14 +94,15 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     if (tw->stress.on)
         stress_move(tw, entry_lp(entry));
     struct lp_block *const block = worker->sim->lp_states.blocks[entry_lp(entry)];
+    if (entry->event->reserved & EVENT_LAZY)
+        begin_lazy_cancel(tw, entry->event);
     worker_set_context(worker, block, entry->event, worker->sim->config.tuning.sends_per_event_max);
+    if (tw->lazy.log != NULL)
+        worker->sends_left = 0; /* cw_send() asks lazy_cancel_reuse() */
     worker->ctx.keep = speculative || worker->sim->config.check_changes;
     worker->ctx.undo =
         speculative && !worker->sim->config.check_changes ? &tw->undo_log.undo : NULL;
-    if (entry->event->reserved & EVENT_LAZY)
-        lazy_cancel_begin(tw, entry->event);
-    tw->current.handling = entry->event;
-    tw->current.speculative = speculative;
+    worker->speculative = speculative;
     tw->counted = worker->committed; /* earlier events are counted already: handle_failure() */
     if (__builtin_expect(worker->sim->config.check_changes, 0))
         change_check_begin(&worker->change_check, block->state, block->state_bytes);
@@ -100,10 +114,11 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
 /* The call that enter_handler() made is over, and so is the work that it needed memory for. */
 static void leave_handler(struct timewarp *tw)
 {
-    tw->current.handling = NULL;
-    tw->current.speculative = false;
-    worker_leave_engine(tw->worker);
-    tw->processed++;
+    struct worker *const worker = tw->worker;
+    worker->ctx.event = NULL;
+    worker->speculative = false;
+    worker_leave_engine(worker);
+    worker->processed++;
 }
 
 /* Makes a safe event that was just handled known. */
@@ -139,7 +154,7 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
                 tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
     if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
         tw->stress.final = key_of(entry);
-    lazy_cancel_end(tw);
+    end_lazy_cancel(tw);
 }
 
 /* Whether the LP's newest log is of an event that does not come before the one of the log below.
@@ -194,12 +209,13 @@ static void handle_speculative(struct timewarp *tw, const struct entry *entry)
     tw->throttle.usage.processed++;
     if (key_before(tw->front, key_of(entry)))
         tw->front = key_of(entry);
-    lazy_cancel_end(tw);
-    if (tw->stress.on)
-        stress_undo(tw, entry);
+    end_lazy_cancel(tw);
+    const struct cw_event *const undone = tw->stress.on ? stress_draw_undo(tw, entry) : NULL;
+    if (undone != NULL)
+        rollback_event(tw, undone);
 }
 
-/* Handles the least event, if it may be handled. `timed`: in a sampled turn (stats.h). */
+/* Handles the least event, if it may be handled. `timed`: in a sampled turn (activity_clock.h). */
 static inline enum verdict worker_step(struct timewarp *tw, bool timed)
 {
     struct pending *const pending = &tw->worker->pending;
@@ -234,7 +250,7 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
         (void)worker_fetch_ahead(tw->worker, tw->worker->sim->lp_states.blocks);
     if (timed)
         (void)activity_go(&tw->worker->clock, CW_HANDLING);
-    tw->current.stuck = false;
+    tw->failures.stuck = false;
     if (tw->lp_logs[entry_lp(&entry)].live > 0) /* is it a straggler? */
         rollback_straggler(tw, &entry);
     if (verdict == SAFE) {
@@ -248,11 +264,10 @@ static inline enum verdict worker_step(struct timewarp *tw, bool timed)
 
 /* ---- the usual cases, without a detour ------------------------------------------------------- */
 
-static inline void call_handler(struct timewarp *tw, struct worker *worker, struct lp_block *block,
+static inline void call_handler(struct worker *worker, struct lp_block *block,
                                 const struct cw_event *event)
 {
     worker_set_context(worker, block, event, worker->sim->config.tuning.sends_per_event_max);
-    tw->current.handling = event;
     worker->sim->model.handle(&worker->ctx, block->state, event);
 }
 
@@ -276,9 +291,9 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
             break;
         pending_pop(&worker->pending, least);
         (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
-        call_handler(tw, worker, block, event);
-        tw->current.handling = NULL; /* a fault from here on is not the handler's */
-        tw->processed++;
+        call_handler(worker, block, event);
+        worker->ctx.event = NULL; /* a fault from here on is not the handler's */
+        worker->processed++;
         commit_safe(tw, &worker->pool, block, event);
         handled++;
     }
@@ -289,7 +304,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
 static void count_gathered(struct timewarp *tw)
 {
     const uint64_t events = tw->worker->committed - tw->counted;
-    tw->processed += events;
+    tw->worker->processed += events;
     tw->safe += events;
     tw->gathered_events += events;
     tw->counted = tw->worker->committed;
@@ -313,8 +328,8 @@ handle_gathered_of(struct timewarp *tw, struct event_pool *pool, unsigned most)
         struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
         pending_pop(&worker->pending, least);
         (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
-        call_handler(tw, worker, block, event);
-        tw->current.handling = NULL; /* as in handle_safe_run() */
+        call_handler(worker, block, event);
+        worker->ctx.event = NULL; /* as in handle_safe_run() */
         CW_INVARIANT("I-GATHER-2", tw->lp_logs[event->lp].live == 0 && event->reserved == 0,
                      "LP %u handles an event at %lld ps with %llu logs, while events are gathered",
                      (unsigned)event->lp, (long long)event->time_ps,
@@ -357,7 +372,7 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         most = (unsigned)(tw->throttle.allowance - tw->undo_log.live);
     worker->ctx.keep = true;
     worker->ctx.undo = &tw->undo_log.undo;
-    tw->current.speculative = true;
+    worker->speculative = true;
     while (handled < most && (least = pending_peek(&worker->pending)) != NULL &&
            least->time_ps < bound_ps && least->event->reserved == 0 &&
            undo_log_room(&tw->undo_log, sizeof(struct log))) {
@@ -370,11 +385,11 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
             &tw->lp_logs[entry_lp(worker_fetch_ahead(worker, sim->lp_states.blocks))]);
         undo_log_open(&tw->undo_log);
         worker_leave_engine(worker);
-        call_handler(tw, worker, block, event);
+        call_handler(worker, block, event);
         log_records_of_event(tw);
         close_log(tw, block, event, time_ps, lp);
         event->reserved = EVENT_PROCESSED;
-        tw->processed++;
+        worker->processed++;
         latest = event;
         handled++;
     }
@@ -382,8 +397,8 @@ static unsigned handle_speculative_run(struct timewarp *tw, unsigned most)
         const struct entry entry = entry_of_event(latest);
         tw->front = key_of(&entry);
     }
-    tw->current.handling = NULL;
-    tw->current.speculative = false;
+    worker->ctx.event = NULL;
+    worker->speculative = false;
     worker_leave_engine(worker);
     tw->throttle.usage.processed += handled;
     return handled;
@@ -454,7 +469,7 @@ bool handle_batch(struct timewarp *tw)
     if (most == 0)
         return false;
     unsigned handled = handle_timed(tw), ahead = 0;
-    const bool runs = !config->check_changes && !tw->current.failed && !tw->current.stuck;
+    const bool runs = !config->check_changes && !tw->failures.failed && !tw->failures.stuck;
     if (tw->gathered && runs)
         return handle_gathered_run(tw,
                                    config->tuning.gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN
@@ -497,26 +512,28 @@ bool handle_batch(struct timewarp *tw)
 void handle_failure(struct timewarp *tw)
 {
     struct worker *const worker = tw->worker;
-    struct cw_event *const event = (struct cw_event *)(uintptr_t)tw->current.handling;
-    const bool speculative = tw->current.speculative;
+    struct cw_event *const event = (struct cw_event *)(uintptr_t)worker->ctx.event;
+    const bool speculative = worker->speculative;
     const struct entry entry = entry_of_event(event);
     if (tw->gathered)
         count_gathered(tw);
-    tw->current.speculative = false;
+    worker->speculative = false;
     worker->records.used = 0;
-    lazy_cancel_end(tw);
+    tw->throttle.refused |= worker->out_of_memory;
+    worker->out_of_memory = false;
+    end_lazy_cancel(tw);
     if (speculative) {
-        tw->current.stuck_at = key_of(&entry);
-        if (key_before(tw->front, tw->current.stuck_at))
-            tw->front = tw->current.stuck_at;
+        tw->failures.stuck_at = key_of(&entry);
+        if (key_before(tw->front, tw->failures.stuck_at))
+            tw->front = tw->failures.stuck_at;
         rollback_open(tw);
-        tw->current.stuck = true;
+        tw->failures.stuck = true;
         if (!pending_push(&worker->pending, entry))
             worker_fail_for_memory(worker);
     } else {
-        tw->current.failed = true;
-        tw->failed_event = event;
-        tw->failure = worker->failure;
+        tw->failures.failed = true;
+        tw->failures.event = event;
+        tw->failures.error = worker->failure;
     }
-    tw->current.handling = NULL;
+    worker->ctx.event = NULL;
 }

@@ -11,28 +11,15 @@
 #include "core/speculation/timewarp.h"
 #include "core/worker/worker.h"
 
-void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
-{
-    struct worker *const worker = worker_of(ctx);
-    va_list arguments;
-    worker->watch.in_engine = true; /* until the jump has arrived */
-    va_start(arguments, format);
-    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
-                            arguments);
-    va_end(arguments);
-    longjmp(worker->failed, 1);
-}
-
 /* Slow path of cw_mut(), where cw_undo_add() does not suffice: there is no room, the part is large,
  * changes are checked, or there is nothing to undo. */
 void cw_mut_keep(struct cw_ctx *ctx, const void *part, size_t bytes)
 {
     struct worker *const worker = worker_of(ctx);
-    struct timewarp *const tw = worker->timewarp;
     const size_t offset = (size_t)((uintptr_t)part - (uintptr_t)ctx->state);
     worker_enter_engine(worker, NULL, 0);
-    if (tw != NULL && tw->current.speculative &&
-        !undo_log_add_image(&tw->undo_log, offset, part, bytes))
+    if (worker->speculative &&
+        !undo_log_add_image(&worker->timewarp->undo_log, offset, part, bytes))
         worker_out_of_memory(worker);
     if (worker->change_check.before != NULL &&
         !change_check_ask(&worker->change_check, offset, bytes))
@@ -120,8 +107,7 @@ struct send {
  * here to the note. */
 static __attribute__((noinline)) void reserve_specially(struct worker *worker)
 {
-    struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->current.speculative && !undo_log_room(&tw->undo_log, UNDO_SEND_BYTES_MAX))
+    if (worker->speculative && !undo_log_room(&worker->timewarp->undo_log, UNDO_SEND_BYTES_MAX))
         worker_out_of_memory(worker);
 }
 
@@ -137,9 +123,8 @@ static inline void reserve_note(struct worker *worker, const struct send *send)
 static __attribute__((noinline)) void note_specially(struct worker *worker,
                                                      const struct cw_event *event)
 {
-    struct timewarp *const tw = worker->timewarp;
-    if (tw != NULL && tw->current.speculative)
-        undo_log_add_local(&tw->undo_log.undo, event);
+    if (worker->speculative)
+        undo_log_add_local(&worker->timewarp->undo_log.undo, event);
     else if (worker->sim->trace.fn != NULL &&
              !cause_trace_sent(&worker->sim->trace, event, worker->committed))
         worker_fail_for_memory(worker);
@@ -404,7 +389,7 @@ bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker)
 {
     const struct worker *const own = worker_of(ctx);
     *worker = own->index;
-    return own->timewarp == NULL || !own->timewarp->current.speculative;
+    return !own->speculative;
 }
 
 void cw_emit(struct cw_ctx *ctx, uint16_t kind, const void *record, uint16_t bytes)

@@ -13,7 +13,7 @@
 #include "core/run/listen.h"
 #include "core/run/sequential.h"
 #include "core/worker/simulation.h"
-#include "core/run/stats.h"
+#include "core/run/progress.h"
 #include "core/run/parallel.h"
 #include "core/worker/worker.h"
 
@@ -372,7 +372,7 @@ int cw_drain(struct cw_sim *sim, struct cw_error *error)
     if (result != CW_OK)
         *error = sim->failure;
     else
-        stats_tell_drained(sim);
+        progress_report_drained(sim);
     return result;
 }
 

@@ -203,15 +203,13 @@ static void merge_stretch(void *arg, uint32_t index)
 static void handle_listened(struct worker *worker, struct lp_block *block,
                             const struct cw_event *event)
 {
-    struct timewarp *const tw = worker->timewarp;
     worker_set_context(worker, block, event, 0);
-    tw->current.handling = event;
     if (worker->change_check.before != NULL)
         change_check_begin(&worker->change_check, block->state, block->state_bytes);
     worker->sim->model.handle(&worker->ctx, block->state, event);
     if (worker->change_check.before != NULL)
         worker_check_changes(worker, block);
-    tw->current.handling = NULL;
+    worker->ctx.event = NULL;
 }
 
 /* Handles merged events up to the first that is not before the end of the drain, or not before
@@ -241,7 +239,7 @@ static void handle_merged(struct listening *listening, const struct cw_event *fa
         handle_listened(worker, block, entry->event);
         commit_hash(worker, block, entry->event);
         commit_count(worker, 1, entry->time_ps);
-        worker->timewarp->processed++;
+        worker->processed++;
         worker->timewarp->safe++;
         listening->handled = i + 1;
     }
@@ -257,9 +255,9 @@ static int handle_watched(struct listening *listening, const struct cw_event *fa
         worker_leave_engine(worker);
         worker_watch(NULL);
         *error = worker->failure;
-        if (worker->timewarp->current.handling != NULL)
-            simulation_failed_at(listening->sim, worker->timewarp->current.handling);
-        worker->timewarp->current.handling = NULL;
+        if (worker->ctx.event != NULL)
+            simulation_failed_at(listening->sim, worker->ctx.event);
+        worker->ctx.event = NULL;
         return error->exit_code;
     }
     worker_watch(worker);

@@ -245,7 +245,7 @@ uint32_t *migrate_draft(struct timewarp *tw)
                  (unsigned long long)tw->gvt.round);
     /* worker 0 alone writes `due`, so it may read it in any way */
     if (migration == NULL || sync_load_acquire(&migration->due) >= tw->gvt.round ||
-        tw->current.failed || tw->throttle.held || memory_level(&sim->memory) != MEMORY_PLENTY)
+        tw->failures.failed || tw->throttle.held || memory_level(&sim->memory) != MEMORY_PLENTY)
         return NULL;
     memcpy(migration->part_next, migration->part_worker, migrate_part_bytes(migration));
     return migration->part_next;
@@ -325,14 +325,14 @@ void migrate_undo_rest(struct timewarp *tw)
     CW_INVARIANT("I-MOVE-2", tw->undo_log.live == 0 && tw->lazy.logs.count == 0,
                  "worker %u still has %llu logs, and keeps the sends of %llu", (unsigned)tw->index,
                  (unsigned long long)tw->undo_log.live, (unsigned long long)tw->lazy.logs.count);
-    tw->current.stuck = false;
+    tw->failures.stuck = false;
 }
 
 /* Step 1. */
 static void migrate_undo(struct timewarp *tw, struct migrate_slot *slot)
 {
     migrate_undo_rest(tw);
-    slot->failed = tw->current.failed;
+    slot->failed = tw->failures.failed;
     (void)links_publish(&tw->links);
     end_step(tw, slot, MOVE_UNDONE);
     wait_wake(tw->worker->sim, tw->index, true);

@@ -191,7 +191,7 @@ static void enter_workers(void *argument, uint32_t index)
     const uint32_t first = first_worker_on(sim, index), end = first_worker_on(sim, index + 1);
     if (index > 0 || sync_load_acquire(&sim->paused) == 0) /* a thread alone is not bound */
         pin_thread(sim->pin, index);
-    gather_run(sim, index, &sim->workers[first], end - first);
+    gather_run(sim, index, &sim->workers[first], end - first, worker_run);
     if (index == 0)
         recorder_close(&sim->recorder);
     close_logs(sim, first, end);
@@ -279,16 +279,16 @@ void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 static const struct cw_error *failure_of(const struct cw_sim *sim, const struct cw_event *failed)
 {
     uint32_t by = 0;
-    while (by + 1 < sim->worker_count && sim->workers[by].timewarp->failed_event != failed)
+    while (by + 1 < sim->worker_count && sim->workers[by].timewarp->failures.event != failed)
         by++;
-    return &sim->workers[by].timewarp->failure;
+    return &sim->workers[by].timewarp->failures.error;
 }
 
 static bool any_has_failed(const struct cw_sim *sim)
 {
     bool any = false;
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        any |= sim->workers[i].timewarp->current.failed;
+        any |= sim->workers[i].timewarp->failures.failed;
     return any;
 }
 

@@ -12,7 +12,7 @@
 #include "core/worker/commit.h"
 #include "core/os/fault_guard.h"
 #include "core/worker/simulation.h"
-#include "core/run/stats.h"
+#include "core/run/progress.h"
 #include "core/worker/worker.h"
 
 /* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. */
@@ -99,7 +99,7 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
     const uint64_t before = worker->committed;
     worker_check_stop(worker);
     if (before % EVENTS_PER_PROGRESS == 0)
-        stats_tell_sequential(sim);
+        progress_report_sequential(sim);
     worker_begin_timed(worker, CW_QUEUE, 0);
     const uint64_t end = limited(sim, before + EVENTS_PER_SAMPLE);
     while (worker->committed < end && sequential_step(sim, worker, true)) {
@@ -147,7 +147,7 @@ static void run_traced(struct cw_sim *sim, struct worker *worker)
         commit(sim, worker, block, event);
         cause_trace_end(trace, &told, index, cause);
         if (worker->committed % EVENTS_PER_PROGRESS == 0)
-            stats_tell_sequential(sim);
+            progress_report_sequential(sim);
         if (worker->committed % EVENTS_PER_LOOK == 0)
             worker_check_stop(worker);
     }

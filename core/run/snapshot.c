@@ -171,13 +171,12 @@ static int check_restored(const struct cw_sim *sim, const struct cw_snapshot *sn
 /* The worker's counts are as if it had handled the events of the snapshot, all of them safe. */
 static void give_figures(struct worker *worker, const struct snapshot_worker *figures)
 {
-    struct timewarp *const tw = worker->timewarp;
     worker->before_ps = figures->now_ps;
     worker->committed = worker->restored = figures->committed;
     worker->pool.alive_max = figures->alive_max;
     worker->pool.alive_below_max = (int64_t)figures->alive_max; /* none is alive */
-    if (tw != NULL)
-        tw->processed = tw->safe = figures->committed;
+    if (worker->timewarp != NULL)
+        worker->processed = worker->timewarp->safe = figures->committed;
 }
 
 int cw_sim_restore(struct cw_sim *sim, const struct cw_snapshot *snapshot, struct cw_error *error)

@@ -13,7 +13,7 @@
 #include "core/run/gather.h"
 #include "core/os/fault_guard.h"
 #include "core/worker/simulation.h"
-#include "core/run/stats.h"
+#include "core/run/progress.h"
 #include "core/speculation/fossil.h"
 #include "core/speculation/gvt.h"
 #include "core/speculation/make_room.h"
@@ -53,9 +53,9 @@ static bool look_around(struct timewarp *tw)
         return true;
     if (tw->index == 0) {
         if (worker->sim->config.events_max > 0 &&
-            stats_committed(worker->sim) > worker->sim->config.events_max)
+            progress_committed(worker->sim) > worker->sim->config.events_max)
             worker_too_many_events(worker);
-        stats_tell_round(tw);
+        progress_report_round(tw);
         balance_look(tw);
     }
     migrate_begin(tw);
@@ -69,7 +69,7 @@ static bool may_take_short_turns(const struct timewarp *tw)
 {
     return tw->short_turns && tw->undo_log.live == 0 && tw->gvt.stage == GVT_BEGIN &&
            tw->promise.blocked_by_delay_ps > 0 && tw->throttle.level < MEMORY_TIGHT &&
-           !tw->throttle.held && !tw->current.failed && !tw->current.stuck;
+           !tw->throttle.held && !tw->failures.failed && !tw->failures.stuck;
 }
 
 /* Where few events lie within the lookahead, a turn's upkeep costs as much as its events. It waits
@@ -202,7 +202,7 @@ static bool worker_go_on(struct worker *worker)
     worker->clock.on = false; /* the turn is not timed to its end */
     if (worker->clock.log != NULL)
         interval_log_turn_cut(worker->clock.log);
-    if (worker->timewarp->current.handling == NULL) { /* not a handler's: memory, or a bug */
+    if (worker->ctx.event == NULL) { /* not a handler's: memory, or a bug */
         abort_run(worker->sim, worker);
         return false;
     }
@@ -210,7 +210,7 @@ static bool worker_go_on(struct worker *worker)
     return true;
 }
 
-void worker_run(struct worker *worker)
+static void run_alone(struct worker *worker)
 {
     /* Nothing here is read after a jump but `worker`, which does not change. */
     if (setjmp(worker->failed) != 0 && !worker_go_on(worker)) {
@@ -233,20 +233,10 @@ __attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
 /* True: the run is over for this worker. */
 static bool take_turn(struct worker *worker)
 {
-    if (setjmp(worker->failed) != 0) /* as in worker_run() */
+    if (setjmp(worker->failed) != 0) /* as in run_alone() */
         return !worker_go_on(worker);
     worker_watch(worker);
     return turn_of_one(worker->timewarp);
-}
-
-bool worker_guard(struct worker *worker, void (*part)(struct timewarp *))
-{
-    if (setjmp(worker->failed) != 0) { /* as in worker_run() */
-        abort_run(worker->sim, worker);
-        return false;
-    }
-    part(worker->timewarp);
-    return true;
 }
 
 /* None of a thread's workers has anything to do: the `turns`-th time in a row. */
@@ -282,7 +272,7 @@ static uint32_t take_turns(struct worker *first, uint32_t count, bool together, 
     return left;
 }
 
-void worker_run_in_turn(struct worker *first, uint32_t count, bool together)
+static void run_in_turn(struct worker *first, uint32_t count, bool together)
 {
     unsigned idle = 0; /* rounds in a row in which no worker had anything to do */
     bool any;
@@ -299,4 +289,12 @@ void worker_run_in_turn(struct worker *first, uint32_t count, bool together)
             wait_give_way(&first->timewarp->wait);
     }
     worker_watch(NULL);
+}
+
+void worker_run(struct worker *first, uint32_t count, bool together)
+{
+    if (count == 1 && !together)
+        run_alone(first);
+    else
+        run_in_turn(first, count, together);
 }

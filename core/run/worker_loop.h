@@ -8,15 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct timewarp;
 struct worker;
 
-/* Runs one worker until the run ends, or until the thread is to hand it over (gather.h). */
-void worker_run(struct worker *worker);
-/* Runs `count` neighbours on one thread, which take turns, until the same. `together`: this is the
- * thread to which all others have handed theirs over; until it is to give them back. */
-void worker_run_in_turn(struct worker *first, uint32_t count, bool together);
-/* Runs a part of a worker outside of its turns. False: it has failed, and the run ends. */
-bool worker_guard(struct worker *worker, void (*part)(struct timewarp *));
+/* Runs `count` workers that are neighbours on the calling thread, until the run ends, or until the
+ * thread is to hand them over (gather.h). Several take turns. `together`: this is the thread to
+ * which all others have handed theirs over; until it is to give them back. */
+void worker_run(struct worker *first, uint32_t count, bool together);
 
 #endif

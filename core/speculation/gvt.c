@@ -6,14 +6,11 @@
 #include "core/os/clock.h"
 #include "core/invariant.h"
 #include "core/worker/simulation.h"
-#include "core/run/stats.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/speculation/receive.h"
 #include "core/speculation/timewarp.h"
 #include "core/speculation/wait.h"
 #include "core/worker/worker.h"
-
-uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
 
 void gvt_path_delays(int64_t *delays_ps, const int64_t *least_delay_ps, uint32_t n)
 {
@@ -33,24 +30,12 @@ void gvt_path_delays(int64_t *delays_ps, const int64_t *least_delay_ps, uint32_t
         }
 }
 
-/* The value of gvt_rounds.reached from which on this worker can go on. */
-static uint64_t awaited(const struct gvt *gvt)
-{
-    return gvt->stage == GVT_BEGIN       ? (gvt->round + 1) * GVT_PHASES + GVT_CALLED
-           : gvt->stage == GVT_FIRST_CUT ? gvt->round * GVT_PHASES + GVT_ALL_MADE_FIRST_CUT
-                                         : gvt->round * GVT_PHASES + GVT_ALL_MADE_SECOND_CUT;
-}
-
-bool gvt_can_go_on(const struct gvt *gvt, const struct cw_sim *sim)
-{
-    /* acquire: pairs with reach() */
-    return sync_load_acquire(&sim->gvt_rounds.reached) >= awaited(gvt);
-}
+uint64_t gvt_moment(const struct gvt *gvt) { return gvt->round * 4 + (uint64_t)gvt->stage; }
 
 static void reach(struct timewarp *tw, enum gvt_phase phase)
 {
     struct cw_sim *const sim = tw->worker->sim;
-    /* release: pairs with the acquire in gvt_can_go_on() */
+    /* release: pairs with the acquire in gvt_can_continue() */
     sync_store_release(&sim->gvt_rounds.reached, tw->gvt.round * GVT_PHASES + phase);
     wait_wake(sim, tw->index, true);
 }
@@ -91,16 +76,16 @@ struct key gvt_least_pending(struct timewarp *tw)
 struct key gvt_least_left(struct timewarp *tw)
 {
     const struct key key = gvt_least_pending(tw);
-    if (!tw->current.failed)
+    if (!tw->failures.failed)
         return key;
-    const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failed_event);
+    const struct entry entry = entry_of_event((struct cw_event *)(uintptr_t)tw->failures.event);
     const struct key failed = key_of(&entry);
     return key_before(failed, key) ? failed : key;
 }
 
 bool gvt_is_before_failed(const struct timewarp *tw, const struct cw_event *event)
 {
-    return cw_event_before(event, tw->failed_event);
+    return cw_event_before(event, tw->failures.event);
 }
 
 /* Tells each worker to which this one has sent between its cuts (I-GVT-4). */
@@ -118,18 +103,36 @@ static void report_crossings(struct timewarp *tw)
 static const struct cw_event *failed_for_good(struct timewarp *tw)
 {
     const struct entry *const least =
-        tw->current.failed ? pending_peek(&tw->worker->pending) : NULL;
-    return tw->current.failed && (least == NULL || !gvt_is_before_failed(tw, least->event))
-               ? tw->failed_event
+        tw->failures.failed ? pending_peek(&tw->worker->pending) : NULL;
+    return tw->failures.failed && (least == NULL || !gvt_is_before_failed(tw, least->event))
+               ? tw->failures.event
                : NULL;
+}
+
+void gvt_report_figures(const struct timewarp *tw, struct stats_report *report)
+{
+    const struct worker *const worker = tw->worker;
+    *report = (struct stats_report){
+        .committed = worker->committed,
+        .processed = worker->processed,
+        .rolled_back = worker->undone,
+        .idle_ticks = worker->clock.sum[CW_IDLE],
+        .ticks = activity_ticks(&worker->clock),
+        .safe_ps = tw->gvt.safe_ps,
+        .reached_ps = tw->undo_log.live > 0 ? tw->front.time_ps : INT64_MIN,
+        .history = (uint32_t)tw->undo_log.live,
+        .window = (uint32_t)tw->throttle.window,
+    };
 }
 
 static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
-    CW_INVARIANT(
-        "I-GVT-2", gvt_can_go_on(&tw->gvt, tw->worker->sim) && slot->round + 1 == tw->gvt.round,
-        "worker %u writes its report of round %llu, its last was of %llu", (unsigned)tw->index,
-        (unsigned long long)tw->gvt.round, (unsigned long long)slot->round);
+    CW_INVARIANT("I-GVT-2",
+                 gvt_can_continue(&tw->worker->sim->gvt_rounds, tw->gvt.round, tw->gvt.stage) &&
+                     slot->round + 1 == tw->gvt.round,
+                 "worker %u writes its report of round %llu, its last was of %llu",
+                 (unsigned)tw->index, (unsigned long long)tw->gvt.round,
+                 (unsigned long long)slot->round);
     receive_all(tw);
     (void)links_publish(&tw->links);
     struct key least = gvt_least_left(tw);
@@ -146,7 +149,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
      * tell new times after their first cuts of the next round. */
     sync_store_release(&slot->transit_ps[(tw->gvt.round + 1) % 2], CW_TIME_MAX);
     report_crossings(tw);
-    stats_report(tw, &slot->report);
+    gvt_report_figures(tw, &slot->report);
     tw->gvt.stage = GVT_SECOND_CUT;
     count_cut(tw, GVT_ALL_MADE_SECOND_CUT);
 }
@@ -251,8 +254,8 @@ static bool is_wanted(const struct timewarp *tw)
     return needs_round(tw) || record_outbox_bytes(&tw->outbox) >= GVT_RECORD_BYTES_BEFORE_ROUND ||
            (tw->throttle.level >= MEMORY_TIGHT &&
             (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
-           tw->processed - tw->gvt.processed_then >= GVT_EVENTS_BEFORE_ROUND ||
-           tw->current.failed || tw->current.stuck ||
+           tw->worker->processed - tw->gvt.processed_then >= GVT_EVENTS_BEFORE_ROUND ||
+           tw->failures.failed || tw->failures.stuck ||
            credit_wants_round(&tw->credit, tw->links.sent_for_good);
 }
 
@@ -274,7 +277,7 @@ bool gvt_step(struct timewarp *tw)
     struct gvt *const gvt = &tw->gvt;
     struct gvt_slot *const slot = &sim->slots[tw->index];
     if (gvt->stage == GVT_BEGIN) {
-        const bool called = gvt_can_go_on(gvt, sim);
+        const bool called = gvt_can_continue(&sim->gvt_rounds, gvt->round, gvt->stage);
         if (!called && !is_wanted(tw))
             return false;
         gvt->round++;
@@ -284,14 +287,14 @@ bool gvt_step(struct timewarp *tw)
         first_cut(tw, slot);
     }
     if (gvt->stage == GVT_FIRST_CUT) {
-        if (!gvt_can_go_on(gvt, sim))
+        if (!gvt_can_continue(&sim->gvt_rounds, gvt->round, gvt->stage))
             return false;
         /* All have published the records of the events before the last round's GVT (I-GVT-3). */
         if (tw->index == 0)
             deliver_records(tw);
         second_cut(tw, slot);
     }
-    if (!gvt_can_go_on(gvt, sim))
+    if (!gvt_can_continue(&sim->gvt_rounds, gvt->round, gvt->stage))
         return false;
     const int64_t safe_ps = compute(gvt, sim, tw->index);
     receive_all(tw); /* all that was published before the reports (I-SAFE-1) */
@@ -309,7 +312,7 @@ bool gvt_step(struct timewarp *tw)
         interval_log_round(tw->worker->clock.log, gvt->begun, end, tw->throttle.window,
                            tw->index == 0 ? sync_load_acquire(&sim->memory.taken) : 0);
     gvt->wanted = false;
-    gvt->processed_then = tw->processed;
+    gvt->processed_then = tw->worker->processed;
     gvt->rest_until = tw->turns + rest_after_round(tw);
     gvt->stage = GVT_BEGIN;
     return true;

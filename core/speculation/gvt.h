@@ -66,8 +66,8 @@
 
 #include "core/queue/event.h"
 
-struct cw_sim;
 struct gvt;
+struct stats_report;
 struct timewarp;
 
 /* A worker needs a round from here on, and with GVT_LIVE_BEFORE_ROUND logs (throttle.h): */
@@ -83,15 +83,15 @@ enum {
  * turns per worker. */
 enum { GVT_REST_TURNS = 8 };
 
-/* A number that differs between two moments if this worker has gone on with a round between. */
+/* A number that differs between two moments if this worker has continued with a round between. */
 uint64_t gvt_moment(const struct gvt *gvt);
 
-/* Whether this worker can go on with the round, or another one has begun the next. */
-bool gvt_can_go_on(const struct gvt *gvt, const struct cw_sim *sim);
-
-/* Goes on with the round as far as possible without waiting. Begins one if another worker has, or
+/* Continues with the round as far as possible without waiting. Begins one if another worker has, or
  * if this one needs one. True: a round has ended, and `now` and `safe_ps` are new. */
 bool gvt_step(struct timewarp *tw);
+
+/* Fills a report with this worker's figures of this moment, for the host (I-STAT-1). */
+void gvt_report_figures(const struct timewarp *tw, struct stats_report *report);
 
 /* The key of the least event that the worker has to handle; KEY_NEVER: none. Frees the cancelled
  * ones before it. */

@@ -5,7 +5,7 @@
 
 #include "core/invariant.h"
 #include "core/worker/simulation.h"
-#include "core/speculation/rollback.h"
+#include "core/speculation/send.h"
 #include "core/speculation/timewarp.h"
 #include "core/worker/worker.h"
 
@@ -86,7 +86,7 @@ static void cancel_log(struct timewarp *tw, struct log *log)
 {
     const uint64_t *item = end_of(log);
     while ((item = newest_send(log, item)) != NULL) {
-        rollback_cancel_send(tw, data_of(item), *item);
+        send_cancel_logged(tw, data_of(item), *item);
         item = data_of(item);
     }
     undo_log_release(log);
@@ -97,14 +97,12 @@ void lazy_cancel_drop(struct timewarp *tw, struct cw_event *event)
     cancel_log(tw, lazy_cancel_take(tw, event));
 }
 
-void lazy_cancel_drop_all(struct timewarp *tw)
+bool lazy_cancel_drop_next(struct timewarp *tw, size_t *place)
 {
-    size_t place = 0;
-    uint64_t key;
-    while ((key = table_next(&tw->lazy.logs, &place)) != 0) {
+    const uint64_t key = table_next(&tw->lazy.logs, place);
+    if (key != 0)
         lazy_cancel_drop(tw, (struct cw_event *)(uintptr_t)key);
-        rollback_work_off(tw);
-    }
+    return key != 0;
 }
 
 /* ---- handling again -------------------------------------------------------------------------- */
@@ -119,15 +117,13 @@ void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event)
         if (!memory_grow(&tw->worker->sim->memory, &lazy->items, &lazy->item_capacity,
                          lazy->item_count, lazy->item_count + 1, sizeof *lazy->items, ITEMS_MIN)) {
             cancel_log(tw, log);
-            rollback_work_off(tw);
             return;
         }
         lazy->items[lazy->item_count++] = item;
         item = data_of(item);
     }
     lazy->log = log;
-    lazy->sends_left = tw->worker->sends_left;
-    tw->worker->sends_left = 0;
+    lazy->sends_left = tw->worker->sim->config.tuning.sends_per_event_max;
 }
 
 static bool is_same(const uint64_t *item, const struct event_words *words, const void *payload)
@@ -183,7 +179,7 @@ bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, c
             continue;
         lazy->items[i - 1] = NULL;
         lazy->reused++;
-        if (tw->current.speculative)
+        if (tw->worker->speculative)
             note_again(tw, item);
         else if ((*item & ITEM_KIND_MASK) == ITEM_REMOTE)
             tw->links.sent_for_good++; /* I-CREDIT-2: the event commits without a log */
@@ -201,7 +197,6 @@ void lazy_cancel_end(struct timewarp *tw)
     lazy->log = NULL;
     for (size_t i = 0; i < lazy->item_count; i++)
         if (lazy->items[i] != NULL)
-            rollback_cancel_send(tw, data_of(lazy->items[i]), *lazy->items[i]);
+            send_cancel_logged(tw, data_of(lazy->items[i]), *lazy->items[i]);
     undo_log_release(log);
-    rollback_work_off(tw);
 }

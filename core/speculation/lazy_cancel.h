@@ -38,13 +38,15 @@ void lazy_cancel_free(struct lazy_cancel *lazy, struct memory *memory);
 bool lazy_cancel_may_keep(struct timewarp *tw);
 /* Keeps the sends in the log of an event that has just been undone; it has some. */
 void lazy_cancel_keep(struct timewarp *tw, struct cw_event *event, struct log *log);
-/* The event is cancelled: so are the sends that it has kept (rollback_work_off()). */
+/* The event is cancelled: so are the sends that it has kept. Here and below, cancelled events of
+ * own LPs are left to rollback_work_off(). */
 void lazy_cancel_drop(struct timewarp *tw, struct cw_event *event);
-/* Cancels all sends that are kept, to make room. */
-void lazy_cancel_drop_all(struct timewarp *tw);
+/* Cancels the kept sends of the next event, to make room. *place is 0 for the first one. False: no
+ * event has any left. */
+bool lazy_cancel_drop_next(struct timewarp *tw, size_t *place);
 
-/* Before the handler of an event that has kept sends; takes its note away. From then on
- * worker->sends_left is 0, so that cw_send() asks lazy_cancel_reuse(). */
+/* Before the handler of an event that has kept sends; takes its note away. While `log` is set, the
+ * caller keeps worker->sends_left at 0, so that cw_send() asks lazy_cancel_reuse(). */
 void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event);
 /* True: this send is one of those kept, and stays. */
 bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, const void *payload);

@@ -12,26 +12,6 @@
 #include "core/speculation/timewarp.h"
 #include "core/worker/worker.h"
 
-enum { CANCELS_MIN = 256 };
-
-static void cancel_later(struct timewarp *tw, struct cw_event *event)
-{
-    struct rollback *const rollback = &tw->rollback;
-    if (!memory_grow(&tw->worker->sim->memory, &rollback->cancels, &rollback->cancel_capacity,
-                     rollback->cancel_count, rollback->cancel_count + 1, sizeof(struct cw_event *),
-                     CANCELS_MIN))
-        worker_fail_for_memory(tw->worker);
-    rollback->cancels[rollback->cancel_count++] = event;
-}
-
-void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t word)
-{
-    if ((word & ITEM_KIND_MASK) == ITEM_LOCAL)
-        cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
-    else
-        send_cancel(tw, (uint32_t)word >> 3, (const struct remote_send *)(const void *)data);
-}
-
 /* Undoes the items of a log up to `end` on its LP's state, newest first (I-HIST-1). With `keep` its
  * sends are kept, else they are cancelled. Returns whether any is kept. */
 static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t *end, uint32_t lp,
@@ -48,7 +28,7 @@ static bool undo_items(struct timewarp *tw, const struct log *log, const uint8_t
         case ITEM_LOCAL:
         case ITEM_REMOTE:
             if (!keep)
-                rollback_cancel_send(tw, at, word);
+                send_cancel_logged(tw, at, word);
             any_kept = keep;
             break;
         case ITEM_IMAGE:
@@ -96,7 +76,7 @@ static void undo_newest(struct timewarp *tw, uint32_t lp)
     else
         undo_log_drop(&tw->undo_log, log);
     event->reserved &= (uint16_t)~EVENT_PROCESSED;
-    tw->rollback.events++;
+    tw->worker->undone++;
     tw->throttle.usage.rolled_back++;
     if (!pending_push(&tw->worker->pending, entry_of_event(event)))
         worker_fail_for_memory(tw->worker);
@@ -156,7 +136,7 @@ static unsigned begin_undoing(struct timewarp *tw)
 {
     struct activity_clock *const clock = &tw->worker->clock;
     if (__builtin_expect(clock->log != NULL, 0))
-        interval_log_rollback(clock->log, clock_ticks(), tw->rollback.events);
+        interval_log_rollback(clock->log, clock_ticks(), tw->worker->undone);
     return activity_go(clock, CW_ROLLBACK);
 }
 
@@ -165,7 +145,7 @@ static void end_undoing(struct timewarp *tw, unsigned activity)
     struct activity_clock *const clock = &tw->worker->clock;
     (void)activity_go(clock, activity);
     if (__builtin_expect(clock->log != NULL, 0))
-        interval_log_rollback_end(clock->log, clock_ticks(), tw->rollback.events);
+        interval_log_rollback_end(clock->log, clock_ticks(), tw->worker->undone);
 }
 
 void rollback_straggler(struct timewarp *tw, const struct entry *straggler)
@@ -200,7 +180,7 @@ void rollback_open(struct timewarp *tw)
     const struct log *const log = tw->undo_log.open;
     if (log == NULL)
         return;
-    (void)undo_items(tw, log, tw->undo_log.undo.at, tw->current.handling->lp, false);
+    (void)undo_items(tw, log, tw->undo_log.undo.at, tw->worker->ctx.event->lp, false);
     undo_log_discard(&tw->undo_log);
     rollback_work_off(tw);
 }
@@ -229,6 +209,13 @@ static bool may_undo(const struct timewarp *tw, struct cw_event *event)
     return event->time_ps >= tw->gvt.safe_ps && !key_before(key_of(&entry), tw->gvt.reported);
 }
 
+static void drop_kept_sends(struct timewarp *tw)
+{
+    size_t place = 0;
+    while (lazy_cancel_drop_next(tw, &place))
+        rollback_work_off(tw);
+}
+
 static void rollback_logs(struct timewarp *tw, bool all)
 {
     struct undo_log *const undo_log = &tw->undo_log;
@@ -245,12 +232,12 @@ static void rollback_logs(struct timewarp *tw, bool all)
 
 void rollback_all(struct timewarp *tw)
 {
-    lazy_cancel_drop_all(tw);
+    drop_kept_sends(tw);
     rollback_logs(tw, false);
 }
 
 void rollback_rest(struct timewarp *tw)
 {
     rollback_logs(tw, true);
-    lazy_cancel_drop_all(tw); /* also of the events that were undone just now */
+    drop_kept_sends(tw); /* also of the events that were undone just now */
 }

@@ -33,9 +33,7 @@ void rollback_open(struct timewarp *tw);
 /* Another worker cancels this event: it is undone if it was handled, and will not be handled. */
 void rollback_cancel(struct timewarp *tw, struct cw_event *event);
 
-/* Cancels the send that a log's item tells of: to another worker at once, to an own LP when
- * rollback_work_off() is called. */
-void rollback_cancel_send(struct timewarp *tw, const uint64_t *data, uint64_t word);
+/* Cancels the events of own LPs that send_cancel_logged() has left (send.h). */
 void rollback_work_off(struct timewarp *tw);
 
 #endif

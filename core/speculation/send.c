@@ -7,7 +7,10 @@
 
 #include "core/invariant.h"
 #include "core/speculation/timewarp.h"
+#include "core/worker/simulation.h"
 #include "core/worker/worker.h"
+
+enum { CANCELS_MIN = 256 };
 
 /* Between the cuts of a round the worker keeps the least key that it sends to any other one, and
  * the least time that it sends to each. A message from before the first cut is published there. A
@@ -32,7 +35,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     const uint32_t to = worker->lp_worker[words_lp(&words)];
     const uint16_t payload_bytes = words_payload_bytes(&words);
     const size_t bytes = offsetof(struct cw_event, payload) + payload_bytes;
-    const bool cancellable = tw->current.speculative;
+    const bool cancellable = worker->speculative;
     struct out_link *const out = links_to(&tw->links, to);
     worker_enter_engine(worker, payload, payload_bytes); /* until the message is whole */
     struct message *const message =
@@ -58,7 +61,7 @@ void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_
     worker_leave_engine(worker);
 }
 
-void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent)
+static void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent)
 {
     struct out_link *const out = links_to(&tw->links, to);
     struct message *const message =
@@ -72,4 +75,22 @@ void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sen
     note_key(tw, out, &entry);
     tw->links.messages++;
     tw->links.anti_messages++;
+}
+
+static void cancel_later(struct timewarp *tw, struct cw_event *event)
+{
+    struct rollback *const rollback = &tw->rollback;
+    if (!memory_grow(&tw->worker->sim->memory, &rollback->cancels, &rollback->cancel_capacity,
+                     rollback->cancel_count, rollback->cancel_count + 1, sizeof(struct cw_event *),
+                     CANCELS_MIN))
+        worker_fail_for_memory(tw->worker);
+    rollback->cancels[rollback->cancel_count++] = event;
+}
+
+void send_cancel_logged(struct timewarp *tw, const uint64_t *data, uint64_t word)
+{
+    if ((word & ITEM_KIND_MASK) == ITEM_LOCAL)
+        cancel_later(tw, (struct cw_event *)(uintptr_t)(word & ~(uint64_t)ITEM_KIND_MASK));
+    else
+        send_cancel(tw, (uint32_t)word >> 3, (const struct remote_send *)(const void *)data);
 }

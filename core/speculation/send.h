@@ -18,7 +18,8 @@ struct worker;
 void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
                 uint64_t word_3, const void *payload);
 
-/* Cancels an event that was sent to worker `to`. */
-void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent);
+/* Cancels the send of a log's item (undo_log.h): at once if it went to another worker. An event of
+ * an own LP is put on a list that rollback_work_off() works off. */
+void send_cancel_logged(struct timewarp *tw, const uint64_t *data, uint64_t word);
 
 #endif

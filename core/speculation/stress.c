@@ -6,7 +6,6 @@
 #include "core/invariant.h"
 #include "core/worker/simulation.h"
 #include "core/exchange/gvt_slot.h"
-#include "core/speculation/rollback.h"
 #include "core/speculation/timewarp.h"
 #include "core/worker/trace_hash.h"
 #include "core/worker/worker.h"
@@ -79,7 +78,7 @@ bool stress_keeps_undo(struct timewarp *tw, const struct entry *entry)
     struct stress *const stress = &tw->stress;
     stress->denied |= tw->throttle.allowance == 0;
     if (tw->undo_log.live >= tw->throttle.allowance ||
-        (tw->current.stuck && !key_before(key_of(entry), tw->current.stuck_at)))
+        (tw->failures.stuck && !key_before(key_of(entry), tw->failures.stuck_at)))
         return false;
     return stress->keep_all || stress->undone == 0 || cw_rng_below(&stress->rng, 2) == 0;
 }
@@ -108,14 +107,14 @@ static bool may_undo_still(const struct timewarp *tw, struct cw_event *event)
            (tw->stress.keep_all || event->time_ps >= tw->gvt.safe_ps);
 }
 
-void stress_undo(struct timewarp *tw, const struct entry *entry)
+const struct cw_event *stress_draw_undo(struct timewarp *tw, const struct entry *entry)
 {
     struct stress *const stress = &tw->stress;
     const struct lp_logs *const of = &tw->lp_logs[entry_lp(entry)];
     const struct log *log = of->newest;
     if (was_undone_enough(log->event) ||
         (stress->undone > 0 && !cw_rng_chance(&stress->rng, stress->rate_p32)))
-        return;
+        return NULL;
     uint64_t more =
         cw_rng_below(&stress->rng, DEEP_ONE_IN) == 0 ? cw_rng_below(&stress->rng, DEEP_EVENTS) : 0;
     if (more > of->live - 1)
@@ -132,7 +131,7 @@ void stress_undo(struct timewarp *tw, const struct entry *entry)
                  (long long)log->event->time_ps, (long long)tw->promise.promised_ps,
                  (long long)tw->gvt.now.time_ps);
     stress->undone++;
-    rollback_event(tw, log->event);
+    return log->event;
 }
 
 int stress_result(const struct cw_sim *sim, struct cw_error *error)

@@ -44,8 +44,9 @@ void stress_move(struct timewarp *tw, uint32_t lp);
 void stress_note_state(struct timewarp *tw, uint32_t lp);
 /* Once a log has been undone: the state must be the one that it noted (I-HIST-1). */
 void stress_check_state(struct timewarp *tw, uint32_t lp, uint64_t before);
-/* Undoes the event that was just handled, perhaps with some before it, or not. */
-void stress_undo(struct timewarp *tw, const struct entry *entry);
+/* The event to be undone with all that its LP has handled since: the one that was just handled, or
+ * one before it; NULL: none. */
+const struct cw_event *stress_draw_undo(struct timewarp *tw, const struct entry *entry);
 
 /* After a drain. If events were committed and none was undone: CW_NO_RESOURCE where the cause was
  * lack of memory, else CW_BUG. Otherwise CW_OK. */

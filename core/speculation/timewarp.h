@@ -23,21 +23,20 @@
 #include "core/exchange/credit.h"
 #include "core/exchange/links.h"
 #include "core/exchange/record_outbox.h"
+#include "core/exchange/gvt_slot.h"
 #include "core/speculation/throttle.h"
 #include "core/speculation/undo_log.h"
 
 struct worker;
 
-/* The handler call that is running, and failures (handle_events.c). */
-struct current {
-    const struct cw_event *handling; /* NULL: no handler is running */
-    bool speculative;                /* the event is handled speculatively */
-    bool stuck;                      /* a speculative event has failed at stuck_at: */
-    bool failed;                     /* a safe event has failed for good: failed_event */
-    struct key stuck_at;             /* no event from here on is tried before it is safe */
+/* Handlers that failed (handle_events.c). */
+struct failures {
+    bool stuck;                   /* a speculative event has failed at stuck_at: */
+    bool failed;                  /* a safe event has failed for good: */
+    struct key stuck_at;          /* no event from here on is tried before it is safe */
+    const struct cw_event *event; /* if `failed`: that event, */
+    struct cw_error error;        /* and its failure */
 };
-
-enum gvt_stage { GVT_BEGIN, GVT_FIRST_CUT, GVT_SECOND_CUT };
 
 /* gvt.c */
 struct gvt {
@@ -86,7 +85,7 @@ struct rollback {
     struct cw_event **cancels; /* own events that are to be cancelled */
     size_t cancel_count, cancel_capacity;
     uint64_t cancelled;                       /* events that are cancelled and still pending */
-    uint64_t events, events_max;              /* undone; by one rollback at most */
+    uint64_t events_max;                      /* undone by one rollback, at most */
     uint64_t count_by_cause[ROLLBACK_CAUSES]; /* rollbacks of an LP */
 };
 
@@ -131,7 +130,7 @@ struct timewarp {
     struct key front;           /* of the latest event that was handled speculatively: a later event
                                    cannot be a straggler; a time of INT64_MIN: none was */
     int64_t collected_ps;       /* events before this have been committed (fossil.c) */
-    uint64_t processed, safe;   /* events handled, ever; of them, safe events */
+    uint64_t safe;              /* safe events handled, ever */
     uint64_t turns, turns_idle; /* of the loop, ever; of them, turns without an event */
     bool gathered;              /* worker 0 has the events of all workers (gather.h) */
     uint64_t counted;           /* worker->committed, when gathered events were counted last */
@@ -139,7 +138,7 @@ struct timewarp {
     bool ended;                 /* this worker has left the drain */
     bool short_turns;           /* turns may be cut short in this drain (worker_loop.c) */
 
-    struct current current;
+    struct failures failures;
     struct gvt gvt;
     struct promise promise;
     struct throttle throttle;
@@ -152,9 +151,6 @@ struct timewarp {
     struct stress stress;
     struct move move;
     uint64_t mean_ticks; /* balance.c: of an event, by samples */
-
-    const struct cw_event *failed_event; /* if current.failed */
-    struct cw_error failure;
 };
 
 #endif

@@ -46,7 +46,8 @@ static void sleep_for(struct timewarp *tw, uint32_t other)
     /* promise_ps: pairs with promise_renew(); only whether it has changed counts here */
     if (!is_asleep(theirs) &&
         (int64_t)sync_load_acquire(&theirs->promise_ps) == tw->promise.blocked_by_ps &&
-        !gvt_can_go_on(&tw->gvt, sim) && !simulation_paused(sim, false)) {
+        !gvt_can_continue(&sim->gvt_rounds, tw->gvt.round, tw->gvt.stage) &&
+        !simulation_paused(sim, false)) {
         const uint64_t start = clock_ticks();
         CW_INVARIANT("I-WAIT-2", sync_load_acquire(&sim->sleepers) > 0,
                      "worker %u sleeps, and no worker is counted", (unsigned)tw->index);

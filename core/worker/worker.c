@@ -9,9 +9,25 @@
 
 #include "core/os/fault_guard.h"
 #include "core/worker/simulation.h"
-#include "core/speculation/timewarp.h"
 
 enum { TICKS_OF_ONE_EVENT_MAX = 2 }; /* a handler that runs for so many is abandoned */
+
+/* Leaves the handler. */
+static _Noreturn void fail_handler(struct worker *worker, enum cw_exit exit_code,
+                                   const char *format, va_list arguments)
+{
+    worker->watch.in_engine = true; /* until the jump has arrived */
+    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
+                            arguments);
+    longjmp(worker->failed, 1);
+}
+
+void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail_handler(worker_of(ctx), exit_code, format, arguments);
+}
 
 void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
 {
@@ -31,27 +47,20 @@ void worker_out_of_stack(struct worker *worker)
     worker_fail(worker, CW_BUG, "the handler has used up its stack");
 }
 
-/* The event whose handler is running; NULL: none is. */
-static const struct cw_event *event_in_handler(const struct worker *worker)
-{
-    return worker->timewarp != NULL ? worker->timewarp->current.handling : worker->ctx.event;
-}
-
 static void on_handler_fault(void *arg, const char *fault)
 {
     struct worker *const worker = arg;
-    if (event_in_handler(worker) != NULL && !worker->watch.in_engine)
+    if (worker->ctx.event != NULL && !worker->watch.in_engine)
         worker_fail(worker, CW_BUG, "%s in the handler", fault);
 }
 
 static void on_handler_tick(void *arg)
 {
     struct worker *const worker = arg;
-    const struct timewarp *const tw = worker->timewarp;
     struct handler_watch *const watch = &worker->watch;
-    if (event_in_handler(worker) == NULL || tw == NULL || !tw->current.speculative ||
-        watch->processed != tw->processed) {
-        watch->processed = tw == NULL ? 0 : tw->processed;
+    if (worker->ctx.event == NULL || !worker->speculative ||
+        watch->processed != worker->processed) {
+        watch->processed = worker->processed;
         watch->ticks = 0;
         return;
     }
@@ -71,21 +80,24 @@ void worker_watch(struct worker *worker)
         worker->watch.stack_low = fault_guard_stack_low();
 }
 
+/* Ends the run where no event has failed. worker->failure says why. */
+static _Noreturn void end_run(struct worker *worker)
+{
+    worker->ctx.event = NULL;
+    longjmp(worker->failed, 1);
+}
+
 void worker_fail_for_memory(struct worker *worker)
 {
     (void)memory_error(&worker->sim->memory, &worker->failure);
-    worker->ctx.event = NULL; /* the run ends: no event has failed */
-    if (worker->timewarp != NULL)
-        worker->timewarp->current.handling = NULL;
-    longjmp(worker->failed, 1);
+    end_run(worker);
 }
 
 void worker_out_of_memory(struct worker *worker)
 {
-    struct timewarp *const tw = worker->timewarp;
-    if (tw == NULL || !tw->current.speculative || tw->current.handling == NULL)
+    if (!worker->speculative || worker->ctx.event == NULL)
         worker_fail_for_memory(worker);
-    tw->throttle.refused = true;
+    worker->out_of_memory = true;
     longjmp(worker->failed, 1);
 }
 
@@ -94,10 +106,7 @@ void worker_too_many_events(struct worker *worker)
     (void)cw_error_set(&worker->failure, CW_PROGRAM_FAILED,
                        "more than %llu events, the most that this run may handle",
                        (unsigned long long)worker->sim->config.events_max);
-    worker->ctx.event = NULL; /* no event has failed */
-    if (worker->timewarp != NULL)
-        worker->timewarp->current.handling = NULL;
-    longjmp(worker->failed, 1);
+    end_run(worker);
 }
 
 void worker_check_stop(struct worker *worker)
@@ -106,10 +115,7 @@ void worker_check_stop(struct worker *worker)
     if (config->stop == NULL || !config->stop(config->stop_arg))
         return;
     (void)cw_error_set(&worker->failure, CW_INTERRUPTED, "interrupted");
-    worker->ctx.event = NULL; /* no event has failed */
-    if (worker->timewarp != NULL)
-        worker->timewarp->current.handling = NULL;
-    longjmp(worker->failed, 1);
+    end_run(worker);
 }
 
 void worker_bug(struct worker *worker, const char *format, ...)
@@ -118,9 +124,7 @@ void worker_bug(struct worker *worker, const char *format, ...)
     va_start(arguments, format);
     (void)cw_error_set_list(&worker->failure, CW_BUG, format, arguments);
     va_end(arguments);
-    if (worker->timewarp != NULL)
-        worker->timewarp->current.handling = NULL;
-    longjmp(worker->failed, 1);
+    end_run(worker);
 }
 
 void worker_check_changes(struct worker *worker, struct lp_block *block)
@@ -138,9 +142,7 @@ void worker_check_changes(struct worker *worker, struct lp_block *block)
 
 struct interval_counts worker_counts(const struct worker *worker)
 {
-    return (struct interval_counts){
-        .committed = worker->committed,
-        .undone = worker->timewarp == NULL ? 0 : worker->timewarp->rollback.events};
+    return (struct interval_counts){.committed = worker->committed, .undone = worker->undone};
 }
 
 void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment)

@@ -63,14 +63,16 @@ struct worker {
     uint32_t lp_count;
     uint32_t index;
     bool hash_off;
+    bool speculative;          /* the event that is being handled may be undone */
     bool gathered;             /* this is worker 0, and it handles the events of all workers */
     uint32_t listener;         /* the LP that only listens; UINT32_MAX: there is none */
     const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker has the records of all */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also sends that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
-    int64_t reached_ps; /* time of the latest event committed since worker_reach_anew() */
-    uint64_t committed;
+    int64_t reached_ps;         /* time of the latest event committed since worker_reach_anew() */
+    uint64_t committed;         /* events, ever */
+    uint64_t processed, undone; /* handled, and undone, ever; the parallel modes count them */
     struct event_pool pool;
     struct pending pending;
     struct commit_records records;
@@ -79,6 +81,7 @@ struct worker {
     struct timewarp *timewarp; /* NULL: CW_SEQUENTIAL */
     jmp_buf failed;            /* cw_fail() jumps here, out of the handler */
     struct cw_error failure;   /* filled before that jump */
+    bool out_of_memory;        /* a speculative event was given up for want of memory */
     struct handler_watch watch;
     double host_s;     /* wall time of this worker's part of the last cw_each_worker() */
     uint64_t restored; /* of `committed`: events that came with a snapshot (snapshot.c) */

@@ -210,13 +210,12 @@ static void begin_below_2_to_32(struct cw_sim *sim)
     const uint64_t first = UINT32_MAX - UINT64_C(10);
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
-        sim->workers[i].committed = first;
-        tw->processed = tw->safe = tw->turns = first;
+        sim->workers[i].committed = sim->workers[i].processed = sim->workers[i].undone = first;
+        tw->safe = tw->turns = first;
         tw->gvt.processed_then = first;
         tw->links.anti_messages = tw->links.sent_for_good = first;
         tw->links.messages = 3 * first; /* I-CREDIT-2 */
         tw->undo_log.bytes = first;
-        tw->rollback.events = first;
         for (uint32_t k = 0; k < tw->links.out_count; k++)
             tw->links.out[k].numbers = first;
         for (uint32_t k = 0; k < tw->links.in_count; k++)

@@ -492,8 +492,8 @@ static void a_failure_waits_for_what_is_on_its_way_at_its_key(void **state)
     struct timewarp *const tw = sim->workers[0].timewarp;
     for (uint32_t w = 0; w < 2; w++)
         take_least(&sim->workers[w]);
-    tw->current.failed = true;
-    tw->failed_event = &failed;
+    tw->failures.failed = true;
+    tw->failures.event = &failed;
     make_round(sim, (const int64_t[]){3000, 0});
     assert_true(tw->gvt.now.time_ps == 3000);
     assert_null(tw->gvt.failed);
