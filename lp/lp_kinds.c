@@ -3,7 +3,7 @@
  */
 #include "lp/lp_kinds.h"
 
-#include "lp/fabric/cube.h"
+#include "lp/cube.h"
 #include "lp/causes.h"
 #include "lp/fabric/io_die.h"
 

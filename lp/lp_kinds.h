@@ -6,14 +6,6 @@
 
 #include "lp/model.h"
 
-/* A kind of LP. `handle` as in struct cw_model; runs speculatively. */
-struct lp_ops {
-    const char *name;
-    size_t (*state_bytes)(const struct lp_model *m);
-    void (*init)(const struct lp_model *m, uint32_t lp, void *state);
-    void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
-};
-
 const struct lp_ops *lp_ops_of(const struct lp_model *m, uint32_t lp);
 
 /* The hardware as a model of the engine; `m` must outlive it. `traced`: its causes may be asked

@@ -7,7 +7,7 @@
 
 #include "core/invariant.h"
 #include "lp/causes.h"
-#include "lp/fabric/jitter_draw.h"
+#include "lp/jitter_draw.h"
 #include "lp/model.h"
 #include "lp/places.h"
 
@@ -60,6 +60,13 @@ static inline struct lp_sender lp_sender_of(const struct cw_event *event)
     return (struct lp_sender){event->entity, event->number};
 }
 
+/* The next number of a PE's own events. */
+static inline struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
+{
+    uint32_t *next = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->next_number);
+    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
+}
+
 /* Sends a signal. It is put together in registers, because a load of whole words right behind
  * stores of their parts would wait until the stores have reached the cache. */
 static inline void lp_send_signal(struct cw_ctx *ctx, uint32_t to_lp, int64_t delay_ps,
@@ -96,5 +103,10 @@ static inline void lp_note_written(struct lp_run *run, const struct lp_pe *pe, u
     if (pe->written != batch)
         *CW_MUT(run->ctx, &pe->written) = batch;
 }
+
+/* Fails the event for something that has come to the PE from elsewhere: "PE 0.1.2, kernel NAME",
+ * the text, and the line that the kernel has reached. */
+_Noreturn void lp_fail_at_pe(const struct lp_run *run, uint32_t pe, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
 #endif

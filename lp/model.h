@@ -368,6 +368,14 @@ static inline uint32_t lp_of_io_die(const struct lp_model *m, uint32_t sip)
 }
 static inline uint32_t lp_entity(uint32_t pe_index) { return pe_index + 1; }
 
+/* A kind of LP. `handle` as in struct cw_model; runs speculatively. */
+struct lp_ops {
+    const char *name;
+    size_t (*state_bytes)(const struct lp_model *m);
+    void (*init)(const struct lp_model *m, uint32_t lp, void *state);
+    void (*handle)(struct cw_ctx *ctx, const void *state, const struct cw_event *event);
+};
+
 /* ---- events --------------------------------------------------------------------------------- */
 
 enum lp_event_type {

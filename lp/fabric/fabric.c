@@ -1,12 +1,9 @@
 /*
- * fabric.c: transfers inside a cube (fabric.h; hw/HARDWARE.md, "Timing of a transfer"). Each
+ * fabric.c: the links inside a cube (fabric.h; hw/HARDWARE.md, "Timing of a transfer"). Each
  * function advances a flight over some links of this LP's state and reserves them in path order.
- * lp_route_on() finds the next LP of a transfer and sends the transfer on. Runs in handlers only,
- * on the LP's own worker.
+ * transfer.c decides which links a transfer takes. Runs in handlers only, on the LP's own worker.
  */
 #include "lp/fabric/fabric.h"
-
-#include "lp/fabric/arrival.h"
 
 /* Reads one field on its own. Some fields have been written a moment ago. One load of several of
  * them would wait until all have reached the cache. */
@@ -395,47 +392,44 @@ static __attribute__((noinline)) void leave_noted(struct lp_run *run, struct hw_
     lp_cause_left(flight, sigma_before_ps, router, waits, port, out_waited, ucie_waited);
 }
 
-/* From `router` out of the cube by `port`, to the LP behind that port. */
-static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                       struct lp_transfer *transfer, uint32_t router, enum hw_port port)
+void lp_cross_out(struct lp_run *run, struct hw_flight *flight, uint32_t router, enum hw_port port,
+                  bool to_io_die)
 {
     const struct lp_model *m = run->m;
-    uint32_t to_cube = 0;
-    const bool to_io_die = !lp_cube_neighbour(m, run->cube_in_sip, port, &to_cube);
     if (notes_ways(m)) {
         leave_noted(run, flight, router, port, to_io_die);
-    } else {
-        lp_cross_noc(run, flight, router, m->router.of_port[port]);
-        fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
-                     HW_NODE_UCIE_PORT);
-        fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
-                     to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
+        return;
     }
-    transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
-    lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
-               LP_EVENT_TRANSFER, sender, transfer, flight);
+    lp_cross_noc(run, flight, router, m->router.of_port[port]);
+    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
+                 HW_NODE_UCIE_PORT);
+    fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
+                 to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
 }
 
-void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                 struct lp_transfer *transfer, uint32_t router)
+int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
+{
+    const struct hw_jitter_place place = {run->sip, run->cube_in_sip, pe, HW_JITTER_ANY};
+    const int64_t ps = run->m->hw.overhead_ps[HW_NODE_PE_DMA];
+    return ps + lp_late_node_ps(&run->m->hw, HW_NODE_PE_DMA, place, operation, ps);
+}
+
+void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)
 {
     const struct lp_model *m = run->m;
-    const struct hw_place dst = lp_place_of(m, transfer->dst);
-    if (lp_to_host(transfer)) {
-        leave_cube(run, sender, flight, transfer, router,
-                   hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
-    } else if (dst.sip != run->sip) {
-        const uint32_t exit = lp_outlet_of(m, transfer, run->sip, dst.sip);
-        leave_cube(run, sender, flight, transfer, router,
-                   hw_route_cube_exit(&m->hw, run->cube_in_sip, hw_route_side(&m->hw, exit)));
-    } else if (dst.cube != run->cube_in_sip) {
-        leave_cube(run, sender, flight, transfer, router,
-                   lp_route_cube(m, run->cube_in_sip, dst.cube));
-    } else if (lp_is_control(transfer)) {
-        lp_cross_noc(run, flight, router, m->router.centre);
-        lp_cross_m_cpu(run, flight, true);
-        lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);
-    } else {
-        lp_data_arrived(run, sender, flight, transfer, router);
-    }
+    const struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
+                                         .dst = lp_pe_index(run, pe),
+                                         .bytes = m->hw.control_msg_bytes,
+                                         .seq = launch,
+                                         .kind = (uint8_t)kind,
+                                         .exit = HW_OUTLET_NONE};
+    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
+    if (lp_traces_causes(m))
+        lp_cause_flight_part(LP_PART_CPU, m->hw.overhead_ps[HW_NODE_PE_CPU]);
+    const struct lp_sender sender = lp_next_sender(run, pe);
+    lp_cross_pe_out(run, &flight, pe);
+    lp_cross_noc(run, &flight, m->router.of_pe[pe], m->router.centre);
+    lp_cross_m_cpu(run, &flight, true);
+    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, &transfer, &flight);
 }

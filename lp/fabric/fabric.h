@@ -8,13 +8,6 @@
 
 #include "lp/lp_run.h"
 
-/* The next number of a PE's own events. */
-static inline struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
-{
-    uint32_t *next = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->next_number);
-    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
-}
-
 /* Sends a transfer on, to be at `to_lp` at flight->tau_ps. */
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
@@ -52,11 +45,14 @@ void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, ui
     __attribute__((noinline, cold));
 void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
 void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
+/* From `router` by `port` over the link out of the cube: to a cube or the IO die. */
+void lp_cross_out(struct lp_run *run, struct hw_flight *flight, uint32_t router, enum hw_port port,
+                  bool to_io_die);
+/* PE_DMA's overhead when data leaves it. */
+int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation);
 
-/* From `router` on towards the transfer's destination: its PE in this cube, or out of the cube by a
- * port that is noted in the transfer. */
-void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                 struct lp_transfer *transfer, uint32_t router);
+/* A message from a PE to the host, issued now by its pe_cpu. */
+void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch);
 
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,

@@ -4,7 +4,7 @@
 #ifndef LP_IO_DIE_H
 #define LP_IO_DIE_H
 
-#include "lp/lp_kinds.h"
+#include "lp/model.h"
 
 extern const struct lp_ops lp_host_ops, lp_io_die_ops, lp_switch_ops;
 

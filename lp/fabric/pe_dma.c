@@ -6,8 +6,9 @@
 #include "lp/fabric/pe_dma.h"
 
 #include "lp/fabric/fabric.h"
+#include "lp/fabric/moves.h"
 #include "lp/fabric/remote_load.h"
-#include "lp/kernel/tl_runtime.h"
+#include "lp/fabric/transfer.h"
 #include "lp/queues/one_sided.h"
 #include "lp/queues/queue_ends.h"
 
@@ -70,13 +71,6 @@ static bool is_move(uint8_t kind)
            kind == LP_DMA_STORE_TO || kind == LP_DMA_LOAD_FROM;
 }
 
-static const struct lp_move *move_of(const struct lp_run *run, uint32_t pe, uint8_t owner)
-{
-    const struct lp_context *const context =
-        lp_context(run->m, lp_pe(run->m, run->cube, pe), owner >> 4);
-    return &context->move[owner & 15];
-}
-
 /* The request's way as the steps of a flight; the wait for the grant is the rest of its delay. */
 static void note_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, int64_t at_ps)
 {
@@ -115,7 +109,7 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
         load.order = lp_peer_of(run, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
     } else if (is_move(op->kind)) {
-        struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, op->dir));
+        struct lp_move *const move = CW_MUT(run->ctx, lp_move_of(run, pe, op->dir));
         move->parts = 0;
         move->stamp = (uint16_t)generation;
         if (op->kind == LP_DMA_LOAD_FROM) {
@@ -155,7 +149,7 @@ static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
                          uint32_t generation)
 {
     if (is_move(op->kind)) {
-        CW_MUT(run->ctx, move_of(run, pe, op->dir))->stamp = (uint16_t)~generation;
+        CW_MUT(run->ctx, lp_move_of(run, pe, op->dir))->stamp = (uint16_t)~generation;
         return;
     }
     const uint32_t *const place = void_place(lp_pe(run->m, run->cube, pe), 0);
@@ -167,7 +161,7 @@ static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op
 static bool arrives_void(struct lp_run *run, const struct lp_load *load)
 {
     if (is_move(load->kind))
-        return move_of(run, load->pe, load->owner)->stamp != (uint16_t)load->stamp;
+        return lp_move_of(run, load->pe, load->owner)->stamp != (uint16_t)load->stamp;
     const uint32_t *const place = void_place(lp_pe(run->m, run->cube, load->pe), load->stamp);
     if (place == NULL)
         return false;
@@ -284,13 +278,6 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
     }
 }
 
-int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
-{
-    const struct hw_jitter_place place = {run->sip, run->cube_in_sip, pe, HW_JITTER_ANY};
-    const int64_t ps = run->m->hw.overhead_ps[HW_NODE_PE_DMA];
-    return ps + lp_late_node_ps(&run->m->hw, HW_NODE_PE_DMA, place, operation, ps);
-}
-
 /* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
 static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
                             uint32_t bytes, bool last)
@@ -329,39 +316,7 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
         lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
         lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight.tau_ps);
     }
-    lp_dma_done(run, sender, flight.tau_ps, pe, op->dir);
-}
-
-void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
-                 uint8_t owner)
-{
-    const struct lp_signal s = {.pe = pe, .arg = owner & 15, .context = owner >> 4};
-    lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_DMA_DONE, sender, &s);
-}
-
-/* Part 1 of a load or a copy: the data's arrival is known. Part 2: the engine has passed its last
- * byte. The move is complete at the later of the two. Each part is noted as a cause at its own
- * time: the later one fits the event. */
-static void move_part_done(struct lp_run *run, uint32_t pe, struct lp_sender sender, uint8_t owner,
-                           uint8_t part, int64_t at_ps)
-{
-    if (lp_traces_causes(run->m) && part == 1)
-        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, at_ps);
-    else if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, LP_EVENT_DMA_DONE, sender, at_ps);
-    struct lp_move *const move = CW_MUT(run->ctx, move_of(run, pe, owner));
-    if (move->parts == 0 || at_ps > move->done_ps)
-        move->done_ps = at_ps;
-    move->parts |= part;
-    if (move->parts == 3)
-        lp_dma_done(run, sender, move->done_ps, pe, owner);
-}
-
-void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, const struct hw_flight *flight,
-                   const struct lp_transfer *data)
-{
-    tl_data_there(run, flight->tau_ps, data);
-    move_part_done(run, lp_pe_in_cube(run->m, data->dst), sender, data->dir, 1, flight->tau_ps);
+    lp_move_done(run, sender, flight.tau_ps, pe, op->dir);
 }
 
 /* The last byte of an operation has passed the engine. */
@@ -370,7 +325,7 @@ static void op_passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *o
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     if (is_load(op) || op->kind == LP_DMA_COPY)
-        move_part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
+        lp_move_part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
     if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
         return;
     CW_MUT(run->ctx, lp_peer_of(run, pe, op->seq))->sent++;
@@ -378,12 +333,12 @@ static void op_passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *o
         (*CW_MUT(run->ctx, &lp_one_sided(m, p)->puts_passed))++;
 }
 
-void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
+bool lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation, enum hw_vc *freed)
 {
     const struct lp_model *m = run->m;
     const struct lp_pe *p = lp_pe(m, run->cube, pe);
     if (p->dma.generation != generation || p->dma.running == HW_VC_IDLE)
-        return; /* the run was cut short, or its grant taken back */
+        return false; /* the run was cut short, or its grant taken back */
     struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
     uint32_t before;
     const enum hw_vc vc = hw_dma_run_end(dma, &before);
@@ -395,14 +350,19 @@ void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation)
         else if (last)
             depart_from_tcm(run, pe, &op, op.bytes, true);
     }
+    *freed = last ? vc : HW_VCS;
     if (last) {
         op_passed(run, pe, &op);
         dma->passed[vc] = 0;
         dma->head[vc] = (uint16_t)hw_remainder(dma->head[vc] + 1u, &m->by.dma_queue_depth);
         dma->count[vc]--;
-        tl_channel_freed(run, pe, vc); /* a call that found it full tries again */
     }
-    if (dma->running == HW_VC_IDLE)
+    return true;
+}
+
+void lp_dma_continue(struct lp_run *run, uint32_t pe)
+{
+    if (lp_pe(run->m, run->cube, pe)->dma.running == HW_VC_IDLE)
         grant_engine(run, pe);
 }
 
@@ -444,7 +404,7 @@ static void cross_on_way_out(struct lp_run *run, const struct cw_event *event,
         lp_cross_to_memory(run, flight, m->router.of_pe[load->pe], (enum hw_memory)load->to,
                            load->slice);
         if (last)
-            move_part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
+            lp_move_part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
         return;
     }
     struct lp_transfer transfer;
@@ -483,7 +443,7 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     } else {
         lp_cross_tcm(run, &flight, load.pe);
         if (last)
-            move_part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
+            lp_move_part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
     }
     if (last)
         return;

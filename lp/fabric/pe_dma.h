@@ -46,17 +46,13 @@ bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc);
 
 /* Puts an operation into a channel that has room. */
 void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
-/* LP_EVENT_ENGINE: a run of the engine ends. */
-void lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation);
+/* LP_EVENT_ENGINE: a run of the engine ends. *freed: the channel in which a place has become free,
+ * or HW_VCS. False: the event is stale. Otherwise the caller lets waiting calls take the place,
+ * and then calls lp_dma_continue(). */
+bool lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation, enum hw_vc *freed);
+/* Gives the engine to the next operation, if it is idle. */
+void lp_dma_continue(struct lp_run *run, uint32_t pe);
 /* LP_EVENT_MEMORY: a request is at its memory. */
 void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
-/* The data of a load_from will be in TCM at `at_ps`: all of it, with this last transfer. */
-void lp_dma_loaded(struct lp_run *run, struct lp_sender sender, const struct hw_flight *flight,
-                   const struct lp_transfer *data);
-/* PE_DMA's overhead when data leaves it. */
-int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation);
-/* A load, store or copy of a PE of this cube will be complete at `at_ps`. */
-void lp_dma_done(struct lp_run *run, struct lp_sender sender, int64_t at_ps, uint32_t pe,
-                 uint8_t owner);
 
 #endif

@@ -12,7 +12,7 @@
 #include "lp/fabric/remote_load.h"
 
 #include "lp/fabric/fabric.h"
-#include "lp/fabric/pe_dma.h"
+#include "lp/fabric/transfer.h"
 
 void lp_load_request(struct lp_run *run, const struct cw_event *event, const struct lp_load *load)
 {
@@ -32,21 +32,6 @@ void lp_load_request(struct lp_run *run, const struct cw_event *event, const str
     }
     struct hw_flight flight = lp_flight(run->ctx, &request); /* no LAST: a request is never late */
     lp_route_on(run, lp_sender_of(event), &flight, &request, m->router.of_pe[load->pe]);
-}
-
-void lp_load_request_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                             const struct lp_transfer *request, uint32_t router)
-{
-    const struct lp_model *m = run->m;
-    const uint32_t pe = lp_pe_in_cube(m, request->dst);
-    if (request->memory == HW_MEMORY_TCM) {
-        lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
-        lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
-        lp_cross_tcm(run, flight, pe);
-    } else {
-        lp_cross_to_memory(run, flight, router, (enum hw_memory)request->memory, pe);
-    }
-    lp_forward(run->ctx, run->lp, LP_EVENT_LEND, sender, request, flight);
 }
 
 static void emit_lent(struct lp_run *run, const struct lp_transfer *request)

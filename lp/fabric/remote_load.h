@@ -16,9 +16,6 @@ static inline bool lp_load_is_far(const struct lp_run *run, uint32_t peer, enum 
 
 /* LP_EVENT_MEMORY of a load_from: its request is at the memory, or (far) at its PE's router. */
 void lp_load_request(struct lp_run *run, const struct cw_event *event, const struct lp_load *load);
-/* A request is at `router` of the memory's cube. */
-void lp_load_request_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                             const struct lp_transfer *request, uint32_t router);
 /* LP_EVENT_LEND: a request is at the memory, or its next piece is offered. */
 void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_transfer request);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "hw/timing.h"
-#include "lp/fabric/jitter_draw.h"
+#include "lp/jitter_draw.h"
 #include "lp/layout.h"
 #include "lp/queues/queue_ends.h"
 

@@ -10,6 +10,13 @@
 #include "lp/kernel/tl_compute.h"
 #include "lp/kernel/tl_queue.h"
 
+/*
+ * The receive rings belong to the hardware: no operand of a kernel, and no place that its put or
+ * raw store writes, is among them. Fails the event if these bytes in memories of PE `pe_index`
+ * (global), or in its cube's SRAM, meet a ring.
+ */
+void tl_check_rings(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp_operand at,
+                    uint64_t bytes);
 /* A place in memories of PE `pe_index` (global), or of its cube: in the memory, and in no ring. */
 void tl_check_place(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp_operand at,
                     uint64_t bytes);

@@ -1,6 +1,6 @@
 /*
- * tl_call.h: a kernel's call under way: its kinds, its steps, and the means by which the files of
- * the kernel runtime carry it out. Handlers only, on the PE's cube.
+ * tl_call.h: a kernel's call under way: its kinds, its steps, and what the files of the kernel
+ * runtime need to carry it out. Handlers only, on the PE's cube.
  *
  * A call pays for loading its operands from slots, then its overheads. Then it has its effect at
  * its kernel's time; the effect may be to wait.
@@ -11,35 +11,50 @@
 #include "lp/fabric/fabric.h"
 #include "lp/lp_run.h"
 
-enum tl_call_kind {
-    CALL_NONE,
-    CALL_LOAD,
-    CALL_STORE,
-    CALL_COPY,
-    CALL_STORE_TO,
-    CALL_LOAD_FROM,
-    CALL_WAIT_DMA,
-    CALL_SEND,
-    CALL_RECV,
-    CALL_RECV_ANY,
-    CALL_RECV_ALL,
-    CALL_RECV_INTO,
-    CALL_MOVE_TILE, /* the second half of recv_into, to TCM */
-    CALL_COPY_TILE, /* the same to HBM or SRAM */
-    CALL_RECV_ASYNC,
-    CALL_WAIT,
-    CALL_PUT,
-    CALL_NOTIFY,
-    CALL_WAIT_NOTIFY,
-    CALL_MATH,
-    CALL_CAST,
-    CALL_DOT,
-    CALL_FORK,
-    CALL_JOIN,
-    CALL_BARRIER,
-    CALL_END, /* the last act of a kernel or a stream */
-    CALL_KINDS
-};
+/*
+ * The kinds of calls, one row each: CALL(NAME, text, overheads, when, effect)
+ *   text       its name in messages
+ *   overheads  enum tl_issue: paid before the effect
+ *   when       IN_STEP: the effect happens when the clock has reached the kernel's time. AHEAD: the
+ *              call concerns only its own kernel, so its effect may happen before
+ *   effect     the function that carries it out, in the file of its subject: tl_queue.c,
+ * tl_memory.c, tl_one_sided.c, tl_compute.c, tl_context.c MOVE_TILE and COPY_TILE are the second
+ * half of recv_into: to TCM, and to HBM or SRAM. END is the last act of a kernel or a stream.
+ */
+#define TL_CALLS(CALL)                                                                             \
+    CALL(LOAD, "load", MEMORY, IN_STEP, tl_effect_load)                                            \
+    CALL(STORE, "store", MEMORY, IN_STEP, tl_effect_store)                                         \
+    CALL(COPY, "copy", MEMORY, IN_STEP, tl_effect_copy)                                            \
+    CALL(STORE_TO, "store_to", MEMORY, IN_STEP, tl_effect_store_to)                                \
+    CALL(LOAD_FROM, "load_from", MEMORY, IN_STEP, tl_effect_load_from)                             \
+    CALL(WAIT_DMA, "wait_dma", CPU, IN_STEP, tl_effect_wait_dma)                                   \
+    CALL(SEND, "send", IPCQ, IN_STEP, tl_effect_send)                                              \
+    CALL(RECV, "recv", IPCQ, IN_STEP, tl_effect_recv)                                              \
+    CALL(RECV_ANY, "recv_any", IPCQ, IN_STEP, tl_effect_recv)                                      \
+    CALL(RECV_ALL, "recv_all", IPCQ, IN_STEP, tl_effect_recv_all)                                  \
+    CALL(RECV_INTO, "recv_into", IPCQ, IN_STEP, tl_effect_recv)                                    \
+    CALL(MOVE_TILE, "recv_into", FREE, AHEAD, tl_effect_move_tile)                                 \
+    CALL(COPY_TILE, "recv_into", FREE, IN_STEP, tl_effect_copy_tile)                               \
+    CALL(RECV_ASYNC, "recv_async", IPCQ, IN_STEP, tl_effect_recv_async)                            \
+    CALL(WAIT, "wait", CPU, IN_STEP, tl_effect_wait)                                               \
+    CALL(PUT, "put", IPCQ, IN_STEP, tl_effect_put)                                                 \
+    CALL(NOTIFY, "notify", IPCQ, IN_STEP, tl_effect_notify)                                        \
+    CALL(WAIT_NOTIFY, "wait_notify", CPU, IN_STEP, tl_effect_wait_notify)                          \
+    CALL(MATH, "math", FREE, AHEAD, tl_effect_math)                                                \
+    CALL(CAST, "cast", FREE, AHEAD, tl_effect_cast)                                                \
+    CALL(DOT, "dot", FREE, AHEAD, tl_effect_dot)                                                   \
+    CALL(FORK, "fork", CPU, IN_STEP, tl_effect_fork)                                               \
+    CALL(JOIN, "join", CPU, IN_STEP, tl_effect_join)                                               \
+    CALL(BARRIER, "barrier", CPU, IN_STEP, tl_effect_barrier)                                      \
+    CALL(END, "end", FREE, IN_STEP, tl_effect_end)
+
+#define TL_CALL_KIND(NAME, ...) CALL_##NAME,
+enum tl_call_kind { CALL_NONE, TL_CALLS(TL_CALL_KIND) CALL_KINDS };
+extern const char *const tl_call_name[CALL_KINDS];
+
+struct tl;
+#define TL_CALL_EFFECT(NAME, text, overheads, when, effect) void effect(struct tl *tl);
+TL_CALLS(TL_CALL_EFFECT)
 
 enum tl_step {
     STEP_OPERANDS,    /* operands outside TCM, and those in slots there, are loaded first */
@@ -62,23 +77,8 @@ struct tl {
     bool entered;     /* the kernel's function runs: tl_here is its own */
 };
 
-/*
- * The way to carry out a kind of call. The effect happens at the kernel's time. A call that
- * concerns only its own kernel (`alone`) may have it ahead of the clock. The effect sets step =
- * STEP_DONE or STEP_DMA, or a new kind and step; or it waits (tl_wait_for) and is called again.
- */
-struct tl_call_ops {
-    const char *name; /* for messages */
-    enum tl_issue issue;
-    bool alone;
-    void (*effect)(struct tl *tl);
-};
-extern const struct tl_call_ops tl_call_ops[CALL_KINDS];
-
 /* Notes a call: the first step of all of them. */
 struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
-/* Takes the current call as far as it gets now. True: it is done. */
-bool tl_advance(struct tl *tl);
 
 /* True when the kernel's time is now; else an event at its time is on its way. */
 bool tl_in_step(struct tl *tl);

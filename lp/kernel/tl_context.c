@@ -4,12 +4,10 @@
  * PE_DMA only: each has a frame, a call and a time of its own. Runs in handlers only, on the PE's
  * cube.
  */
-#include "lp/kernel/tl_context.h"
-#include "lp/kernel/tl_queue.h"
-
 #include <string.h>
 
-#include "lp/fabric/cube.h"
+#include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_queue.h"
 
 static const struct lp_kernel *kernel_at(const struct tl *tl, uint32_t context)
 {

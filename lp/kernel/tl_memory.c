@@ -41,7 +41,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     if (c->move[call->move].state != LP_MOVE_FREE)
         tl_fail(tl, "",
                 ": %s with handle %u, whose last operation has not been waited for (wait_dma)",
-                tl_call_ops[call->kind].name, call->move - 1u);
+                tl_call_name[call->kind], call->move - 1u);
     if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return;

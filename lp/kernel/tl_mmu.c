@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lp/kernel/tl_rings.h"
+#include "lp/kernel/tl_arguments.h"
 #include "lp/maps.h"
 
 void tl_map(struct lp_run *run, uint32_t pe, uint32_t message)
@@ -52,7 +52,7 @@ page_fault(struct tl *tl, enum tl_call_kind kind, uint64_t va, uint32_t bytes)
     tl_fail(tl, "PageFault: ",
             ": %s of %u bytes at address 0x%llx, which is not mapped there%s; legal:%s its cube's "
             "SRAM from 0x%llx on",
-            tl_call_ops[kind].name, bytes, (unsigned long long)va,
+            tl_call_name[kind], bytes, (unsigned long long)va,
             early ? " before its MmuMapMsg has taken effect" : "", ranges,
             (unsigned long long)tl_sram_va(0));
 }

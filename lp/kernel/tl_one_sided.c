@@ -2,16 +2,15 @@
  * tl_one_sided.c: the calls that write into another PE's memories, and notify it, without its help
  * (lp/QUEUES.md, "One-sided operations"). Their arrival is in one_sided.c. Runs in handlers only.
  */
-#include "lp/kernel/tl_one_sided.h"
-
 #include "lp/fabric/pe_dma.h"
+#include "lp/kernel/tl_call.h"
 #include "lp/queues/one_sided.h"
 
 static void check_peers(struct tl *tl)
 {
     if (tl->run->m->config.peers == 0)
         tl_fail(tl, "", ": %s, but the algorithm declares no peers for one-sided operations",
-                tl_call_ops[tl->kernel->call.kind].name);
+                tl_call_name[tl->kernel->call.kind]);
 }
 
 /* The call's peer has a place among those of this PE. */
@@ -26,7 +25,7 @@ static const struct lp_peer *peer_of_call(struct tl *tl)
         tl_fail(tl, "",
                 ": %s with PE %u.%u.%u, which is one more than the PEs that this PE may exchange "
                 "puts and notifications with; legal: %u PEs, as the algorithm declares (peers)",
-                tl_call_ops[call->kind].name, place.sip, place.cube, place.pe, m->config.peers);
+                tl_call_name[call->kind], place.sip, place.cube, place.pe, m->config.peers);
     return peer;
 }
 

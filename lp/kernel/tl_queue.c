@@ -25,7 +25,7 @@ static void check_is_installed(struct tl *tl)
         tl_fail(tl, "IpcqNotInstalled: ",
                 ": %s before the PE's IpcqInitMsg has taken effect; launch kernels when the "
                 "installation is over",
-                tl_call_ops[tl->kernel->call.kind].name);
+                tl_call_name[tl->kernel->call.kind]);
 }
 
 static void check_direction(struct tl *tl, enum hw_dir dir)
@@ -46,7 +46,7 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
                     sizeof installed - strlen(installed) - 1);
         }
     tl_fail(tl, "IpcqInvalidDirection: ", ": %s in direction %s, which %s; installed: %s",
-            tl_call_ops[tl->kernel->call.kind].name,
+            tl_call_name[tl->kernel->call.kind],
             (unsigned)dir < HW_DIRS_MAX ? lp_dir_name(plan, self, dir) : number,
             there ? "goes the other way only" : "is not installed there",
             *installed ? installed : "none");
@@ -214,6 +214,21 @@ static inline bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
     return __builtin_expect(!tl->run->m->slot_read, 1) || read_slot(tl, dir, seq);
 }
 
+/* Sends the credit for the tiles that have been taken. Returns how long its emission takes. */
+static int64_t send_credit(struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_model *m = tl->run->m;
+    if (!m->config.credit_fabric)
+        return lp_ipcq_send_credit(tl->run, tl->pe, dir);
+    const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
+                                 .number = tl_next_number(tl),
+                                 .seq = tl->p->queue[dir].my_tail,
+                                 .kind = LP_DMA_CREDIT,
+                                 .dir = (uint8_t)dir};
+    lp_dma_push(tl->run, tl->pe, lp_vc(m, HW_VC_COMM), op);
+    return 0;
+}
+
 /* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
  * how long the credit's emission takes. */
 static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *credit_ps)
@@ -228,7 +243,7 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
     tl->kernel->received_dir = (uint8_t)dir;
     tl->kernel->received_seq = seq;
     tl->kernel->calls_received = tl->kernel->calls;
-    *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq);
+    *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq) ? send_credit(tl, dir) : 0;
     return true;
 }
 

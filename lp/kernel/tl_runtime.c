@@ -13,11 +13,8 @@
  */
 #include "lp/kernel/tl_runtime.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "lp/fabric/pe_dma.h"
-#include "lp/kernel/tl_call.h"
+#include "lp/kernel/tl_steps.h"
 #include "lp/kernel/tl_watch.h"
 
 /* Runs the kernel, or stream, until it waits or has ended. */
@@ -164,27 +161,6 @@ void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t whi
     }
 }
 
-void tl_data_there(struct lp_run *run, int64_t there_ps, const struct lp_transfer *data)
-{
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, lp_pe_in_cube(m, data->dst));
-    const uint32_t context = data->dir >> 4, move = data->dir & 15;
-    cw_check(run->ctx, context < m->config.contexts && move < LP_MOVES);
-    const struct lp_context *c = lp_context(m, p, context);
-    cw_check(run->ctx, lp_has_launch(m, c->kernel.launch));
-    const struct lp_op op = {.t_start_ps = move > 0 ? there_ps : c->kernel.call.start_ps,
-                             .t_end_ps = there_ps,
-                             .pe = data->dst,
-                             .kind = LP_OP_LOAD_FROM,
-                             .dtype = lp_launch_of(m, c->kernel.launch)->args.dtype,
-                             .bytes = data->order,
-                             .seq = data->dir,
-                             .peer = data->src,
-                             .dst = {.space = LP_SPACE_TCM, .at = c->move[move].to_at}};
-    if (m->emit.ops)
-        cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
-}
-
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
 {
     cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
@@ -209,20 +185,4 @@ void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
             return;
         tl_resume(run, pe, i);
     }
-}
-
-void tl_fail_beside(const struct lp_run *run, uint32_t pe, const char *format, ...)
-{
-    const struct lp_kernel *const kernel =
-        &lp_context(run->m, lp_pe(run->m, run->cube, pe), 0)->kernel;
-    const bool runs = kernel->launch != 0;
-    char text[512], at[TL_SOURCE_TEXT_BYTES];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    cw_fail(run->ctx, CW_PROGRAM_FAILED, "PE %u.%u.%u, %s%s%s%s", run->sip, run->cube_in_sip, pe,
-            runs ? "kernel " : "whose kernel has ended",
-            runs ? lp_launch_of(run->m, kernel->launch)->kernel->name : "", text,
-            tl_source_text(kernel->source, at, sizeof at));
 }

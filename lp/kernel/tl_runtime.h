@@ -17,16 +17,10 @@ void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context);
  * context that has waited longest looks first. A context that finds nothing left goes on waiting.
  */
 void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer);
-/* The data of a load_from will be in its PE's TCM at `there_ps`: emits its record. */
-void tl_data_there(struct lp_run *run, int64_t there_ps, const struct lp_transfer *data);
 /* A move of a context is complete. */
 void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move);
 /* A place in a channel has become free: the call that has waited longest for one takes it. If that
  * call then waits for something else, the next call does. */
 void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc);
-/* Fails the event for something that has come to the PE from elsewhere: "PE 0.1.2, kernel NAME",
- * the text, and the line that the kernel has reached. */
-_Noreturn void tl_fail_beside(const struct lp_run *run, uint32_t pe, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
 
 #endif

@@ -21,7 +21,7 @@ void tl_tell_fault(void *arg, const char *fault)
 
 void tl_check_operations(struct tl *tl, enum tl_status status, uint32_t made)
 {
-    const char *const name = tl_call_ops[tl->kernel->call.kind].name;
+    const char *const name = tl_call_name[tl->kernel->call.kind];
     if (status == TL_WAITING && made == 0)
         tl_fail(tl, "",
                 ": it returns TL_WAITING without an operation; a kernel waits by TL_CALL alone");
@@ -59,7 +59,7 @@ void tl_check_repetition(struct tl *tl)
         tl_fail(tl, "",
                 ": %s, for ever: after %u calls without a receive the frame is one that it had "
                 "before; a variable that changes is a member of the frame",
-                tl_call_ops[kernel->call.kind].name, calls);
+                tl_call_name[kernel->call.kind], calls);
 }
 
 void tl_rest(struct tl *tl)

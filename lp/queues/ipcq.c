@@ -13,9 +13,6 @@
  */
 #include "lp/queues/ipcq.h"
 
-#include "lp/fabric/fabric.h"
-#include "lp/fabric/pe_dma.h"
-#include "lp/kernel/tl_runtime.h"
 #include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
 
@@ -32,7 +29,7 @@ void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan)
     *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m->plan[1 + plan], lp_pe_index(run, pe));
 }
 
-void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
+bool lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
 {
     const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
     const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
@@ -58,7 +55,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
                      queue->peer_head_cache, transfer->seq);
         lp_slot_flip(run, p, dir, LP_SLOT_EARLY, transfer->seq);
         queue->early++;
-        return;
+        return false;
     }
     queue->peer_head_cache++;
     for (; queue->early > 0 && lp_slot_bit(run->m, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
@@ -74,7 +71,7 @@ void lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
     LP_INVARIANT("I-IPCQ-3", run->ctx, queue->peer_head_cache > transfer->seq,
                  "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
                  queue->peer_head_cache, transfer->seq);
-    tl_arrived(run, pe, LP_WAIT_DATA, transfer->dir, 0);
+    return true;
 }
 
 void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
@@ -89,38 +86,6 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
                  queue->my_head - queue->peer_tail_cache < run->m->config.n_slots,
                  "PE %u, direction %u: head %u, the receiver's tail %u", signal->pe, signal->dir,
                  queue->my_head, queue->peer_tail_cache);
-    tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
-}
-
-/* Moves the tail on, and sends it to the sender. Returns how long the credit's emission takes. */
-static int64_t move_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t tiles)
-{
-    const struct lp_model *m = run->m;
-    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
-    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
-    queue->my_tail += tiles;
-    if (m->config.credit_fabric) {
-        const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
-                                     .number = (uint32_t)lp_next_sender(run, pe).number,
-                                     .seq = queue->my_tail,
-                                     .kind = LP_DMA_CREDIT,
-                                     .dir = (uint8_t)dir};
-        lp_dma_push(run, pe, lp_vc(m, HW_VC_COMM), op);
-        return 0;
-    }
-    const struct lp_plan *const plan = lp_plan_at(m, p);
-    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
-    uint32_t peer = 0;
-    enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
-    const struct hw_place to = lp_place_of(m, peer);
-    const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
-    const struct lp_sender sender = lp_next_sender(run, pe);
-    const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
-    lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
-    if (lp_traces_causes(m))
-        lp_cause_credit_sent(run->ctx, to_lp, sender, cw_now(run->ctx) + latency_ps, peer);
-    return latency_ps;
 }
 
 /* The first of the promised tiles is received: it goes, and the tiles behind it that are taken.
@@ -136,12 +101,15 @@ static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_
     return tiles;
 }
 
-int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq)
+bool lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq)
 {
     const struct lp_pe *const p = lp_pe(run->m, run->cube, pe);
     const struct lp_queue *const queue = &p->queue[dir];
-    if (queue->promised == 0 || seq == queue->my_tail)
-        return move_tail(run, pe, dir, queue->promised == 0 ? 1 : end_promises(run, p, dir));
+    if (queue->promised == 0 || seq == queue->my_tail) {
+        const uint32_t tiles = queue->promised == 0 ? 1 : end_promises(run, p, dir);
+        CW_MUT(run->ctx, queue)->my_tail += tiles;
+        return true;
+    }
     lp_slot_flip(run, p, dir, LP_SLOT_TAKEN, seq);
     if (seq == queue->my_tail + queue->promised)
         CW_MUT(run->ctx, queue)->promised++;
@@ -150,5 +118,25 @@ int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t 
                      !lp_slot_bit(run->m, p, dir, LP_SLOT_TAKEN, queue->my_tail),
                  "PE %u, direction %u: tail %u, %u promised, tile %u", pe, dir, queue->my_tail,
                  queue->promised, seq);
-    return 0;
+    return false;
+}
+
+int64_t lp_ipcq_send_credit(struct lp_run *run, uint32_t pe, enum hw_dir dir)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
+    const struct lp_plan *const plan = lp_plan_at(m, p);
+    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
+    uint32_t peer = 0;
+    enum hw_dir peer_dir = HW_DIRS_MAX;
+    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
+    const struct hw_place to = lp_place_of(m, peer);
+    const struct lp_signal signal = {
+        .pe = to.pe, .arg = p->queue[dir].my_tail, .dir = (uint8_t)peer_dir};
+    const struct lp_sender sender = lp_next_sender(run, pe);
+    const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
+    lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
+    if (lp_traces_causes(m))
+        lp_cause_credit_sent(run->ctx, to_lp, sender, cw_now(run->ctx) + latency_ps, peer);
+    return latency_ps;
 }

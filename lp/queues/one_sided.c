@@ -9,8 +9,6 @@
  */
 #include "lp/queues/one_sided.h"
 
-#include "lp/kernel/tl_runtime.h"
-
 const struct lp_peer *lp_peer_place(struct lp_run *run, uint32_t pe, uint32_t peer)
 {
     const uint32_t places = run->m->config.peers;
@@ -32,11 +30,11 @@ const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
     const struct lp_peer *const place = lp_peer_place(run, pe, peer);
     const struct hw_place from = hw_place_of(&run->m->hw, peer);
     if (place == NULL)
-        tl_fail_beside(run, pe,
-                       ": a put or a notification comes from PE %u.%u.%u, which is one more than "
-                       "the PEs that it may exchange them with; legal: %u PEs, as the algorithm "
-                       "declares (peers)",
-                       from.sip, from.cube, from.pe, run->m->config.peers);
+        lp_fail_at_pe(run, pe,
+                      ": a put or a notification comes from PE %u.%u.%u, which is one more than "
+                      "the PEs that it may exchange them with; legal: %u PEs, as the algorithm "
+                      "declares (peers)",
+                      from.sip, from.cube, from.pe, run->m->config.peers);
     return place;
 }
 
@@ -51,7 +49,6 @@ static void land_in_turn(struct lp_run *run, uint32_t pe, const struct lp_early 
     if (arrived->kind == LP_TRANSFER_NOTIFY) {
         cw_check(run->ctx, arrived->tag < TL_TAGS);
         peer->pending[arrived->tag] += arrived->count;
-        tl_arrived(run, pe, LP_WAIT_NOTIFY, arrived->tag, arrived->src);
         return;
     }
     for (uint32_t i = 0; run->m->emit.ops && i < arrived->count; i++) {
@@ -85,49 +82,48 @@ static void keep_early(struct lp_run *run, uint32_t pe, const struct lp_one_side
             return;
         }
     if (own->early_count == places)
-        tl_fail_beside(run, pe,
-                       ": puts and notifications of its peers wait for earlier puts in more than "
-                       "the %u places there are (%u for each PE that the algorithm declares); let "
-                       "a put from HBM or SRAM become visible before many others follow it, or "
-                       "declare more peers",
-                       places, LP_EARLY_PER_PEER);
+        lp_fail_at_pe(run, pe,
+                      ": puts and notifications of its peers wait for earlier puts in more than "
+                      "the %u places there are (%u for each PE that the algorithm declares); let "
+                      "a put from HBM or SRAM become visible before many others follow it, or "
+                      "declare more peers",
+                      places, LP_EARLY_PER_PEER);
     *CW_MUT(run->ctx, &early[own->early_count]) = *arrived;
     (*CW_MUT(run->ctx, &own->early_count))++;
 }
 
-/* Takes out of the kept ones a group whose turn it is. False: there is none. */
-static bool take_next_kept(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
-                           struct lp_early *next)
-{
-    const struct lp_early *early = lp_early(run->m, own);
-    for (uint32_t i = 0; i < own->early_count; i++) {
-        if (early[i].order != lp_peer_of(run, pe, early[i].src)->seen)
-            continue;
-        *next = early[i];
-        uint32_t *count = CW_MUT(run->ctx, &own->early_count);
-        *CW_MUT(run->ctx, &early[i]) = early[--*count];
-        return true;
-    }
-    return false;
-}
-
-void lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer)
+bool lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer,
+                       struct lp_early *landed)
 {
     const struct lp_model *m = run->m;
     const uint32_t pe = transfer->dst % m->pes;
     cw_check(run->ctx, m->config.peers > 0);
-    const struct lp_one_sided *own = lp_one_sided(m, lp_pe(m, run->cube, pe));
-    struct lp_early arrived = {.src = transfer->src,
-                               .order = transfer->order,
-                               .seq = transfer->seq,
-                               .count = 1,
-                               .kind = transfer->kind,
-                               .tag = transfer->dir};
-    if (arrived.order != lp_peer_of(run, pe, arrived.src)->seen) {
-        keep_early(run, pe, own, &arrived);
-        return;
+    *landed = (struct lp_early){.src = transfer->src,
+                                .order = transfer->order,
+                                .seq = transfer->seq,
+                                .count = 1,
+                                .kind = transfer->kind,
+                                .tag = transfer->dir};
+    if (landed->order != lp_peer_of(run, pe, landed->src)->seen) {
+        keep_early(run, pe, lp_one_sided(m, lp_pe(m, run->cube, pe)), landed);
+        return false;
     }
-    do
-        land_in_turn(run, pe, &arrived);
-    while (own->early_count > 0 && take_next_kept(run, pe, own, &arrived));
+    land_in_turn(run, pe, landed);
+    return true;
+}
+
+bool lp_one_sided_next(struct lp_run *run, uint32_t pe, struct lp_early *landed)
+{
+    const struct lp_one_sided *own = lp_one_sided(run->m, lp_pe(run->m, run->cube, pe));
+    const struct lp_early *early = lp_early(run->m, own);
+    for (uint32_t i = 0; i < own->early_count; i++) {
+        if (early[i].order != lp_peer_of(run, pe, early[i].src)->seen)
+            continue;
+        *landed = early[i];
+        uint32_t *count = CW_MUT(run->ctx, &own->early_count);
+        *CW_MUT(run->ctx, &early[i]) = early[--*count];
+        land_in_turn(run, pe, landed);
+        return true;
+    }
+    return false;
 }

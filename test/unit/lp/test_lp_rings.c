@@ -1,5 +1,5 @@
 /*
- * test_lp_rings.c: receive rings are no kernel's (lp/kernel/tl_rings.h), whatever memory they lie
+ * test_lp_rings.c: receive rings are no kernel's (lp/kernel/tl_arguments.h), whatever memory they lie
  * in: each call that names a place in one faults, and the memory beside them is free.
  */
 #include "test/support/test_lp_support.h"

@@ -3,11 +3,12 @@
  * hands them control messages (hw/HARDWARE.md, "Control plane"). It hands each event to the block
  * that it is for. A transfer's crossing of the cube is one event, at the time its tail enters.
  */
-#include "lp/fabric/cube.h"
+#include "lp/cube.h"
 
 #include "lp/fabric/fabric.h"
 #include "lp/fabric/pe_dma.h"
 #include "lp/fabric/remote_load.h"
+#include "lp/fabric/transfer.h"
 #include "lp/kernel/tl_mmu.h"
 #include "lp/kernel/tl_runtime.h"
 #include "lp/queues/ipcq.h"
@@ -74,26 +75,6 @@ static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
     lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 
-void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)
-{
-    const struct lp_model *m = run->m;
-    const struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
-                                         .dst = lp_pe_index(run, pe),
-                                         .bytes = m->hw.control_msg_bytes,
-                                         .seq = launch,
-                                         .kind = (uint8_t)kind,
-                                         .exit = HW_OUTLET_NONE};
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
-    flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
-    if (lp_traces_causes(m))
-        lp_cause_flight_part(LP_PART_CPU, m->hw.overhead_ps[HW_NODE_PE_CPU]);
-    const struct lp_sender sender = lp_next_sender(run, pe);
-    lp_cross_pe_out(run, &flight, pe);
-    lp_cross_noc(run, &flight, m->router.of_pe[pe], m->router.centre);
-    lp_cross_m_cpu(run, &flight, true);
-    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, &transfer, &flight);
-}
-
 /* A control message takes effect at a PE. */
 static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer)
 {
@@ -111,14 +92,49 @@ static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer
     }
 }
 
+/* A run of PE_DMA's engine ends. A call that has found the channel full takes the place that has
+ * become free, before the engine continues. */
+static void engine_run_ended(struct lp_run *run, const struct lp_signal *signal)
+{
+    enum hw_vc freed;
+    if (!lp_dma_engine(run, signal->pe, signal->arg, &freed))
+        return;
+    if (freed != HW_VCS)
+        tl_channel_freed(run, signal->pe, freed);
+    lp_dma_continue(run, signal->pe);
+}
+
+static void credit_arrived(struct lp_run *run, const struct lp_signal *signal)
+{
+    lp_ipcq_credit(run, signal);
+    tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
+}
+
+static void tile_visible(struct lp_run *run, const struct lp_transfer *tile)
+{
+    if (lp_ipcq_visible(run, tile))
+        tl_arrived(run, lp_pe_in_cube(run->m, tile->dst), LP_WAIT_DATA, tile->dir, 0);
+}
+
+/* A put or a notification is complete. It may be the one that others have waited for. */
+static void one_sided_complete(struct lp_run *run, const struct lp_transfer *transfer)
+{
+    const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
+    struct lp_early landed;
+    for (bool more = lp_one_sided_land(run, transfer, &landed); more;
+         more = lp_one_sided_next(run, pe, &landed))
+        if (landed.kind == LP_TRANSFER_NOTIFY)
+            tl_arrived(run, pe, LP_WAIT_NOTIFY, landed.tag, landed.src);
+}
+
 static void pe_signal(struct lp_run *run, const struct cw_event *event)
 {
     const struct lp_signal *signal = LP_PAYLOAD(run->ctx, event, struct lp_signal);
     cw_check(run->ctx, signal->pe < run->m->pes);
     if (event->type == LP_EVENT_ENGINE)
-        lp_dma_engine(run, signal->pe, signal->arg);
+        engine_run_ended(run, signal);
     else if (event->type == LP_EVENT_CREDIT)
-        lp_ipcq_credit(run, signal);
+        credit_arrived(run, signal);
     else if (event->type == LP_EVENT_DMA_DONE)
         tl_move_done(run, signal->pe, signal->context, signal->arg);
     else
@@ -135,10 +151,10 @@ static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_e
         enter_cube(&run, event);
         break;
     case LP_EVENT_VISIBLE:
-        lp_ipcq_visible(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        tile_visible(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_LAND:
-        lp_one_sided_land(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        one_sided_complete(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_MEMORY:
         lp_dma_memory(&run, event, *LP_PAYLOAD(ctx, event, struct lp_load));

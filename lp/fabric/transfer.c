@@ -1,16 +1,15 @@
 /*
- * arrival.c: data at its destination: the way from the router of its PE to the queue, the memory
- * or the waiting kernel (hw/HARDWARE.md, "Timing of a transfer"). The data of a send, a put or a
- * raw store passes the destination's PE_DMA, then goes to its memory; that of a direct store goes
- * to the memory at once. A credit, a notification and an acknowledgement end at PE_DMA. A remote
- * load's request goes to its memory (remote_load.c). Runs in handlers only, on the destination's
- * cube.
+ * transfer.c: where a transfer goes from a router of a cube (hw/HARDWARE.md, "Routing", "Timing of
+ * a transfer"): to the next LP, to m_cpu, or, at its destination, to the queue, the memory or the
+ * waiting kernel. The data of a send, a put or a raw store passes the destination's PE_DMA on its
+ * way to the memory; that of a direct store goes to the memory at once. A credit, a notification
+ * and an acknowledgement end at PE_DMA. The request of a remote load goes to its memory. Runs in
+ * handlers only.
  */
-#include "lp/fabric/arrival.h"
+#include "lp/fabric/transfer.h"
 
 #include "lp/fabric/fabric.h"
-#include "lp/fabric/pe_dma.h"
-#include "lp/fabric/remote_load.h"
+#include "lp/fabric/moves.h"
 
 /* From PE_DMA to the memory. */
 static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
@@ -126,14 +125,31 @@ static void take_wire(const struct lp_run *run, struct hw_flight *flight)
         lp_cause_flight_part(LP_PART_WIRE, run->m->hw.ipcq_wire_ps);
 }
 
-void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
-                     const struct lp_transfer *transfer, uint32_t router)
+/* The request of a load from another PE's memory is at `router` of the memory's cube. */
+static void request_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                            const struct lp_transfer *request, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const uint32_t pe = lp_pe_in_cube(m, request->dst);
+    if (request->memory == HW_MEMORY_TCM) {
+        lp_cross_noc(run, flight, router, m->router.of_pe[pe]);
+        lp_cross_pe_in(run, flight, pe, HW_NODE_PE_DMA);
+        lp_cross_tcm(run, flight, pe);
+    } else {
+        lp_cross_to_memory(run, flight, router, (enum hw_memory)request->memory, pe);
+    }
+    lp_forward(run->ctx, run->lp, LP_EVENT_LEND, sender, request, flight);
+}
+
+/* A transfer that is no control message is at `router` of its destination's cube. */
+static void data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                         const struct lp_transfer *transfer, uint32_t router)
 {
     const struct lp_model *m = run->m;
     const uint32_t pe = lp_pe_in_cube(m, transfer->dst);
     const bool last = transfer->flags & LP_TRANSFER_LAST;
     if (transfer->kind == LP_TRANSFER_LOAD) {
-        lp_load_request_arrived(run, sender, flight, transfer, router);
+        request_arrived(run, sender, flight, transfer, router);
         return;
     }
     if (__builtin_expect(transfer->flags & LP_TRANSFER_DIRECT, 0))
@@ -169,12 +185,49 @@ void lp_data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flig
         acknowledge_store(run, sender, flight->tau_ps, transfer);
         break;
     case LP_TRANSFER_LOADED:
-        lp_dma_loaded(run, sender, flight, transfer);
+        lp_move_loaded(run, sender, flight, transfer);
         break;
     default:
         cw_check(run->ctx, transfer->kind == LP_TRANSFER_STORE_ACK);
         if (lp_traces_causes(m))
             lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight->tau_ps);
-        lp_dma_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
+        lp_move_done(run, sender, flight->tau_ps, pe, (uint8_t)transfer->seq);
+    }
+}
+
+/* From `router` out of the cube by `port`, to the LP at the other end of that port. */
+static void leave_cube(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                       struct lp_transfer *transfer, uint32_t router, enum hw_port port)
+{
+    const struct lp_model *m = run->m;
+    uint32_t to_cube = 0;
+    const bool to_io_die = !lp_cube_neighbour(m, run->cube_in_sip, port, &to_cube);
+    lp_cross_out(run, flight, router, port, to_io_die);
+    transfer->port = (uint8_t)(to_io_die ? port : hw_port_opposite(port));
+    lp_forward(run->ctx, to_io_die ? lp_of_io_die(m, run->sip) : lp_of_cube(m, run->sip, to_cube),
+               LP_EVENT_TRANSFER, sender, transfer, flight);
+}
+
+void lp_route_on(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
+                 struct lp_transfer *transfer, uint32_t router)
+{
+    const struct lp_model *m = run->m;
+    const struct hw_place dst = lp_place_of(m, transfer->dst);
+    if (lp_to_host(transfer)) {
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, HW_PORT_W));
+    } else if (dst.sip != run->sip) {
+        const uint32_t exit = lp_outlet_of(m, transfer, run->sip, dst.sip);
+        leave_cube(run, sender, flight, transfer, router,
+                   hw_route_cube_exit(&m->hw, run->cube_in_sip, hw_route_side(&m->hw, exit)));
+    } else if (dst.cube != run->cube_in_sip) {
+        leave_cube(run, sender, flight, transfer, router,
+                   lp_route_cube(m, run->cube_in_sip, dst.cube));
+    } else if (lp_is_control(transfer)) {
+        lp_cross_noc(run, flight, router, m->router.centre);
+        lp_cross_m_cpu(run, flight, true);
+        lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, transfer, flight);
+    } else {
+        data_arrived(run, sender, flight, transfer, router);
     }
 }

@@ -1,7 +1,8 @@
 /*
- * tl.c: the kernel API (tl.h). Queries are answered at once. A call is checked (tl_arguments.h) and
- * noted in the kernel's state (tl_start); tl_call.c carries it out when the kernel has returned.
- * Runs in handlers only. Tests put a mock in this file's place (test/support/mock_tl.h).
+ * tl_start.c: the calls of the kernel API (tl.h). A call is checked (tl_arguments.h) and noted in
+ * the kernel's state (tl_start); tl_steps.c carries it out after the kernel has returned. Runs in
+ * handlers only. Tests put a mock in the place of this file and of tl_queries.c
+ * (test/support/mock_tl.h).
  */
 #include "lp/kernel/tl.h"
 
@@ -10,73 +11,6 @@
 #include "lp/kernel/tl_call.h"
 #include "lp/kernel/tl_compute.h"
 #include "lp/kernel/tl_mmu.h"
-#include "lp/kernel/tl_queue.h"
-#include "lp/queues/queue_ends.h"
-
-/* ---- queries --------------------------------------------------------------------------------- */
-
-const struct tl_args *tl_args(const struct tl *tl) { return &tl->launch->args; }
-
-struct hw_place tl_place(const struct tl *tl)
-{
-    return (struct hw_place){tl->run->sip, tl->run->cube_in_sip, tl->pe};
-}
-
-uint64_t tl_shard(const struct tl *tl)
-{
-    const struct tl_args *args = tl_args(tl);
-    const uint32_t cube = tl->run->cube_in_sip;
-    return args->tensor +
-           (args->pe_shards ? cube * tl->run->m->pes + tl->pe : cube) * args->shard_bytes;
-}
-
-uint32_t tl_pe_id(const struct tl *tl) { return tl->pe; }
-
-uint32_t tl_num_pes(const struct tl *tl) { return tl->run->m->pes; }
-uint32_t tl_program_id(const struct tl *tl)
-{
-    return tl->run->cube_in_sip * tl->run->m->pes + tl->pe;
-}
-uint32_t tl_num_programs(const struct tl *tl) { return tl->run->m->cubes * tl->run->m->pes; }
-
-uint32_t tl_pe_index(const struct tl *tl, struct hw_place place)
-{
-    return hw_pe_index(&tl->run->m->hw, place);
-}
-
-uint32_t tl_slot_bytes(const struct tl *tl) { return tl->run->m->config.slot_bytes; }
-
-bool tl_installed(const struct tl *tl, enum hw_dir dir)
-{
-    return (unsigned)dir < HW_DIRS_MAX && (tl->p->installed >> dir & 1);
-}
-
-enum hw_dir tl_dir(const struct tl *tl, const char *name)
-{
-    return lp_dir_named(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
-                        tl->p->installed, name);
-}
-
-uint32_t tl_tile_elems(const struct tl *tl)
-{
-    return tl_slot_bytes(tl) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-}
-
-uint32_t tl_tiles(const struct tl *tl)
-{
-    const uint32_t per_tile = tl_tile_elems(tl);
-    return (uint32_t)((tl_args(tl)->n_elem + per_tile - 1) / per_tile);
-}
-
-uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
-{
-    const uint64_t per_tile = tl_tile_elems(tl), first = tile * per_tile;
-    const uint64_t left = tl_args(tl)->n_elem - first;
-    return (uint32_t)(left < per_tile ? left : per_tile) *
-           tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-}
-
-void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, index); }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
@@ -84,7 +18,7 @@ void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, i
 static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
 {
     if (handle >= TL_HANDLES)
-        tl_fail(tl, "", ": %s with handle %u; there are 0 to %u", tl_call_ops[kind].name, handle,
+        tl_fail(tl, "", ": %s with handle %u; there are 0 to %u", tl_call_name[kind], handle,
                 TL_HANDLES - 1);
     return handle + 1;
 }
@@ -244,14 +178,14 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
     uint32_t dims = 0;
     if (dtype < LP_F16 || dtype > LP_F32)
         tl_fail(tl, "", ": %s of a tile of type %d; legal: %d (f16) to %d (f32)",
-                tl_call_ops[kind].name, (int)dtype, LP_F16, LP_F32);
+                tl_call_name[kind], (int)dtype, LP_F16, LP_F32);
     while (dims < LP_DIMS_MAX && tile.dim[dims] != 0 && elements <= UINT32_MAX)
         elements *= tile.dim[dims++];
     if (dims == 0)
         elements = tile.bytes / tl_itemsize(dtype);
     if (elements > UINT32_MAX || elements * tl_itemsize(dtype) != tile.bytes)
         tl_fail(tl, "", ": %s of a tile of %u bytes, whose %s has %llu elements of %u bytes",
-                tl_call_ops[kind].name, tile.bytes, dims == 0 ? "type" : "shape",
+                tl_call_name[kind], tile.bytes, dims == 0 ? "type" : "shape",
                 (unsigned long long)elements, tl_itemsize(dtype));
     call->dtype = (uint8_t)dtype;
     for (uint32_t i = 0; dims == LP_DIMS_MAX && i + 1 < dims; i++)
@@ -259,7 +193,7 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
             tl_fail(tl, "",
                     ": %s of a tile of four dimensions, whose dimension %u is %u; legal: "
                     "less than %u, but for the last",
-                    tl_call_ops[kind].name, i, tile.dim[i], 1u << LP_DIM_BITS);
+                    tl_call_name[kind], i, tile.dim[i], 1u << LP_DIM_BITS);
     call->dims = (uint8_t)dims;
     lp_shape_pack(dims, tile.dim, call->dim);
 }
@@ -364,22 +298,6 @@ void tl_wait(struct tl *tl, struct tl_future future)
     call->peer = future.tile;
 }
 
-struct lp_operand tl_received(const struct tl *tl)
-{
-    return (struct lp_operand){
-        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
-}
-
-struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
-{
-    if (!tl_installed(tl, dir))
-        tl_fail(tl, "", ": received_from direction %u, which is not installed there",
-                (unsigned)dir);
-    return (struct lp_operand){.space = LP_SPACE_TILE,
-                               .dir = (uint8_t)dir,
-                               .at = tl->p->queue[dir].my_tail + tl->p->queue[dir].promised - 1};
-}
-
 /* ---- computing ------------------------------------------------------------------------------- */
 
 /* PE_FETCH_STORE reads operands in TCM; others are loaded first. */
@@ -447,7 +365,7 @@ static struct lp_call *start_to_peer(struct tl *tl, enum tl_call_kind kind, uint
     call->peer = peer;
     if (peer >= m->hw.sip_count * m->cubes * m->pes)
         tl_fail(tl, "", ": %s to PE %u, which does not exist; there are 0 to %u",
-                tl_call_ops[kind].name, peer, m->hw.sip_count * m->cubes * m->pes - 1);
+                tl_call_name[kind], peer, m->hw.sip_count * m->cubes * m->pes - 1);
     return call;
 }
 
@@ -506,3 +424,5 @@ void tl_join(struct tl *tl)
 }
 
 void tl_barrier(struct tl *tl) { (void)tl_start(tl, CALL_BARRIER, 0); }
+
+void tl_phase(struct tl *tl, uint32_t index) { tl_emit_mark(tl, LP_MARK_PHASE, index); }

@@ -1,0 +1,85 @@
+/*
+ * tl_queries.c: the queries of the kernel API (tl.h): they are answered at once, and cost nothing.
+ * Runs in handlers only.
+ */
+#include "lp/kernel/tl.h"
+
+#include "lp/kernel/tl_call.h"
+#include "lp/queues/queue_ends.h"
+
+const struct tl_args *tl_args(const struct tl *tl) { return &tl->launch->args; }
+
+struct hw_place tl_place(const struct tl *tl)
+{
+    return (struct hw_place){tl->run->sip, tl->run->cube_in_sip, tl->pe};
+}
+
+uint64_t tl_shard(const struct tl *tl)
+{
+    const struct tl_args *args = tl_args(tl);
+    const uint32_t cube = tl->run->cube_in_sip;
+    return args->tensor +
+           (args->pe_shards ? cube * tl->run->m->pes + tl->pe : cube) * args->shard_bytes;
+}
+
+uint32_t tl_pe_id(const struct tl *tl) { return tl->pe; }
+
+uint32_t tl_num_pes(const struct tl *tl) { return tl->run->m->pes; }
+uint32_t tl_program_id(const struct tl *tl)
+{
+    return tl->run->cube_in_sip * tl->run->m->pes + tl->pe;
+}
+uint32_t tl_num_programs(const struct tl *tl) { return tl->run->m->cubes * tl->run->m->pes; }
+
+uint32_t tl_pe_index(const struct tl *tl, struct hw_place place)
+{
+    return hw_pe_index(&tl->run->m->hw, place);
+}
+
+uint32_t tl_slot_bytes(const struct tl *tl) { return tl->run->m->config.slot_bytes; }
+
+bool tl_installed(const struct tl *tl, enum hw_dir dir)
+{
+    return (unsigned)dir < HW_DIRS_MAX && (tl->p->installed >> dir & 1);
+}
+
+enum hw_dir tl_dir(const struct tl *tl, const char *name)
+{
+    return lp_dir_named(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+                        tl->p->installed, name);
+}
+
+uint32_t tl_tile_elems(const struct tl *tl)
+{
+    return tl_slot_bytes(tl) / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+uint32_t tl_tiles(const struct tl *tl)
+{
+    const uint32_t per_tile = tl_tile_elems(tl);
+    return (uint32_t)((tl_args(tl)->n_elem + per_tile - 1) / per_tile);
+}
+
+uint32_t tl_tile_bytes(const struct tl *tl, uint32_t tile)
+{
+    const uint64_t per_tile = tl_tile_elems(tl), first = tile * per_tile;
+    const uint64_t left = tl_args(tl)->n_elem - first;
+    return (uint32_t)(left < per_tile ? left : per_tile) *
+           tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+}
+
+struct lp_operand tl_received(const struct tl *tl)
+{
+    return (struct lp_operand){
+        .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
+}
+
+struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
+{
+    if (!tl_installed(tl, dir))
+        tl_fail(tl, "", ": received_from direction %u, which is not installed there",
+                (unsigned)dir);
+    return (struct lp_operand){.space = LP_SPACE_TILE,
+                               .dir = (uint8_t)dir,
+                               .at = tl->p->queue[dir].my_tail + tl->p->queue[dir].promised - 1};
+}
