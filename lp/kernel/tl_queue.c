@@ -214,19 +214,16 @@ static inline bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
     return __builtin_expect(!tl->run->m->slot_read, 1) || read_slot(tl, dir, seq);
 }
 
-/* Sends the credit for the tiles that have been taken. Returns how long its emission takes. */
-static int64_t send_credit(struct tl *tl, enum hw_dir dir)
+/* The credit goes through PE_DMA, which has room for it. */
+static __attribute__((noinline, cold)) void push_credit(struct tl *tl, enum hw_dir dir)
 {
     const struct lp_model *m = tl->run->m;
-    if (!m->config.credit_fabric)
-        return lp_ipcq_send_credit(tl->run, tl->pe, dir);
     const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
                                  .number = tl_next_number(tl),
                                  .seq = tl->p->queue[dir].my_tail,
                                  .kind = LP_DMA_CREDIT,
                                  .dir = (uint8_t)dir};
     lp_dma_push(tl->run, tl->pe, lp_vc(m, HW_VC_COMM), op);
-    return 0;
 }
 
 /* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
@@ -243,7 +240,10 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
     tl->kernel->received_dir = (uint8_t)dir;
     tl->kernel->received_seq = seq;
     tl->kernel->calls_received = tl->kernel->calls;
-    *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq) ? send_credit(tl, dir) : 0;
+    const uint32_t tail = tl->p->queue[dir].my_tail;
+    *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq);
+    if (m->config.credit_fabric && tl->p->queue[dir].my_tail != tail)
+        push_credit(tl, dir);
     return true;
 }
 

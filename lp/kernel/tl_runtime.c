@@ -154,6 +154,12 @@ static uint32_t longest_waiting(const struct lp_run *run, uint32_t pe, uint32_t 
 
 void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
 {
+    if (run->m->config.contexts == 1) {
+        const struct lp_pe *const p = lp_pe(run->m, run->cube, pe);
+        if (kernel_waits_for(&lp_context(run->m, p, 0)->kernel, wait, which, peer))
+            look_now_or_at_poll(run, pe, 0);
+        return;
+    }
     uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
     for (uint32_t i; (i = longest_waiting(run, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
         contexts &= ~(1u << i);

@@ -88,6 +88,31 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
                  queue->my_head, queue->peer_tail_cache);
 }
 
+/* Advances the tail, and sends the credit for it, unless that goes through PE_DMA. Returns how long
+ * the credit's emission takes. */
+static int64_t advance_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t tiles)
+{
+    const struct lp_model *m = run->m;
+    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
+    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
+    queue->my_tail += tiles;
+    if (m->config.credit_fabric)
+        return 0;
+    const struct lp_plan *const plan = lp_plan_at(m, p);
+    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
+    uint32_t peer = 0;
+    enum hw_dir peer_dir = HW_DIRS_MAX;
+    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
+    const struct hw_place to = lp_place_of(m, peer);
+    const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
+    const struct lp_sender sender = lp_next_sender(run, pe);
+    const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
+    lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
+    if (lp_traces_causes(m))
+        lp_cause_credit_sent(run->ctx, to_lp, sender, cw_now(run->ctx) + latency_ps, peer);
+    return latency_ps;
+}
+
 /* The first of the promised tiles is received: it goes, and the tiles behind it that are taken.
  * Returns how many. */
 static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_dir dir)
@@ -101,15 +126,12 @@ static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_
     return tiles;
 }
 
-bool lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq)
+int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq)
 {
     const struct lp_pe *const p = lp_pe(run->m, run->cube, pe);
     const struct lp_queue *const queue = &p->queue[dir];
-    if (queue->promised == 0 || seq == queue->my_tail) {
-        const uint32_t tiles = queue->promised == 0 ? 1 : end_promises(run, p, dir);
-        CW_MUT(run->ctx, queue)->my_tail += tiles;
-        return true;
-    }
+    if (queue->promised == 0 || seq == queue->my_tail)
+        return advance_tail(run, pe, dir, queue->promised == 0 ? 1 : end_promises(run, p, dir));
     lp_slot_flip(run, p, dir, LP_SLOT_TAKEN, seq);
     if (seq == queue->my_tail + queue->promised)
         CW_MUT(run->ctx, queue)->promised++;
@@ -118,25 +140,5 @@ bool lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq
                      !lp_slot_bit(run->m, p, dir, LP_SLOT_TAKEN, queue->my_tail),
                  "PE %u, direction %u: tail %u, %u promised, tile %u", pe, dir, queue->my_tail,
                  queue->promised, seq);
-    return false;
-}
-
-int64_t lp_ipcq_send_credit(struct lp_run *run, uint32_t pe, enum hw_dir dir)
-{
-    const struct lp_model *m = run->m;
-    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
-    const struct lp_plan *const plan = lp_plan_at(m, p);
-    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
-    uint32_t peer = 0;
-    enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
-    const struct hw_place to = lp_place_of(m, peer);
-    const struct lp_signal signal = {
-        .pe = to.pe, .arg = p->queue[dir].my_tail, .dir = (uint8_t)peer_dir};
-    const struct lp_sender sender = lp_next_sender(run, pe);
-    const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
-    lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
-    if (lp_traces_causes(m))
-        lp_cause_credit_sent(run->ctx, to_lp, sender, cw_now(run->ctx) + latency_ps, peer);
-    return latency_ps;
+    return 0;
 }

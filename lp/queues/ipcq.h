@@ -17,11 +17,9 @@ void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
 /*
  * Receives tile `seq` of a queue, which is there: one that recv_async has promised, or the first
  * that is not promised. If it is the first of all, my_tail advances past all tiles that have been
- * received without a gap. True: it has, so a credit is due.
+ * received without a gap, and the credit leaves. Returns how long its emission takes. With
+ * credit_fabric the caller sends it, if my_tail has advanced.
  */
-bool lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq);
-/* Sends my_tail to the sender, over wires of its own. Returns how long the credit's emission takes.
- */
-int64_t lp_ipcq_send_credit(struct lp_run *run, uint32_t pe, enum hw_dir dir);
+int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq);
 
 #endif
