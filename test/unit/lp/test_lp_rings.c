@@ -1,6 +1,6 @@
 /*
- * test_lp_rings.c: receive rings are no kernel's (lp/kernel/tl_arguments.h), whatever memory they lie
- * in: each call that names a place in one faults, and the memory beside them is free.
+ * test_lp_rings.c: no kernel reaches a receive ring (lp/kernel/tl_arguments.h), whatever memory it
+ * is in: each call that names a place in one faults, and the memory beside them is free.
  */
 #include "test/support/test_lp_support.h"
 
