@@ -446,9 +446,8 @@ int study_db_record(struct study_db *db, uint32_t point, const struct study_outc
     if (!db->is_open && execute(db, "BEGIN IMMEDIATE", error) != CW_OK)
         return error->exit_code;
     db->is_open = true;
-    const char *const result = outcome->state == STUDY_DONE ? outcome->result : NULL;
     if (insert_point(db, point, outcome) && insert_axes(db, point) &&
-        study_rows_insert(db->rows, (int64_t)point + 1, result, outcome->result_bytes))
+        study_rows_insert(db->rows, (int64_t)point + 1, outcome->rows, outcome->rows_bytes))
         return CW_OK;
     /* Half a point must not stay. With it go the whole ones of this turn: they run again. */
     const int code = fail_study_db(db, error);

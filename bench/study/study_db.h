@@ -41,6 +41,8 @@ struct study_outcome {
     const char *message; /* "" where there is none */
     const char *result;  /* JSON; NULL: none */
     size_t result_bytes;
+    const char *rows; /* of a point that is done: its rows and links, packed (study_rows.h) */
+    size_t rows_bytes;
 };
 
 struct study_opening {

@@ -204,17 +204,17 @@ static bool insert_rows(sqlite3 *sqlite)
     sqlite3_stmt *points = NULL;
     int step = SQLITE_ERROR;
     struct study_rows *const rows = study_rows_create(sqlite);
-    bool is_done = rows != NULL &&
-                   sqlite3_prepare_v2(sqlite,
-                                      "SELECT id, CASE state WHEN 'done' THEN result END FROM point"
-                                      " WHERE id IN (SELECT id FROM comeback)",
-                                      -1, &points, NULL) == SQLITE_OK;
+    bool is_done =
+        rows != NULL &&
+        sqlite3_prepare_v2(sqlite,
+                           "SELECT id, result FROM point WHERE state = 'done' AND result IS"
+                           " NOT NULL AND id IN (SELECT id FROM comeback)",
+                           -1, &points, NULL) == SQLITE_OK;
     while (is_done && (step = sqlite3_step(points)) == SQLITE_ROW) {
-        const bool has_result = sqlite3_column_type(points, 1) != SQLITE_NULL;
         const char *const result = (const char *)sqlite3_column_text(points, 1);
-        is_done = (result != NULL || !has_result) &&
-                  study_rows_insert(rows, sqlite3_column_int64(points, 0), result,
-                                    (size_t)sqlite3_column_bytes(points, 1));
+        is_done = result != NULL &&
+                  study_rows_insert_result(rows, sqlite3_column_int64(points, 0), result,
+                                           (size_t)sqlite3_column_bytes(points, 1));
     }
     sqlite3_finalize(points);
     study_rows_free(rows);

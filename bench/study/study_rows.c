@@ -1,15 +1,19 @@
 /*
- * study_rows.c: writes the rows and links of a result into a study's database (study_rows.h). A
+ * study_rows.c: packs the rows and links of a result, and writes them into a study's database. A
  * table has for each column the member of a result, or of its row, that it holds.
+ *
+ * Packed, a row is ROW and a cell for each column; after it come its links, each LINK and four
+ * cells. A cell is its kind and its value: 8 bytes, or of a text its length and its bytes.
  */
 #include "bench/study/study_rows.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/result/result_document.h"
+#include "core/os/text_stream.h"
 
 enum column_type { TEXT, COUNT, FIGURE, SEED };
 
@@ -61,6 +65,101 @@ static const struct column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
+/* ---- packing --------------------------------------------------------------------------------- */
+
+enum {
+    ROW = 'R',
+    LINK = 'L',
+    CELL_NULL = 'n',
+    CELL_COUNT = 'c',
+    CELL_FIGURE = 'f',
+    CELL_TEXT = 't'
+};
+
+/* Unknown values are NULL. */
+static void put_null(FILE *out) { putc(CELL_NULL, out); }
+
+static void put_integer(FILE *out, int64_t value)
+{
+    putc(CELL_COUNT, out);
+    fwrite(&value, sizeof value, 1, out);
+}
+
+static void put_count(FILE *out, int64_t count)
+{
+    if (count >= 0)
+        put_integer(out, count);
+    else
+        put_null(out);
+}
+
+/* Rounded as the result's JSON has it. */
+static void put_figure(FILE *out, double figure, int digits)
+{
+    char text[40];
+    if (isnan(figure)) {
+        put_null(out);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*g", digits, figure);
+    const double rounded = strtod(text, NULL);
+    putc(CELL_FIGURE, out);
+    fwrite(&rounded, sizeof rounded, 1, out);
+}
+
+static void put_text(FILE *out, const char *text)
+{
+    if (text == NULL) {
+        put_null(out);
+        return;
+    }
+    const uint64_t bytes = strlen(text);
+    putc(CELL_TEXT, out);
+    fwrite(&bytes, sizeof bytes, 1, out);
+    fwrite(text, 1, bytes, out);
+}
+
+static void put_column(FILE *out, const struct column *column, const struct result_document *result,
+                       const struct document_row *row, int digits)
+{
+    const char *const field =
+        (const char *)(column->of_row ? (const void *)row : result) + column->offset;
+    if (column->type == TEXT)
+        put_text(out, *(const char *const *)field);
+    else if (column->type == FIGURE)
+        put_figure(out, *(const double *)field, digits);
+    else if (column->type == COUNT)
+        put_count(out, *(const int64_t *)field);
+    else if (result->has_seed)
+        put_integer(out, result->seed);
+    else
+        put_null(out);
+}
+
+bool study_rows_pack(const struct result_document *result, int digits, char **packed, size_t *bytes)
+{
+    *packed = NULL;
+    FILE *const out = text_stream_open(packed, bytes);
+    if (out == NULL)
+        return false;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct document_row *const row = &result->rows[i];
+        putc(ROW, out);
+        for (int c = 0; c < COLUMNS; c++)
+            put_column(out, &columns[c], result, row, digits);
+        for (size_t k = 0; k < row->kind_count; k++) {
+            putc(LINK, out);
+            put_text(out, row->kinds[k].kind);
+            put_count(out, row->kinds[k].links);
+            put_figure(out, row->kinds[k].bytes, digits);
+            put_figure(out, row->kinds[k].busy, digits);
+        }
+    }
+    return fclose(out) == 0 && *packed != NULL;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
 struct study_rows {
     sqlite3_stmt *row, *link, *drop_rows, *drop_links;
 };
@@ -108,60 +207,6 @@ static bool step(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-/* Unknown values are NULL. */
-static int bind_count(sqlite3_stmt *statement, int at, int64_t count)
-{
-    return count >= 0 ? sqlite3_bind_int64(statement, at, count) : sqlite3_bind_null(statement, at);
-}
-
-static int bind_figure(sqlite3_stmt *statement, int at, double figure)
-{
-    return isnan(figure) ? sqlite3_bind_null(statement, at)
-                         : sqlite3_bind_double(statement, at, figure);
-}
-
-static int bind_column(sqlite3_stmt *statement, int at, const struct column *column,
-                       const struct result_document *result, const struct document_row *row)
-{
-    const char *const field =
-        (const char *)(column->of_row ? (const void *)row : result) + column->offset;
-    if (column->type == TEXT)
-        return sqlite3_bind_text(statement, at, *(const char *const *)field, -1, SQLITE_STATIC);
-    if (column->type == FIGURE)
-        return bind_figure(statement, at, *(const double *)field);
-    if (column->type == SEED)
-        return result->has_seed ? sqlite3_bind_int64(statement, at, result->seed)
-                                : sqlite3_bind_null(statement, at);
-    return bind_count(statement, at, *(const int64_t *)field);
-}
-
-static bool insert_links(struct study_rows *rows, int64_t point, int64_t ordinal,
-                         const struct document_row *row)
-{
-    bool is_done = true;
-    for (size_t i = 0; i < row->kind_count && is_done; i++) {
-        const struct document_link_kind *const kind = &row->kinds[i];
-        int failed = sqlite3_bind_int64(rows->link, 1, point);
-        failed |= sqlite3_bind_int64(rows->link, 2, ordinal);
-        failed |= sqlite3_bind_text(rows->link, 3, kind->kind, -1, SQLITE_STATIC);
-        failed |= bind_count(rows->link, 4, kind->links);
-        failed |= bind_figure(rows->link, 5, kind->bytes);
-        failed |= bind_figure(rows->link, 6, kind->busy);
-        is_done = failed == SQLITE_OK && step(rows->link);
-    }
-    return is_done;
-}
-
-static bool insert_row(struct study_rows *rows, int64_t point, int64_t ordinal,
-                       const struct result_document *result, const struct document_row *row)
-{
-    int failed = sqlite3_bind_int64(rows->row, 1, point);
-    failed |= sqlite3_bind_int64(rows->row, 2, ordinal);
-    for (int i = 0; i < COLUMNS; i++)
-        failed |= bind_column(rows->row, i + 3, &columns[i], result, row);
-    return failed == SQLITE_OK && step(rows->row) && insert_links(rows, point, ordinal, row);
-}
-
 static bool drop_rows(struct study_rows *rows, int64_t point)
 {
     int failed = sqlite3_bind_int64(rows->drop_rows, 1, point);
@@ -169,21 +214,87 @@ static bool drop_rows(struct study_rows *rows, int64_t point)
     return failed == SQLITE_OK && step(rows->drop_rows) && step(rows->drop_links);
 }
 
-bool study_rows_insert(struct study_rows *rows, int64_t point, const char *text, size_t bytes)
+/* Packed bytes that are still to be read. */
+struct unpacking {
+    const char *at;
+    size_t left;
+};
+
+/* The next bytes; NULL: there are not so many. */
+static const char *take(struct unpacking *unpacking, size_t bytes)
 {
-    if (!drop_rows(rows, point))
+    const char *const taken = unpacking->at;
+    if (bytes > unpacking->left)
+        return NULL;
+    unpacking->at += bytes;
+    unpacking->left -= bytes;
+    return taken;
+}
+
+/* Binds the next cell. False: SQLite refuses it, or it is not whole. A value that is not bound
+ * would be inserted as NULL. */
+static bool bind_cell(struct unpacking *unpacking, sqlite3_stmt *statement, int at)
+{
+    uint64_t value;
+    double figure;
+    const char *const kind = take(unpacking, 1);
+    if (kind == NULL || *kind == CELL_NULL)
+        return kind != NULL && sqlite3_bind_null(statement, at) == SQLITE_OK;
+    const char *const bytes = take(unpacking, sizeof value);
+    if (bytes == NULL)
         return false;
-    if (text == NULL)
-        return true;
+    memcpy(&value, bytes, sizeof value);
+    memcpy(&figure, bytes, sizeof figure);
+    if (*kind == CELL_COUNT)
+        return sqlite3_bind_int64(statement, at, (int64_t)value) == SQLITE_OK;
+    if (*kind == CELL_FIGURE)
+        return sqlite3_bind_double(statement, at, figure) == SQLITE_OK;
+    const char *const text = take(unpacking, value);
+    return text != NULL &&
+           sqlite3_bind_text64(statement, at, text, value, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK;
+}
+
+static bool insert_cells(struct unpacking *unpacking, sqlite3_stmt *statement, int64_t point,
+                         int64_t ordinal, int cells)
+{
+    bool is_done = sqlite3_bind_int64(statement, 1, point) == SQLITE_OK &&
+                   sqlite3_bind_int64(statement, 2, ordinal) == SQLITE_OK;
+    for (int i = 0; i < cells && is_done; i++)
+        is_done = bind_cell(unpacking, statement, i + 3);
+    return is_done && step(statement);
+}
+
+bool study_rows_insert(struct study_rows *rows, int64_t point, const char *packed, size_t bytes)
+{
+    enum { LINK_CELLS = 4 };
+    struct unpacking unpacking = {.at = packed, .left = bytes};
+    int64_t ordinal = -1;
+    bool is_done = drop_rows(rows, point);
+    while (is_done && unpacking.left > 0) {
+        const bool is_row = *take(&unpacking, 1) == ROW;
+        ordinal += is_row;
+        is_done = is_row ? insert_cells(&unpacking, rows->row, point, ordinal, COLUMNS)
+                         : insert_cells(&unpacking, rows->link, point, ordinal, LINK_CELLS);
+    }
+    return is_done;
+}
+
+bool study_rows_insert_result(struct study_rows *rows, int64_t point, const char *text,
+                              size_t bytes)
+{
+    enum { ALL_DIGITS = 17 };
     struct result_document result;
     struct cw_error ignored; /* the caller says that there is no whole result */
+    char *packed = NULL;
+    size_t packed_bytes;
     json_t *const json = json_loadb(text, bytes, 0, NULL);
     bool is_done = json != NULL && result_document_of(json, "", &result, &ignored) == CW_OK;
     json_decref(json);
     if (!is_done)
         return false;
-    for (size_t i = 0; i < result.row_count && is_done; i++)
-        is_done = insert_row(rows, point, (int64_t)i, &result, &result.rows[i]);
+    is_done = study_rows_pack(&result, ALL_DIGITS, &packed, &packed_bytes) &&
+              study_rows_insert(rows, point, packed, packed_bytes);
     result_document_free(&result);
+    free(packed);
     return is_done;
 }

@@ -1,5 +1,6 @@
 /*
- * study_rows.h: the rows and links of a result JSON in the tables `row` and `link` (STUDY.md).
+ * study_rows.h: the rows and links of a result in the tables `row` and `link` (STUDY.md). The
+ * process that ran a point packs them, and the one that writes the database inserts them.
  */
 #ifndef BENCH_STUDY_ROWS_H
 #define BENCH_STUDY_ROWS_H
@@ -8,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "bench/result/result_document.h"
 
 /* The columns of `row`, in the order of `columns` in study_rows.c. */
 #define STUDY_ROW_COLUMNS                                                                          \
@@ -25,8 +28,16 @@ struct study_rows;
 struct study_rows *study_rows_create(sqlite3 *sqlite);
 void study_rows_free(struct study_rows *rows); /* accepts NULL */
 
-/* Replaces the rows and links of a point by those of a result; none where it is NULL. False:
- * SQLite's own message says why, or the result is no result JSON. */
-bool study_rows_insert(struct study_rows *rows, int64_t point, const char *result, size_t bytes);
+/* The values of a result in both tables, as *bytes bytes that another process of this program can
+ * insert. Figures get as many digits as the result's JSON has. The caller frees *packed. False: no
+ * memory. */
+bool study_rows_pack(const struct result_document *result, int digits, char **packed,
+                     size_t *bytes);
+/* Replaces the rows and links of a point by packed ones; 0 bytes: none. False: SQLite's own message
+ * says why. */
+bool study_rows_insert(struct study_rows *rows, int64_t point, const char *packed, size_t bytes);
+/* The same from a result JSON that the database has kept. False also if it is none. */
+bool study_rows_insert_result(struct study_rows *rows, int64_t point, const char *text,
+                              size_t bytes);
 
 #endif

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "bench/options/options_run.h"
+#include "bench/result/result_document.h"
 #include "bench/result/run_document.h"
+#include "bench/study/study_rows.h"
 #include "bench/study/study_setting.h"
 
 enum { THREADS_BYTES = 16, ADDED_MAX = 3 };
@@ -85,38 +87,50 @@ static void run_settings(struct point_runner *runner, const struct study_setting
             (struct run_outcome){.exit_code = CW_USAGE, .message = strdup(cw_error_text(&error))};
 }
 
-/* The result as text, with as many digits as `run --json` writes. */
-static char *document_text(const struct run_outcome *outcome)
+/* Takes the result as text, with as many digits as `run --json` writes, and its rows. False: no
+ * memory. */
+static bool take_document(const struct run_outcome *outcome, struct point_result *result)
 {
-    return outcome->document == NULL
-               ? NULL
-               : json_dumps(outcome->document,
-                            JSON_COMPACT | JSON_REAL_PRECISION((size_t)outcome->digits));
+    const bool is_done = outcome->exit_code == CW_OK || outcome->exit_code == CW_DATA_WRONG;
+    struct result_document document;
+    struct cw_error ignored;
+    if (outcome->document == NULL)
+        return true;
+    result->document =
+        json_dumps(outcome->document, JSON_COMPACT | JSON_REAL_PRECISION((size_t)outcome->digits));
+    if (result->document == NULL || !is_done)
+        return result->document != NULL;
+    if (result_document_of(outcome->document, "", &document, &ignored) != CW_OK)
+        return false;
+    const bool is_packed =
+        study_rows_pack(&document, outcome->digits, &result->rows, &result->rows_bytes);
+    result_document_free(&document);
+    return is_packed;
+}
+
+static void fail(struct point_result *result, const char *message)
+{
+    point_result_free(result);
+    result->exit_code = CW_NO_RESOURCE;
+    result->message = strdup(message);
 }
 
 void point_runner_run(struct point_runner *runner, uint32_t point, struct point_result *result)
 {
     size_t count;
     struct run_outcome outcome = {0};
-    *result = (struct point_result){
-        .exit_code = CW_NO_RESOURCE, .message = "out of memory", .document = ""};
+    *result = (struct point_result){0};
     struct study_settings settings = settings_of(runner, point);
     char **const words = settings.list == NULL ? NULL : study_settings_words(&settings, &count);
     if (words == NULL) {
-        free(settings.list);
-        return;
-    }
-    run_settings(runner, &settings, count, words, &outcome);
-    result->exit_code = outcome.exit_code;
-    result->owned[0] = document_text(&outcome);
-    result->owned[1] = outcome.message != NULL ? strdup(outcome.message) : NULL;
-    result->message = result->owned[1] != NULL ? result->owned[1] : "";
-    if (result->owned[0] != NULL) {
-        result->document = result->owned[0];
-        result->document_bytes = strlen(result->document);
-    } else if (result->exit_code == CW_OK) {
-        result->exit_code = CW_NO_RESOURCE;
-        result->message = "out of memory for the result";
+        fail(result, "out of memory");
+    } else {
+        run_settings(runner, &settings, count, words, &outcome);
+        result->exit_code = outcome.exit_code;
+        result->message = outcome.message;
+        outcome.message = NULL;
+        if (!take_document(&outcome, result))
+            fail(result, "out of memory for the result");
     }
     run_outcome_free(&outcome);
     free(words);
@@ -125,7 +139,8 @@ void point_runner_run(struct point_runner *runner, uint32_t point, struct point_
 
 void point_result_free(struct point_result *result)
 {
-    free(result->owned[0]);
-    free(result->owned[1]);
+    free(result->message);
+    free(result->document);
+    free(result->rows);
     *result = (struct point_result){0};
 }

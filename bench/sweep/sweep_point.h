@@ -10,10 +10,10 @@ struct point_runner;
 
 struct point_result {
     int exit_code;
-    const char *message;  /* "" where there is none */
-    const char *document; /* the result as JSON; "" where there is none */
-    size_t document_bytes;
-    char *owned[2];
+    char *message;  /* NULL: none */
+    char *document; /* the result as JSON; NULL: none */
+    char *rows;     /* of a point that is done: its rows, packed (study_rows.h); NULL: none */
+    size_t rows_bytes;
 };
 
 /* `threads`: of each point, unless the study says; 0: leave it to the point. `machine_bytes`:

@@ -31,7 +31,7 @@ struct header {
     uint32_t point;
     int32_t exit_code;
     double seconds;
-    uint64_t rss_bytes, message_bytes, result_bytes;
+    uint64_t rss_bytes, message_bytes, result_bytes, rows_bytes;
 };
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -50,6 +50,8 @@ static bool write_all(int channel, const void *bytes, size_t count)
     return true;
 }
 
+static size_t text_bytes(const char *text) { return text != NULL ? strlen(text) : 0; }
+
 /* Runs a point, and answers. False: nobody listens. */
 static bool serve(struct point_runner *runner, int channel, uint32_t point)
 {
@@ -61,11 +63,13 @@ static bool serve(struct point_runner *runner, int channel, uint32_t point)
                                   .exit_code = result.exit_code,
                                   .seconds = clock_s() - begun_s,
                                   .rss_bytes = host_limits_peak_resident_bytes(),
-                                  .message_bytes = strlen(result.message),
-                                  .result_bytes = result.document_bytes};
+                                  .message_bytes = text_bytes(result.message),
+                                  .result_bytes = text_bytes(result.document),
+                                  .rows_bytes = result.rows_bytes};
     const bool is_told = write_all(channel, &header, sizeof header) &&
                          write_all(channel, result.message, header.message_bytes) &&
-                         write_all(channel, result.document, header.result_bytes);
+                         write_all(channel, result.document, header.result_bytes) &&
+                         write_all(channel, result.rows, header.rows_bytes);
     point_result_free(&result);
     return is_told;
 }
@@ -144,13 +148,15 @@ bool sweep_worker_send(struct sweep_worker *worker, uint32_t point)
     return true;
 }
 
-static char *copy_text(const char *text, size_t bytes)
+/* Copies the next part of an answer, with a 0 at its end. */
+static char *copy_part(const char **at, size_t bytes)
 {
     char *const copy = malloc(bytes + 1);
     if (copy == NULL)
         return NULL;
-    memcpy(copy, text, bytes);
+    memcpy(copy, *at, bytes);
     copy[bytes] = '\0';
+    *at += bytes;
     return copy;
 }
 
@@ -162,11 +168,12 @@ static enum study_state state_of(int exit_code, bool has_result)
                                                                             : STUDY_FAILED;
 }
 
-static void point_texts(struct sweep_answer *answer)
+static void point_outcome(struct sweep_answer *answer)
 {
     answer->outcome.message =
         answer->message != NULL ? answer->message : "no memory for the message";
     answer->outcome.result = answer->result;
+    answer->outcome.rows = answer->rows;
 }
 
 /* Takes the first answer out of the bytes that have come. 1: *answer is filled; 0: none is whole;
@@ -177,26 +184,30 @@ static int take_answer(struct sweep_worker *worker, struct sweep_answer *answer)
     if (worker->answer_bytes < sizeof header)
         return 0;
     memcpy(&header, worker->answer, sizeof header);
-    const size_t whole = sizeof header + header.message_bytes + header.result_bytes;
+    const size_t whole =
+        sizeof header + header.message_bytes + header.result_bytes + header.rows_bytes;
     if (worker->answer_bytes < whole)
         return 0;
-    const char *const texts = worker->answer + sizeof header;
+    const char *at = worker->answer + sizeof header;
     *answer = (struct sweep_answer){
         .point = header.point,
         .rss_bytes = header.rss_bytes,
         .outcome = {.state = state_of(header.exit_code, header.result_bytes > 0),
                     .exit_code = header.exit_code,
                     .seconds = header.seconds,
-                    .result_bytes = header.result_bytes},
-        .message = copy_text(texts, header.message_bytes),
-        .result = header.result_bytes == 0
-                      ? NULL
-                      : copy_text(texts + header.message_bytes, header.result_bytes)};
-    if (answer->message == NULL || (answer->result == NULL && header.result_bytes > 0)) {
+                    .result_bytes = header.result_bytes,
+                    .rows_bytes = header.rows_bytes}};
+    answer->message = copy_part(&at, header.message_bytes);
+    const bool has_result = header.result_bytes > 0;
+    if (answer->message != NULL && has_result)
+        answer->result = copy_part(&at, header.result_bytes);
+    if (answer->result != NULL)
+        answer->rows = copy_part(&at, header.rows_bytes);
+    if (answer->message == NULL || (has_result && answer->rows == NULL)) {
         sweep_answer_free(answer);
         return SWEEP_NO_MEMORY;
     }
-    point_texts(answer);
+    point_outcome(answer);
     worker->answer_bytes -= whole;
     memmove(worker->answer, worker->answer + whole, worker->answer_bytes);
     worker->point_count--;
@@ -274,7 +285,7 @@ static void bury(struct sweep_worker *worker, double timeout_s, struct sweep_ans
         answer->outcome.seconds = clock_s() - worker->begun_s;
         answer->message = last_words(worker, how);
     }
-    point_texts(answer);
+    point_outcome(answer);
 }
 
 int sweep_worker_receive(struct sweep_worker *worker, struct sweep_answer *answer)
@@ -330,5 +341,6 @@ void sweep_answer_free(struct sweep_answer *answer)
 {
     free(answer->message);
     free(answer->result);
+    free(answer->rows);
     *answer = (struct sweep_answer){0};
 }

@@ -5,7 +5,7 @@
  * points that it had not answered, and nothing else.
  *
  * The parent alone writes requests, the process alone writes answers. A request is written whole.
- * An answer is a header and two texts.
+ * An answer is a header, two texts and the packed rows of a result.
  */
 #ifndef BENCH_SWEEP_WORKER_H
 #define BENCH_SWEEP_WORKER_H
@@ -41,9 +41,9 @@ struct sweep_setup {
 struct sweep_answer {
     uint32_t point;
     struct study_outcome outcome;
-    char *message, *result; /* its texts; freed by sweep_answer_free() */
-    uint64_t rss_bytes;     /* most resident memory of the process so far */
-    bool is_killed;         /* its process got SIGKILL or SIGTERM from outside, within the point */
+    char *message, *result, *rows; /* the outcome's; freed by sweep_answer_free() */
+    uint64_t rss_bytes;            /* most resident memory of the process so far */
+    bool is_killed; /* its process got SIGKILL or SIGTERM from outside, within the point */
 };
 
 /* Forks the process. CW_NO_RESOURCE if there is none to be had. */
