@@ -182,4 +182,36 @@ struct lp_crossed {
 };
 #pragma GCC diagnostic pop
 
+struct cw_event;
+struct lp_waited; /* lp/causes.h */
+
+/* ---- who hears of them ----------------------------------------------------------------------- */
+
+/*
+ * Hears what the machine commits, in the total order of events, on one thread (cw_record_fn): each
+ * data operation; each tile's arrival in its slot; each start, phase and end of a kernel; each link
+ * that is crossed; each look of a kernel that has waited, now. NULL: not wanted. Without any of
+ * them nothing is put into that order.
+ */
+struct lp_listener {
+    void (*op)(void *arg, const struct cw_event *event, const struct lp_op *op);
+    void (*arrival)(void *arg, const struct cw_event *event, const struct lp_arrival *arrival);
+    void (*kernel)(void *arg, const struct lp_kernel_record *record);
+    void (*crossed)(void *arg, const struct lp_crossed *crossed);
+    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
+    void *arg;
+};
+
+/*
+ * Hears it on the workers, in the order of each LP (cw_worker_record_fn): each data operation; the
+ * end of a PE's kernel, with which its received tiles are dead. `look` is a cw_worker_look_fn.
+ * NULL: not wanted.
+ */
+struct lp_worker_listener {
+    void (*op)(void *arg, uint32_t worker, const struct cw_event *event, const struct lp_op *op);
+    void (*kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe);
+    bool (*look)(void *arg, uint32_t worker);
+    void *arg;
+};
+
 #endif

@@ -3,7 +3,7 @@
  * records that it commits: of each PE the time at work, in receives and sends, and the bytes; of
  * PEs and links, how busy they were over time, in bins of equal width.
  *
- * Records come in the total order, by one thread at a time (struct dist_listener); figures are read
+ * Records come in the total order, by one thread at a time (struct lp_listener); figures are read
  * between drains. So they are the same for any number of threads. A collective begins with the
  * first kernel of a batch of launches; that forgets the one before.
  */

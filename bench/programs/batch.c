@@ -115,12 +115,13 @@ static int reduce_rows(struct batch_run *run, struct cw_error *error)
         ccl_algorithm_for(call.ccl, call.collective, error);
     if (algorithm == NULL)
         return error->exit_code;
-    const struct dist_options options = {.config = &expected,
-                                         .engine = run->options->engine,
-                                         .contexts = 1 + algorithm->kernel->stream_count,
-                                         .peers = ccl_algorithm_peers(algorithm, &call),
-                                         .completed = batch_completed,
-                                         .arg = run};
+    const struct dist_options options = {
+        .config = &expected,
+        .machine.engine = run->options->engine,
+        .machine.queues.contexts = 1 + algorithm->kernel->stream_count,
+        .machine.queues.peers = ccl_algorithm_peers(algorithm, &call),
+        .completed = batch_completed,
+        .arg = run};
     run->dist = dist_create(&options, error);
     if (run->dist == NULL)
         return error->exit_code;

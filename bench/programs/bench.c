@@ -186,11 +186,9 @@ static int run_program(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
-static void bench_show_progress(void *argument, struct dist *dist,
-                                const struct cw_progress *progress)
+static void bench_show_progress(void *argument, const struct cw_progress *progress)
 {
     struct bench_session *const session = argument;
-    (void)dist;
     progress_show_size(&session->progress, progress);
 }
 
@@ -340,7 +338,7 @@ static struct dist *create_machine(struct bench_session *session, const struct d
             (void)cw_error_memory(error, "the explanation");
             return NULL;
         }
-        own.causes = explainer_sink(session->explainer);
+        own.machine.causes = explainer_sink(session->explainer);
     }
     return dist_create(&own, error);
 }
@@ -369,7 +367,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
         run_logs_fail(logs, session->dist, code == CW_INTERRUPTED);
     else if (code == CW_OK)
         code = run_logs_end(logs, session->dist, error);
-    if (dist->progress != NULL)
+    if (session->shows_progress)
         progress_clear();
     code = write_engine_trace(session, code, error);
     if (code == CW_OK)
@@ -452,22 +450,22 @@ int bench_run(const struct run_options *options, const struct config *config, st
     }
     struct dist_options dist = {
         .config = &expected,
-        .engine = options->engine,
+        .machine = {.engine = options->engine, .wired = options->wired},
         .partition = options->partition,
         .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
         .op_log = options->op_log != NULL,
         .kernels_only = !session.program->collective,
-        .wired = options->wired,
         .warn = bench_warn,
         .phase = bench_phase_end};
-    dist.engine.check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
-    dist.engine.tuning.each_round = options->engine_log != NULL ? bench_log_round : NULL;
-    dist.engine.tuning.progress_arg = &session;
+    struct cw_config *const engine = &dist.machine.engine;
+    engine->check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
+    engine->tuning.each_round = options->engine_log != NULL ? bench_log_round : NULL;
+    engine->tuning.progress_arg = &session;
     if (options->engine_trace != NULL)
-        dist.engine.tuning.interval_bytes = engine_trace_bytes(options->engine.worker_count);
+        engine->tuning.interval_bytes = engine_trace_bytes(options->engine.worker_count);
     dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
-    dist.progress = session.shows_progress ? bench_show_progress : NULL;
+    engine->tuning.progress = session.shows_progress ? bench_show_progress : NULL;
     session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
     bench_expect(&session, 0);
     session.shards = shards_of_session(&session);
@@ -483,7 +481,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     logs.use = &session.use;
     if (code == CW_OK)
         code = run_use_open(&session.use, options, config, error);
-    dist.listener = run_logs_listener(&logs);
+    dist.machine.listener[0] = logs.listener;
     if (code == CW_OK && options->engine_log != NULL)
         code = engine_log_open(&session.engine_log, options->engine_log, error);
     if (code == CW_OK && options->engine_trace != NULL)

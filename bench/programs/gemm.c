@@ -367,7 +367,7 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
                         struct cw_error *error)
 {
     dist->completed = gemm_completed;
-    dist->contexts = 2;
+    dist->machine.queues.contexts = 2;
     const int code = dist_check_product(session->config, error);
     return code == CW_OK ? bench_check_sizes(session, check_both_size, error) : code;
 }

@@ -33,9 +33,10 @@ static void trace_op(const struct run_logs *logs, const struct lp_op *op)
             op->bytes, place.sip, place.cube, place.pe);
 }
 
-static void run_logs_on_op(void *arg, const struct lp_op *op)
+static void run_logs_on_op(void *arg, const struct cw_event *event, const struct lp_op *op)
 {
     struct run_logs *logs = arg;
+    (void)event;
     if (logs->ccl_trace != NULL)
         trace_op(logs, op);
     if (logs->timeline != NULL)
@@ -65,8 +66,10 @@ static void run_logs_on_crossed(void *arg, const struct lp_crossed *crossed)
         timeline_crossed(logs->timeline, crossed);
 }
 
-static void run_logs_on_arrival(void *arg, const struct lp_arrival *arrival)
+static void run_logs_on_arrival(void *arg, const struct cw_event *event,
+                                const struct lp_arrival *arrival)
 {
+    (void)event;
     timeline_arrival(((const struct run_logs *)arg)->timeline, arrival);
 }
 
@@ -125,7 +128,7 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
     }
     if (logs->ccl_trace != NULL || options->timeline != NULL || run_use_is_asked(options))
         logs->listener =
-            (struct dist_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
+            (struct lp_listener){.op = run_logs_on_op, .kernel = run_logs_on_kernel, .arg = logs};
     if (options->links != NULL || options->timeline != NULL)
         logs->listener.crossed = run_logs_on_crossed;
     if (options->timeline != NULL) {
@@ -133,11 +136,6 @@ int run_logs_open(struct run_logs *logs, const struct run_options *options,
         logs->listener.waited = run_logs_on_waited;
     }
     return code;
-}
-
-const struct dist_listener *run_logs_listener(const struct run_logs *logs)
-{
-    return logs->listener.op != NULL ? &logs->listener : NULL;
 }
 
 static int begin_op_log(struct run_logs *logs, struct dist *dist, const char *algorithm,

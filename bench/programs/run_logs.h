@@ -17,7 +17,7 @@
 
 /* Zero-initialised: none. */
 struct run_logs {
-    struct dist_listener listener;
+    struct lp_listener listener; /* of the run's machine; *logs stays where it is */
     const struct run_options *options;
     const struct config *config;
     struct atomic_file ccl_trace_file, op_log_file, timeline_file;
@@ -34,8 +34,6 @@ struct run_logs {
 /* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */
 int run_logs_open(struct run_logs *logs, const struct run_options *options,
                   const struct config *config, struct cw_error *error);
-/* For struct dist_options; NULL: nothing is to be heard. *logs stays where it is. */
-const struct dist_listener *run_logs_listener(const struct run_logs *logs);
 /* The world is there, and nothing has happened in it; and: all has, and well. */
 int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
                    struct cw_error *error);

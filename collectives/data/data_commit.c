@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/data/data_apply.h"
 #include "collectives/data/data_check.h"
 #include "collectives/data/data_parcel.h"
 #include "core/invariant.h"
@@ -183,14 +184,12 @@ static void commit_record(struct data_pass *pass, uint32_t worker, const struct 
         wait_in_line(&site, op);
 }
 
-void data_commit_op(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
-                    const struct lp_op *op)
+static void on_op(void *pass, uint32_t worker, const struct cw_event *event, const struct lp_op *op)
 {
     commit_record(pass, worker, event, op);
 }
 
-void data_commit_kernel_end(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
-                            uint32_t pe)
+static void on_kernel_end(void *pass, uint32_t worker, const struct cw_event *event, uint32_t pe)
 {
     commit_record(pass, worker, event, &(struct lp_op){.pe = pe});
 }
@@ -237,12 +236,20 @@ static uint64_t look(struct data_pass *pass, uint32_t index)
     return done;
 }
 
-bool data_commit_look(struct data_pass *pass, uint32_t worker)
+/* A cw_worker_look_fn. */
+static bool on_look(void *arg, uint32_t worker)
 {
+    struct data_pass *const pass = arg;
     if (pass->owner == NULL)
         return false;
     (void)look(pass, worker);
     return pass->workers[worker].listed != NULL;
+}
+
+struct lp_worker_listener data_commit_listener(struct data_pass *pass)
+{
+    return (struct lp_worker_listener){
+        .op = on_op, .kernel_ended = on_kernel_end, .look = on_look, .arg = pass};
 }
 
 /* The first record that waits in each cube can never be executed: the message of data_check(). */

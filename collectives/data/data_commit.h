@@ -30,15 +30,10 @@
 
 struct data_cube;
 struct data_pass;
-struct data_site;
 
-/* On the worker that owns the LP of the event, which emitted the record. Failures are noted. */
-void data_commit_op(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
-                    const struct lp_op *op);
-void data_commit_kernel_end(struct data_pass *pass, uint32_t worker, const struct cw_event *event,
-                            uint32_t pe);
-/* Executes the worker's waiting records whose values have come. Returns whether any still waits. */
-bool data_commit_look(struct data_pass *pass, uint32_t worker);
+/* For the machine: takes each record on the worker that owns the LP of the event that emitted it;
+ * failures are noted. `look` executes the worker's waiting records whose values have come. */
+struct lp_worker_listener data_commit_listener(struct data_pass *pass);
 
 /* How a drain has ended. */
 struct data_drain {
@@ -54,8 +49,5 @@ int data_commit_settle(struct data_pass *pass, const struct data_drain *drain,
 
 /* Frees the records that wait in a cube. */
 void data_waiting_free(struct data_cube *cube);
-
-/* Executes a record at a site; data_pass.c. */
-int data_apply(const struct data_site *site, const struct lp_op *op, struct cw_error *error);
 
 #endif

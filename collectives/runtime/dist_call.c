@@ -329,7 +329,7 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
     return code;
 }
 
-int dist_drain_collective(void *arg, struct cw_error *error)
+int dist_run_collective(void *arg, struct cw_error *error)
 {
     struct dist *dist = arg;
     const struct submission *first = &dist->submissions[0];

@@ -84,7 +84,7 @@ void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
 /* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
-int dist_drain_collective(void *dist, struct cw_error *error);
+int dist_run_collective(void *dist, struct cw_error *error);
 
 /* ---- dist_tensor.c --------------------------------------------------------------------------- */
 

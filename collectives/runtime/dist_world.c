@@ -35,12 +35,9 @@ static void note_strict_failure(struct dist *dist, const struct cw_event *event)
     memcpy(&dist->strict_event, event, offsetof(struct cw_event, payload) + event->payload_bytes);
 }
 
-static void on_committed_op(void *arg, const struct cw_event *event, const struct lp_op *op)
+static void on_op(void *arg, const struct cw_event *event, const struct lp_op *op)
 {
     struct dist *dist = arg;
-    const struct dist_listener *listener = dist->options.listener;
-    if (listener != NULL && listener->op != NULL)
-        listener->op(listener->arg, op);
     if (dist->strict != NULL && dist->strict_error.exit_code == CW_OK &&
         strict_check_op(dist->strict, op, &dist->strict_error) != CW_OK)
         note_strict_failure(dist, event);
@@ -51,69 +48,31 @@ static void on_committed_op(void *arg, const struct cw_event *event, const struc
 static void on_arrival(void *arg, const struct cw_event *event, const struct lp_arrival *arrival)
 {
     struct dist *dist = arg;
-    const struct dist_listener *listener = dist->options.listener;
-    if (listener != NULL && listener->arrival != NULL)
-        listener->arrival(listener->arg, arrival);
-    if (dist->strict != NULL && dist->strict_error.exit_code == CW_OK &&
+    if (dist->strict_error.exit_code == CW_OK &&
         strict_check_arrival(dist->strict, arrival, &dist->strict_error) != CW_OK)
         note_strict_failure(dist, event);
 }
 
-static void on_kernel_record(void *arg, const struct lp_kernel_record *record)
+static void on_kernel(void *arg, const struct lp_kernel_record *record)
 {
     const struct dist *const dist = arg;
-    const struct dist_listener *listener = dist->options.listener;
-    if (listener != NULL && listener->kernel != NULL)
-        listener->kernel(listener->arg, record);
     if (dist->op_log != NULL && record->mark == LP_MARK_END)
         op_log_kernel_ended(dist->op_log, record->pe);
 }
 
-static void on_crossed(void *arg, const struct lp_crossed *crossed)
+/* The records that the runtime itself wants in the total order: for the op log and the checks. */
+static struct lp_listener own_listener(struct dist *dist)
 {
-    const struct dist_listener *const listener = ((const struct dist *)arg)->options.listener;
-    listener->crossed(listener->arg, crossed);
-}
-
-static void on_waited(void *arg, int64_t now_ps, const struct lp_waited *waited)
-{
-    const struct dist_listener *const listener = ((const struct dist *)arg)->options.listener;
-    listener->waited(listener->arg, now_ps, waited);
-}
-
-static void on_worker_op(void *arg, uint32_t worker, const struct cw_event *event,
-                         const struct lp_op *op)
-{
-    data_commit_op(((struct dist *)arg)->data, worker, event, op);
-}
-
-static void on_worker_kernel_ended(void *arg, uint32_t worker, const struct cw_event *event,
-                                   uint32_t pe)
-{
-    data_commit_kernel_end(((struct dist *)arg)->data, worker, event, pe);
-}
-
-static bool on_worker_look(void *arg, uint32_t worker)
-{
-    return data_commit_look(((struct dist *)arg)->data, worker);
+    const bool strict = dist->strict != NULL, logs = dist->options.op_log;
+    return (struct lp_listener){.op = strict || logs ? on_op : NULL,
+                                .arrival = strict ? on_arrival : NULL,
+                                .kernel = logs ? on_kernel : NULL,
+                                .arg = dist};
 }
 
 static uint32_t worker_of_cube(void *arg, uint32_t cube)
 {
     return cw_lp_worker(arg, 1 + cube); /* LP 0 is no cube (lp/model.h) */
-}
-
-static void on_progress_report(void *arg, const struct cw_progress *progress)
-{
-    struct dist *dist = arg;
-    if (dist->options.progress != NULL)
-        dist->options.progress(dist->options.arg, dist, progress);
-}
-
-static void on_round(void *arg, const struct cw_progress *progress)
-{
-    struct dist *dist = arg;
-    dist->options.engine.tuning.each_round(dist->options.engine.tuning.progress_arg, progress);
 }
 
 /* ---- the world ------------------------------------------------------------------------------- */
@@ -211,12 +170,12 @@ static bool allocate_world(struct dist *dist)
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
-    dist->barrier = barrier_create(dist->world_size, dist_drain_collective, dist);
+    dist->barrier = barrier_create(dist->world_size, dist_run_collective, dist);
     dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
     if (!dist->options.no_data)
-        dist->data =
-            data_pass_create(&dist->options.config->hw, dist->options.engine.memory_bytes_max,
-                             dist->options.engine.worker_count);
+        dist->data = data_pass_create(&dist->options.config->hw,
+                                      dist->options.machine.engine.memory_bytes_max,
+                                      dist->options.machine.engine.worker_count);
     dist->contents.data = dist->data;
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)
@@ -228,24 +187,26 @@ static bool allocate_world(struct dist *dist)
            (dist->strict || !config->ccl.strict_validation);
 }
 
-/* Contexts and peers of a PE: as many as the algorithm's kernel, or another one, needs. */
-static void reserve_contexts(const struct dist *dist, struct lp_config *queues)
+static uint32_t at_least(uint32_t count, uint32_t least) { return count > least ? count : least; }
+
+/* As the configuration says, with as many contexts and peers of a PE as the algorithm's kernel, or
+ * another one, needs: those that `queues` has already. */
+static void set_queues(const struct dist *dist, struct lp_config *queues)
 {
-    queues->contexts = dist->options.contexts;
-    queues->peers = dist->options.peers;
-    if (dist->plans == NULL)
-        return;
-    const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
-    const struct ccl_call call = {.hw = &dist->options.config->hw,
-                                  .ccl = &dist->options.config->ccl,
-                                  .world_size = dist->world_size};
-    const uint32_t contexts = 1 + algorithm->kernel->stream_count;
-    const uint32_t peers = ccl_algorithm_peers(algorithm, &call);
-    queues->contexts = contexts > queues->contexts ? contexts : queues->contexts;
-    queues->peers = peers > queues->peers ? peers : queues->peers;
-    const struct schedule_program *const program = install_plans_program(dist->plans);
-    if (program != NULL && program->peers > queues->peers)
-        queues->peers = program->peers;
+    uint32_t contexts = queues->contexts, peers = queues->peers;
+    if (dist->plans != NULL) {
+        const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
+        const struct schedule_program *const program = install_plans_program(dist->plans);
+        const struct ccl_call call = {.hw = &dist->options.config->hw,
+                                      .ccl = &dist->options.config->ccl,
+                                      .world_size = dist->world_size};
+        const uint32_t own = ccl_algorithm_peers(algorithm, &call);
+        contexts = at_least(contexts, 1 + algorithm->kernel->stream_count);
+        peers = at_least(at_least(peers, own), program != NULL ? program->peers : 0);
+    }
+    *queues = dist_queue_config(&dist->options.config->ccl);
+    queues->contexts = contexts;
+    queues->peers = peers;
 }
 
 /* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own
@@ -295,7 +256,8 @@ static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
     uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
     if (partitioner == NULL || cube_worker == NULL)
         dist_no_memory(error);
-    else if (partitioner->place(hw, dist->options.engine.worker_count, cube_worker, error) == CW_OK)
+    else if (partitioner->place(hw, dist->options.machine.engine.worker_count, cube_worker,
+                                error) == CW_OK)
         return cube_worker;
     free(cube_worker);
     return NULL;
@@ -303,49 +265,28 @@ static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
 
 static struct lp_system *build_machine(struct dist *dist, struct cw_error *error)
 {
-    const struct dist_options *options = &dist->options;
-    struct lp_config queues = dist_queue_config(&options->config->ccl);
-    reserve_contexts(dist, &queues);
+    struct lp_system_options *const machine = &dist->options.machine;
+    const bool data = dist->data != NULL;
     uint32_t *const cube_worker = place_cubes(dist, error);
     if (cube_worker == NULL)
         return NULL;
-    const struct dist_listener *listener = options->listener;
-    const bool wants_ops =
-        options->op_log || dist->strict != NULL || (listener != NULL && listener->op != NULL);
-    const bool wants_kernels = options->op_log || (listener != NULL && listener->kernel != NULL);
-    const bool data = dist->data != NULL;
-    struct cw_config engine = options->engine;
-    engine.tuning.stress_seed = 1;
-    engine.tuning.progress = on_progress_report;
-    engine.tuning.each_round = options->engine.tuning.each_round != NULL ? on_round : NULL;
-    engine.tuning.progress_arg = dist;
-    const struct lp_system_options machine = {
-        .hw = &options->config->hw,
-        .config = &queues,
-        .plan = {dist->plans != NULL ? install_plans_queues(dist->plans) : dist->kernels_plan},
-        .engine = engine,
-        .cube_worker = cube_worker,
-        .op = wants_ops ? on_committed_op : NULL,
-        .arrival = dist->strict != NULL || (listener != NULL && listener->arrival != NULL)
-                       ? on_arrival
-                       : NULL,
-        .crossed = listener != NULL && listener->crossed != NULL ? on_crossed : NULL,
-        .waited = listener != NULL && listener->waited != NULL ? on_waited : NULL,
-        .kernel = wants_kernels ? on_kernel_record : NULL,
-        .worker_op = data ? on_worker_op : NULL,
-        .worker_kernel_ended = data ? on_worker_kernel_ended : NULL,
-        .worker_look = data ? on_worker_look : NULL,
-        .arg = dist,
-        .causes = options->causes,
-        .wired = options->wired};
-    struct lp_system *const system = lp_system_create(&machine, error);
+    machine->hw = &dist->options.config->hw;
+    set_queues(dist, &machine->queues);
+    machine->plan[0] = dist->plans != NULL ? install_plans_queues(dist->plans) : dist->kernels_plan;
+    machine->engine.tuning.stress_seed = 1;
+    machine->cube_worker = cube_worker;
+    machine->listener[1] = own_listener(dist);
+    if (data)
+        machine->on_workers = data_commit_listener(dist->data);
+    struct lp_system *const system = lp_system_create(machine, error);
     free(cube_worker);
-    if (system != NULL && data && engine.sync != CW_SEQUENTIAL)
+    machine->cube_worker = NULL;
+    if (system != NULL && data && machine->engine.sync != CW_SEQUENTIAL)
         data_pass_set_owner(dist->data, worker_of_cube, lp_system_sim(system));
     if (data)
-        data_pass_set_plan(dist->data, machine.plan[0]);
+        data_pass_set_plan(dist->data, machine->plan[0]);
     if (dist->strict != NULL)
-        strict_check_set_plan(dist->strict, machine.plan[0]);
+        strict_check_set_plan(dist->strict, machine->plan[0]);
     return system;
 }
 

@@ -32,38 +32,23 @@ struct dist_completion {
     bool beside;   /* a matrix product ran beside it */
 };
 
-/* Is called for each record that the machine commits, in order of commitment: by one thread at a
- * time, which may run beside the workers (cw_record_fn in cw.h). Hooks may be NULL. */
-struct dist_listener {
-    void (*op)(void *arg, const struct lp_op *op);
-    void (*kernel)(void *arg, const struct lp_kernel_record *record); /* start, phase, end */
-    void (*arrival)(void *arg, const struct lp_arrival *arrival);     /* of a tile */
-    void (*crossed)(void *arg, const struct lp_crossed *crossed);     /* a link */
-    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited); /* a kernel */
-    void *arg;
-};
-
 struct dist_options {
     const struct config *config;
-    /* Passed on to the engine, but for `progress`, which is the function below. */
-    struct cw_config engine;
-    const char *partition;    /* NULL: the default */
-    bool no_data;             /* leave out the data pass: timing alone */
-    bool op_log;              /* dist_log() will be called */
-    bool kernels_only;        /* no collective is called: the machine's own queues */
-    uint32_t pair[2];         /* of kernels_only: PEs joined by a queue of their own; equal: none */
-    uint32_t contexts, peers; /* struct lp_config: the need of kernels beside the algorithm's */
-    const struct dist_listener *listener; /* outlives the world; NULL: none */
-    struct lp_cause_sink causes;          /* lp/host/system.h */
-    struct lp_wired *wired; /* machines that were installed before (lp/host/wired.h); NULL: none */
+    /* The machine (lp/host/system.h). The program sets `engine`, `queues.contexts` and `.peers`
+     * (the need of kernels beside the algorithm's), `listener[0]`, `causes` and `wired`;
+     * dist_create() all else. */
+    struct lp_system_options machine;
+    const char *partition; /* NULL: the default */
+    bool no_data;          /* leave out the data pass: timing alone */
+    bool op_log;           /* dist_log() will be called */
+    bool kernels_only;     /* no collective is called: the machine's own queues */
+    uint32_t pair[2];      /* of kernels_only: PEs joined by a queue of their own; equal: none */
     /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
-     * run at the same time as `progress`. NULL: not wanted. */
+     * run at the same time as the engine's `progress`. NULL: not wanted. */
     void (*warn)(void *arg, const char *text);
-    /* Called now and then while the machine runs; NULL: not wanted. */
-    void (*progress)(void *arg, struct dist *dist, const struct cw_progress *progress);
     /* Called at the end of each stretch of the host's time; NULL: not wanted. */
     void (*phase)(void *arg, const char *name);
-    /* Called after each collective, before any rank goes on. Non-zero ends the run. */
+    /* Called after each collective, before any rank continues. Non-zero ends the run. */
     int (*completed)(void *arg, const struct dist_completion *completion, struct cw_error *error);
     void *arg;
 };

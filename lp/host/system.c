@@ -38,6 +38,7 @@ struct lp_system {
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the last drain */
     size_t launched_count, launched_capacity;
+    bool hears_ops;     /* some listener wants data operations in the total order */
     bool out_of_memory; /* while records were delivered */
     bool engine_failed; /* in the last drain */
     bool is_restored;   /* the installation that was submitted has happened already */
@@ -57,37 +58,46 @@ static void complete_recv(const struct lp_model *m, struct lp_op *op)
 }
 
 /* A landing gets the destination and the operation of its put or raw store. */
-static void deliver_op(struct lp_system *system, const struct cw_event *event,
-                       const struct lp_op *record)
+static void complete_op(struct lp_system *system, struct lp_op *op)
 {
-    struct lp_op op = *record;
-    if (system->out_of_memory)
-        return;
-    if (op.kind == LP_OP_PUT || op.kind == LP_OP_STORE_TO)
-        system->out_of_memory = !lp_landing_put(&system->landing, &op);
-    else if (op.kind == LP_OP_LAND || op.kind == LP_OP_STORED)
-        (void)lp_landing_land(&system->landing, &op); /* else the data pass finds it impossible */
-    else if (op.kind == LP_OP_RECV)
-        complete_recv(&system->model, &op);
-    system->options.op(system->options.arg, event, &op);
+    if (op->kind == LP_OP_PUT || op->kind == LP_OP_STORE_TO)
+        system->out_of_memory = !lp_landing_put(&system->landing, op);
+    else if (op->kind == LP_OP_LAND || op->kind == LP_OP_STORED)
+        (void)lp_landing_land(&system->landing, op); /* else the data pass finds it impossible */
+    else if (op->kind == LP_OP_RECV)
+        complete_recv(&system->model, op);
+}
+
+static void deliver(const struct lp_listener *listener, const struct cw_event *event, uint16_t kind,
+                    const void *record)
+{
+    if (kind == LP_RECORD_OP && listener->op != NULL)
+        listener->op(listener->arg, event, record);
+    else if (kind == LP_RECORD_ARRIVAL && listener->arrival != NULL)
+        listener->arrival(listener->arg, event, record);
+    else if (kind == LP_RECORD_KERNEL && listener->kernel != NULL)
+        listener->kernel(listener->arg, record);
+    else if (kind == LP_RECORD_CROSSED && listener->crossed != NULL)
+        listener->crossed(listener->arg, record);
+    else if ((kind == LP_RECORD_WAITED || kind == LP_RECORD_WAIT_TOLD) && listener->waited != NULL)
+        listener->waited(listener->arg, event->time_ps, record);
 }
 
 static void on_record(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
                       uint16_t bytes)
 {
-    struct lp_system *system = arg;
-    const struct lp_system_options *const options = &system->options;
+    struct lp_system *const system = arg;
+    struct lp_op op;
     (void)bytes;
-    if (kind == LP_RECORD_OP && options->op != NULL)
-        deliver_op(system, event, record);
-    else if (kind == LP_RECORD_ARRIVAL && options->arrival != NULL)
-        options->arrival(options->arg, event, record);
-    else if (kind == LP_RECORD_KERNEL && options->kernel != NULL)
-        options->kernel(options->arg, record);
-    else if (kind == LP_RECORD_CROSSED && options->crossed != NULL)
-        options->crossed(options->arg, record);
-    else if ((kind == LP_RECORD_WAITED || kind == LP_RECORD_WAIT_TOLD) && options->waited != NULL)
-        options->waited(options->arg, event->time_ps, record);
+    if (kind == LP_RECORD_OP) {
+        if (system->out_of_memory || !system->hears_ops)
+            return;
+        op = *(const struct lp_op *)record;
+        complete_op(system, &op);
+        record = &op;
+    }
+    for (size_t i = 0; i < LP_LISTENERS; i++)
+        deliver(&system->options.listener[i], event, kind, record);
 }
 
 /* ---- records on the workers ------------------------------------------------------------------ */
@@ -96,26 +106,28 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
                              uint16_t kind, const void *record, uint16_t bytes)
 {
     struct lp_system *system = arg;
-    const struct lp_system_options *const options = &system->options;
+    const struct lp_worker_listener *const listener = &system->options.on_workers;
+    const struct lp_cause_sink *const causes = &system->options.causes;
     if (kind == LP_RECORD_OP) {
-        if (options->worker_op != NULL)
-            options->worker_op(options->arg, worker, event, record);
+        if (listener->op != NULL)
+            listener->op(listener->arg, worker, event, record);
     } else if (kind == LP_RECORD_KERNEL) {
         const struct lp_kernel_record *const kernel = record;
         lp_batch_times_mark(&system->times, worker,
                             lp_launch_of(&system->model, kernel->launch)->args.rank, kernel);
-        if (kernel->mark == LP_MARK_END && options->worker_kernel_ended != NULL)
-            options->worker_kernel_ended(options->arg, worker, event, kernel->pe);
+        if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
+            listener->kernel_ended(listener->arg, worker, event, kernel->pe);
     } else if (kind >= LP_RECORD_CAUSE) {
         if (system->model.emit.causes)
-            options->causes.record(options->causes.arg, worker, event, kind, record, bytes);
+            causes->record(causes->arg, worker, event, kind, record, bytes);
     }
 }
 
 static bool on_worker_look(void *arg, uint32_t worker)
 {
-    const struct lp_system *system = arg;
-    return system->options.worker_look(system->options.arg, worker);
+    const struct lp_worker_listener *const listener =
+        &((const struct lp_system *)arg)->options.on_workers;
+    return listener->look(listener->arg, worker);
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -159,6 +171,101 @@ static uint32_t *parts_of(const struct lp_system_options *options, const struct 
     return lp_part;
 }
 
+/* Which records handlers emit: those that somebody hears. */
+static struct lp_emitted emitted(const struct lp_system_options *options)
+{
+    struct lp_emitted emit = {.ops = options->on_workers.op != NULL,
+                              .direct = options->causes.direct};
+    for (size_t i = 0; i < LP_LISTENERS; i++) {
+        const struct lp_listener *const listener = &options->listener[i];
+        emit.ops |= listener->op != NULL;
+        emit.arrivals |= listener->arrival != NULL;
+        emit.links |= listener->crossed != NULL;
+        emit.waits |= listener->waited != NULL;
+    }
+    return emit;
+}
+
+/* Whether anything is wanted in the total order. */
+static bool is_heard(const struct lp_system_options *options)
+{
+    bool heard = false;
+    for (size_t i = 0; i < LP_LISTENERS; i++) {
+        const struct lp_listener *const listener = &options->listener[i];
+        heard |= listener->op != NULL || listener->arrival != NULL || listener->kernel != NULL ||
+                 listener->crossed != NULL || listener->waited != NULL;
+    }
+    return heard;
+}
+
+static bool build_model(struct lp_system *system)
+{
+    const struct lp_system_options *const options = &system->options;
+    struct lp_model *const m = &system->model;
+    const uint32_t workers =
+        options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
+    lp_landing_init(&system->landing);
+    const bool timed = lp_batch_times_init(&system->times, workers, hw_pe_count(options->hw));
+    lp_layout_init(m, options->hw, &options->queues);
+    system->maps = lp_maps_create(options->hw->sip_count, m->pes);
+    m->maps = system->maps;
+    for (uint32_t i = 0; i < LP_PLANS; i++) {
+        m->plan[1 + i] = options->plan[i];
+        m->rings_differ |= options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
+    }
+    m->emit = emitted(options);
+    for (size_t i = 0; i < LP_LISTENERS; i++)
+        system->hears_ops |= options->listener[i].op != NULL;
+    trace_causes(system, false);
+    system->hooks = lp_engine_model(m, options->causes.begin != NULL);
+    return lp_control_init(&system->control, m) && timed && system->maps != NULL;
+}
+
+/* What the machine itself sets of the engine's configuration, the arrays of the partition aside. */
+static struct cw_config engine_config(struct lp_system *system)
+{
+    const struct lp_system_options *const options = &system->options;
+    struct cw_config config = options->engine;
+    if (config.end_ps == 0)
+        config.end_ps = CW_TIME_MAX;
+    config.record = is_heard(options) ? on_record : NULL;
+    config.record_arg = system;
+    config.tuning.listener = 1; /* the host's LP takes answers: it sends nothing, emits nothing */
+    config.tuning.least_delays = system_least_delays;
+    config.tuning.least_delays_arg = system;
+    config.tuning.worker_record = on_worker_record;
+    config.tuning.worker_look = options->on_workers.look != NULL ? on_worker_look : NULL;
+    config.tuning.worker_arg = system;
+    return config;
+}
+
+/* NULL: *error says why. */
+static struct cw_sim *create_simulation(struct lp_system *system, struct cw_error *error)
+{
+    const struct lp_system_options *const options = &system->options;
+    const uint32_t workers = options->engine.worker_count;
+    const bool placed = workers > 1;
+    uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
+    int64_t *const least_ps = malloc((size_t)workers * workers * sizeof *least_ps);
+    uint32_t *const lp_part = parts_of(options, &system->model);
+    struct cw_sim *sim = NULL;
+    if (lp_worker == NULL || least_ps == NULL ||
+        (placed && !lp_place(&system->model, workers, options->cube_worker, lp_worker, least_ps,
+                             &system->cut))) {
+        machine_out_of_memory(error);
+    } else {
+        struct cw_config config = engine_config(system);
+        config.lp_worker = placed ? lp_worker : NULL;
+        config.least_delay_ps = placed ? least_ps : NULL;
+        config.tuning.lp_part = lp_part;
+        sim = cw_sim_create(&config, &system->hooks, error);
+    }
+    free(lp_worker);
+    free(least_ps);
+    free(lp_part);
+    return sim;
+}
+
 struct lp_system *lp_system_create(const struct lp_system_options *options, struct cw_error *error)
 {
     struct lp_system *system = calloc(1, sizeof *system);
@@ -167,66 +274,10 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         return NULL;
     }
     system->options = *options;
-    lp_landing_init(&system->landing);
-    const bool timed = lp_batch_times_init(
-        &system->times, options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count,
-        hw_pe_count(options->hw));
-    lp_layout_init(&system->model, options->hw, options->config);
-    system->maps = lp_maps_create(options->hw->sip_count, system->model.pes);
-    system->model.maps = system->maps;
-    for (uint32_t i = 0; i < LP_PLANS; i++)
-        system->model.plan[1 + i] = options->plan[i];
-    for (uint32_t i = 0; i < LP_PLANS; i++)
-        system->model.rings_differ |=
-            options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
-    if (!lp_control_init(&system->control, &system->model) || !timed || system->maps == NULL) {
+    if (!build_model(system))
         machine_out_of_memory(error);
-        lp_system_free(system);
-        return NULL;
-    }
-    system->model.emit.ops = options->op != NULL || options->worker_op != NULL;
-    system->model.emit.arrivals = options->arrival != NULL;
-    system->model.emit.links = options->crossed != NULL;
-    system->model.emit.direct = options->causes.direct;
-    system->model.emit.waits = options->waited != NULL;
-    trace_causes(system, false);
-    system->hooks = lp_engine_model(&system->model, options->causes.begin != NULL);
-    const uint32_t workers = options->engine.worker_count;
-    const size_t pairs = (size_t)workers * workers;
-    uint32_t *const lp_worker = malloc(system->model.lps.count * sizeof *lp_worker);
-    int64_t *const least_ps = malloc(pairs * sizeof *least_ps);
-    const bool placed = workers > 1;
-    if (lp_worker == NULL || least_ps == NULL ||
-        (placed && !lp_place(&system->model, workers, options->cube_worker, lp_worker, least_ps,
-                             &system->cut))) {
-        free(lp_worker);
-        free(least_ps);
-        machine_out_of_memory(error);
-        lp_system_free(system);
-        return NULL;
-    }
-    struct cw_config config = options->engine;
-    config.lp_worker = placed ? lp_worker : NULL;
-    config.least_delay_ps = placed ? least_ps : NULL;
-    uint32_t *const lp_part = parts_of(options, &system->model);
-    config.tuning.lp_part = lp_part;
-    config.tuning.listener =
-        1; /* the host's LP takes answers: it sends nothing, and emits nothing */
-    config.tuning.least_delays = system_least_delays;
-    config.tuning.least_delays_arg = system;
-    if (config.end_ps == 0)
-        config.end_ps = CW_TIME_MAX;
-    if (options->op != NULL || options->arrival != NULL || options->kernel != NULL ||
-        options->crossed != NULL || options->waited != NULL)
-        config.record = on_record;
-    config.record_arg = system;
-    config.tuning.worker_record = on_worker_record;
-    config.tuning.worker_look = options->worker_look != NULL ? on_worker_look : NULL;
-    config.tuning.worker_arg = system;
-    system->sim = cw_sim_create(&config, &system->hooks, error);
-    free(lp_worker);
-    free(least_ps);
-    free(lp_part);
+    else
+        system->sim = create_simulation(system, error);
     if (system->sim == NULL) {
         lp_system_free(system);
         return NULL;
@@ -305,14 +356,11 @@ static struct lp_wired_machine wired_machine(struct lp_system *system, uint32_t 
 static bool may_share_installation(const struct lp_system *system)
 {
     const struct lp_system_options *const options = &system->options;
+    const struct cw_tuning *const tuning = &options->engine.tuning;
     const bool is_first = system->model.named == NULL && system->control.count == 0 &&
                           system->control.next_number == 0;
-    const bool is_heard = options->op != NULL || options->arrival != NULL ||
-                          options->kernel != NULL || options->crossed != NULL ||
-                          options->waited != NULL || options->engine.tuning.trace != NULL ||
-                          options->engine.tuning.each_round != NULL ||
-                          options->engine.tuning.interval_bytes > 0;
-    return options->wired != NULL && is_first && !is_heard;
+    return options->wired != NULL && is_first && !is_heard(options) && tuning->trace == NULL &&
+           tuning->each_round == NULL && tuning->interval_bytes == 0;
 }
 
 /* Whether the machine now is as one that was installed alike. */

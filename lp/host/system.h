@@ -30,33 +30,19 @@ struct lp_cause_sink {
     struct lp_cause_direct *direct;
 };
 
+enum { LP_LISTENERS = 2 };
+
 struct lp_system_options {
     const struct hw_config *hw;
-    const struct lp_config *config;
+    struct lp_config queues;
     const struct lp_plan *plan[LP_PLANS]; /* that IpcqInitMsgs may name; they outlive the machine */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would go on then
      * fails. */
     struct cw_config engine;
     const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
-    /* In the total order of events, on one thread: each committed data operation; each tile's
-     * arrival in its slot; each start, phase and end of a kernel. NULL: not wanted. Without any of
-     * them nothing is put into that order. */
-    void (*op)(void *arg, const struct cw_event *event, const struct lp_op *op);
-    void (*arrival)(void *arg, const struct cw_event *event, const struct lp_arrival *arrival);
-    void (*kernel)(void *arg, const struct lp_kernel_record *record);
-    /* Likewise: each link that is crossed; each look of a kernel that has waited, now. */
-    void (*crossed)(void *arg, const struct lp_crossed *crossed);
-    void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);
-    /* On the workers, in the order of each LP (cw_worker_record_fn): each committed data operation;
-     * the end of a PE's kernel, with which its received tiles are dead. And as cw_worker_look_fn.
-     * NULL: not wanted. */
-    void (*worker_op)(void *arg, uint32_t worker, const struct cw_event *event,
-                      const struct lp_op *op);
-    void (*worker_kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event,
-                                uint32_t pe);
-    bool (*worker_look)(void *arg, uint32_t worker);
-    void *arg;                   /* of all */
+    struct lp_listener listener[LP_LISTENERS]; /* called in this order */
+    struct lp_worker_listener on_workers;
     struct lp_cause_sink causes; /* record NULL: not wanted */
     /* Machines that were installed before this one, of which it may take over the states, and to
      * which it is added. It outlives the machine. NULL: none. */

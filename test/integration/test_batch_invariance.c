@@ -116,10 +116,11 @@ static void reduce(struct run *run, struct layout layout)
         config_errors_print(stderr, &errors);
         fail();
     }
-    const struct dist_options options = {.config = run->config,
-                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
-                                         .completed = completed,
-                                         .arg = run};
+    const struct dist_options options = {
+        .config = run->config,
+        .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+        .completed = completed,
+        .arg = run};
     run->dist = dist_create(&options, &error);
     if (run->dist == NULL || dist_spawn(run->dist, worker, run, &error) != CW_OK)
         fail_msg("%s", error.text);

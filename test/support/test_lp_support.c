@@ -236,22 +236,6 @@ static void log_op(void *arg, const struct cw_event *event, const struct lp_op *
     m->op[m->op_count++] = *op;
 }
 
-static void commit_op(void *arg, uint32_t worker, const struct cw_event *event,
-                      const struct lp_op *op)
-{
-    data_commit_op(((struct machine *)arg)->data, worker, event, op);
-}
-
-static void commit_kernel_end(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe)
-{
-    data_commit_kernel_end(((struct machine *)arg)->data, worker, event, pe);
-}
-
-static bool look_at_data(void *arg, uint32_t worker)
-{
-    return data_commit_look(((struct machine *)arg)->data, worker);
-}
-
 static uint32_t worker_of_cube(void *arg, uint32_t cube) { return cw_lp_worker(arg, 1 + cube); }
 
 void machine_settle_data(struct machine *m)
@@ -323,21 +307,18 @@ bool machine_build(struct machine *m)
     if (m->plan == NULL)
         m->plan = machine_plan(m);
     struct lp_system_options options = {.hw = &m->hw,
-                                        .config = &m->config,
+                                        .queues = m->config,
                                         .plan = {m->plan, m->other_plan},
                                         .engine = m->engine,
                                         .cube_worker = m->cube_worker,
-                                        .op = log_op,
-                                        .arg = m};
+                                        .listener = {{.op = log_op, .arg = m}}};
     options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
     options.engine.check_changes = true;
     if (m->with_data) {
         m->data = data_pass_create(&m->hw, 0, options.engine.worker_count);
         assert_non_null(m->data);
         data_pass_set_plan(m->data, m->plan);
-        options.worker_op = commit_op;
-        options.worker_kernel_ended = commit_kernel_end;
-        options.worker_look = look_at_data;
+        options.on_workers = data_commit_listener(m->data);
     }
     m->system = lp_system_create(&options, &m->error);
     if (m->system != NULL && m->with_data && m->engine.sync != CW_SEQUENTIAL)

@@ -75,10 +75,11 @@ static struct world *make_world(const char *const *sets, size_t count)
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->config = must_load(&request);
-    const struct dist_options options = {.config = world->config,
-                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
-                                         .completed = completed,
-                                         .arg = world};
+    const struct dist_options options = {
+        .config = world->config,
+        .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+        .completed = completed,
+        .arg = world};
     world->dist = must_create(&options);
     return world;
 }

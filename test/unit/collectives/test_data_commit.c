@@ -93,15 +93,22 @@ struct member {
 
 static uint32_t owner_of(void *arg, uint32_t cube) { return ((struct crew *)arg)->owner[cube]; }
 
+static bool commit_look(const struct crew *crew, uint32_t worker)
+{
+    const struct lp_worker_listener listener = data_commit_listener(crew->pass);
+    return listener.look(listener.arg, worker);
+}
+
 static void deliver(const struct crew *crew, uint32_t worker, const struct script_step *step)
 {
     /* A copy, which is gone afterwards: the engine's events and records are, too. */
     struct cw_event event = step->event;
     struct lp_op op = script_emitted(step);
+    const struct lp_worker_listener listener = data_commit_listener(crew->pass);
     if (op.kind == 0)
-        data_commit_kernel_end(crew->pass, worker, &event, op.pe);
+        listener.kernel_ended(listener.arg, worker, &event, op.pe);
     else
-        data_commit_op(crew->pass, worker, &event, &op);
+        listener.op(listener.arg, worker, &event, &op);
     memset(&event, 0xA5, sizeof event);
     memset(&op, 0xA5, sizeof op);
 }
@@ -134,12 +141,12 @@ static void *work(void *arg)
     const bool looks_at_all = cw_rng_below(&rng, 3) != 0;
     while (deliver_some(crew, member->worker, &rng)) {
         if (looks_at_all && cw_rng_below(&rng, 4) == 0)
-            (void)data_commit_look(crew->pass, member->worker);
+            (void)commit_look(crew, member->worker);
         for (uint32_t i = 0; i < slow && cw_rng_below(&rng, 2) == 0; i++)
             sched_yield();
     }
     for (uint32_t looks = looks_at_all * cw_rng_below(&rng, 30);
-         looks > 0 && data_commit_look(crew->pass, member->worker); looks--)
+         looks > 0 && commit_look(crew, member->worker); looks--)
         sched_yield();
     return NULL;
 }
@@ -283,7 +290,7 @@ static void one_worker_without_owners_waits_for_nothing(void **state)
     struct cw_event event;
     for (uint32_t i = 0; i < script.count; i++) {
         deliver(&crew, 0, &script.step[i]);
-        assert_false(data_commit_look(crew.pass, 0));
+        assert_false(commit_look(&crew, 0));
     }
     assert_int_equal(data_commit_settle(crew.pass, &(struct data_drain){0}, &event, &error), CW_OK);
     assert_int_equal(data_pass_digest(crew.pass), expected.digest);

@@ -50,10 +50,11 @@ static struct cw_error run(struct world *world, mp_worker_fn worker)
     struct cw_error error = {.exit_code = CW_OK};
     *world = (struct world){0};
     world->config = must_load(&request);
-    const struct dist_options options = {.config = world->config,
-                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
-                                         .completed = completed,
-                                         .arg = world};
+    const struct dist_options options = {
+        .config = world->config,
+        .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+        .completed = completed,
+        .arg = world};
     world->dist = must_create(&options);
     (void)dist_spawn(world->dist, worker, world, &error);
     dist_free(world->dist);

@@ -33,9 +33,10 @@ static struct world make_world(bool no_data)
                                        "defaults.host_copy=simulated"};
     const struct config_request request = {.sets = sets, .set_count = 4};
     struct world world = {.config = must_load(&request)};
-    const struct dist_options options = {.config = world.config,
-                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
-                                         .no_data = no_data};
+    const struct dist_options options = {
+        .config = world.config,
+        .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+        .no_data = no_data};
     world.dist = must_create(&options);
     return world;
 }

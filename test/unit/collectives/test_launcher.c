@@ -68,11 +68,12 @@ static struct world *make_world(uint32_t w, uint32_t h, const char *more, bool n
     world->n_elem = N;
     world->no_data = no_data;
     world->config = must_load(&request);
-    const struct dist_options options = {.config = world->config,
-                                         .engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
-                                         .no_data = no_data,
-                                         .completed = completed,
-                                         .arg = world};
+    const struct dist_options options = {
+        .config = world->config,
+        .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1},
+        .no_data = no_data,
+        .completed = completed,
+        .arg = world};
     world->dist = must_create(&options);
     return world;
 }

@@ -64,7 +64,7 @@ static struct world *make_world(struct mode mode)
     world->config = must_load(&request);
     const struct dist_options options = {
         .config = world->config,
-        .engine = {.sync = mode.sync, .worker_count = mode.threads},
+        .machine.engine = {.sync = mode.sync, .worker_count = mode.threads},
         .no_data = mode.no_data,
         .warn = warn,
         .arg = world};
