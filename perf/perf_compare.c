@@ -1,9 +1,10 @@
 /*
- * perf_compare.c: judging and printing (perf_compare.h).
+ * perf_compare.c: judges the cases of two runs, one by one and together (perf_compare.h).
  */
 #include "perf/perf_compare.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "perf/perf_table.h"
@@ -38,7 +39,7 @@ static const char *not_comparable(const struct perf_case_run *before, const stru
     return NULL;
 }
 
-/* The newest of the earlier rounds counts: an older change has been told. */
+/* The newest of the earlier rounds counts: an older change was reported then. */
 static bool results_differ(const struct perf_case_run *before, const struct perf_case_run *after)
 {
     const struct perf_sample *const b = &before->samples[before->sample_count - 1];
@@ -114,93 +115,42 @@ const char *perf_machines_differ(const struct perf_run *before, const struct per
     return NULL;
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
-
-static void print_run(FILE *file, const char *label, const struct perf_run *run)
-{
-    const struct perf_calibration calibration = perf_calibration_of(run);
-    fprintf(file,
-            "# %-6s %s, commit %s, set %s: bare loop %.3f ns, two gain %.2f, cache line %.0f ns "
-            "(%s)\n",
-            label, run->started, run->commit, run->set, calibration.loop_ns, calibration.gain,
-            calibration.line_ns, perf_state_name[perf_state_of_run(run)]);
-}
-
 const char *const perf_verdict_name[PERF_VERDICTS] = {
     "same", "faster", "SLOWER", "not comparable", "only before", "only after", "results changed"};
 
-static void print_difference(FILE *file, const struct perf_difference *difference, bool both)
-{
-    fprintf(file, "%-28s", difference->name);
-    if (both)
-        fprintf(file, " %8.2f %8.2f %+7.1f%% %6.1f%%", difference->before * 1e-6,
-                difference->after * 1e-6, 100 * difference->change, 100 * difference->noise);
-    else
-        fprintf(file, " %8s %8s %8s %7s", "-", "-", "-", "-");
-    fprintf(file, "  %s", perf_verdict_name[difference->verdict]);
-    if (difference->why != NULL)
-        fprintf(file, ": %s", difference->why);
-    fputc('\n', file);
-}
+/* ---- all cases ------------------------------------------------------------------------------- */
 
-static void perf_compare_warn(FILE *file, const struct perf_run *before,
-                              const struct perf_run *after)
+bool perf_compare(const struct perf_run *before, const struct perf_run *after,
+                  struct perf_comparison *comparison)
 {
-    const double b = perf_calibration_of(before).loop_ns, a = perf_calibration_of(after).loop_ns;
-    const char *const machine = perf_machines_differ(before, after);
-    if (machine != NULL)
-        fprintf(file, "# warning: %s differs\n", machine);
-    if (strcmp(before->machine.kernel, after->machine.kernel) != 0)
-        fprintf(file, "# warning: the kernel differs: %s, then %s\n", before->machine.kernel,
-                after->machine.kernel);
-    if (b > 0 && a > 0 && fabs(a - b) > PERF_STEADY * fmax(a, b))
-        fprintf(file, "# warning: a bare loop ran at %.2f x its earlier speed\n", b / a);
-}
-
-/* The i-th case of both runs: first the cases of `before`, then cases that `after` alone has. */
-static bool pair_at(const struct perf_run *before, const struct perf_run *after, size_t i,
-                    const struct perf_case_run **b, const struct perf_case_run **a)
-{
-    *b = *a = NULL;
-    if (i < before->case_count) {
-        *b = &before->cases[i];
-        *a = perf_run_find(after, (*b)->name);
-        return true;
+    *comparison = (struct perf_comparison){
+        .drift = perf_drift(before, after),
+        .cases = calloc(before->case_count + after->case_count + 1, sizeof *comparison->cases)};
+    if (comparison->cases == NULL)
+        return false;
+    struct perf_difference *next = comparison->cases;
+    for (size_t i = 0; i < before->case_count; i++) {
+        const struct perf_case_run *const one = &before->cases[i];
+        *next++ = perf_compare_case(one, perf_run_find(after, one->name), comparison->drift);
     }
-    *a = &after->cases[i - before->case_count];
-    return perf_run_find(before, (*a)->name) == NULL;
+    for (size_t i = 0; i < after->case_count; i++)
+        if (perf_run_find(before, after->cases[i].name) == NULL)
+            *next++ = perf_compare_case(NULL, &after->cases[i], comparison->drift);
+    comparison->counts.cases = (size_t)(next - comparison->cases);
+    for (size_t i = 0; i < comparison->counts.cases; i++)
+        comparison->counts.of[comparison->cases[i].verdict]++;
+    return true;
 }
 
-static void print_head(FILE *file, const struct perf_run *before, const struct perf_run *after,
-                       double drift)
+void perf_comparison_free(struct perf_comparison *comparison)
 {
-    print_run(file, "before", before);
-    print_run(file, "after", after);
-    perf_compare_warn(file, before, after);
-    fprintf(
-        file,
-        "# figures that do not depend on the engine differ by %.1f %%: part of each case's noise\n",
-        100 * drift);
-    fprintf(file, "%-28s %8s %8s %8s %7s\n", "# millions of events/s", "before", "after", "change",
-            "noise");
+    free(comparison->cases);
+    *comparison = (struct perf_comparison){.cases = NULL};
 }
 
-static size_t compared(const struct perf_counts *counts)
+size_t perf_compared(const struct perf_counts *counts)
 {
     return counts->of[PERF_SAME] + counts->of[PERF_FASTER] + counts->of[PERF_SLOWER];
-}
-
-/* A sentence that begins with the worst. */
-static void print_summary(FILE *file, const struct perf_counts *counts)
-{
-    if (counts->of[PERF_SLOWER] > 0)
-        fprintf(file, "slower: %zu", counts->of[PERF_SLOWER]);
-    else
-        fputs("nothing became slower", file);
-    fprintf(file,
-            "; compared %zu of %zu cases, faster %zu, not comparable %zu, results changed %zu",
-            compared(counts), counts->cases, counts->of[PERF_FASTER],
-            counts->of[PERF_NOT_COMPARABLE], counts->of[PERF_RESULTS_CHANGED]);
 }
 
 enum perf_outcome perf_outcome_of(const struct perf_counts *counts)
@@ -211,102 +161,7 @@ enum perf_outcome perf_outcome_of(const struct perf_counts *counts)
         return PERF_HAS_SLOWER;
     if (counts->of[PERF_RESULTS_CHANGED] > 0)
         return PERF_HAS_OTHER_RESULTS;
-    return 2 * compared(counts) < in_both || in_both == 0 ? PERF_TOO_FEW : PERF_WELL;
-}
-
-static bool is_bad(enum perf_verdict verdict)
-{
-    return verdict == PERF_SLOWER || verdict == PERF_RESULTS_CHANGED;
-}
-
-/* One case, as CI wants it. Names hold no character that Markdown or XML would take for its own
- * (perf_name_clean()). */
-static void print_for_ci(FILE *file, enum perf_format format,
-                         const struct perf_difference *difference)
-{
-    const char *const verdict = perf_verdict_name[difference->verdict];
-    if (format == PERF_FORMAT_MARKDOWN)
-        fprintf(file, "| %s | %.2f | %.2f | %+.1f %% | %.1f %% | %s%s%s |\n", difference->name,
-                difference->before * 1e-6, difference->after * 1e-6, 100 * difference->change,
-                100 * difference->noise, verdict, difference->why != NULL ? ": " : "",
-                difference->why != NULL ? difference->why : "");
-    else if (format == PERF_FORMAT_GITHUB && is_bad(difference->verdict))
-        fprintf(file,
-                "::error title=%s %s::%.2f, then %.2f million events/s: %+.1f %%, noise %.1f %%\n",
-                difference->name, verdict, difference->before * 1e-6, difference->after * 1e-6,
-                100 * difference->change, 100 * difference->noise);
-    else if (format == PERF_FORMAT_JUNIT && is_bad(difference->verdict))
-        fprintf(file,
-                "<testcase classname=\"perf\" name=\"%s\"><failure message=\"%s: %+.1f %%, noise "
-                "%.1f %%\"/></testcase>\n",
-                difference->name, verdict, 100 * difference->change, 100 * difference->noise);
-    else if (format == PERF_FORMAT_JUNIT && difference->verdict > PERF_SLOWER)
-        fprintf(file,
-                "<testcase classname=\"perf\" name=\"%s\"><skipped message=\"%s\"/></testcase>\n",
-                difference->name, difference->why != NULL ? difference->why : verdict);
-    else if (format == PERF_FORMAT_JUNIT)
-        fprintf(file, "<testcase classname=\"perf\" name=\"%s\"/>\n", difference->name);
-}
-
-static void print_begin(FILE *file, enum perf_format format, const struct perf_run *before,
-                        const struct perf_run *after, double drift,
-                        const struct perf_counts *counts)
-{
-    if (format == PERF_FORMAT_TEXT)
-        print_head(file, before, after, drift);
-    else if (format == PERF_FORMAT_MARKDOWN)
-        fprintf(file,
-                "Throughput of commit %s against %s, in millions of events per second\n\n"
-                "| case | before | after | change | noise | |\n|---|---|---|---|---|---|\n",
-                after->commit, before->commit);
-    else if (format == PERF_FORMAT_JUNIT)
-        fprintf(file,
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cubewarp perf "
-                "compare\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
-                counts->cases, counts->of[PERF_SLOWER] + counts->of[PERF_RESULTS_CHANGED],
-                counts->of[PERF_NOT_COMPARABLE] + counts->of[PERF_ONLY_BEFORE] +
-                    counts->of[PERF_ONLY_AFTER]);
-}
-
-static void print_end(FILE *file, enum perf_format format, const struct perf_counts *counts)
-{
-    static const char *const begins[] = {"# ", "\n",
-                                         "::notice title=cubewarp perf compare::", "<system-out>"};
-    fputs(begins[format], file);
-    print_summary(file, counts);
-    fputs(format == PERF_FORMAT_JUNIT ? "</system-out>\n</testsuite>\n" : "\n", file);
-}
-
-const char *perf_format_name(size_t i)
-{
-    static const char *const names[] = {"text", "markdown", "github", "junit"};
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
-
-struct perf_counts perf_compare_print(FILE *file, enum perf_format format,
-                                      const struct perf_run *before, const struct perf_run *after)
-{
-    const double drift = perf_drift(before, after);
-    const size_t most = before->case_count + after->case_count;
-    struct perf_counts counts = {.cases = 0};
-    const struct perf_case_run *b, *a;
-    for (size_t i = 0; i < most; i++)
-        if (pair_at(before, after, i, &b, &a)) {
-            counts.of[perf_compare_case(b, a, drift).verdict]++;
-            counts.cases++;
-        }
-    print_begin(file, format, before, after, drift, &counts);
-    for (size_t i = 0; i < most; i++) {
-        if (!pair_at(before, after, i, &b, &a))
-            continue;
-        const struct perf_difference difference = perf_compare_case(b, a, drift);
-        if (format == PERF_FORMAT_TEXT)
-            print_difference(file, &difference, b != NULL && a != NULL);
-        else
-            print_for_ci(file, format, &difference);
-    }
-    print_end(file, format, &counts);
-    return counts;
+    return 2 * perf_compared(counts) < in_both || in_both == 0 ? PERF_TOO_FEW : PERF_WELL;
 }
 
 /* ---- several runs as one --------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
 #ifndef PERF_PERF_COMPARE_H
 #define PERF_PERF_COMPARE_H
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "perf/perf_run.h"
 
@@ -35,8 +36,8 @@ enum perf_outcome {
 };
 enum perf_outcome perf_outcome_of(const struct perf_counts *counts);
 
-enum perf_format { PERF_FORMAT_TEXT, PERF_FORMAT_MARKDOWN, PERF_FORMAT_GITHUB, PERF_FORMAT_JUNIT };
-const char *perf_format_name(size_t i); /* NULL after the last */
+/* Cases with a verdict on their speed. */
+size_t perf_compared(const struct perf_counts *counts);
 
 struct perf_difference {
     const char *name; /* of the case, in either run */
@@ -57,6 +58,17 @@ double perf_drift(const struct perf_run *before, const struct perf_run *after);
 struct perf_difference perf_compare_case(const struct perf_case_run *before,
                                          const struct perf_case_run *after, double drift);
 
+/* All cases of two runs: those of `before`, then those that `after` alone has. */
+struct perf_comparison {
+    double drift;
+    struct perf_difference *cases; /* [counts.cases]; names are the runs' */
+    struct perf_counts counts;
+};
+/* False: out of memory. Freed by perf_comparison_free() either way. */
+bool perf_compare(const struct perf_run *before, const struct perf_run *after,
+                  struct perf_comparison *comparison);
+void perf_comparison_free(struct perf_comparison *comparison);
+
 /* NULL, or the property in which the machines of two runs differ. */
 const char *perf_machines_differ(const struct perf_run *before, const struct perf_run *after);
 
@@ -65,10 +77,5 @@ const char *perf_machines_differ(const struct perf_run *before, const struct per
  * noise is that from night to night. False: out of memory. The caller frees *base either way.
  */
 bool perf_base_of(const struct perf_run *runs, size_t count, struct perf_run *base);
-
-/* Prints the comparison: for people, as a table of Markdown, as annotations of GitHub's actions, or
- * as JUnit's XML. */
-struct perf_counts perf_compare_print(FILE *file, enum perf_format format,
-                                      const struct perf_run *before, const struct perf_run *after);
 
 #endif

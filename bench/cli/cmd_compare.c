@@ -21,12 +21,8 @@ static int compare_read(const struct compare_options *options, const struct resu
         code = compare_documents(a, b, options->tolerance_percent, &comparison, error);
     if (code != CW_OK)
         return code;
-    if (options->format == COMPARE_JSON)
-        code = compare_report_json(stdout, a, b, &comparison, error);
-    else if (options->format == COMPARE_MARKDOWN)
-        compare_report_markdown(stdout, a, b, &comparison);
-    else
-        compare_report_text(stdout, a, b, &comparison);
+    code =
+        compare_report(stdout, (enum comparison_format)options->format, a, b, &comparison, error);
     if (code == CW_OK && comparison.differing > 0)
         code = CW_DATA_WRONG;
     comparison_of_documents_free(&comparison);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/cli/cmd_perf_trend.h"
+#include "bench/result/compare_runs.h"
 #include "collectives/config/input/text.h"
 #include "perf/perf_compare.h"
 #include "perf/perf_history.h"
@@ -139,11 +140,15 @@ int perf_compare_main(const struct perf_options *options, struct cw_error *error
     if (differs != NULL)
         result = cw_error_set(error, CW_USAGE, "runs of different machines: %s differs (--force)",
                               differs);
-    if (result == CW_OK) {
-        const struct perf_counts counts =
-            perf_compare_print(stdout, (enum perf_format)options->format, &before, &after);
-        result = (int)perf_outcome_of(&counts);
-    }
+    struct perf_comparison comparison = {.cases = NULL};
+    if (result == CW_OK && !perf_compare(&before, &after, &comparison))
+        result = cw_error_memory(error, "the comparison");
+    if (result == CW_OK)
+        result = compare_runs_print(stdout, (enum comparison_format)options->format, &before,
+                                    &after, &comparison, error);
+    if (result == CW_OK)
+        result = (int)perf_outcome_of(&comparison.counts);
+    perf_comparison_free(&comparison);
     perf_run_free(&before);
     perf_run_free(&after);
     return result;

@@ -10,13 +10,6 @@
 #include "bench/options/options_value.h"
 #include "collectives/config/input/text.h"
 
-const char *compare_format_name(size_t format)
-{
-    static const char *const names[COMPARE_FORMATS] = {
-        [COMPARE_TEXT] = "text", [COMPARE_MARKDOWN] = "markdown", [COMPARE_JSON] = "json"};
-    return format < COMPARE_FORMATS ? names[format] : NULL;
-}
-
 int compare_options_argument(struct options *options, int count, char **rest,
                              struct cw_error *error)
 {

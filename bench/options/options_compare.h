@@ -6,16 +6,12 @@
 
 #include "bench/options/option.h"
 
-enum compare_format { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_JSON, COMPARE_FORMATS };
-
 /* The command's values. */
 struct compare_options {
     const char *paths[2]; /* A and B */
     double tolerance_percent;
-    uint32_t format; /* enum compare_format */
+    uint32_t format; /* enum comparison_format */
 };
-
-const char *compare_format_name(size_t format); /* NULL after the last */
 
 /* For the table of options. */
 int compare_options_argument(struct options *options, int count, char **rest,

@@ -13,11 +13,11 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_sweep.h"
 #include "bench/options/options_value.h"
+#include "bench/output/comparison_page.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/measured.h"
 #include "core/at_random.h"
 #include "partition/partition.h"
-#include "perf/perf_compare.h"
 #include "perf/sets.h"
 
 /* The commands that read a configuration, the commands that also run it, and all. */
@@ -91,8 +91,6 @@ static const char *engine_choice(size_t i)
     static const char *const names[] = {"slurm", "lsf", "sge", "parallel", NULL};
     return names[i];
 }
-
-static const char *format_choice(size_t i) { return perf_format_name(i); }
 
 static const char *balance_choice(size_t i)
 {
@@ -369,7 +367,7 @@ const struct option_row option_rows[] = {
      "by how much times may differ (0): 2, 2%, 0.5", COMPARE(tolerance_percent),
      .read = compare_options_read_tolerance},
     {"format", 0, OPTION_CHOICE, COMMAND_COMPARE, "FORMAT", "", COMPARE(format), .listed = true,
-     .choice = compare_format_name},
+     .choice = comparison_format_name},
 
     /* replay */
     {"list", 0, OPTION_SET, COMMAND_REPLAY, NULL, "print each record as a line",
@@ -448,7 +446,7 @@ const struct option_row option_rows[] = {
      "compare with the last N runs together, not with one: medians, and the noise between them",
      PERF(against), .min = 3, .max = 1000},
     {"format", 0, OPTION_CHOICE, COMMAND_PERF_COMPARE, "NAME", "form of the result", PERF(format),
-     .choice = format_choice},
+     .choice = comparison_format_name},
     {"set", 0, OPTION_TEXT, COMMAND_PERF_TREND, "NAME", "of which set (that of the newest run)",
      PERF(trend_set), .choice = perf_set_name},
     {"last", 0, OPTION_COUNT, COMMAND_PERF_TREND, "N", "how many runs (60)", PERF(last), .min = 1,

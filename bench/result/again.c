@@ -178,7 +178,7 @@ static int judge(const struct result_document *a, const struct result_document *
         return error->exit_code;
     const bool events = same_events(a, b);
     fputs("#\n", file);
-    compare_report_text(file, a, b, &comparison);
+    (void)compare_report(file, COMPARISON_TEXT, a, b, &comparison, error);
     if (!events)
         fprintf(file, "# trace hashes differ: %s, %s\n",
                 a->engine.trace_hash != NULL ? a->engine.trace_hash : "none",

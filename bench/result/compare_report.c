@@ -1,109 +1,17 @@
 /*
- * compare_report.c: see compare_report.h. Text and Markdown are one walk over the comparison with
- * two ways to write a line of a table. Files of anybody's go to a terminal: no text of theirs is
- * written with control characters.
+ * compare_report.c: prints a comparison of two results (compare_report.h). All forms but JSON are
+ * one walk over the comparison (bench/output/comparison_page.h).
  */
 #include "bench/result/compare_report.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "bench/output/plain_text.h"
+#include "bench/output/comparison_page.h"
 #include "bench/output/report.h"
 #include "bench/output/report_json.h"
 
-enum { CELLS_MAX = 7, CELL_BYTES = 96, LINE_BYTES = 8192 };
-
-/* A table that is being written. */
-struct page {
-    FILE *file;
-    bool is_markdown;
-    const struct result_document *sides[2];
-    const struct comparison_of_documents *comparison;
-    int widths[CELLS_MAX]; /* of the table under way; negative: left */
-    size_t cells;
-};
-
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-/* A line of words: in text behind '#'. */
-__attribute__((format(printf, 2, 3))) static void say(const struct page *page, const char *format,
-                                                      ...)
-{
-    char line[LINE_BYTES]; /* longer ones are cut */
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    fprintf(page->file, page->is_markdown ? "%s%s\n\n" : "%s%s\n", page->is_markdown ? "" : "# ",
-            plain_text(line, ""));
-}
-
-/* A cell, without control characters. In Markdown a bar would end it. */
-static void put_cell(const struct page *page, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        char one[] = {*text, '\0'};
-        if (page->is_markdown && *text == '|')
-            fputc('\\', page->file);
-        fputs(plain_text(one, ""), page->file);
-    }
-}
-
-/* `width` as in printf(): negative for a cell whose text is on the left. */
-static void put_padded(const struct page *page, const char *text, int width)
-{
-    const int room = abs(width) - (int)strnlen(text, CELL_BYTES);
-    if (width > 0)
-        fprintf(page->file, "%*s", room > 0 ? room : 0, "");
-    put_cell(page, text);
-    if (width < 0)
-        fprintf(page->file, "%*s", room > 0 ? room : 0, "");
-}
-
-static void put_line(const struct page *page, bool is_head, const char *const *cells)
-{
-    if (page->is_markdown)
-        fputc('|', page->file);
-    else
-        fputc(is_head ? '#' : ' ', page->file);
-    for (size_t i = 0; i < page->cells; i++) {
-        if (page->is_markdown) {
-            fputc(' ', page->file);
-            put_cell(page, cells[i]);
-            fputs(" |", page->file);
-        } else {
-            fputs(i == 0 ? "" : " ", page->file);
-            put_padded(page, cells[i], page->widths[i]);
-        }
-    }
-    fputc('\n', page->file);
-}
-
-static void put_head(struct page *page, size_t count, const int *widths, const char *const *cells)
-{
-    page->cells = count;
-    for (size_t i = 0; i < count; i++)
-        page->widths[i] = widths[i];
-    put_line(page, true, cells);
-    if (!page->is_markdown)
-        return;
-    fputc('|', page->file);
-    for (size_t i = 0; i < count; i++)
-        fputs(widths[i] < 0 ? "---|" : "---:|", page->file);
-    fputc('\n', page->file);
-}
-
-static void end_table(const struct page *page)
-{
-    if (page->is_markdown)
-        fputc('\n', page->file);
-    else
-        fputs("#\n", page->file);
-}
+enum { CELL_BYTES = COMPARISON_CELL_BYTES };
 
 static const char *us_text(const struct document_row *row, int64_t time_ps, char buf[CELL_BYTES])
 {
@@ -117,9 +25,11 @@ static const char *text_or_nothing(const char *text) { return text != NULL ? tex
 /* "+4.20"; "0": the same to the ps. */
 static const char *percent_text(double percent, char buf[CELL_BYTES])
 {
-    if (percent == 0)
-        return "0";
-    snprintf(buf, CELL_BYTES, fabs(percent) < 0.005 ? "%+.2g" : "%+.2f", percent);
+    snprintf(buf, CELL_BYTES,
+             percent == 0            ? "%.0f"
+             : fabs(percent) < 0.005 ? "%+.2g"
+                                     : "%+.2f",
+             percent);
     return buf;
 }
 
@@ -130,34 +40,45 @@ static double change_percent(double a, double b)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static void put_side(const struct page *page, char letter, const struct result_document *side)
+static void put_side(const struct comparison_page *page, char letter,
+                     const struct result_document *side)
 {
     const char *const date = result_document_provenance(side, "date");
-    say(page, "%c: %s (%s%s%s, %s, %" PRId64 " SIP%s, configuration %s%s%s)%s%s", letter,
-        side->name, text_or_nothing(side->bench), side->algorithm != NULL ? " " : "",
-        text_or_nothing(side->algorithm), text_or_nothing(side->version),
-        side->sips > 0 ? side->sips : 0, side->sips == 1 ? "" : "s",
-        text_or_nothing(side->config_digest), date[0] != '\0' ? ", " : "", date,
-        side->interrupted ? "; interrupted" : "", side->failure != NULL ? "; failed" : "");
+    comparison_page_say(page, "%c: %s (%s%s%s, %s, %" PRId64 " SIP%s, configuration %s%s%s)%s%s",
+                        letter, side->name, text_or_nothing(side->bench),
+                        side->algorithm != NULL ? " " : "", text_or_nothing(side->algorithm),
+                        text_or_nothing(side->version), side->sips > 0 ? side->sips : 0,
+                        side->sips == 1 ? "" : "s", text_or_nothing(side->config_digest),
+                        date[0] != '\0' ? ", " : "", date, side->interrupted ? "; interrupted" : "",
+                        side->failure != NULL ? "; failed" : "");
 }
 
-static void put_values(struct page *page)
+static void put_values(struct comparison_page *page,
+                       const struct comparison_of_documents *comparison)
 {
-    const struct comparison_of_documents *const comparison = page->comparison;
     if (comparison->value_count == 0) {
-        say(page, "one configuration");
+        comparison_page_say(page, "one configuration");
         return;
     }
-    put_head(page, 3, (const int[]){-40, -24, -24},
-             (const char *const[]){"value that differs", "A", "B"});
+    comparison_page_head(page, 3, (const int[]){-40, -24, -24},
+                         (const char *const[]){"value that differs", "A", "B"});
     for (size_t i = 0; i < comparison->value_count; i++) {
         const struct compared_value *const value = &comparison->values[i];
-        put_line(page, !page->is_markdown, (const char *const[]){value->key, value->a, value->b});
+        comparison_page_row(page, true, (const char *const[]){value->key, value->a, value->b});
     }
-    end_table(page);
+    comparison_page_end_table(page);
 }
 
-static void put_row(const struct page *page, const struct compared_row *row)
+static const char *verdict_text(const struct compared_row *row)
+{
+    return row->why != NULL         ? row->why
+           : row->hash_differs      ? "OTHER BITS"
+           : row->differs           ? "DIFFERS"
+           : row->a_ps != row->b_ps ? "within"
+                                    : "same";
+}
+
+static void put_row(const struct comparison_page *page, const struct compared_row *row)
 {
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
     char bytes[CELL_BYTES], a[CELL_BYTES], b[CELL_BYTES], ratio[CELL_BYTES] = "-";
@@ -165,16 +86,18 @@ static void put_row(const struct page *page, const struct compared_row *row)
     snprintf(bytes, sizeof bytes, "%" PRId64, any->bytes);
     if (row->why == NULL && row->a_ps > 0)
         snprintf(ratio, sizeof ratio, "%.4f", (double)row->b_ps / (double)row->a_ps);
-    put_line(page, false,
-             (const char *const[]){
-                 bytes, text_or_nothing(any->collective), us_text(row->a, row->a_ps, a),
-                 us_text(row->b, row->b_ps, b), ratio,
-                 row->why == NULL ? percent_text(compared_row_percent(row), percent) : "-",
-                 row->why != NULL         ? row->why
-                 : row->hash_differs      ? "OTHER BITS"
-                 : row->differs           ? "DIFFERS"
-                 : row->a_ps != row->b_ps ? "within"
-                                          : "same"});
+    comparison_page_row(
+        page, false,
+        (const char *const[]){bytes, text_or_nothing(any->collective),
+                              us_text(row->a, row->a_ps, a), us_text(row->b, row->b_ps, b), ratio,
+                              row->why == NULL ? percent_text(compared_row_percent(row), percent)
+                                               : "-",
+                              verdict_text(row)});
+}
+
+static enum comparison_verdict verdict_of(const struct compared_row *row)
+{
+    return row->differs ? COMPARISON_BAD : row->why != NULL ? COMPARISON_SKIPPED : COMPARISON_GOOD;
 }
 
 /* Shares are printed with 15 digits, of which the last need not come back. */
@@ -194,98 +117,118 @@ static const char *part_verdict(const struct compared_part *part)
     return part->differs ? "DIFFERS" : part->a != part->b ? "within" : "same";
 }
 
-static void put_phases(const struct page *page, const struct compared_row *row)
+static void put_phases(const struct comparison_page *page, const struct compared_row *row)
 {
     for (size_t i = 0; i < row->phase_count; i++) {
         const struct compared_part *const phase = &row->phases[i];
         char a[CELL_BYTES], b[CELL_BYTES], percent[CELL_BYTES];
         snprintf(a, sizeof a, "%.6f us", phase->a / 1000);
         snprintf(b, sizeof b, "%.6f us", phase->b / 1000);
-        put_line(page, !page->is_markdown,
-                 (const char *const[]){phase->name, a, b,
-                                       percent_text(change_percent(phase->a, phase->b), percent),
-                                       part_verdict(phase)});
+        comparison_page_row(
+            page, true,
+            (const char *const[]){phase->name, a, b,
+                                  percent_text(change_percent(phase->a, phase->b), percent),
+                                  part_verdict(phase)});
     }
 }
 
-static void put_kinds(const struct page *page, const struct compared_row *row)
+static void put_kinds(const struct comparison_page *page, const struct compared_row *row)
 {
     for (size_t i = 0; i < row->kind_count; i++) {
         const struct compared_part *const kind = &row->kinds[i];
         char a[CELL_BYTES], b[CELL_BYTES], percent[CELL_BYTES];
         snprintf(a, sizeof a, "%.0f B, %.2f %% busy", kind->a, 100 * kind->busy_a);
         snprintf(b, sizeof b, "%.0f B, %.2f %% busy", kind->b, 100 * kind->busy_b);
-        put_line(page, !page->is_markdown,
-                 (const char *const[]){kind->name, a, b,
-                                       percent_text(change_percent(kind->a, kind->b), percent),
-                                       part_verdict(kind)});
+        comparison_page_row(
+            page, true,
+            (const char *const[]){kind->name, a, b,
+                                  percent_text(change_percent(kind->a, kind->b), percent),
+                                  part_verdict(kind)});
     }
 }
 
 /* The phases and the kinds of links of each size in which they are others. */
-static void put_details(struct page *page)
+static void put_details(struct comparison_page *page,
+                        const struct comparison_of_documents *comparison)
 {
-    for (size_t i = 0; i < page->comparison->row_count; i++) {
-        const struct compared_row *const row = &page->comparison->rows[i];
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const struct compared_row *const row = &comparison->rows[i];
         if (row->why != NULL || !any_part_changed(row))
             continue;
-        if (page->is_markdown)
-            say(page, "**%s, %" PRId64 " B**", text_or_nothing(row->a->collective), row->a->bytes);
+        if (page->format == COMPARISON_MARKDOWN)
+            comparison_page_say(page, "**%s, %" PRId64 " B**", text_or_nothing(row->a->collective),
+                                row->a->bytes);
         else
-            say(page, "---- %s, %" PRId64 " B", text_or_nothing(row->a->collective), row->a->bytes);
-        put_head(page, 5, (const int[]){-32, 28, 28, 9, -7},
-                 (const char *const[]){"phase, kind of link", "A", "B", "change(%)", ""});
+            comparison_page_say(page, "---- %s, %" PRId64 " B", text_or_nothing(row->a->collective),
+                                row->a->bytes);
+        comparison_page_head(
+            page, 5, (const int[]){-32, 28, 28, 9, -7},
+            (const char *const[]){"phase, kind of link", "A", "B", "change(%)", ""});
         put_phases(page, row);
         put_kinds(page, row);
-        end_table(page);
+        comparison_page_end_table(page);
     }
 }
 
-static void put_verdict(const struct page *page)
+/* The cases, for CI. */
+static void put_cases(const struct comparison_page *page,
+                      const struct comparison_of_documents *comparison)
 {
-    const struct comparison_of_documents *const comparison = page->comparison;
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const struct compared_row *const row = &comparison->rows[i];
+        const struct document_row *const any = row->a != NULL ? row->a : row->b;
+        char name[CELL_BYTES], message[2 * CELL_BYTES] = "", a[CELL_BYTES], b[CELL_BYTES];
+        snprintf(name, sizeof name, "%s %" PRId64 " B", text_or_nothing(any->collective),
+                 any->bytes);
+        if (row->why == NULL)
+            snprintf(message, sizeof message, "%s us, then %s us", us_text(row->a, row->a_ps, a),
+                     us_text(row->b, row->b_ps, b));
+        comparison_page_case(page, name, verdict_of(row),
+                             row->why != NULL ? "DIFFERS" : verdict_text(row),
+                             row->why != NULL ? row->why : message);
+    }
+}
+
+static void put_summary(const struct comparison_page *page,
+                        const struct comparison_of_documents *comparison)
+{
     char percent[CELL_BYTES];
+    (void)percent_text(comparison->largest_percent, percent);
     if (comparison->differing == 0)
-        say(page, "the same within %g %%: %zu size%s; the largest change of a time: %s %%",
-            comparison->tolerance_percent, comparison->row_count,
-            comparison->row_count == 1 ? "" : "s",
-            percent_text(comparison->largest_percent, percent));
+        comparison_page_end(page,
+                            "the same within %g %%: %zu size%s; the largest change of a "
+                            "time: %s %%",
+                            comparison->tolerance_percent, comparison->row_count,
+                            comparison->row_count == 1 ? "" : "s", percent);
     else
-        say(page, "%zu of %zu sizes differ by more than %g %%; the largest change of a time: %s %%",
-            comparison->differing, comparison->row_count, comparison->tolerance_percent,
-            percent_text(comparison->largest_percent, percent));
+        comparison_page_end(page,
+                            "%zu of %zu sizes differ by more than %g %%; the largest change "
+                            "of a time: %s %%",
+                            comparison->differing, comparison->row_count,
+                            comparison->tolerance_percent, percent);
 }
 
-static void put_page(struct page *page)
+static void put_page(FILE *file, enum comparison_format format, const struct result_document *a,
+                     const struct result_document *b,
+                     const struct comparison_of_documents *comparison)
 {
-    put_side(page, 'A', page->sides[0]);
-    put_side(page, 'B', page->sides[1]);
-    put_values(page);
-    put_head(page, 7, (const int[]){15, -16, 17, 17, 9, 9, -10},
-             (const char *const[]){"size(B)", "collective", "A(us)", "B(us)", "B/A", "change(%)",
-                                   "verdict"});
-    for (size_t i = 0; i < page->comparison->row_count; i++)
-        put_row(page, &page->comparison->rows[i]);
-    end_table(page);
-    put_details(page);
-    put_verdict(page);
-}
-
-void compare_report_text(FILE *file, const struct result_document *a,
-                         const struct result_document *b,
-                         const struct comparison_of_documents *comparison)
-{
-    struct page page = {.file = file, .sides = {a, b}, .comparison = comparison};
-    put_page(&page);
-}
-
-void compare_report_markdown(FILE *file, const struct result_document *a,
-                             const struct result_document *b,
-                             const struct comparison_of_documents *comparison)
-{
-    struct page page = {
-        .file = file, .is_markdown = true, .sides = {a, b}, .comparison = comparison};
-    put_page(&page);
+    struct comparison_page page = {.file = file, .format = format, .command = "compare"};
+    size_t counts[COMPARISON_VERDICTS] = {0};
+    for (size_t i = 0; i < comparison->row_count; i++)
+        counts[verdict_of(&comparison->rows[i])]++;
+    comparison_page_begin(&page, counts);
+    put_side(&page, 'A', a);
+    put_side(&page, 'B', b);
+    put_values(&page, comparison);
+    comparison_page_head(&page, 7, (const int[]){15, -16, 17, 17, 9, 9, -10},
+                         (const char *const[]){"size(B)", "collective", "A(us)", "B(us)", "B/A",
+                                               "change(%)", "verdict"});
+    for (size_t i = 0; i < comparison->row_count; i++)
+        put_row(&page, &comparison->rows[i]);
+    comparison_page_end_table(&page);
+    put_details(&page, comparison);
+    put_cases(&page, comparison);
+    put_summary(&page, comparison);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -340,9 +283,8 @@ static json_t *compared_row_json(const struct compared_row *row)
                      "link_kinds", parts_json(row->kinds, row->kind_count, "kind", "bytes", true));
 }
 
-int compare_report_json(FILE *file, const struct result_document *a,
-                        const struct result_document *b,
-                        const struct comparison_of_documents *comparison, struct cw_error *error)
+static int put_json(FILE *file, const struct result_document *a, const struct result_document *b,
+                    const struct comparison_of_documents *comparison, struct cw_error *error)
 {
     json_t *rows = json_array(), *values = json_array();
     for (size_t i = 0; i < comparison->row_count; i++)
@@ -359,4 +301,14 @@ int compare_report_json(FILE *file, const struct result_document *a,
                   (json_int_t)comparison->differing, "largest_percent",
                   real_or_null(comparison->largest_percent), "values", values, "results", rows);
     return report_json_object(file, object, 15, error);
+}
+
+int compare_report(FILE *file, enum comparison_format format, const struct result_document *a,
+                   const struct result_document *b,
+                   const struct comparison_of_documents *comparison, struct cw_error *error)
+{
+    if (format == COMPARISON_JSON)
+        return put_json(file, a, b, comparison, error);
+    put_page(file, format, a, b, comparison);
+    return CW_OK;
 }

@@ -1,24 +1,18 @@
 /*
- * compare_report.h: a comparison of two results as text, as Markdown or as JSON
- * (schema cubewarp.compare/1, bench/FORMATS.md).
+ * compare_report.h: prints a comparison of two results: as tables, for CI, or as JSON (schema
+ * cubewarp.compare/1, bench/FORMATS.md).
  */
 #ifndef BENCH_COMPARE_REPORT_H
 #define BENCH_COMPARE_REPORT_H
 
 #include <stdio.h>
 
+#include "bench/output/comparison_page.h"
 #include "bench/result/compare_documents.h"
 
-/* A failed write is known to the stream. */
-void compare_report_text(FILE *file, const struct result_document *a,
-                         const struct result_document *b,
-                         const struct comparison_of_documents *comparison);
-void compare_report_markdown(FILE *file, const struct result_document *a,
-                             const struct result_document *b,
-                             const struct comparison_of_documents *comparison);
-/* CW_OK, or CW_NO_RESOURCE. */
-int compare_report_json(FILE *file, const struct result_document *a,
-                        const struct result_document *b,
-                        const struct comparison_of_documents *comparison, struct cw_error *error);
+/* CW_OK, or CW_NO_RESOURCE, with *error filled. A failed write is known to the stream. */
+int compare_report(FILE *file, enum comparison_format format, const struct result_document *a,
+                   const struct result_document *b,
+                   const struct comparison_of_documents *comparison, struct cw_error *error);
 
 #endif

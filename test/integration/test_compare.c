@@ -50,6 +50,8 @@ static void the_same_is_the_same(void **state)
     expect_text(compare(0, "a", "b", ""), "# the same within 0 %: 3 sizes");
     expect_text(compare(0, "a", "b", ""), "# one configuration");
     expect_text(compare(0, "a", "b", "--format markdown"), "| 1024 | all_reduce |");
+    expect_text(compare(0, "a", "b", "--format junit"),
+                "<testcase classname=\"compare\" name=\"all_reduce 1024 B\"/>");
     struct run_output output = compare(0, "a", "b", "--format json");
     json_t *const json = json_loads(output.out, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(json, "schema")), "cubewarp.compare/1");
@@ -97,6 +99,9 @@ static void a_golden_file_guards_times_and_bits(void **state)
     json_object_set_new(row, "time_ns", json_real(time_ns + 0.001));
     assert_int_equal(json_dump_file(json, path, JSON_REAL_PRECISION(15)), 0);
     expect_text(compare(1, "golden", "a", ""), "DIFFERS");
+    expect_text(compare(1, "golden", "a", "--format github"),
+                "::error title=all_reduce 1024 B DIFFERS::");
+    expect_text(compare(1, "golden", "a", "--format junit"), "failures=\"1\" skipped=\"0\"");
     expect_text(compare(0, "golden", "a", "--tolerance 0.01"), "within");
     json_object_set_new(row, "time_ns", json_real(time_ns));
     json_object_set_new(row, "data_hash", json_string("0000000000000000"));
