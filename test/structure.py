@@ -164,7 +164,7 @@ def citations():
     base = collections.defaultdict(set)
     for name in names:
         base[name.rsplit("/", 1)[-1]].add(name)
-    for name in git_files("*.c", "*.h", "*.md", "*.sh", "*.py", "Makefile", "*.pml", "*.mutants"):
+    for name in git_files("*.c", "*.h", "*.md", "*.sh", "*.py", "Makefile", "*.mk", "*.pml", "*.mutants"):
         if name == "CHANGELOG.md":
             continue
         source = (TOP / name).read_text(errors="replace")

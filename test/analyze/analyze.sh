@@ -16,7 +16,7 @@ kept=${BUILD:-build}/analyze
 # Clang's analyzer takes the engine's invariants for given, as a build with assertions does.
 CLANG_MORE=-DCW_ASSERT
 
-# A source's flags, as the Makefile's; the included files that are made are those of the variant check.
+# A source's flags, as in mk/variants.mk; the included files that are made are those of the variant check.
 flags_of() {
     flags=(-std=gnu17 -I. -I"${BUILD:-build}/check/obj" -I"$kept/include" -pthread)
     [ "$(uname -m)" != x86_64 ] || flags+=(-march=x86-64-v3 -mprfchw)
