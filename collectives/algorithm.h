@@ -27,8 +27,9 @@ enum ccl_collective {
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
 
-struct relay;    /* relay.h */
-struct schedule; /* schedule/schedule.h */
+struct cost_steps; /* choice/cost_steps.h */
+struct relay;      /* relay.h */
+struct schedule;   /* schedule/schedule.h */
 
 /* A call of a collective, as the host sees it. */
 struct ccl_call {
@@ -135,6 +136,8 @@ struct ccl_algorithm {
      * schedules send some more. For estimates of a run's cost, so it has to be quick, and makes no
      * schedule. NULL: few, or not known. */
     double (*messages_least)(const struct ccl_call *call);
+    /* What the kernel does, for estimates of its time. NULL: it is not known, or a schedule's. */
+    void (*steps)(const struct ccl_call *call, struct cost_steps *steps);
     /* Fills the choice, which comes empty; its algorithm is NULL where there is no memory. NULL:
      * this algorithm carries out all its calls. An algorithm that chooses leaves all hooks but this
      * and peers to those it chooses; its `kernel` is the one of them with most streams. */

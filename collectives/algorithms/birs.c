@@ -151,6 +151,49 @@ uint64_t birs_scratch_bytes(const struct ccl_call *call)
 /* The mate, and the ranks of its own parity. */
 uint32_t birs_peers(const struct ccl_call *call) { return call->world_size / 2; }
 
+static void describe_exchange(struct cost_steps *steps, uint32_t ready, struct cost_put put)
+{
+    cost_stream(steps);
+    cost_notify(steps, ready, put.from, put.to);
+    cost_wait(steps, ready);
+    cost_put(steps, put);
+    cost_notify(steps, ready + 1, put.from, put.to);
+    cost_wait(steps, ready + 1);
+    cost_stream_end(steps);
+}
+
+void birs_describe_round(const struct ccl_call *call, uint32_t round, struct cost_steps *steps)
+{
+    enum { SIO, HCCS = 2 }; /* queues, each of two */
+    const struct ccl_ranks *const places = &call->ccl->ranks;
+    const uint32_t own = ccl_rank_on(places, 0), y = call->world_size / 2;
+    const uint64_t slice = ccl_rs_slice_bytes(call);
+    cost_queues(steps, 4);
+    cost_fork(steps);
+    describe_exchange(steps, SIO,
+                      (struct cost_put){own, ccl_rank_on(places, 1), slice, .reduce = true});
+    if (round > 0)
+        describe_exchange(steps, HCCS,
+                          (struct cost_put){own, ccl_rank_on(places, 2 * round), slice, false});
+    if (round + 1 < y) {
+        cost_stream(steps);
+        cost_copy(steps, slice);
+        cost_stream_end(steps);
+    }
+}
+
+static void birs_steps(const struct ccl_call *call, struct cost_steps *steps)
+{
+    const uint32_t y = call->world_size / 2;
+    const uint64_t slice = ccl_rs_slice_bytes(call);
+    cost_copy(steps, slice);
+    for (uint32_t round = 0; round < y; round++) {
+        birs_describe_round(call, round, steps);
+        cost_join(steps);
+    }
+    cost_reduce(steps, (struct cost_reduction){.loads = y, .adds = y - 1, .bytes = slice});
+}
+
 static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
 
 const struct ccl_algorithm ccl_birs = {.name = "birs",
@@ -163,4 +206,5 @@ const struct ccl_algorithm ccl_birs = {.name = "birs",
                                                    .peers = birs_peers},
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = birs_check,
-                                       .takes_part = ccl_rs_takes_part};
+                                       .takes_part = ccl_rs_takes_part,
+                                       .steps = birs_steps};

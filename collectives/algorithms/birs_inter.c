@@ -26,7 +26,72 @@
 #include "collectives/algorithms/birs_inter.h"
 
 #include "collectives/algorithms/birs.h"
-#include "collectives/algorithms/birs_tree.h"
+
+/* ---- the tree over the packages, as one package sees it -------------------------------------- */
+
+struct birs_tree {
+    uint32_t packages, own; /* the package that sees it */
+};
+
+/* 2^levels is the least power of two that is not below the number of packages. */
+static uint32_t birs_tree_levels(struct birs_tree tree)
+{
+    uint32_t levels = 0;
+    while (1u << levels < tree.packages)
+        levels++;
+    return levels;
+}
+
+/* The last package, where it has no neighbour. */
+static bool birs_tree_is_lone(struct birs_tree tree, uint32_t package)
+{
+    return package % 2 == 0 && package + 1 == tree.packages;
+}
+
+/* A node has packages at all. */
+static bool birs_tree_has(struct birs_tree tree, uint32_t level, uint32_t index)
+{
+    return index << level < tree.packages;
+}
+
+/* The package whose partial comes in a round. */
+static uint32_t birs_tree_from(struct birs_tree tree, uint32_t round)
+{
+    return (tree.own + tree.packages - round) % tree.packages;
+}
+
+/* The partial that comes in a round completes a node. Otherwise its neighbour is still to come, or
+ * it waits as it is. */
+static bool birs_tree_completes(struct birs_tree tree, uint32_t round)
+{
+    const uint32_t from = birs_tree_from(tree, round);
+    return round > 0 && from % 2 == 0 && !birs_tree_is_lone(tree, from) && (from ^ 1) != tree.own;
+}
+
+/* The level of that node, which then waits. A node and its right neighbour, if there is one, make
+ * their parent, unless that is the own package's. */
+static uint32_t birs_tree_level(struct birs_tree tree, uint32_t from)
+{
+    uint32_t level = 1;
+    while ((from >> level) % 2 == 0 && tree.own >> level != (from >> level) + 1)
+        level++;
+    return level;
+}
+
+/* The i-th part of that node is there, i from 0 to its level: the partial itself, its right
+ * neighbour, and then the right neighbour of each level. */
+static bool birs_tree_has_part(struct birs_tree tree, uint32_t from, uint32_t i)
+{
+    return i < 2 || birs_tree_has(tree, i - 1, (from >> (i - 1)) + 1);
+}
+
+/* The own package's sibling on a level is there. */
+static bool birs_tree_has_sibling(struct birs_tree tree, uint32_t level)
+{
+    return birs_tree_has(tree, level, tree.own >> level ^ 1);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 enum { STREAM_MAIN = 1, STREAM_HCCS = 2, STREAM_COPY = 4, RING = 4 };
 
@@ -255,6 +320,52 @@ static uint64_t birs_inter_scratch_bytes(const struct ccl_call *call)
     return ccl_rs_scratch_bytes(call, &needs);
 }
 
+/* Slices that the merge of the partial of a round loads; 0: it completes no node. */
+static uint32_t merge_parts(struct birs_tree tree, uint32_t round)
+{
+    if (!birs_tree_completes(tree, round))
+        return 0;
+    const uint32_t from = birs_tree_from(tree, round);
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i <= birs_tree_level(tree, from); i++)
+        parts += birs_tree_has_part(tree, from, i);
+    return parts;
+}
+
+/* Slices that the end loads: the own partial, its siblings, and the parts of the one of them that
+ * the last partial completes. */
+static uint32_t loads_at_end(struct birs_tree tree)
+{
+    const uint32_t last = merge_parts(tree, tree.packages - 1);
+    uint32_t loads = 1 + last - (last > 0);
+    for (uint32_t level = 0; level < birs_tree_levels(tree); level++)
+        loads += birs_tree_has_sibling(tree, level);
+    return loads;
+}
+
+/* The steps of package 0. Where a message holds HBM's link as one block, a merge delays the round,
+ * and in each round some package merges about so many slices, for which others wait. */
+enum { OTHERS_MERGE = 4 };
+static void birs_inter_steps(const struct ccl_call *call, struct cost_steps *steps)
+{
+    const bool by_message = call->hw->contention == HW_CONTENTION_MESSAGE;
+    const uint32_t y = call->world_size / 2;
+    const struct birs_tree tree = {.packages = y, .own = 0};
+    const uint64_t slice = ccl_rs_slice_bytes(call);
+    cost_copy(steps, slice);
+    for (uint32_t round = 0; round < y; round++) {
+        uint32_t parts = round > 0 ? merge_parts(tree, round - 1) : 0;
+        if (round > 1 && by_message)
+            parts = parts > OTHERS_MERGE ? parts : OTHERS_MERGE;
+        birs_describe_round(call, round, steps);
+        if (parts > 0)
+            cost_reduce(steps, (struct cost_reduction){parts, parts - 1, slice});
+        cost_join(steps);
+    }
+    const uint32_t loads = loads_at_end(tree);
+    cost_reduce(steps, (struct cost_reduction){loads, loads - 1, slice});
+}
+
 static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
 
 const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
@@ -267,4 +378,5 @@ const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                                          .peers = birs_peers},
                                              .kernel_args = ccl_rs_kernel_args,
                                              .check = birs_inter_check,
-                                             .takes_part = ccl_rs_takes_part};
+                                             .takes_part = ccl_rs_takes_part,
+                                             .steps = birs_inter_steps};

@@ -1,6 +1,6 @@
 /*
  * birs_inter.h: the kernel of birs_inter.c, which has most streams of the reduce-scatters:
- * auto_scatter.c reserves contexts for it.
+ * auto.c reserves contexts for it.
  */
 #ifndef COLLECTIVES_BIRS_INTER_H
 #define COLLECTIVES_BIRS_INTER_H

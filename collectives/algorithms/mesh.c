@@ -67,6 +67,21 @@ static uint64_t mesh_scratch_bytes(const struct ccl_call *call)
 
 static uint32_t mesh_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
+static void mesh_steps(const struct ccl_call *call, struct cost_steps *steps)
+{
+    const uint32_t n = call->world_size;
+    const uint64_t slice = ccl_rs_slice_bytes(call);
+    cost_queues(steps, n);
+    cost_copy(steps, slice);
+    for (uint32_t to = 1; to < n; to++) {
+        cost_put(steps, (struct cost_put){.from = 0, .to = to, .bytes = slice});
+        cost_notify(steps, to, 0, to);
+    }
+    for (uint32_t from = n; --from > 0;)
+        cost_wait(steps, n - from);
+    cost_reduce(steps, (struct cost_reduction){.loads = n, .adds = n - 1, .bytes = slice});
+}
+
 static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS};
 
 const struct ccl_algorithm ccl_mesh = {.name = "mesh",
@@ -79,4 +94,5 @@ const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                                    .peers = mesh_peers},
                                        .kernel_args = ccl_rs_kernel_args,
                                        .check = mesh_check,
-                                       .takes_part = ccl_rs_takes_part};
+                                       .takes_part = ccl_rs_takes_part,
+                                       .steps = mesh_steps};

@@ -13,19 +13,19 @@
 #include "hw/arithmetic.h"
 #include "hw/topology/topology.h"
 
-static uint64_t slice_bytes(const struct ccl_call *call)
+uint64_t ccl_rs_slice_bytes(const struct ccl_call *call)
 {
     return call->n_elem / call->world_size * tl_itemsize(call->dtype);
 }
 
 static uint64_t stride(const struct ccl_call *call)
 {
-    return hw_round_up(slice_bytes(call), call->ccl->min_slice_align);
+    return hw_round_up(ccl_rs_slice_bytes(call), call->ccl->min_slice_align);
 }
 
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs)
 {
-    return needs->slots * (needs->aligned ? stride(call) : slice_bytes(call));
+    return needs->slots * (needs->aligned ? stride(call) : ccl_rs_slice_bytes(call));
 }
 
 /* The final reduction's piece: as many whole elements as a slot holds. */
@@ -37,7 +37,7 @@ static uint64_t full_piece_bytes_of(const struct ccl_call *call)
 
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)
 {
-    const uint64_t slice = slice_bytes(call), piece = full_piece_bytes_of(call);
+    const uint64_t slice = ccl_rs_slice_bytes(call), piece = full_piece_bytes_of(call);
     return tiles * (slice < piece ? slice : piece);
 }
 
@@ -114,7 +114,7 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
     const uint64_t page = call->hw->mmu_page_bytes, capacity = call->hw->hbm_bytes;
     const uint64_t scratch = hw_round_up(ccl_rs_scratch_bytes(call, needs), page);
     const uint64_t input = hw_round_up(call->n_elem * tl_itemsize(call->dtype), page);
-    const uint64_t output = needs->in_place ? 0 : hw_round_up(slice_bytes(call), page);
+    const uint64_t output = needs->in_place ? 0 : hw_round_up(ccl_rs_slice_bytes(call), page);
     const uint64_t rings = ccl->buffer_kind == CCL_BUFFER_HBM
                                ? hw_round_up((uint64_t)config_directions_max(call->hw, ccl) *
                                                  ccl->n_slots * ccl->slot_bytes,
@@ -127,18 +127,19 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
         refusal, "memory.hbm_mib",
         "HBM of PE 0: %s needs %" PRIu64 " bytes of scratch, %u slots for slices of %" PRIu64
         ", and %" PRIu64 " of %" PRIu64 " are free beside the input%s",
-        name, scratch, needs->slots, slice_bytes(call), used < capacity ? capacity - used : 0,
-        capacity, needs->in_place ? "" : " and the output");
-    return ccl_advise(
-        refusal, "use fewer elements%s or more HBM",
-        needs->aligned && stride(call) > slice_bytes(call) ? ", a smaller min_slice_align" : "");
+        name, scratch, needs->slots, ccl_rs_slice_bytes(call),
+        used < capacity ? capacity - used : 0, capacity, needs->in_place ? "" : " and the output");
+    return ccl_advise(refusal, "use fewer elements%s or more HBM",
+                      needs->aligned && stride(call) > ccl_rs_slice_bytes(call)
+                          ? ", a smaller min_slice_align"
+                          : "");
 }
 
 static int check_pe0_memory(const struct ccl_call *call, const struct ccl_rs_needs *needs,
                             const char *name, struct ccl_refusal *refusal)
 {
     const struct ccl_config *ccl = call->ccl;
-    const uint64_t slice = slice_bytes(call);
+    const uint64_t slice = ccl_rs_slice_bytes(call);
     if (needs->aligned && !ccl->slice_rounding && slice % ccl->min_slice_align != 0) {
         (void)ccl_refuse(refusal, "defaults.slice_rounding",
                          "slices of %" PRIu64 " bytes are no multiple of min_slice_align, %u, and "

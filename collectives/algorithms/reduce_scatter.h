@@ -2,7 +2,7 @@
  * reduce_scatter.h: the host's side of the algorithms on paired dies (ALGORITHMS.md): their
  * conditions and their memory, as far as they share them; reduce_scatter_kernel.h has the kernels'
  * side. Each algorithm is a file of its own: birs.c, birs_inter.c, rhd.c, mesh.c,
- * birs_allreduce.c; auto_scatter.c chooses. Pure.
+ * birs_allreduce.c; auto.c chooses. Pure.
  *
  * Memory of a rank, all in the HBM of PE 0 of its SIP's only cube: the input (the tensor), n_elem
  * elements, slice p being its p-th part; the output (region 0), one slice; the scratch (region 1),
@@ -15,6 +15,7 @@
 #define COLLECTIVES_REDUCE_SCATTER_H
 
 #include "collectives/algorithm.h"
+#include "collectives/choice/cost_steps.h"
 
 /* birs takes as many ranks at most; birs_inter takes more. */
 enum { CCL_BIRS_RANKS_MAX = 16 };
@@ -33,6 +34,7 @@ struct ccl_rs_needs {
 /* `check` of struct ccl_algorithm. */
 int ccl_rs_check(const struct ccl_call *call, const struct ccl_rs_needs *needs, const char *name,
                  struct ccl_refusal *refusal);
+uint64_t ccl_rs_slice_bytes(const struct ccl_call *call);
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs);
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles);
 void ccl_rs_kernel_args(const struct ccl_call *call, struct tl_args *args);

@@ -26,10 +26,9 @@ struct fold {
     bool is_pair, is_odd;
 };
 
-static struct fold fold_of(const struct tl *tl)
+static struct fold fold_for(uint32_t ranks, uint32_t rank)
 {
-    struct fold fold = {.ranks = rs_ranks(tl), .p = 1};
-    const uint32_t rank = tl_args(tl)->rank;
+    struct fold fold = {.ranks = ranks, .p = 1};
     while (2 * fold.p <= fold.ranks)
         fold.p *= 2;
     fold.folded = fold.ranks - fold.p;
@@ -37,6 +36,11 @@ static struct fold fold_of(const struct tl *tl)
     fold.is_odd = fold.is_pair && rank % 2 != 0;
     fold.me = fold.is_pair ? rank / 2 : rank - fold.folded;
     return fold;
+}
+
+static struct fold fold_of(const struct tl *tl)
+{
+    return fold_for(rs_ranks(tl), tl_args(tl)->rank);
 }
 
 /* Slices, which is ranks, of the virtual ranks before v. */
@@ -262,6 +266,77 @@ static uint32_t rhd_peers(const struct ccl_call *call)
     return peers;
 }
 
+/* ---- the steps, for estimates ---------------------------------------------------------------- */
+
+static uint32_t described_rank(const struct fold *fold, uint32_t v)
+{
+    return slices_before(fold, v);
+}
+
+/* `slices` go from rank `from` to rank `to`, each when it is ready there. */
+static void describe_slices(struct cost_steps *steps, struct cost_put put, uint32_t slices,
+                            bool copied)
+{
+    enum { READY, DATA };
+    cost_fork(steps);
+    cost_stream(steps);
+    for (uint32_t i = 0; i < slices; i++) {
+        if (copied)
+            cost_copy(steps, put.bytes);
+        cost_notify(steps, READY, put.from, put.to);
+    }
+    cost_stream_end(steps);
+    for (uint32_t i = 0; i < slices; i++) {
+        cost_wait(steps, READY);
+        cost_put(steps, put);
+    }
+    cost_notify(steps, DATA, put.from, put.to);
+    cost_wait(steps, DATA);
+    cost_join(steps);
+}
+
+/* The step at a distance, of the virtual rank that gets most slices. */
+static void describe_step(const struct fold *fold, uint32_t distance, uint64_t slice,
+                          struct cost_steps *steps)
+{
+    const uint32_t v = fold->folded > 0 ? distance : 0; /* the first ranks are pairs */
+    const struct range range = kept(fold, v ^ distance, distance);
+    struct cost_put put = {.from = described_rank(fold, v),
+                           .to = described_rank(fold, v ^ distance),
+                           .bytes = slice,
+                           .reduce = true};
+    if (distance == fold->p / 2) {
+        describe_slices(steps, put, range.end - range.first, fold->folded == 0);
+        return;
+    }
+    put.bytes = (range.end - range.first) * slice;
+    for (uint32_t queue = 0; queue < 2; queue++) {
+        cost_notify(steps, queue, put.from, put.to);
+        cost_wait(steps, queue);
+        if (queue == 0)
+            cost_put(steps, put);
+    }
+}
+
+static void rhd_steps(const struct ccl_call *call, struct cost_steps *steps)
+{
+    const struct fold fold = fold_for(call->world_size, 0);
+    const uint64_t slice = ccl_rs_slice_bytes(call);
+    struct cost_put put = {.from = 1, .to = 0, .bytes = slice, .reduce = true};
+    cost_queues(steps, 2);
+    if (fold.folded > 0)
+        describe_slices(steps, put, fold.ranks, true);
+    for (uint32_t distance = fold.p / 2; distance > 0; distance /= 2)
+        describe_step(&fold, distance, slice, steps);
+    if (fold.folded > 0) {
+        put = (struct cost_put){.from = 0, .to = 1, .bytes = slice};
+        cost_put(steps, put);
+        cost_notify(steps, 0, 0, 1);
+        cost_wait(steps, 0);
+    }
+    cost_copy(steps, slice);
+}
+
 static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES};
 
 const struct ccl_algorithm ccl_rhd = {.name = "rhd",
@@ -274,4 +349,5 @@ const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                                   .peers = rhd_peers},
                                       .kernel_args = ccl_rs_kernel_args,
                                       .check = rhd_check,
-                                      .takes_part = ccl_rs_takes_part};
+                                      .takes_part = ccl_rs_takes_part,
+                                      .steps = rhd_steps};

@@ -1,10 +1,13 @@
 /*
- * cost.c: an estimate of the time that a schedule takes (cost.h): the first
- * pieces are carried out (cost_walk.h) on a machine (cost_machine.h) that is otherwise idle.
+ * cost.c: the estimate of a schedule's time (cost.h): its first pieces are carried out
+ * (cost_walk.h) on a machine (cost_machine.h) that is otherwise idle. A kernel's is that of its
+ * steps.
  *
  * Pieces after the first few take as long as these in the mean, but for the first half of them.
  */
 #include "collectives/choice/cost.h"
+
+#include <string.h>
 
 #include "collectives/choice/cost_machine.h"
 #include "collectives/schedule/schedule_values.h"
@@ -89,16 +92,34 @@ static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
     return true;
 }
 
+enum ccl_mappers cost_mapper(const struct ccl_config *ccl)
+{
+    return strcmp(ccl->mapper, "all_pes") == 0         ? CCL_MAPPER_ALL_PES
+           : strcmp(ccl->mapper, "pe0_all_cubes") == 0 ? CCL_MAPPER_PE0_ALL_CUBES
+                                                       : CCL_MAPPER_LEADER_ONLY;
+}
+
+uint32_t cost_lanes(const struct hw_config *hw, enum ccl_mappers mapper)
+{
+    return mapper == CCL_MAPPER_ALL_PES         ? hw_cubes(hw) * hw_pes(hw)
+           : mapper == CCL_MAPPER_PE0_ALL_CUBES ? hw_cubes(hw)
+                                                : 1;
+}
+
 int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_error *error)
 {
+    if (request->schedule == NULL)
+        return cost_steps_estimate(request->algorithm, request->call, ps, error);
+    const uint32_t lanes =
+        request->schedule->members > 1 ? 1 : cost_lanes(request->call->hw, request->mapper);
     struct cost c = {.s = request->schedule,
                      .call = request->call,
                      .times = cost_times_of(request->call),
-                     .lanes = request->lanes > 1,
+                     .lanes = lanes > 1,
                      .share = 1 + request->beside,
                      .limit_ps = request->limit_ps};
     if (c.lanes)
-        c.share = (request->lanes + c.s->parts - 1) / c.s->parts;
+        c.share = (lanes + c.s->parts - 1) / c.s->parts;
     *ps = 0;
     if (c.s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
         return CW_OK;

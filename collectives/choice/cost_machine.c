@@ -403,13 +403,14 @@ bool cost_machine_make(struct cost *c)
     }
     const size_t links = (size_t)c->call->hw->sip_count * cost_crossings_of_sip(c->call->hw);
     c->thread = calloc(c->threads + 1, sizeof *c->thread);
-    c->heap = calloc(c->threads + 1, sizeof *c->heap);
+    c->turns.at = calloc(c->threads + 1, sizeof *c->turns.at);
     c->written = calloc(ranks + 1, sizeof *c->written);
     c->link_free_ps = calloc(links + 1, sizeof *c->link_free_ps);
     c->read = calloc(c->threads + ranks + 1, sizeof *c->read);
     c->write = calloc(c->threads + ranks + 1, sizeof *c->write);
-    bool made = c->first != NULL && c->thread != NULL && c->heap != NULL && c->written != NULL &&
-                c->link_free_ps != NULL && c->read != NULL && c->write != NULL;
+    bool made = c->first != NULL && c->thread != NULL && c->turns.at != NULL &&
+                c->written != NULL && c->link_free_ps != NULL && c->read != NULL &&
+                c->write != NULL;
     for (uint32_t r = 0; made && r < ranks; r++) {
         for (uint32_t t = 0; made && t < c->s->rank[r].thread_count; t++)
             made = make_thread(c, r, t);
@@ -441,7 +442,7 @@ void cost_machine_free(struct cost *c)
     free(c->written);
     free(c->queue);
     free(c->thread);
-    free(c->heap);
+    free(c->turns.at);
     free(c->first);
     free(c->link_free_ps);
     free(c->read);

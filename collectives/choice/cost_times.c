@@ -59,11 +59,19 @@ int64_t cost_store_latency_ps(const struct cost_times *t, struct hw_place own, s
            hw_path_ps(hw, home, own, HW_MEMORY_NONE, HW_OUTLET_NONE, 0);
 }
 
+int64_t cost_copy_latency_ps(const struct cost_times *t)
+{
+    const struct hw_config *const hw = t->hw;
+    return 2 * hw->overhead_ps[HW_NODE_PE_DMA] + 3 * own_way_ps(hw) +
+           2 * hw->overhead_ps[HW_NODE_HBM];
+}
+
 int64_t cost_add_time_ps(const struct cost_times *t, uint64_t bytes)
 {
+    const int64_t fetch_ps =
+        t->hw->math_free_operands ? 0 : hw_fetch_ps(t->hw, 2 * bytes) + hw_fetch_ps(t->hw, bytes);
     return t->hw->overhead_ps[HW_NODE_PE_CPU] + t->hw->overhead_ps[HW_NODE_PE_SCHEDULER] +
-           hw_fetch_ps(t->hw, 2 * bytes) + hw_math_ps(t->hw, bytes / t->itemsize) +
-           hw_fetch_ps(t->hw, bytes);
+           fetch_ps + hw_math_ps(t->hw, bytes / t->itemsize);
 }
 
 int64_t cost_engine_ps(const struct cost_times *t, uint64_t bytes)
@@ -127,15 +135,48 @@ static uint32_t cost_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_
     return letter != '\0' ? hw_named_outlet(hw, sip, letter) : HW_OUTLET_NONE;
 }
 
+static void walk_route(const struct hw_config *hw, struct hw_place from, struct hw_place to,
+                       enum hw_memory memory, uint32_t exit, struct cost_route *route)
+{
+    struct route_walk walk = {.hw = hw, .route = route};
+    *route = (struct cost_route){0};
+    hw_path_walk(hw, from, to, memory, exit, note_step, &walk);
+    route->latency_ps = hw_path_ps(hw, from, to, memory, exit, 0);
+}
+
+void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct hw_place to,
+                       struct cost_route *route)
+{
+    walk_route(call->hw, from, to, HW_MEMORY_HBM, HW_OUTLET_NONE, route);
+}
+
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
                    bool other_way, struct cost_route *route)
 {
     const struct hw_config *const hw = call->hw;
     const uint32_t exit = cost_exit(hw, from.sip, to.sip, other_way),
                    back = cost_exit(hw, to.sip, from.sip, other_way);
-    struct route_walk walk = {.hw = hw, .route = route};
-    *route = (struct cost_route){0};
-    hw_path_walk(hw, from, to, HW_MEMORY_TCM, exit, note_step, &walk);
-    route->latency_ps = hw_path_ps(hw, from, to, HW_MEMORY_TCM, exit, 0);
+    walk_route(hw, from, to, HW_MEMORY_TCM, exit, route);
     route->credit_ps = hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, call->ccl->credit_bytes);
+}
+
+int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,
+                       int64_t begins, uint64_t bytes)
+{
+    int64_t paid = hw_rate_ps(route->inside, bytes), tail = begins + paid;
+    for (uint32_t i = 0; i < route->count; i++) {
+        const uint32_t link = route->crossing[i] % links->count;
+        const int64_t ser = hw_rate_ps(route->rate[i], bytes);
+        const int64_t busy = ser * links->share * (links->busy != NULL ? links->busy[i] : 1);
+        if (ser > paid) {
+            tail += ser - paid;
+            paid = ser;
+        }
+        if (busy == 0)
+            continue;
+        const int64_t free_ps = links->free_ps[link], turn_ps = begins + paid - ser;
+        links->free_ps[link] = (free_ps > turn_ps ? free_ps : turn_ps) + busy;
+        tail = tail > links->free_ps[link] ? tail : links->free_ps[link];
+    }
+    return tail + route->latency_ps;
 }

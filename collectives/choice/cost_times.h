@@ -24,6 +24,7 @@ struct cost_times cost_times_of(const struct ccl_call *call);
 int64_t cost_load_latency_ps(const struct cost_times *t, struct hw_place own, struct hw_place home);
 int64_t cost_store_latency_ps(const struct cost_times *t, struct hw_place own,
                               struct hw_place home);
+int64_t cost_copy_latency_ps(const struct cost_times *t); /* within the own HBM */
 int64_t cost_add_time_ps(const struct cost_times *t, uint64_t bytes);
 /* Of PE_DMA's engine, and of HBM's link. */
 int64_t cost_engine_ps(const struct cost_times *t, uint64_t bytes);
@@ -42,7 +43,24 @@ struct cost_route {
 };
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
                    bool other_way, struct cost_route *route); /* schedule.h, other_way */
+/* The same to the other PE's HBM. */
+void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct hw_place to,
+                       struct cost_route *route);
 /* Numbers of crossings of one SIP. */
 uint32_t cost_crossings_of_sip(const struct hw_config *hw);
+
+/* The links between SIPs. */
+struct cost_links {
+    int64_t *free_ps;     /* [count] */
+    uint32_t count;       /* crossing i is link i mod count */
+    const uint32_t *busy; /* [crossing of the route] so many messages of this kind cross the link at
+                             once; 0: counted at another crossing. NULL: 1 */
+    uint32_t share;       /* ... times this */
+};
+/* When a message of so many bytes arrives whose first byte leaves at `begins`. It takes its turn at
+ * all links when it sets out, however long it waits for one of them: others use the time that a
+ * link would be kept for it. */
+int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,
+                       int64_t begins, uint64_t bytes);
 
 #endif

@@ -10,38 +10,9 @@ static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- the threads that can go on -------------------------------------------------------------- */
 
-static bool is_before(struct cost_turn a, struct cost_turn b)
-{
-    return a.ps != b.ps ? a.ps < b.ps : a.thread < b.thread;
-}
-
 static struct cost_turn turn_of(const struct cost *c, uint32_t thread)
 {
     return (struct cost_turn){c->thread[thread].now_ps, thread};
-}
-
-static void push_thread(struct cost *c, uint32_t thread)
-{
-    const struct cost_turn turn = turn_of(c, thread);
-    uint32_t at = c->heaped++;
-    for (; at > 0 && is_before(turn, c->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = turn;
-}
-
-static uint32_t pop_thread(struct cost *c)
-{
-    const struct cost_turn top = c->heap[0], last = c->heap[--c->heaped];
-    uint32_t at = 0;
-    for (uint32_t child; (child = 2 * at + 1) < c->heaped; at = child) {
-        if (child + 1 < c->heaped && is_before(c->heap[child + 1], c->heap[child]))
-            child++;
-        if (!is_before(c->heap[child], last))
-            break;
-        c->heap[at] = c->heap[child];
-    }
-    c->heap[at] = last;
-    return top.thread;
 }
 
 /* The thread that is noted there, if there is one, goes on from `ps` at the earliest. */
@@ -50,7 +21,7 @@ static void wake(struct cost *c, uint32_t *waiter, int64_t ps)
     if (*waiter == COST_NONE)
         return;
     c->thread[*waiter].now_ps = later(c->thread[*waiter].now_ps, ps);
-    push_thread(c, *waiter);
+    cost_turns_push(&c->turns, turn_of(c, *waiter));
     *waiter = COST_NONE;
 }
 
@@ -167,24 +138,13 @@ static void settle(const struct cost *c, struct cost_thread *t)
 /* When a message of so many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
 static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint64_t bytes)
 {
-    int64_t paid = hw_rate_ps(q->route.inside, bytes), tail = begins + paid;
     const uint32_t of_sip = cost_crossings_of_sip(c->call->hw);
-    for (uint32_t i = 0; i < q->route.count; i++) {
-        const uint32_t link = c->alike ? q->route.crossing[i] % of_sip : q->route.crossing[i];
-        const int64_t ser = hw_rate_ps(q->route.rate[i], bytes);
-        const int64_t busy = ser * c->share * (c->alike ? q->busy[i] : 1);
-        if (ser > paid) {
-            tail += ser - paid;
-            paid = ser;
-        }
-        if (busy == 0) /* counted at another crossing */
-            continue;
-        /* It takes its turn at all links when it sets out, however long it waits for one of them:
-         * others use the time that a link would be kept for it. */
-        c->link_free_ps[link] = later(c->link_free_ps[link], begins + paid - ser) + busy;
-        tail = later(tail, c->link_free_ps[link]);
-    }
-    return tail + q->route.latency_ps;
+    return cost_travel_ps(&q->route,
+                          &(struct cost_links){.free_ps = c->link_free_ps,
+                                               .count = c->alike ? of_sip : UINT32_MAX,
+                                               .busy = c->alike ? q->busy : NULL,
+                                               .share = c->share},
+                          begins, bytes);
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
@@ -429,15 +389,16 @@ static int64_t least_ps(const struct cost *c, int64_t now_ps)
 void cost_walk(struct cost *c)
 {
     for (uint32_t i = 0; i < c->threads; i++)
-        push_thread(c, i);
-    while (c->heaped > 0 && !c->too_long) {
-        const uint32_t number = pop_thread(c);
+        cost_turns_push(&c->turns, turn_of(c, i));
+    while (c->turns.count > 0 && !c->too_long) {
+        const uint32_t number = cost_turns_pop(&c->turns).number;
         bool goes_on = c->thread[number].piece < c->pieces;
         c->too_long = c->limit_ps > 0 && least_ps(c, c->thread[number].now_ps) > c->limit_ps;
         do /* as long as it is the earliest */
             goes_on = goes_on && go_on(c, number) && c->thread[number].piece < c->pieces;
-        while (goes_on && (c->heaped == 0 || is_before(turn_of(c, number), c->heap[0])));
+        while (goes_on &&
+               (c->turns.count == 0 || cost_turn_before(turn_of(c, number), c->turns.at[0])));
         if (goes_on)
-            push_thread(c, number);
+            cost_turns_push(&c->turns, turn_of(c, number));
     }
 }

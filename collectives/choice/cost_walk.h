@@ -10,6 +10,7 @@
 #include <Judy.h>
 
 #include "collectives/choice/cost_times.h"
+#include "collectives/choice/cost_turns.h"
 #include "collectives/schedule/schedule.h"
 
 enum { COST_MOVES = 2, COST_NONE = UINT32_MAX };
@@ -52,12 +53,6 @@ struct cost_thread {
     uint32_t waiter, next_waiter; /* a list of threads that wait for this one; COST_NONE: its end */
 };
 
-/* A thread that can go on, and when. */
-struct cost_turn {
-    int64_t ps;
-    uint32_t thread;
-};
-
 /* An estimate: a schedule on a machine, and how far it has come. */
 struct cost {
     const struct schedule *s;
@@ -80,9 +75,8 @@ struct cost {
     int64_t *link_free_ps; /* [crossing] */
     uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
-    struct cost_turn *heap;           /* threads that can go on, the earliest first */
-    uint32_t heaped;
-    int64_t ended_ps; /* the last thread */
+    struct cost_turns turns;          /* of threads that can continue */
+    int64_t ended_ps;                 /* the last thread */
     uint64_t all_pieces;
     int64_t limit_ps; /* longer times are not told */
     bool too_long, failed;

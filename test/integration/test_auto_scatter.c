@@ -1,6 +1,6 @@
 /*
  * test_auto_scatter.c: the choice among the reduce-scatters (ALGORITHMS.md, "The choice" and "The
- * cost model"): the algorithm that auto takes, that it is nearly the best, and that its estimates
+ * estimate"): the algorithm that auto takes, that it is nearly the best, and that its estimates
  * are near the simulated times.
  */
 #include <setjmp.h>
@@ -83,27 +83,29 @@ static void auto_chooses_and_says_why_once(void **state)
     (void)state;
 #define LINES(...) (const char *const[2]){__VA_ARGS__}
     check_choice("--bytes 64KiB --iters 3", "mesh",
-                 LINES("cubewarp: auto takes mesh: 65536 bytes per rank; estimates: mesh "),
+                 LINES("cubewarp: auto takes mesh: 65536 bytes per shard; estimates: mesh "),
                  LINES(" us"));
     check_choice("--bytes 4MiB", "birs",
-                 LINES("cubewarp: auto takes birs: 4194304 bytes per rank; estimates: mesh "),
+                 LINES("cubewarp: auto takes birs: 4194304 bytes per shard; estimates: birs "),
                  LINES(" us"));
-    check_choice("--bytes 4MiB --set defaults.birs_enable=false", "rhd",
-                 LINES("cubewarp: auto takes rhd: 4194304 bytes per rank; estimates: mesh "),
-                 LINES("; birs is not enabled (birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)"));
+    check_choice(
+        "--bytes 4MiB --set defaults.birs_enable=false", "rhd",
+        LINES("cubewarp: auto takes rhd: 4194304 bytes per shard; estimates: rhd "),
+        LINES("; no birs: it is not enabled (birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)"));
     check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
-                 LINES("cubewarp: auto takes rhd: 4194304 bytes per rank; estimates: mesh "),
+                 LINES("cubewarp: auto takes rhd: 4194304 bytes per shard; estimates: rhd "),
                  LINES("; no birs: birs takes an even number of ranks from 4 to 16, and there are "
                        "2; use rhd or mesh"));
-    check_choice("--bytes 16MiB --set system.sips.count=32", "birs_inter",
-                 LINES("cubewarp: auto takes birs_inter: 16777216 bytes per rank; estimates: mesh"),
-                 LINES(" us"));
+    check_choice(
+        "--bytes 16MiB --set system.sips.count=32", "birs_inter",
+        LINES("cubewarp: auto takes birs_inter: 16777216 bytes per shard; estimates: birs"),
+        LINES(" us"));
     check_choice("--bytes 64KiB:4MiB:x64", "birs",
                  LINES("cubewarp: auto takes mesh: 65536 ", "cubewarp: auto takes birs: 4194304 "),
                  LINES(" us", " us"));
     check_choice("--bytes 64KiB --set defaults.mesh_max_bytes=65536", "rhd",
-                 LINES("cubewarp: auto takes rhd: 65536 bytes per rank; estimates: rhd "),
-                 LINES(" us; no mesh from mesh_max_bytes, 65536, on"));
+                 LINES("cubewarp: auto takes rhd: 65536 bytes per shard; estimates: rhd "),
+                 LINES(" us; no mesh: the input has mesh_max_bytes, 65536, or more"));
 }
 
 /* The variable goes over files and options, either way. */
@@ -131,13 +133,14 @@ static void what_auto_chose_is_refused_with_why_it_did(void **state)
 {
     (void)state;
     refuse("--set system.sips.count=4 --n-elem 1",
-           "cubewarp run: auto chose rhd (2 bytes per rank; no mesh: mesh cuts each rank's input "
-           "into 4 slices, and 1 elements are no multiple of that; no birs: birs cuts each rank's ",
+           "cubewarp run: auto chose rhd (2 bytes per shard; no mesh: mesh cuts each rank's input "
+           "into 4 slices, and 1 elements are no multiple of that; no rhd: rhd cuts each rank's ",
            "): rhd cuts each rank's input into 4 slices, and 1 elements are no multiple of that; "
            "use 4, or another multiple\n");
     refuse("--set system.sips.count=4 --n-elem 2000001 --set defaults.birs_enable=false",
-           "cubewarp run: auto chose rhd (4000002 bytes per rank; no mesh: mesh cuts each rank's ",
-           "; birs is not enabled (birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)): rhd cuts ");
+           "cubewarp run: auto chose rhd (4000002 bytes per shard; no mesh: mesh cuts each rank's ",
+           "; no birs: it is not enabled (birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)): rhd "
+           "cuts ");
 }
 
 /* ---- estimates against simulated times ------------------------------------------------------- */

@@ -9,15 +9,15 @@
 #include "collectives/algorithms/scheduled/hierarchy.h"
 #include "collectives/algorithms/scheduled/rs_ag.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
-#include "collectives/choice/cost.h"
+#include "collectives/choice/choice.h"
 
 enum { PARAMETER_BETWEEN, PARAMETER_INSIDE, PARAMETER_THREADS, PARAMETER_TURNS };
 enum { AUTO };
 enum { LITTLE = 10 }; /* one such part of the best estimate is little */
 
-static const struct scheduled_candidate between_schedules[] = {
-    {"ring_rs_ag", 1, SCHEDULED_RINGS, "rings"},
-    {"ring_rs_ag", 4, SCHEDULED_RINGS, "rings"},
+static const struct choice_candidate between_schedules[] = {
+    {.name = "ring_rs_ag", .value = 1, .parameter = SCHEDULED_RINGS, .unit = "rings"},
+    {.name = "ring_rs_ag", .value = 4, .parameter = SCHEDULED_RINGS, .unit = "rings"},
     {.name = "torus_rs_ag"},
     {.name = "direct_rs_ag"},
     {.name = "halving_doubling"},
@@ -109,8 +109,8 @@ static uint32_t owners_of(const struct ccl_call *call, uint32_t shape)
 
 /* The schedule between SIPs: of one share of an owner. NULL as below. */
 static struct schedule *make_between(const struct ccl_call *call, uint32_t candidate,
-                                     uint32_t shares, int64_t *ps,
-                                     struct scheduled_left_out *left_out, struct cw_error *error)
+                                     uint32_t shares, int64_t *ps, struct choice_left_out *left_out,
+                                     struct cw_error *error)
 {
     struct ccl_config ccl = *call->ccl;
     struct ccl_call between = *call;
@@ -119,9 +119,9 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
     between.sketch = ps != NULL;
     between.n_elem = (call->n_elem + shares - 1) / shares;
     struct schedule *const made =
-        scheduled_consider(&between, &between_schedules[candidate], left_out, error);
+        choice_schedule(&between, &between_schedules[candidate], left_out, error);
     const struct cost_request request = {
-        .schedule = made, .call = &between, .lanes = 1, .beside = shares - 1};
+        .schedule = made, .call = &between, .mapper = cost_mapper(&ccl), .beside = shares - 1};
     const uint32_t pes = hw_cubes(call->hw) * hw_pes(call->hw);
     if (made != NULL && made->rank[0].thread_count > pes)
         (void)cw_error_set(error, CW_USAGE,
@@ -137,7 +137,7 @@ static struct schedule *make_between(const struct ccl_call *call, uint32_t candi
 /* NULL: there are not PEs enough, or the schedule between SIPs is refused or left out (CW_USAGE);
  * or CW_NO_RESOURCE. */
 static struct schedule *make_plan(const struct ccl_call *call, struct plan plan,
-                                  struct scheduled_left_out *left_out, struct cw_error *error)
+                                  struct choice_left_out *left_out, struct cw_error *error)
 {
     const struct shape shape = shapes[plan.shape];
     struct hierarchy h = {.inside = inside_of(call, shape.inside),
@@ -168,7 +168,7 @@ struct choice {
     struct plan plan; /* of the best */
     int64_t ps;
     int64_t second_ps; /* of the second best; 0: there is none */
-    struct scheduled_left_out left_out;
+    struct choice_left_out left_out;
     struct of_between {
         bool considered;
         int64_t ps; /* of the best with this schedule between SIPs */
@@ -203,8 +203,10 @@ static int consider(struct choice *choice, struct plan plan, struct cw_error *er
     struct schedule *const schedule = make_plan(choice->call, plan, &choice->left_out, error);
     if (schedule == NULL)
         return error->exit_code;
-    const struct cost_request request = {
-        .schedule = schedule, .call = choice->call, .lanes = 1, .limit_ps = choice->second_ps};
+    const struct cost_request request = {.schedule = schedule,
+                                         .call = choice->call,
+                                         .mapper = cost_mapper(choice->call->ccl),
+                                         .limit_ps = choice->second_ps};
     const int code = cost_estimate(&request, &ps, error);
     if (code == CW_OK && ps != COST_LONG)
         note(choice, plan, ps);
@@ -267,7 +269,7 @@ static bool has_room(struct choice *choice, const struct alone *alone, struct pl
     if (schedule_has_room(steps, &ignored) == CW_OK)
         return true;
     snprintf(name, sizeof name, "%s, %u turns", between_name[plan.between + 1], plan.turns);
-    scheduled_leave_out(&choice->left_out, name, steps);
+    choice_leave_out(&choice->left_out, name, steps);
     return false;
 }
 
@@ -312,7 +314,7 @@ static int consider_all(struct choice *choice, struct cw_error *error)
         if (consider_shape(choice, own, plan, error) == CW_NO_RESOURCE)
             return CW_NO_RESOURCE;
     }
-    if (choice->best == NULL && scheduled_none_left(&choice->left_out, error) != CW_OK)
+    if (choice->best == NULL && choice_none_left(&choice->left_out, error) != CW_OK)
         return CW_NO_RESOURCE;
     if (choice->best == NULL)
         return error->exit_code; /* why the last one is not */
@@ -332,17 +334,17 @@ static void say_choice(const struct choice *choice)
 {
     char *const why = choice->best->why;
     bool any = false;
-    scheduled_say_why(why, "%llu bytes per shard; estimates:",
-                      (unsigned long long)choice->call->n_elem * tl_itemsize(choice->call->dtype));
+    choice_say(why, "%llu bytes per shard; estimates:",
+               (unsigned long long)choice->call->n_elem * tl_itemsize(choice->call->dtype));
     for (uint32_t i = 0; i < BETWEEN_SCHEDULES; i++)
         if (choice->of[i].considered) {
             const struct shape shape = shapes[choice->of[i].shape];
-            scheduled_say_why(why, "%s %s (%s, %s) %.3f us", any ? "," : "", between_name[i + 1],
-                              inside_name[shape.inside + 1], threads_name[1 + shape.together],
-                              (double)choice->of[i].ps * 1e-6);
+            choice_say(why, "%s %s (%s, %s) %.3f us", any ? "," : "", between_name[i + 1],
+                       inside_name[shape.inside + 1], threads_name[1 + shape.together],
+                       (double)choice->of[i].ps * 1e-6);
             any = true;
         }
-    scheduled_say_left_out(why, &choice->left_out);
+    choice_say_left_out(why, &choice->left_out);
 }
 
 static struct schedule *hierarchical_schedule(const struct ccl_call *call, struct cw_error *error)

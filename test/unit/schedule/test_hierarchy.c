@@ -7,7 +7,7 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/schedule/schedule_check.h"
-#include "collectives/choice/cost.h"
+#include "collectives/choice/choice.h"
 #include "collectives/schedule/schedule_faults.h"
 #include "collectives/schedule/schedule_program.h"
 #include "test/support/schedule_run.h"
@@ -251,7 +251,8 @@ static void estimates_are_near_simulated_times(void **state)
                                       .world_size = 16,
                                       .n_elem = runs[i].n_elem,
                                       .dtype = LP_F16};
-        const struct cost_request request = {.schedule = s, .call = &call, .lanes = 1};
+        const struct cost_request request = {
+            .schedule = s, .call = &call, .mapper = CCL_MAPPER_LEADER_ONLY};
         int64_t ps = 0;
         assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
         const double us = (double)ps * 1e-6;

@@ -8,7 +8,7 @@
 #include "collectives/algorithms/scheduled/ring_order.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_builder.h"
-#include "collectives/choice/cost.h"
+#include "collectives/choice/choice.h"
 #include "hw/topology/topology.h"
 #include "test/support/schedule_run.h"
 
@@ -255,7 +255,8 @@ static void estimates_are_near_simulated_times(void **state)
         struct cw_error error;
         struct schedule *const schedule = algorithm->schedule(&call, &error);
         assert_non_null(schedule);
-        const struct cost_request request = {.schedule = schedule, .call = &call, .lanes = 1};
+        const struct cost_request request = {
+            .schedule = schedule, .call = &call, .mapper = CCL_MAPPER_LEADER_ONLY};
         int64_t ps = 0;
         assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
         if (!((double)ps > 0.9e6 * runs[i].simulated_us &&
@@ -287,7 +288,7 @@ static int64_t estimate_of(const struct ccl_call *call, const char *name, int64_
     assert_non_null(schedule);
     assert_int_equal(schedule->sketch, is_sketch);
     const struct cost_request request = {
-        .schedule = schedule, .call = call, .lanes = 1, .limit_ps = limit_ps};
+        .schedule = schedule, .call = call, .mapper = CCL_MAPPER_LEADER_ONLY, .limit_ps = limit_ps};
     int64_t ps = 0;
     assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
     schedule_free(schedule);
@@ -433,7 +434,8 @@ static void a_candidate_without_room_is_left_out(void **state)
 {
     (void)state;
     struct config *const config = machine_of("switch", 64);
-    const struct scheduled_candidate four = {"rings_reduce_scatter", 4, SCHEDULED_RINGS, "rings"};
+    const struct choice_candidate four = {
+        .name = "rings_reduce_scatter", .value = 4, .parameter = SCHEDULED_RINGS, .unit = "rings"};
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
                                   .collective = CCL_REDUCE_SCATTER,
@@ -442,17 +444,17 @@ static void a_candidate_without_room_is_left_out(void **state)
                                   .dtype = LP_F16,
                                   .sketch = true};
     struct cw_error error = {.exit_code = CW_OK};
-    struct scheduled_left_out left_out = {.least = 0};
+    struct choice_left_out left_out = {.least = 0};
     char why[512] = "1 us";
-    scheduled_say_left_out(why, &left_out);
+    choice_say_left_out(why, &left_out);
     assert_string_equal(why, "1 us");
-    assert_int_equal(scheduled_none_left(&left_out, &error), CW_OK);
-    assert_null(scheduled_consider(&call, &four, &left_out, &error));
+    assert_int_equal(choice_none_left(&left_out, &error), CW_OK);
+    assert_null(choice_schedule(&call, &four, &left_out, &error));
     assert_int_equal(error.exit_code, CW_USAGE);
-    scheduled_say_left_out(why, &left_out); /* 4 x 2^20 x (2^20 + 1) */
+    choice_say_left_out(why, &left_out); /* 4 x 2^20 x (2^20 + 1) */
     assert_string_equal(why,
                         "1 us; no room in memory: rings_reduce_scatter, 4 rings (4.4e+12 steps)");
-    assert_int_equal(scheduled_none_left(&left_out, &error), CW_NO_RESOURCE);
+    assert_int_equal(choice_none_left(&left_out, &error), CW_NO_RESOURCE);
     assert_null(ccl_algorithm_find("auto_reduce_scatter")->schedule(&call, &error));
     assert_int_equal(error.exit_code, CW_NO_RESOURCE); /* rings: 2^20 x (2^20 + 1) */
     assert_non_null(strstr(error.text, "a schedule of some 1.1e+12 steps takes "));
