@@ -4,6 +4,14 @@
  * A handler's records are kept until it is known that its event commits; then they go out in the
  * order of emission. The events themselves commit in the total order, so the sink sees one order
  * whatever the threads.
+ *
+ * A handler whose event is final may hand its records over itself (cw_is_final()). The order of its
+ * LP's records stays:
+ *   1. An event that is handled without undo finds no log of its LP: all earlier ones are dropped.
+ *   2. A log is dropped only after its records are delivered. The records of an event without a log
+ *      are delivered right after its handler.
+ *   3. So all earlier records of the LP are with the host when the handler begins.
+ *   4. No other thread uses the worker's number meanwhile.
  */
 #ifndef CORE_COMMIT_RECORDS_H
 #define CORE_COMMIT_RECORDS_H

@@ -14,10 +14,26 @@
  * these events back until GVT has risen, and GVT would wait for them.
  *
  * I-CREDIT-1: of the first `settled` messages that were counted since credit_begin(), each was sent
- * by an event that is not after GVT's time.
+ * by an event that is not after GVT's time. Proof: a mark says how many messages were counted by
+ * then, and up to which time events were committed by then. When GVT's time has come to the mark's,
+ * the events that have sent those messages are not after it.
  * I-CREDIT-2: when no event of a worker could be undone any more, the messages that were counted
- * are all messages that it has sent and not cancelled. A failed run may leave undone events that
- * keep their messages, and is exempt.
+ * are all messages that it has sent and not cancelled. Proof: a safe event's message is counted
+ * when it is sent, and never cancelled. A speculative event's messages are counted by its undo log,
+ * and here when it commits. When it is undone, it cancels them, or keeps them for the log of the
+ * same event when it is handled again. A failed run may leave undone events that keep their
+ * messages, and is exempt.
+ *
+ * No worker is held back for ever:
+ *   1. The worker with the least event of all is not held back. Once a round has found this event,
+ *      it is at GVT. All events that the worker has committed since its count began come before
+ *      it: they were safe or at GVT. So none of the counted messages is ahead.
+ *   2. After each round that worker handles its event, or GVT has risen. Between two rises finitely
+ *      many events are handled: as many as come at one key.
+ *   3. A worker that is held back finds nothing to do. So it begins rounds, and takes part in
+ *      others. While one thread runs all workers, worker 0 begins the rounds: when it finds nothing
+ *      to do, and after 16,384 events.
+ *   4. At the latest when GVT has passed the event that it committed last, it continues.
  *
  * Owned by one worker.
  */

@@ -13,7 +13,15 @@
  * Few events are not worth waking the threads: then the thread that drains does all.
  *
  * I-LISTEN-1: in step 3 each event that is kept, and comes before the end of the drain, is final,
- * and none is missing. They are handled in the total order.
+ * and none is missing. They are handled in the total order. (In a run that failed, read: before the
+ * failed event.) Proof:
+ *   1. All events before the end are committed. An event comes after its cause. So the cause of
+ *      each event in question is committed, and all that it has sent is kept.
+ *   2. A kept event whose cause was undone is marked as cancelled: at once, or, where sends are
+ *      kept for reuse (lazy_cancel.h), when the cause has been handled again without sending it.
+ *   3. No further event comes, since the listener sends none.
+ *   4. Each event is in one list. Each list is sorted, and a stretch has of each list the part
+ *      between the same two cuts. So the merged events are in the total order, each once.
  *
  * Threads: a worker's list is its own while workers run; then as the steps say. I-THREADS-1 orders
  * the steps.

@@ -322,7 +322,29 @@ static void check_settled(const struct cw_sim *sim)
                  (unsigned long long)lp_live);
 }
 
-/* I-FAIL-1: no event that comes before the failed one is pending, or could be undone. */
+/*
+ * I-FAIL-1: when a run ends at the failed event f, every event before f in the total order is
+ * committed: none is pending, or could be undone. A sequential run fails at f, too. Proof:
+ *   1. Let K be GVT in the round that ends the run. f has the key K. An effect's key is greater
+ *      than its cause's, and all causes left at the cuts have the key K or a later one (I-GVT-1).
+ *      So no event and no cancellation at K or before it can still appear, unless it was sent
+ *      between the cuts.
+ *   2. A worker that has sent an event at K between its cuts reports no failed event, and then the
+ *      run does not end.
+ *   3. So each worker with an event at K left has reported a failed one, before which nothing is
+ *      pending there. f is the least of these. All workers compute it from the same reports.
+ *   4. So no event before f is pending anywhere. Each was handled, and nothing can undo it: that
+ *      would be an event before it, or a cancellation.
+ *   5. f failed when it was safe or at GVT: its LP was as in a sequential run. No event before f
+ *      has failed: it would be pending, or the least failed one.
+ * A move may undo an event before f at the key K after f has failed. It is pending again, so by
+ * step 3 the run continues until it has been handled.
+ *
+ * I-FAIL-2: no event commits that an event before it could still undo (fossil.c). Let e be handled
+ * speculatively at the key K, after f. An event of e's LP between f and e may be pending on the
+ * worker of f: it waits after f. So e does not commit. A safe event after f, and one at GVT, was
+ * its worker's least when it was handled, and commits then.
+ */
 static void check_failed(const struct cw_sim *sim, const struct cw_event *failed)
 {
     for (uint32_t i = 0; CW_ASSERTING && i < sim->worker_count; i++) {

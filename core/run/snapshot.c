@@ -2,8 +2,14 @@
  * snapshot.c: the states of all LPs between two drains, for other simulations of the same model
  * (cw.h; ENGINE.md, "Snapshots").
  *
- * I-SNAP-1: a snapshot is of a moment at which no event is pending and none can be undone. So the
- * states are all that later events can see, and the hashes of the LPs all that the trace hash has.
+ * I-SNAP-1: a simulation that is restored continues as the snapshot's would have. Proof:
+ *   1. A snapshot is of a moment at which no event is alive: none is pending, none can be undone.
+ *   2. So the states, random streams included, are all that later events can see of earlier ones,
+ *      and the hashes of the LPs are all that the trace hash has of them.
+ *   3. A later injection is not before the snapshot's time, which the workers keep. Its place in
+ *      the total order depends on its own key alone.
+ *   4. Bounds, promises and logs are as at the beginning of any drain: no event is before that
+ * time.
  *
  * On the host's thread, between drains. Where there are many states, each worker copies those of
  * its own LPs on its own thread. The snapshot is const meanwhile, or each of its blocks is one

@@ -29,8 +29,14 @@
  * and D(B, A) the least delay of any non-empty path of workers from B to A. When A has taken all
  * messages that were published before the reports, no message that arrives later is before
  *   S(A) = min over B of U(B) + D(B, A).
- * A cancellation is no exception: it is caused by the rollback of an event that is not before U(B),
- * and it names an event that was sent from there.
+ * Proof:
+ *   1. Such a message was sent after its sender's second cut: a worker publishes before it reports.
+ *   2. Its causes lead back to an event that some worker B had pending, or that was in flight to B,
+ *      at the cuts. That event is at U(B) or later (I-GVT-4).
+ *   3. Each step from one worker to another adds at least their least delay.
+ *   4. A cancellation names an event that was sent from an event not before U(B). So the same holds
+ *      of it.
+ * A message below the safe bound ends the run, in release builds, too (receive.c).
  *
  * I-GVT-2: a slot's fields of round r are not written again before all workers have read them. A
  * worker enters the first cut of round r + 1 after it has computed round r, and the second cut of

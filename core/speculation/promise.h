@@ -4,9 +4,14 @@
  * Bryant, 1977-79, without the message.)
  *
  * P(B), worker B's promise, is the lesser of two times: of its least pending event, and its safe
- * bound. It is computed when all that B has sent was published. An event that has failed for good
- * does not count: its worker handles no event any more, so nothing is caused by it. L(B, A) is the
- * least delay of a send from B to A; cw_send() refuses a smaller one.
+ * bound. It is computed when all that B has sent was published. L(B, A) is the least delay of a
+ * send from B to A; cw_send() refuses a smaller one.
+ *
+ * An event that has failed for good does not count as pending:
+ *   1. When it failed it was safe or at GVT, and B's least. So no earlier event can become pending
+ *      at B.
+ *   2. B handles no event after a failed one. So B sends nothing more but cancellations.
+ *   3. What a message then makes B undo is at B's safe bound or later, as step 2 below asks.
  *
  * I-PROM-1: any message that B sends to A after it has promised P(B) is for P(B) + L(B, A) or
  * later. Proof, with I-SAFE-2, by induction over the steps of all workers:

@@ -11,8 +11,8 @@
  *   1. Each says that it sleeps before it looks whether the worker that it waits for sleeps, with a
  *      full fence between.
  *   2. So the last one of a circle to say so finds the next one asleep, and stays awake.
- *   3. It only naps, for a fixed time that needs no waker, and calls a GVT round at once, which
- * wakes all.
+ *   3. It only naps, for a fixed time that needs no waker, and calls a GVT round, which wakes all:
+ *      at once, or among many workers after its rest (gvt.c), which is a number of turns.
  *
  * I-WAIT-2: a worker that sleeps misses nothing that the worker it waits for makes known. Proof:
  *   1. The other worker publishes, and then looks for sleepers, with a full fence between.
