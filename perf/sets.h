@@ -1,7 +1,7 @@
 /*
- * sets.h: the cases to measure: models, the modes and threads they run on, the goals that
- * core/ENGINE.md sets for them, and the named sets from which a run of the harness picks. All of
- * it is tables in sets.c; a new model or set is a row there.
+ * sets.h: the cases to measure: models, the modes and threads they run on, the goals for them, and
+ * the named sets from which a run of the harness picks. All of it is tables in sets.c; a new model
+ * or set is a row there.
  *
  * A case is named model/mode/threads: phold-25/adaptive/2.
  */
