@@ -17,10 +17,10 @@ static inline uint64_t hw_round_up(uint64_t value, uint64_t to)
 }
 
 /*
- * A divisor that is known long before the divisions: a multiplication takes the place of each. With
+ * A divisor that is known long before the divisions: each becomes a multiplication. With
  * inverse m = (2^64 - 1 - r) / d and r < d, for x = q d + s with s < d:
  *   m (x + 1) = 2^64 (q + (s + 1) / d) - (1 + r) (x + 1) / d
- * 1. The part behind the minus sign is positive, and (s + 1) / d is at most 1, so that this is
+ * 1. The part after the minus sign is positive, and (s + 1) / d is at most 1, so that this is
  * below 2^64 (q + 1).
  * 2. It is at least 2^64 q, since (1 + r) (x + 1) is at most 2^32 2^32, which is at most
  *    2^64 (s + 1).

@@ -10,13 +10,13 @@
  *             meet the node on their way, where others may overtake them
  *   LINK(KIND, name, salt, per)
  *     per     PE, CUBE or SIP: each has links of this kind of its own
- *   LEVEL(KIND, name, salt, per): a link kind like those of LINK, but without keys of its own in
+ *   LEVEL(KIND, name, salt, per): a link kind like LINK, but without keys of its own in
  *             components.yaml: the links of one level (hw/topology/sip_levels.c)
  *   JOIN(NODE, NODE, LINK): a link of this kind joins nodes of these kinds, inside a SIP or with
  *             the host. Links between SIPs are the topology's (hw/topology/topology.h).
  *
- * The salt parts the draws of one kind from those of another. It is given once and stays: a new
- * kind takes the next number, so that the draws of all others remain.
+ * The salt keeps the draws of different kinds apart. It never changes: a new kind takes the next
+ * number, so that the draws of all others stay the same.
  */
 #ifndef HW_BLOCKS_H
 #define HW_BLOCKS_H
@@ -128,7 +128,7 @@ static inline enum hw_link_kind hw_link_between(enum hw_node_kind a, enum hw_nod
 }
 
 /* The kinds of the nodes on the shortest way by joined kinds from one kind to another, `to` last,
- * without `from`. Returns their number; 0: there is no way. */
+ * without `from`. Returns their number; 0: none are joined. */
 uint32_t hw_node_way(enum hw_node_kind from, enum hw_node_kind to,
                      enum hw_node_kind way[HW_NODE_KINDS]);
 

@@ -27,7 +27,7 @@ static uint32_t after_chunks(const struct hw_dma_params *params, uint32_t passed
     return to < bytes ? (uint32_t)to : bytes;
 }
 
-/* One channel alone: all of its operation, or a chunk. Chunks passed so count for no quota. */
+/* One channel alone: all of its operation, or a chunk. These chunks count for no quota. */
 static void dma_run_alone(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
                           uint32_t bytes)
 {
@@ -47,10 +47,10 @@ static uint64_t chunks_left(const struct hw_dma *dma, const struct hw_dma_params
 }
 
 /*
- * Both channels: turns of weight[vc] chunks each, channel `a` first, with `turn` chunks left of
- * its turn, until the first of the two operations is complete, or for one chunk. Chunk number n of
- * a is the run's chunk n, if in this turn, else behind ceil((n - turn) / weight[a]) turns of b; of
- * b, behind this turn and ceil(n / weight[b]) - 1 turns of a.
+ * Both channels: turns of weight[vc] chunks each, channel `a` first, with `turn` chunks left of its
+ * turn, until the first of the two operations is complete, or for one chunk. Chunk number n of a is
+ * the run's chunk n, if in this turn, else it comes after ceil((n - turn) / weight[a]) turns of b;
+ * that of b after this turn and ceil(n / weight[b]) - 1 turns of a.
  */
 static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc a,
                          uint64_t turn, const uint32_t first_bytes[HW_VCS])
@@ -81,7 +81,7 @@ static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params,
     dma->run_passed[b] = after_chunks(params, dma->passed[b], first_bytes[b], chunks_b);
 }
 
-/* From 2^32 - 1 it goes on with 1: an account of generations may have 0 for none. */
+/* After 2^32 - 1 comes 1: 0 stands for no generation. */
 static uint32_t generation_after(uint32_t generation)
 {
     return generation + 1 + (generation == UINT32_MAX);

@@ -11,10 +11,10 @@
  * - With one channel at work, it is the rest of its operation. A newcomer on the other channel cuts
  *   it short at the end of the chunk in progress.
  *
- * Exact: every time equals that of a simulation chunk by chunk, where each choice is a zero-delay
- * event after the chunk's end, the first of its depth. Hence a grant to a channel alone at time t
- * stays open to a request of the other channel at the same t, if that request is handled before the
- * choice would be: its depth is not above that of the event that granted.
+ * Exact: every time is the same as in a simulation chunk by chunk, where each choice is a
+ * zero-delay event after the chunk's end, the first of its depth. Hence a grant to a channel alone
+ * at time t stays open to a request of the other channel at the same t, if that request is handled
+ * before the choice would be: its depth is at most the depth of the event that granted.
  */
 #ifndef HW_DMA_H
 #define HW_DMA_H
@@ -35,7 +35,7 @@ struct hw_dma_op {
 };
 _Static_assert(sizeof(struct hw_dma_op) == 16, "two channels of 16 make 512 bytes per PE");
 
-/* Values of `running` beside the two channels: both have the engine by turns, or neither. */
+/* Further values of `running`: both channels have the engine by turns, or neither. */
 enum { HW_VC_BOTH = HW_VCS, HW_VC_IDLE };
 
 struct hw_dma {
@@ -80,8 +80,8 @@ int64_t hw_dma_grant(struct hw_dma *dma, const struct hw_dma_params *params,
  * An operation has become the first of the idle channel `vc` while a run of the other one is in
  * progress. If the run must end earlier, returns that time (the end event sent before is void),
  * else -1. If the run has only just been granted and the newcomer still takes part in that choice,
- * *regrant is set: the caller grants again (nothing of the run has passed). A newcomer of
- * greater depth joins behind the chunk in progress.
+ * *regrant is set: the caller grants again (nothing of the run has passed). A newcomer of greater
+ * depth joins after the chunk in progress.
  */
 int64_t hw_dma_newcomer(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc vc,
                         int64_t now_ps, uint16_t depth, bool *regrant);

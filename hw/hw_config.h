@@ -22,8 +22,8 @@ extern const char *const hw_corner_name[HW_CORNERS]; /* "NW", ... */
 
 /*
  * A rate: `units` of work (bytes, cycles) take ceil(units * num / den) ps. num / den is reduced.
- * From `bw_gbs: p/q` (bytes per ns): num/den = 1000 q / p; from `clock_ghz` likewise, per cycle.
- * The loader keeps num and den below 2^40, and units * num below 2^63 for units below 2^32
+ * From `bw_gbs: p/q` (bytes per ns): num/den = 1000 q / p; from `clock_ghz` in the same way, per
+ * cycle. The loader keeps num and den below 2^40, and units * num below 2^63 for units below 2^32
  * where the rate is 1 Mbyte/s or more.
  */
 struct hw_rate {
@@ -36,7 +36,7 @@ struct hw_link_class {
 };
 
 /* The cost of a tile's write into its slot, and of its read from there (HARDWARE.md, "Slot
- * access"). rate.den == 0: not asked for; the tile takes the way to the memory like any other data.
+ * access"). rate.den == 0: no such cost; the tile takes the way to the memory like any other data.
  */
 struct hw_slot_access {
     int64_t overhead_ps;
@@ -64,7 +64,7 @@ struct hw_sip_dim {
 };
 enum { HW_SIP_DIMS_MAX = 12 };
 struct hw_sip_dims {
-    uint32_t count; /* 0: the topology is no such product */
+    uint32_t count; /* 0: the topology is not such a product */
     struct hw_sip_dim at[HW_SIP_DIMS_MAX];
 };
 

@@ -33,7 +33,7 @@ struct hw_jitter_kind {
     bool active;
     bool per_instance;     /* one draw for all operations of an instance */
     uint8_t only_parts;    /* how much of `only` counts: 0 none, 1 sip, 2 and cube, 3 and pe */
-    uint8_t salt;          /* tells kinds apart */
+    uint8_t salt;          /* of its kind (blocks.h) */
     uint32_t distribution; /* enum hw_jitter_distribution */
     uint32_t slower_percent;
     uint32_t only[3];

@@ -14,7 +14,7 @@ enum hw_port hw_route_cube_exit(const struct hw_config *hw, uint32_t at, enum hw
 {
     (void)hw;
     (void)at;
-    return exit; /* straight on: the edge cube of its row or column lies there */
+    return exit; /* straight on, to the edge cube of its row or column */
 }
 
 enum hw_port hw_route_noc(const struct hw_config *hw, uint32_t at, uint32_t to, uint32_t *next)

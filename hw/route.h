@@ -41,7 +41,7 @@ static inline enum hw_port hw_route_side(const struct hw_config *hw, uint32_t ou
     return hw_outlet(hw, outlet).side;
 }
 
-/* A switch stands on the link of this outlet. */
+/* The link of this outlet leads to a switch. */
 static inline bool hw_route_through_switch(const struct hw_config *hw, uint32_t outlet)
 {
     return hw_outlet(hw, outlet).to_switch;

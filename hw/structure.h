@@ -3,8 +3,8 @@
  * (HARDWARE.md, "Structure" and "SIP topologies"). No tables, no state: every function is pure
  * over a struct hw_config.
  *
- * Coordinates: x (column) grows east, y (row) grows south; cube = y * cube_w + x; likewise SIPs on
- * a 2-D grid. A PE's global index is (sip * cubes + cube) * pes + pe.
+ * Coordinates: x (column) grows east, y (row) grows south; cube = y * cube_w + x, and the same for
+ * SIPs on a 2-D grid. A PE's global index is (sip * cubes + cube) * pes + pe.
  */
 #ifndef HW_STRUCTURE_H
 #define HW_STRUCTURE_H
@@ -13,8 +13,8 @@
 
 /*
  * Directions of a PE's queues. Four intra-SIP (between cubes), four between SIPs, four between PEs
- * of a cube; the rest is for logical topologies. In each built-in group the order is that of
- * enum hw_port, so that a direction's opposite is its index ^ 1.
+ * of a cube; the rest is for logical topologies. Each built-in group is in the order of enum
+ * hw_port, so a direction's opposite is its index ^ 1.
  */
 enum hw_dir {
     HW_DIR_N,
@@ -71,7 +71,7 @@ bool hw_dir_neighbour(const struct hw_config *hw, struct hw_place from, enum hw_
                       struct hw_place *to);
 
 /* Name of a direction ("global_E", "peer", "parent"), "?" beyond; and back (-1: not built in). A
- * logical topology may use an index under another name: lp_dir_name() in lp/model.h knows. */
+ * logical topology may give an index another name: see lp_dir_name() in lp/queues/queue_ends.h. */
 const char *hw_dir_name(enum hw_dir dir);
 int hw_dir_by_name(const char *name);
 

@@ -80,7 +80,7 @@ static inline void hw_link_count(struct hw_link *link, const struct hw_flight *f
 }
 
 /*
- * Sends the flight over a link to the node behind it, whose overhead it pays. `link` is NULL where
+ * Sends the flight over a link to the next node, whose overhead it pays. `link` is NULL where
  * nothing is reserved: contention `none`, and transfers of 0 bytes. `late_ps`: jitter, by which the
  * flight leaves the link later and the link is free later, so that nothing overtakes it there.
  * Returns how long the flight waited for the link; not above 0: it did not.

@@ -23,7 +23,7 @@ enum {
     PER_TILE = 4,       /* events that a link carries for each: there and back, with credits */
     OWN_PER_TILE = 6,   /* at a cube: loads, additions, stores */
     OWN_PER_PE = 8,     /* at a cube: installation and launch */
-    LATENCY_FACTOR = 64 /* an edge weighs at most so many times its traffic */
+    LATENCY_FACTOR = 64 /* an edge weighs at most this many times its traffic */
 };
 
 struct cube_place {

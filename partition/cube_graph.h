@@ -57,7 +57,7 @@ uint64_t cube_cut_cost(const struct cube_cut *cut, uint32_t workers);
 
 /*
  * A graph as partitioning libraries want it: vertex v's neighbours are neighbour[first[v]] ...
- * neighbour[first[v + 1] - 1], each edge stands at both its ends, no edge stands twice. All sums of
+ * neighbour[first[v + 1] - 1], each edge is listed at both its ends, and only once. All sums of
  * weights are below 2^31.
  */
 struct cube_graph {

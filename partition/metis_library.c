@@ -1,6 +1,6 @@
 /*
- * metis_library.c: see metis_library.h. The name is that of the interface whose header this file is
- * compiled with. Any thread.
+ * metis_library.c: loads METIS and finds its functions. The library's name is the interface's of
+ * the header that this file is compiled with. Any thread.
  */
 #include "partition/metis_library.h"
 
@@ -10,7 +10,7 @@
 #define METIS_NAME "libmetis.so.5"
 _Static_assert(METIS_VER_MAJOR == 5, "the library's name says which interface it has");
 
-/* ISO C knows no conversion from an object's address to a function's. */
+/* ISO C has no conversion from an object's address to a function's. */
 static bool find(const struct metis_library *library, const char *name, void *function)
 {
     void *const address = dlsym(library->object, name);

@@ -90,8 +90,8 @@ static int try_metis(struct search *search, struct cube_graph *graph, uint32_t g
     return CW_OK;
 }
 
-/* Tries both algorithms of METIS on the graph with `group` cubes to a vertex: neither is always the
- * better one. */
+/* Tries both algorithms of METIS on the graph with `group` cubes to a vertex: neither is always
+ * better. */
 static int try_graph(struct search *search, uint32_t group, struct cw_error *error)
 {
     struct cube_graph graph;

@@ -26,7 +26,7 @@ void hw_sip_dims_add(struct hw_sip_dims *dims, enum hw_sip_joint joint, uint32_t
         (struct hw_sip_dim){.joint = joint, .link = link, .size = size, .stride = stride};
 }
 
-/* The SIP `steps` further in this dimension, round its end. */
+/* The SIP `steps` further in this dimension, which wraps. */
 static uint32_t sip_further(const struct hw_sip_dim *dim, uint32_t sip, uint32_t steps)
 {
     return hw_sip_moved(dim, sip, (hw_sip_coordinate(dim, sip) + steps) % dim->size);
@@ -163,8 +163,8 @@ void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* Forward links of rings and lines. Of the links between every two SIPs, the links that lead less
- * than half round, and the links half way round from the lower half. */
+/* Forward links of rings and lines. Of the links between every two SIPs: the links that lead less
+ * than half way round, and the links that lead half way round from the lower half. */
 static bool is_given_here(const struct hw_sip_dim *dim, uint32_t coordinate, uint32_t index)
 {
     switch (dim->joint) {
@@ -357,8 +357,8 @@ static void cut_add(struct hw_cut *cut, enum hw_link_kind kind, uint32_t links)
     cut->links[i] += links;
 }
 
-/* Links that leave a SIP in one dimension: of a line, those of its ends, which have fewest. Of some
- * SIPs only, it is not known which they are. */
+/* Links that leave a SIP in one dimension: of a line, the links of its ends, which have the fewest.
+ * If only some SIPs take part, it is not known which they are. */
 static uint32_t links_of_one(const struct hw_sip_dim *dim, bool all)
 {
     if (dim->joint == HW_SIP_LINE && all)

@@ -11,10 +11,10 @@
  *   switch      one
  *
  * Sides of the IO die. Rings and lines of the first, third, ... dimension go forward at E and
- * backward at W; those of the others at S and N. The links of a full dimension are dealt out to
- * all four sides: E and S to those with d < n / 2, W and N to their other ends, so that a link that
- * leaves one SIP at E enters the other at W. A link with d = n / 2 is at the same side of both.
- * The switch of dimension k is at E, S, W, N in turn.
+ * backward at W; the others do so at S and N. The links of a full dimension are spread over all
+ * four sides: E and S to those with d < n / 2, W and N to their other ends, so that a link that
+ * leaves one SIP at E enters the other at W. A link with d = n / 2 is at the same side of both. The
+ * switch of dimension k is at E, S, W, N in turn.
  *
  * Routes put the coordinates right one after the other, the first dimension first.
  */

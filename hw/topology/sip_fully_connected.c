@@ -1,7 +1,7 @@
 /*
  * sip_fully_connected.c: fully_connected: a link of its own between every two SIPs. The links of a
- * SIP are dealt out to the four ports of its IO die (sip_dims.h). The global directions E and W
- * lead to the next and the previous SIP, as in a ring.
+ * SIP are spread over the four ports of its IO die (sip_dims.h). The global directions E and W lead
+ * to the next and the previous SIP, as in a ring.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -57,8 +57,8 @@ static void cut_sip_links(uint32_t uses, uint32_t links, uint32_t outside, hw_cu
         visit(arg, &cut);
 }
 
-/* The SIP that has the fewest links, alone; and where all SIPs take part, the grid in halves. Of
- * some SIPs only, it is not known which links their SIP has. */
+/* The SIP that has the fewest links, alone; and where all SIPs take part, the grid in halves. If
+ * only some SIPs take part, it is not known which links their SIP has. */
 void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg)
 {
     const struct hw_grid grid = hw_sip_grid(hw);
@@ -99,7 +99,7 @@ static void list_grids(uint32_t sips, char list[LIST_BYTES])
         snprintf(list + used, LIST_BYTES - used, ", ...");
 }
 
-/* w * h is the count, w >= h, and they are as near each other as can be. */
+/* w * h is the count, w >= h, and they are as close as possible. */
 static struct hw_sip_size squarest(uint32_t count)
 {
     struct hw_sip_size size = {.w = count, .h = 1};

@@ -4,7 +4,7 @@
  * torus in every group, and 16 switches, each of which joins the 8 SIPs that have the same place in
  * their groups. Each SIP has links in every level. A level is one to three dimensions (sip_dims.h).
  *
- * The global directions go by a grid of two dimensions, as those of torus_3d: its columns are the
+ * The global directions use a grid of two dimensions, as in torus_3d: its columns are the
  * first dimension, its rows all others one after the other.
  */
 #include <inttypes.h>

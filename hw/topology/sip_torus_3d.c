@@ -3,8 +3,8 @@
  * in all three dimensions. SIP (z * h + y) * w + x is in column x, row y, layer z. Routes go X,
  * then Y, then Z, the shorter way round.
  *
- * As a grid of two dimensions, which the global directions go by, it has w columns and h * d rows:
- * the rows of layer 0, then those of layer 1, and so on.
+ * The global directions use it as a grid of two dimensions, with w columns and h * d rows: the rows
+ * of layer 0, then of layer 1, and so on.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -76,13 +76,13 @@ struct hw_cut {
 typedef void (*hw_cut_fn)(void *arg, const struct hw_cut *cut);
 
 /* The size of a grid of SIPs; 0: not given, or there is no grid. `dims` is the machine's
- * hw_config.sip_dims. Given are those of `levels` alone, whose strides are not known yet. */
+ * hw_config.sip_dims. Only those of `levels` are given; their strides are not known yet. */
 struct hw_sip_size {
     uint32_t w, h, d;
     struct hw_sip_dims dims;
 };
 
-/* Why SIPs cannot be joined so: the number at fault, and the text behind its key. */
+/* Why SIPs cannot be joined like this: the number at fault, and the text that follows its key. */
 enum hw_sip_key {
     HW_SIP_KEY_COUNT,
     HW_SIP_KEY_W,
@@ -131,7 +131,7 @@ struct hw_topology_ops {
     uint32_t (*switch_next)(const struct hw_config *hw, uint32_t sip, uint32_t outlet);
     /* A switch numbers its links to SIPs from 0: their number, the number of the link to a SIP, the
      * SIP at a link, and the class of all. NULL, all of them: a switch has a number for each SIP of
-     * the machine, which is the SIP's, and the class is that of the outlets to switches. */
+     * the machine, which is the SIP's, and the class of the outlets to switches. */
     uint32_t (*switch_links_max)(const struct hw_config *hw);
     uint32_t (*switch_link)(const struct hw_config *hw, uint32_t number, uint32_t sip);
     uint32_t (*switch_sip)(const struct hw_config *hw, uint32_t number, uint32_t link);
