@@ -14,18 +14,19 @@
 
 /*
  * A step is one word, or three:
- *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the node behind it, 21 to 25 its
- *           kind, 26 it was waited for, 27 it costs no serialisation. A node or a kind that there
- *           is not: none; the reduce unit
+ *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the next node, 21 to 25 its
+ *           kind, 26 it was waited for, 27 it costs no serialisation. A kind of node that does not
+ *           exist stands for none, a kind of link for the reduce unit.
  *   a way   through a cube, as a transfer goes from router to router: several links in one step.
  *           Bit 30; bits 0 to 11 the links that were waited for, in their order; 12 to 19 the first
- *           router, 20 to 27 the last one; 28 they cost no serialisation. With bit 29 the way goes
- *           on over the two links out of the cube: bits 20 and 21 the port, 22 and 23 whether they
- *           were waited for. cause_way_unfold() (bench/explain/ways.h) gives its links.
- *   a part  bit 31, bits 26 to 30 enum lp_cause_part, bits 0 to 25 its time in ps. All of these
- * set: the time is in the next two words, the low one first calls   bit 31, part LP_PART_CALLS, and
- * how often each kind of overhead was paid: 6 bits each for ISSUE_CPU, ISSUE_IPCQ, ISSUE_MEMORY,
- * ISSUE_COMPUTE, from bit 0 on
+ *           router, 20 to 27 the last one; 28 they cost no serialisation. With bit 29 the way
+ *           continues over the two links out of the cube: bits 20 and 21 the port, 22 and 23
+ *           whether they were waited for. cause_way_unfold() (bench/explain/ways.h) gives its
+ *           links.
+ *   a part  bit 31; bits 26 to 30 enum lp_cause_part, bits 0 to 25 its time in ps. If these are all
+ *           set, the time is in the next two words, the low one first.
+ *   calls   bit 31, part LP_PART_CALLS, and how often each kind of overhead was paid: 6 bits each
+ *           for ISSUE_CPU, ISSUE_IPCQ, ISSUE_MEMORY, ISSUE_COMPUTE, from bit 0 on.
  */
 enum {
     LP_STEP_NODE_SHIFT = 16,
@@ -162,7 +163,7 @@ enum {
 _Static_assert(LP_EVENT_LEND < 16 && TL_CONTEXTS_MAX <= 16, "they have four bits each");
 _Static_assert(LP_ENTRY_STEPS_MAX < 1 << 12, "the number of steps has twelve bits");
 
-/* Where a worker keeps entries, one behind the other. */
+/* Where a worker keeps entries, one after the other. */
 struct lp_cause_writer {
     uint32_t *at, *end;    /* room for entries */
     uint32_t *last;        /* [LP] the place of its latest entry */
@@ -182,8 +183,8 @@ static inline void lp_entry_put(uint32_t *to, uint32_t first, uint32_t second)
     to[1] = second;
 }
 
-/* 0 or 1, and whole in a register. A comparison that goes to memory is one byte there, and a wider
- * load behind it waits. */
+/* 0 or 1, and whole in a register. A comparison that goes to memory is one byte there, for which a
+ * later, wider load waits. */
 static inline uint32_t lp_entry_flag(bool is) { return (uint32_t)cw_keep_in_register(is); }
 
 static inline uint32_t *lp_entry_put_times(uint32_t *to, uint64_t now_ps, uint64_t at_ps)

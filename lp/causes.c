@@ -1,5 +1,6 @@
 /*
- * causes.c: see causes.h. On the thread that runs the handler.
+ * causes.c: emits the causes of events, as records or straight into a worker's log (causes.h). On
+ * the thread that runs the handler.
  */
 #include "lp/causes.h"
 

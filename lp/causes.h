@@ -12,10 +12,10 @@
  * The lists are scratch of one call of a handler: they begin empty with each event, no other thread
  * sees them, and nothing but records is made of them. So they need no undo.
  *
- * Some records stand for no event: the last part of a load or a copy that was known earlier than
+ * Some records belong to no event: the last part of a load or a copy that was known earlier than
  * the other part (type LP_EVENT_DMA_DONE), and a piece of a transfer that ends on its way (type 0).
  *
- * Without the question nothing here is called.
+ * If the host does not ask, nothing here is called.
  */
 #ifndef LP_CAUSES_H
 #define LP_CAUSES_H
@@ -36,8 +36,8 @@ struct lp_cause {
 };
 _Static_assert(sizeof(struct lp_cause) == 64, "a record is at most 64 bytes, without padding");
 
-/* LP_RECORD_WAITED: a kernel that has waited looks again, now. A kernel that looks in vain goes on
- * waiting since the same time. */
+/* LP_RECORD_WAITED: a kernel that has waited looks again, now. A kernel that looks in vain
+ * continues to wait since the same time. */
 struct lp_waited {
     int64_t since_ps;
     uint32_t pe;  /* global index */
@@ -51,8 +51,8 @@ struct lp_waited {
 /*
  * Causes of an event that is final already (cw_is_final()) need not go through the engine: they are
  * kept at once, by the worker that runs the handler. All other causes are records. The causes of
- * one LP come in the total order of its events either way. The functions are told of the causes
- * that say how a PE spends its time. Arguments go in registers (lp_cause_write()).
+ * one LP come in the total order of its events either way. The functions get the causes that say
+ * how a PE spends its time. Arguments go in registers (lp_cause_write()).
  */
 struct lp_cause_direct {
     struct lp_cause_writer **writer; /* [workers] */
@@ -66,8 +66,8 @@ struct lp_cause_direct {
     void *arg;
 };
 
-/* Such events beside those of kernels: the first and the last of a kernel, and bytes that pass the
- * engine of PE_DMA. */
+/* These events, besides the kernels' own: the first and the last of a kernel, and bytes that pass
+ * the engine of PE_DMA. */
 static inline bool lp_cause_counts(uint32_t by_type, uint32_t type, uint32_t bytes)
 {
     return (by_type == LP_EVENT_ENGINE && bytes > 0) || by_type == LP_EVENT_PE_CPU ||
@@ -81,13 +81,13 @@ static inline bool lp_traces_causes(const struct lp_model *m)
     return __builtin_expect(m->emit.causes, 0);
 }
 
-/* Waits alone are told to timelines, too. */
+/* Timelines get waits alone, too. */
 static inline bool lp_tells_waits(const struct lp_model *m)
 {
     return __builtin_expect(m->emit.notes, 0);
 }
 
-/* Steps of one delay. A list without room for more says less: the rest of the delay has no name.
+/* Steps of one delay. A full list drops further steps: the rest of the delay has no name.
  */
 struct lp_cause_list {
     uint32_t count;
@@ -111,7 +111,7 @@ static inline void lp_cause_forget(struct lp_cause_list *list)
 }
 
 /* A handler begins: both lists are empty. They nearly always are already, since each send
- * empties its list. A handler that was ended, or that has sent nothing, leaves steps behind. */
+ * empties its list. A handler that failed, or that has sent nothing, leaves steps in them. */
 static inline void lp_causes_begin(void)
 {
     struct lp_cause_notes *const notes = &lp_cause_notes;
@@ -195,8 +195,8 @@ void lp_cause_flight_part(enum lp_cause_part part, int64_t ps);
 void lp_cause_stretch_part(enum lp_cause_part part, int64_t ps);
 void lp_cause_call(enum tl_issue issue);
 
-/* An event is sent whose delay is the flight, the stretch, or neither: its type tells the reason
- * then. The list that was noted is empty afterwards. */
+/* An event is sent whose delay is the flight, the stretch, or neither: then its type gives the
+ * reason. The list that was noted is empty afterwards. */
 void lp_cause_flight_sent(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                           struct lp_sender sender, int64_t at_ps);
 void lp_cause_kernel_sent(struct cw_ctx *ctx, uint32_t context, struct lp_sender sender,

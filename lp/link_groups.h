@@ -5,7 +5,7 @@
  *
  *   GROUP(NAME, owner, kind, per, with, text)
  *     owner  CUBE, IO_DIE or SWITCH: the links are in the state of its LP
- *     kind   of hw/blocks.h. OUTER's is the topology's, by outlet; REDUCE is no kind of hw
+ *     kind   of hw/blocks.h. OUTER's is the topology's, by outlet; REDUCE has none
  *     per    the number of links, and the rest of their names after `text`:
  *            ONE     one
  *            PORT    one for each port: text, port
@@ -19,7 +19,7 @@
  *     with   reports list a group ALONE, or WITH the rows before it port by port or PE by PE
  *
  * The rows of one owner are in the order of the links' numbers, but lanes come last. Draws of
- * jitter go by these numbers: a new group comes behind the others of its owner.
+ * jitter depend on these numbers: a new group comes after the others of its owner.
  */
 #ifndef LP_LINK_GROUPS_H
 #define LP_LINK_GROUPS_H

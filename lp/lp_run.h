@@ -67,8 +67,8 @@ static inline struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
     return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
 }
 
-/* Sends a signal. It is put together in registers, because a load of whole words right behind
- * stores of their parts would wait until the stores have reached the cache. */
+/* Sends a signal. It is put together in registers, because a load of whole words right after stores
+ * of their parts would wait until the stores have reached the cache. */
 static inline void lp_send_signal(struct cw_ctx *ctx, uint32_t to_lp, int64_t delay_ps,
                                   enum lp_event_type type, struct lp_sender sender,
                                   const struct lp_signal *signal)

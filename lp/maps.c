@@ -1,6 +1,6 @@
 /*
- * maps.c: see maps.h. Hosts keep a handful of tensors, and make them at rising addresses: a list,
- * and a search by halves.
+ * maps.c: the table of maps (maps.h): a sorted list for each SIP, with a binary search, since hosts
+ * keep a handful of tensors and make them at rising addresses.
  */
 #include "lp/maps.h"
 

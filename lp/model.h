@@ -93,7 +93,7 @@ struct lp_routers {
     uint8_t of_pe[64];
 };
 
-/* Which records handlers emit, besides those of kernels and of the host. Owner: system.c. */
+/* Which records handlers emit, in addition to the records of kernels. Owner: system.c. */
 struct lp_emitted {
     bool ops;      /* data operations (LP_RECORD_OP) */
     bool arrivals; /* tiles that become visible (LP_RECORD_ARRIVAL) */
@@ -114,7 +114,7 @@ struct lp_launches {
 
 enum { LP_PLANS = 2 }; /* most install plans of a machine */
 
-/* Bytes of the memories that hold receive rings (lp_config.slots): none lies outside. */
+/* The bytes of memory (lp_config.slots) in which all receive rings are. */
 struct lp_ring_area {
     uint64_t start, end;
 };
@@ -144,8 +144,8 @@ struct lp_model {
     struct lp_ring_area rings;                /* of all plans that were named */
     uint64_t tcm_free_bytes;                  /* of a TCM, in front of rings there */
     int64_t issue_ps[ISSUES];                 /* [enum tl_issue] without jitter. Owner: tl_cost.c */
-    uint8_t first_step;         /* of a call without operands in memory: enum tl_step. Likewise */
-    bool slot_access;           /* access to slots has a cost of its own (hw_slot_ps()) */
+    uint8_t first_step; /* of a call without operands in memory: enum tl_step. Owner: tl_cost.c */
+    bool slot_access;   /* access to slots has a cost of its own (hw_slot_ps()) */
     bool slot_write, slot_read; /* of a tile's write into its slot; of its read. Owner: layout.c */
     enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
                                    since the receive has read them. Owner: layout.c */
@@ -154,7 +154,7 @@ struct lp_model {
     struct lp_launches launches;
 };
 
-/* The launch of that number is there. */
+/* Whether the launch with this number is in the table. */
 static inline bool lp_has_launch(const struct lp_model *m, uint32_t number)
 {
     return number > m->launches.dropped && number <= m->launches.last;
@@ -183,11 +183,11 @@ struct lp_queue {
 
 /* Why a kernel does not run. */
 enum lp_wait {
-    LP_WAIT_NONE,    /* no kernel, or one whose next event is on its way */
+    LP_WAIT_NONE,    /* no kernel, or one whose next event is pending */
     LP_WAIT_DATA,    /* recv on an empty queue */
     LP_WAIT_CREDIT,  /* send on a full ring */
     LP_WAIT_CHANNEL, /* PE_DMA's channel is full */
-    LP_WAIT_DMA,     /* a load, a store or a copy is under way */
+    LP_WAIT_DMA,     /* a load, a store or a copy is in progress */
     LP_WAIT_NOTIFY,  /* wait_notify */
     LP_WAIT_JOIN,    /* for the contexts it has forked */
     LP_WAIT_BARRIER, /* for the other contexts of its PE */
@@ -229,7 +229,7 @@ struct lp_casts {
     uint32_t at[LP_CASTS], bytes[LP_CASTS];
 };
 
-/* A kernel under way, or one of its streams: a context of a PE runs it. */
+/* A running kernel, or one of its streams: a context of a PE runs it. */
 struct lp_kernel {
     uint32_t launch;         /* index + 1 in the launch table; 0: the context is free */
     uint8_t stream;          /* 0: the kernel itself, else it runs stream[stream - 1] */
@@ -247,7 +247,8 @@ struct lp_kernel {
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
 
-/* A load, store or copy under way. The context waits for number 0; the others are asynchronous. */
+/* A load, store or copy in progress. The context waits for number 0; the others are asynchronous.
+ */
 struct lp_move {
     union {
         int64_t done_ps;  /* of a load: when the last part so far is done */
@@ -255,7 +256,7 @@ struct lp_move {
     };
     uint8_t parts;  /* of a load: 1 the response is known, 2 the engine has passed it */
     uint8_t state;  /* enum lp_move_state */
-    uint16_t stamp; /* the generation of the grant that its request stands by (pe_dma.c) */
+    uint16_t stamp; /* the generation of the grant that its request belongs to (pe_dma.c) */
     uint32_t to_at; /* of a load_from: the place in TCM */
 };
 enum lp_move_state { LP_MOVE_FREE, LP_MOVE_UNDER_WAY, LP_MOVE_DONE };
@@ -284,7 +285,7 @@ struct lp_early {
 };
 enum { LP_EARLY_PER_PEER = 8 };
 
-/* The one-sided part of a PE; there only if lp_config.peers says so. Behind the peers are the
+/* The one-sided part of a PE; there only if lp_config.peers says so. After the peers come the
  * places for early puts and notifications, LP_EARLY_PER_PEER for each peer. */
 struct lp_one_sided {
     uint32_t puts_issued, puts_passed; /* by the kernel, and by the engine */
@@ -293,7 +294,7 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
 };
 
-/* Requests to a memory, of sends and puts, whose grant was taken back: as many may be under way. */
+/* Requests to a memory, of sends and puts, whose grant was taken back: as many may be in flight. */
 enum { LP_VOID_REQUESTS = 4 };
 
 struct lp_pe {
@@ -389,7 +390,7 @@ enum lp_event_type {
     LP_EVENT_ENGINE,       /* struct lp_signal: a run of PE_DMA's engine ends; arg = generation */
     LP_EVENT_MEMORY,       /* struct lp_load: a load's request is at the memory */
     LP_EVENT_DMA_DONE,     /* struct lp_signal: a load, store or copy is complete; arg = move */
-    LP_EVENT_KERNEL,       /* struct lp_signal: the kernel goes on */
+    LP_EVENT_KERNEL,       /* struct lp_signal: the kernel resumes */
     LP_EVENT_LAND,         /* struct lp_transfer: a put or a notification is complete */
     LP_EVENT_LEND,         /* struct lp_transfer: a remote load's request is at the memory; or the
                               next piece is offered, and `bytes` have been so far */
@@ -410,7 +411,7 @@ enum lp_transfer_kind {
     LP_TRANSFER_WRITE,     /* control: MemoryWriteMsg, its data with it */
     LP_TRANSFER_LOAD,      /* the request of a load from another PE's memory: of `order` bytes at
                               `seq` in `memory`; dir: of the loading PE, context and move */
-    LP_TRANSFER_LOADED     /* and the data, `order` bytes in all; dir: likewise */
+    LP_TRANSFER_LOADED     /* and the data, `order` bytes in all; dir: as above */
 };
 enum { LP_TRANSFER_LAST = 1 };   /* flag: the last chunk, or the whole, of its transfer */
 enum { LP_TRANSFER_REDUCE = 2 }; /* flag: a put_reduce */

@@ -51,22 +51,22 @@ enum lp_op_kind {
                        from 0 without gaps, over all peers; they land in any order */
     LP_OP_LAND,     /* at the destination, when the put is visible: put number `seq` of `peer`.
                        Plain: dst <- value; else dst <- dst (math) value, one rounding per element.
-                       dst, math, bytes and dtype are those of its PUT (filled in by landing.c) */
+                       dst, math, bytes and dtype are its PUT's (filled in by landing.c) */
     LP_OP_NOTIFY,   /* notification number `seq` of this PE goes to `peer`, tag in `dir`; moves
                        nothing */
     LP_OP_WAIT_NOTIFY, /* this PE consumed a notification of `peer`, tag in `dir`; moves nothing */
     LP_OP_CAST,        /* a (dtype) -> dst (dtype in `math`: enum lp_dtype); bytes are the source's.
                           Through f32, one rounding */
     LP_OP_GEMM,     /* dst[rows][cols] <- a[rows][inner] . b[inner][cols], row-major, rows in `seq`,
-                       inner in `peer`, bytes those of dst. math = LP_MATH_SUM: added to dst, else 0.
+                       inner in `peer`, bytes of dst. math = LP_MATH_SUM: added to dst, else 0.
                        Products and sums in f32, a rounding each, in order of inner, from dst's value
                        or +0; one rounding to the dtype at the end */
     LP_OP_STORE_TO, /* a is bound as the raw store `seq` of this PE, for dst in
                        memories of `peer` and its cube. The PE uses the number again when the store
                        is acknowledged */
     LP_OP_STORED,   /* at the destination, when the data are in the memory: the raw store `seq` of
-                       `peer`. dst <- value. dst, bytes and dtype are those of its STORE_TO (filled
-                       in by landing.c) */
+                       `peer`. dst <- value. dst, bytes and dtype are its STORE_TO's (filled in by
+                       landing.c) */
     LP_OP_LENT,     /* the request of `peer` is at this PE's memory: a is bound for its load `seq`.
                        `peer` uses the number again when the load is complete */
     LP_OP_LOAD_FROM, /* the data of load `seq` of this PE, from a memory of `peer`, are there: dst
@@ -98,7 +98,7 @@ struct lp_operand {
 
 /* One data operation. PEs are global indices: (sip * cubes + cube) * pes + pe. */
 struct lp_op {
-    int64_t t_start_ps, t_end_ps; /* a send's t_end is when the kernel went on */
+    int64_t t_start_ps, t_end_ps; /* a send's t_end is when the kernel continued */
     uint32_t pe;
     uint8_t kind;  /* enum lp_op_kind */
     uint8_t math;  /* enum lp_math; CAST: enum lp_dtype of dst */

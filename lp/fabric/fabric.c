@@ -172,7 +172,7 @@ void lp_cross_in(struct lp_run *run, struct hw_flight *flight, enum hw_port port
         fabric_cross(run, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
 }
 
-/* A crossing that tells whether the flight has waited, or does not say. */
+/* A crossing; returns whether the flight has waited, or false if that is not wanted. */
 typedef bool cross_fn(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
                       uint32_t index, enum hw_node_kind next);
 

@@ -1,14 +1,14 @@
 /*
- * fabric.h: the way of a transfer inside a cube and out of it: its NoC, its ports, the links to its
- * memories and PEs. Each lp_cross function advances a flight over links of this LP and reserves
- * them. Handlers only.
+ * fabric.h: the links inside a cube and out of it: its NoC, its ports, the links to its memories
+ * and PEs. Each lp_cross function advances a flight over links of this LP and reserves them.
+ * Handlers only.
  */
 #ifndef LP_FABRIC_H
 #define LP_FABRIC_H
 
 #include "lp/lp_run.h"
 
-/* Sends a transfer on, to be at `to_lp` at flight->tau_ps. */
+/* Sends a transfer to `to_lp`, to be there at flight->tau_ps. */
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
                 struct lp_sender sender, const struct lp_transfer *transfer,
                 const struct hw_flight *flight);
@@ -17,7 +17,7 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
 void lp_flight_ended(struct cw_ctx *ctx, struct lp_sender sender, const struct hw_flight *flight);
 
 /* A flight has just crossed a link, whose record is emitted if the host wants it; NULL: it reserved
- * none. `rate`: of the link. Off the fast way alone (hw_config.watched). */
+ * none. `rate`: of the link. Called on the slow path only (hw_config.watched). */
 void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, uint32_t index,
                      struct hw_rate rate, const struct hw_flight *flight,
                      const struct hw_link *link);

@@ -136,9 +136,9 @@ static const uint32_t *void_place(const struct lp_pe *p, uint32_t generation)
 
 /*
  * A grant may be taken back at the instant at which it was made. Its request to a memory, which has
- * left, is then void. A load, a copy and a raw store know the grant that their request stands by
- * until they are complete. A send and a put are forgotten when they have passed the engine, so
- * their void requests are kept in an account. A grant whose request finds no place there stays.
+ * left, is then void. A load, a copy and a raw store keep the grant of their request until they are
+ * complete. A send and a put are forgotten when they have passed the engine, so their void requests
+ * are kept in an account. A grant whose request finds no place there stays.
  */
 static bool may_be_taken_back(const struct lp_pe *p, const struct hw_dma_op *op)
 {
@@ -393,7 +393,8 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                              .order = load->order};
 }
 
-/* A piece of an operation that is no load has left its memory and crosses PE_DMA on its way out. */
+/* A piece of an operation other than a load has left its memory and crosses PE_DMA on its way out.
+ */
 static void cross_on_way_out(struct lp_run *run, const struct cw_event *event,
                              const struct lp_load *load, struct hw_flight *flight, bool last)
 {

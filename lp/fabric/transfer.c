@@ -2,9 +2,9 @@
  * transfer.c: where a transfer goes from a router of a cube (hw/HARDWARE.md, "Routing", "Timing of
  * a transfer"): to the next LP, to m_cpu, or, at its destination, to the queue, the memory or the
  * waiting kernel. The data of a send, a put or a raw store passes the destination's PE_DMA on its
- * way to the memory; that of a direct store goes to the memory at once. A credit, a notification
- * and an acknowledgement end at PE_DMA. The request of a remote load goes to its memory. Runs in
- * handlers only.
+ * way to the memory; the data of a direct store goes to the memory at once. A credit, a
+ * notification and an acknowledgement end at PE_DMA. The request of a remote load goes to its
+ * memory. Runs in handlers only.
  */
 #include "lp/fabric/transfer.h"
 
@@ -23,8 +23,7 @@ static void cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32
     lp_cross_to_memory(run, flight, run->m->router.of_pe[pe], memory, pe);
 }
 
-/* A put_reduce: the reduce unit is one more link behind the memory, without distance or
- * overhead. */
+/* A put_reduce: the reduce unit is one more link after the memory, without distance or overhead. */
 static void cross_reduce(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
 {
     const struct lp_model *m = run->m;
@@ -141,7 +140,7 @@ static void request_arrived(struct lp_run *run, struct lp_sender sender, struct 
     lp_forward(run->ctx, run->lp, LP_EVENT_LEND, sender, request, flight);
 }
 
-/* A transfer that is no control message is at `router` of its destination's cube. */
+/* A transfer other than a control message is at `router` of its destination's cube. */
 static void data_arrived(struct lp_run *run, struct lp_sender sender, struct hw_flight *flight,
                          const struct lp_transfer *transfer, uint32_t router)
 {

@@ -1,6 +1,6 @@
 /*
- * batch_times.c: the times of a batch's messages and kernels (batch_times.h). A worker's figures
- * lie in cache lines of their own, and are put together when somebody asks.
+ * batch_times.c: the times of a batch's messages and kernels (batch_times.h). Each worker's figures
+ * are in cache lines of their own, and are summed up when somebody asks.
  */
 #include "lp/host/batch_times.h"
 

@@ -1,7 +1,7 @@
 /*
- * control.c: see control.h. Messages are mostly submitted in the order of their PEs, so they are
- * kept as runs of one SIP each. The workers go through one list together, and each skips the runs
- * of the others.
+ * control.c: keeps the host's control messages and injects them (control.h). Messages are mostly
+ * submitted in the order of their PEs, so they are kept as runs of one SIP each. All workers walk
+ * through one list, and each skips the others' runs.
  */
 #include "lp/host/control.h"
 
@@ -23,7 +23,7 @@ struct injection {
     struct cw_sim *sim;
     int64_t submitted_ps;
     bool all;                /* worker 0 does all */
-    struct cw_error *errors; /* [worker] why it could not go on; exit_code CW_OK: it could */
+    struct cw_error *errors; /* [worker] why it had to stop; exit_code CW_OK: it did not */
 };
 
 bool lp_control_init(struct lp_control *control, const struct lp_model *m)
@@ -40,7 +40,7 @@ void lp_control_free(struct lp_control *control)
     free(control->pcie_free_ps);
 }
 
-/* Whether messages to so many consecutive PEs of that SIP go behind the last one of a run. The
+/* Whether messages to so many consecutive PEs of that SIP continue the run. The
  * second message of a run decides its stride. */
 static bool continues(struct lp_control_run *run, const struct lp_control_message *message,
                       uint32_t count, uint32_t sip)
@@ -102,7 +102,7 @@ static uint64_t most_of_a_sip(const struct lp_control *control, const struct lp_
 
 /*
  * No message comes later, since
- * 1. on the way there are at most these links and nodes: those of the longest way;
+ * 1. on the way there are at most the links and nodes of the longest way;
  * 2. a message finds at most the others of its SIP before it at each server (link, io_cpu, m_cpu),
  *    and each of them takes as long there as it does itself.
  */

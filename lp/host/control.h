@@ -23,7 +23,7 @@ struct lp_control_message {
 struct lp_control_run {
     struct lp_control_message message;
     uint32_t count, stride, sip;
-    uint64_t first; /* the number of the first one, from `next_number` on */
+    uint64_t first; /* the number of the first one, counted from `next_number` */
 };
 
 /* Zero-initialised by its owner; control.c's own. */
@@ -46,7 +46,7 @@ bool lp_control_submit(struct lp_control *control, struct lp_control_message mes
 bool lp_control_submit_run(struct lp_control *control, struct lp_control_message message,
                            uint32_t count);
 /* How long after their submission all these messages have reached their PEs, on a machine without
- * jitter: rather too long than too short. -1: out of memory. */
+ * jitter: an upper bound. -1: out of memory. */
 int64_t lp_control_way_ps(const struct lp_control *control, const struct lp_model *m);
 /* Injects all that have been submitted, at this time. Returns an enum cw_exit. */
 int lp_control_inject(struct lp_control *control, const struct lp_model *m, struct cw_sim *sim,

@@ -1,5 +1,5 @@
-/* credit_wait.c: see credit_wait.h. A receive waits as long as its credit takes to be emitted:
- * the queue's latency, whatever other traffic is under way. */
+/* credit_wait.c: counts the waits of receives for their credits. A receive waits as long as its
+ * credit takes to be emitted: the queue's latency, whatever other traffic there is. */
 #include "lp/host/credit_wait.h"
 
 #include <stdlib.h>

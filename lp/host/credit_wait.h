@@ -21,7 +21,7 @@ struct lp_credit_wait {
 
 struct lp_credit_waits {
     struct lp_credit_wait longest; /* of all PEs, since the walk before */
-    struct lp_credit_wait last;    /* of the PE `last_pe`, likewise */
+    struct lp_credit_wait last;    /* of the PE `last_pe`, since the walk before */
     struct lp_credit_wait in_all;  /* of all PEs, since the machine was built */
 };
 

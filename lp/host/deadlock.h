@@ -14,8 +14,7 @@ enum { LP_POINTER_LINES_MAX = 64 }; /* in a report for a person */
 /*
  * Fills *error, and returns CW_PROGRAM_FAILED. The first line of the text is the shortest cycle of
  * the wait-for graph; or, without a cycle, the PEs that wait for a peer that has finished or was
- * never launched. The lines that follow are those of lp_pointer_dump(). cw_error_text() has it
- * whole.
+ * never launched. The lines of lp_pointer_dump() follow. cw_error_text() has the whole text.
  */
 int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struct cw_error *error);
 

@@ -1,7 +1,7 @@
 /*
- * drained_check.c: see drained_check.h. No event is left, so nothing is under way: the two ends of
- * a queue agree, as do two PEs that exchange puts, and each context is free or waits for another
- * part of the machine.
+ * drained_check.c: checks the named invariants on a drained machine. No event is left, so nothing
+ * is in flight: the two ends of a queue agree, as do two PEs that exchange puts, and each context
+ * is free or waits for another part of the machine.
  */
 #include "lp/host/drained_check.h"
 

@@ -1,11 +1,11 @@
 /*
- * link_use.c: see link_use.h. Reads the links in the LPs' states; names them by their place.
+ * link_use.c: reads the links in the LPs' states, and names them by their place (link_use.h).
  */
 #include "lp/host/link_use.h"
 
 #include <stdio.h>
 
-/* Where the links of one group lie in the state of their owner. There are `units` units (ports,
+/* Where the links of one group are in the state of their owner. There are `units` units (ports,
  * outlets, routers, PEs or SIPs), each with `each` links. The links of a unit begin at number
  * first + unit * stride. `each` = 0 marks lanes: a port has lp_lanes() of them, and they begin at
  * links.edge[port]. */
@@ -69,7 +69,7 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     }
 }
 
-/* Reports a link that carried something: number `i` of those of `unit` in its group, and number
+/* Reports a link that carried something: number `i` of its unit's links in its group, and number
  * `index` in its owner's state. */
 static void report_link(const struct visit *v, const struct hw_link *link, enum lp_links group,
                         uint32_t unit, uint32_t i, uint32_t index)
@@ -82,7 +82,7 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
     const uint32_t kind = group == LP_LINKS_OUTER    ? hw_route_outer_link(hw, unit)
                           : group == LP_LINKS_TO_SIP ? hw_switch_link(hw, v->the_switch)
                                                      : lp_link_row[group].kind;
-    const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA: no kind of link */
+    const bool unnamed = group == LP_LINKS_REDUCE; /* a unit of PE_DMA, which has no kind of link */
     struct lp_link_use use = {
         .place = v->place,
         .kind = unnamed ? "reduce" : hw_link_name[kind],
@@ -192,7 +192,7 @@ static void name_link(void *arg, const struct lp_link_use *use)
     lp_link_name(use, naming->text, naming->bytes);
 }
 
-/* The number of a link in its state: number `i` of those of `unit` in its group. */
+/* The number of a link in its state: number `i` of the unit's links in its group. */
 static uint32_t link_number(const struct visit *v, const struct span *span, uint32_t unit,
                             uint32_t i)
 {

@@ -1,6 +1,6 @@
 /*
- * machine_count.c: see machine_count.h. Each worker counts a part of the cubes, in memory of its
- * own.
+ * machine_count.c: counts figures over all PEs. Each worker counts a part of the cubes, in memory
+ * of its own.
  */
 #include "lp/host/machine_count.h"
 

@@ -1,5 +1,6 @@
 /*
- * overrun.c: see overrun.h. Reads the LPs' states between drains.
+ * overrun.c: lists the kernels that run when a limit stops the run. Reads the LPs' states between
+ * drains.
  */
 #include "lp/host/overrun.h"
 

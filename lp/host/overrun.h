@@ -8,7 +8,7 @@
 #include "lp/model.h"
 
 /* Fills *error with the fault and the kernels that run, each with its line. Returns
- * CW_PROGRAM_FAILED. The states must be those of committed events. */
+ * CW_PROGRAM_FAILED. The states must be committed ones. */
 int lp_overrun_report(const struct lp_model *m, const struct cw_sim *sim, const char *fault,
                       struct cw_error *error);
 

@@ -24,7 +24,7 @@ struct lp_cut {
 /*
  * Fills lp_worker [lp_count] and least_delay_ps [workers * workers] from cube_worker (partition.h).
  * The host goes to worker 0, an IO die to the worker of its SIP's first cube, the switches to the
- * workers in turn. Entries between workers that never send to each other are CW_TIME_MAX. False:
+ * workers one by one. Entries between workers that never send to each other are CW_TIME_MAX. False:
  * out of memory.
  */
 bool lp_place(const struct lp_model *m, uint32_t workers, const uint32_t *cube_worker,

@@ -41,7 +41,7 @@ struct lp_system {
     bool hears_ops;     /* some listener wants data operations in the total order */
     bool out_of_memory; /* while records were delivered */
     bool engine_failed; /* in the last drain */
-    bool is_restored;   /* the installation that was submitted has happened already */
+    bool is_restored;   /* the submitted installation was taken from a kept machine */
     bool is_to_keep;    /* the machine goes to options.wired after it */
 };
 
@@ -321,7 +321,7 @@ static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfe
     return submit_messages(system, pe, 1, kind, seq, data_bytes, error);
 }
 
-/* Its rings, beside those of a plan that was named before. */
+/* Its rings, in addition to those of plans that were named before. */
 static void name_plan(struct lp_model *m, uint32_t plan)
 {
     const bool first = m->named == NULL;
@@ -352,7 +352,7 @@ static struct lp_wired_machine wired_machine(struct lp_system *system, uint32_t 
                                      .control = &system->control};
 }
 
-/* Whether an installation now would be the first, and nothing wants to hear of its events. */
+/* Whether an installation now would be the first, and nobody wants records of its events. */
 static bool may_share_installation(const struct lp_system *system)
 {
     const struct lp_system_options *const options = &system->options;
@@ -520,7 +520,7 @@ static int check_ended(struct lp_system *system, struct cw_error *error)
     return lp_deadlock_report(&system->model, system->sim, error);
 }
 
-/* The engine has ended the run. Only without speculation are the states those of committed events.
+/* The engine has ended the run. Only without speculation are the states committed.
  */
 static int report_failure(struct lp_system *system, struct cw_error *error)
 {

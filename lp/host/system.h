@@ -15,7 +15,7 @@
 #include "lp/maps.h"
 
 /*
- * Is told why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
+ * Receives why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
  * as commit records of kind `kind`, on the worker that owns the LP of the event that emitted them.
  * The records of one LP come in the total order. `begin` is called before each batch of launches,
  * on the host's thread. It returns whether the causes of this batch are wanted.
@@ -37,7 +37,7 @@ struct lp_system_options {
     struct lp_config queues;
     const struct lp_plan *plan[LP_PLANS]; /* that IpcqInitMsgs may name; they outlive the machine */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
-     * receiver of records. end_ps: 0, or the end of simulated time; a run that would go on then
+     * receiver of records. end_ps: 0, or the end of simulated time; a run that would continue then
      * fails. */
     struct cw_config engine;
     const uint32_t *cube_worker; /* [sip_count * cubes] partition.h; NULL with one worker */
@@ -56,8 +56,8 @@ void lp_system_free(struct lp_system *system); /* accepts NULL */
 
 /* Submits an IpcqInitMsg that names the plan of this index, for every PE that the plan wires, in
  * order of (sip, cube, pe). A PE has no queues before its message takes effect. The states of a
- * machine that was installed alike (lp_system_options.wired) may take the place of the messages;
- * then the drain finds nothing to do. */
+ * machine that was installed alike (lp_system_options.wired) may replace the messages; then the
+ * drain finds nothing to do. */
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error);
 
 /* Adds a map to the host's table, between drains. PEs reach it when their MmuMapMsgs have taken
@@ -93,11 +93,12 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
                               struct cw_error *error);
 
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
- * report of deadlock.h. Tiles that nobody has received: likewise, with that of unreceived.h. */
+ * report of deadlock.h. Tiles that nobody has received: the same, with the report of unreceived.h.
+ */
 int lp_system_drain(struct lp_system *system, struct cw_error *error);
-/* The states are those of committed events: no drain has failed that speculated. */
+/* The states are committed ones: no speculative drain has failed. */
 bool lp_system_has_committed_states(const struct lp_system *system);
-/* The last drain has failed, and at no event: records of later events may be lacking. */
+/* The last drain has failed, and at no event: records of later events may be missing. */
 bool lp_system_is_cut_short(const struct lp_system *system);
 
 const struct lp_model *lp_system_model(const struct lp_system *system);
@@ -114,9 +115,9 @@ bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_pla
 /* Between drains. */
 struct lp_counts lp_system_count(const struct lp_system *system);
 
-/* Visits every link that carried something in the last batch: those of one part of the machine. The
- * parts one after the other are the whole, in order; workers may visit them at the same time.
- * Nothing is reserved, hence nothing counted, with contention `none`. */
+/* Visits every link of one part of the machine that carried something in the last batch. The parts
+ * one after the other are the whole, in order; workers may visit them at the same time. Nothing is
+ * reserved, hence nothing counted, with contention `none`. */
 struct lp_machine_part {
     uint32_t index, parts;
     uint32_t groups; /* of links: bit g asks for group g; 0: all */

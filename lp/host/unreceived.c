@@ -1,8 +1,8 @@
 /*
- * unreceived.c: see unreceived.h. No event is left, so a sender's peer_tail_cache is its receiver's
- * my_tail (I-IPCQ-2): the sender's state alone says how many tiles are left. A launched PE costs a
- * look at its queues, so a drain pays for the PEs that it has used. Of many, each worker looks at a
- * part.
+ * unreceived.c: looks for tiles that are left in queues. No event is left, so a sender's
+ * peer_tail_cache is its receiver's my_tail (I-IPCQ-2): the sender's state alone says how many
+ * tiles are left. A launched PE costs a look at its queues, so a drain pays for the PEs that it has
+ * used. Of many, each worker looks at a part.
  */
 #include "lp/host/unreceived.h"
 

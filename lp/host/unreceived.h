@@ -1,6 +1,6 @@
 /*
  * unreceived.h: tiles that nobody has received when all kernels have ended (invariant I1 of
- * lp/QUEUES.md): the kernel of a next launch would take them for its own. Host side, between
+ * lp/QUEUES.md): the next launch's kernel would take them for its own. Host side, between
  * drains.
  */
 #ifndef LP_UNRECEIVED_H
@@ -16,8 +16,8 @@ struct lp_launched {
 };
 
 /* The queues that these PEs have sent into: all their tiles have been received, or
- * CW_PROGRAM_FAILED, IpcqUnreceived. The list is sorted: a PE with two launches has the later
- * behind the earlier. */
+ * CW_PROGRAM_FAILED, IpcqUnreceived. The list is sorted: of a PE with two launches, the later comes
+ * second. */
 int lp_check_received(const struct lp_model *m, struct cw_sim *sim,
                       const struct lp_launched *launched, size_t count, struct cw_error *error);
 

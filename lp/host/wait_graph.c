@@ -20,8 +20,8 @@ struct search {
     uint32_t *low;       /* [count] */
     uint32_t *component; /* [count] no_node: not known yet */
     uint32_t *stack;     /* [count] of nodes without a component; then a queue of the search */
-    uint32_t *path;      /* [count] of nodes under way */
-    uint32_t *edge;      /* [count] next edge of a node under way; then: the node before it */
+    uint32_t *path;      /* [count] of nodes in progress */
+    uint32_t *edge;      /* [count] next edge of a node in progress; then: the node before it */
     uint32_t *depth;     /* [count] of the search from one node; no_node: not reached */
     uint32_t *best;      /* [count] */
     uint32_t length;     /* of best */

@@ -1,6 +1,7 @@
 /*
- * wired.c: see wired.h. Machines are told apart by a key: all that they must agree in, as bytes.
- * Padding takes part, so that equal machines may be taken for different ones, never the reverse.
+ * wired.c: a store of machines whose queues are installed (wired.h). Machines are distinguished by
+ * a key: everything that they must agree in, as bytes. Padding is included, so equal machines may
+ * be taken for different ones, never the reverse.
  */
 #include "lp/host/wired.h"
 
@@ -171,11 +172,11 @@ uint32_t lp_wired_restore(struct lp_wired *wired, const struct lp_wired_machine 
     return entry->messages;
 }
 
-/* Drops the entry that was asked for least recently. */
+/* Drops the entry that was used least recently. */
 static void drop_last(struct lp_wired *wired)
 {
     struct wired_entry **at = &wired->first;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): bytes are those of the entries */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): bytes count the entries */
     while ((*at)->next != NULL)
         at = &(*at)->next;
     wired->bytes -= entry_bytes(*at);

@@ -1,8 +1,8 @@
 /*
  * wired.h: machines as they were when their queues had just been installed, kept for later machines
  * that are installed alike. Such a machine takes the states over instead of the events of its
- * IpcqInitMsgs. Everything that can be seen of it is as if it had had these events, but for the
- * wall time (hw/HARDWARE.md, "Control plane").
+ * IpcqInitMsgs. Except for the wall time, it cannot be told from a machine that has had these
+ * events (hw/HARDWARE.md, "Control plane").
  *
  * Two machines are installed alike if these agree:
  *   1. the hardware (struct hw_config) and the set-up of the queues (struct lp_config);
@@ -23,12 +23,12 @@
 
 struct lp_wired; /* the store */
 
-/* A store of at most so many bytes. The machine that was asked for least recently goes first. NULL:
- * out of memory. */
+/* A store of at most so many bytes. The machine that was used least recently is dropped first.
+ * NULL: out of memory. */
 struct lp_wired *lp_wired_create(uint64_t bytes_max);
 void lp_wired_free(struct lp_wired *wired); /* accepts NULL */
 
-/* A machine of which nothing but the plan is known yet: no control message was submitted. */
+/* A machine before its installation: its plan is known, and no control message was submitted. */
 struct lp_wired_machine {
     const struct lp_model *m;
     uint32_t plan; /* its index */
@@ -40,9 +40,8 @@ struct lp_wired_machine {
 /* Makes it the machine that was kept, as it was after its installation, and returns the number of
  * its IpcqInitMsgs. 0: none was kept that is installed alike, and nothing has changed. */
 uint32_t lp_wired_restore(struct lp_wired *wired, const struct lp_wired_machine *machine);
-/* Keeps the machine that lp_wired_restore() was last asked for in vain, when its installation, of
- * so many IpcqInitMsgs, is over. Does nothing for any other one, or if that takes more memory than
- * there is. */
+/* Keeps the machine that lp_wired_restore() did not find, after its installation with so many
+ * IpcqInitMsgs. Does nothing for any other machine, or if memory is short. */
 void lp_wired_keep(struct lp_wired *wired, struct cw_sim *sim, uint32_t messages);
 
 #endif

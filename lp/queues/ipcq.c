@@ -4,7 +4,7 @@
  *
  * I-IPCQ-1: a tile's data and the new peer_head_cache become visible in one event (invariants I6
  * and I7 of lp/QUEUES.md).
- * I-IPCQ-2: no pointer ever goes back (I2).
+ * I-IPCQ-2: no pointer ever decreases (I2).
  * I-IPCQ-3: tiles of a queue become visible in order. A tile may overtake its predecessor on the
  * way, with contention `none`, or if the predecessor comes from HBM or SRAM. It then waits for its
  * turn; as many tiles may as there are slots.
@@ -113,8 +113,8 @@ static int64_t advance_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, ui
     return latency_ps;
 }
 
-/* The first of the promised tiles is received: it goes, and the tiles behind it that are taken.
- * Returns how many. */
+/* The first of the promised tiles is received: it leaves the queue, and so do the tiles after it
+ * that are taken. Returns how many. */
 static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_dir dir)
 {
     struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);

@@ -102,7 +102,7 @@ static enum hw_dir find_direction(const struct lp_wiring *wiring, uint32_t rank,
     return HW_DIRS_MAX;
 }
 
-/* A free index for a name that has none of its own. Indices that mean a port come late. The index
+/* A free index for a name that has none of its own. Indices that name a port come late. The index
  * of `peer` comes last, since a point-to-point bench may want it. */
 static enum hw_dir free_index(const struct lp_wire *wire)
 {

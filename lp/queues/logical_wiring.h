@@ -38,7 +38,7 @@ struct lp_neighbours {
 struct lp_wiring_request {
     const struct hw_config *hw;
     uint32_t ranks;
-    uint32_t pes_apart; /* from a rank's PE to that of the next rank; 0: as many as a SIP has */
+    uint32_t pes_apart; /* from a rank's PE to the next rank's; 0: as many as a SIP has */
     uint32_t credit_bytes;
     /* Fills a rank's directions, opposites given or left empty. Not CW_OK: *error is filled. */
     int (*neighbours)(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error);
@@ -68,7 +68,7 @@ struct lp_wire {
 };
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
                                    enum hw_dir dir); /* NULL: none */
-/* Receive rings of a PE before that of `dir`; of HW_DIRS_MAX: all. */
+/* Receive rings of a PE before the ring of `dir`; of HW_DIRS_MAX: all. */
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring); /* of any PE */
 uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring);

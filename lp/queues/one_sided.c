@@ -62,7 +62,7 @@ static void land_in_turn(struct lp_run *run, uint32_t pe, const struct lp_early 
     }
 }
 
-/* Whether `next` comes right behind the kept ones, and is like them. */
+/* Whether `next` comes right after the kept ones, and is like them. */
 static bool continues_kept(const struct lp_early *kept, const struct lp_early *next)
 {
     return kept->src == next->src && kept->kind == next->kind &&

@@ -1,10 +1,9 @@
 /*
  * queue_ends.c: install plans (queue_ends.h): the other end of a queue, the latency of its credits,
- * and its receive ring (lp/QUEUES.md, "Queue pair"; hw/HARDWARE.md, "Routing"). The
- * machine's own queues follow from coordinates and from a table for the PEs of one SIP, which all
- * SIPs share. A logical topology brings a table of its own (logical_wiring.h). Queues that were
- * laid anew are in a map beside them. Made by the host; const while the engine runs; any thread
- * reads.
+ * and its receive ring (lp/QUEUES.md, "Queue pair"; hw/HARDWARE.md, "Routing"). The machine's own
+ * queues follow from coordinates and from a table for the PEs of one SIP, which all SIPs share. A
+ * logical topology brings a table of its own (logical_wiring.h). Queues that lp_plan_join() has
+ * laid are in a map of their own. Made by the host; const while the engine runs; any thread reads.
  */
 #include "lp/queues/queue_ends.h"
 
@@ -38,7 +37,7 @@ struct lp_plan {
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
 
-/* An end of a queue that was laid anew. */
+/* An end of a queue that lp_plan_join() has laid. */
 struct laid_end {
     uint32_t peer; /* UINT32_MAX: the queue was taken away */
     enum hw_dir peer_dir;
@@ -56,7 +55,7 @@ static Word_t shape_of(uint32_t n_slots, uint32_t slot_size)
     return (Word_t)n_slots << 32 | slot_size;
 }
 
-/* The end as it was laid anew; NULL: it is as the rest of the plan says. */
+/* The end as lp_plan_join() has laid it; NULL: it is as the rest of the plan says. */
 static const struct laid_end *laid_end_of(const struct lp_plan *plan, uint32_t pe_index,
                                           enum hw_dir dir)
 {
@@ -68,7 +67,7 @@ static const struct laid_end *laid_end_of(const struct lp_plan *plan, uint32_t p
 
 static bool has_pair(const struct lp_plan *plan) { return plan->pair[0] != plan->pair[1]; }
 
-/* The direction `peer` of a point-to-point bench, beside all others. */
+/* The direction `peer` of a point-to-point bench, in addition to all others. */
 static bool is_of_pair(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
     return dir == HW_DIR_PEER && has_pair(plan) &&
@@ -363,9 +362,9 @@ static bool find_peers(struct lp_plan *plan)
 }
 
 /*
- * Receive rings lie one after the other, in the order of their directions: at the start of an HBM
- * slice, at the end of a TCM, PE by PE in an SRAM. A direction has its place in every SIP if it
- * exists in one.
+ * Receive rings are placed one after the other, in the order of their directions: at the start of
+ * an HBM slice, at the end of a TCM, PE by PE in an SRAM. A direction has its place in every SIP if
+ * it exists in one.
  */
 static bool place_rings(struct lp_plan *plan)
 {

@@ -2,7 +2,7 @@
  * queue_ends.h: install plans (lp/QUEUES.md, "Queue pair"): which PEs get an IpcqInitMsg, and of
  * each of their queues the other end, the latency of its credits, and its receive ring. The host
  * makes a plan before the machine. An IpcqInitMsg names it, and a PE's queues then lead where it
- * says (lp_plan_at). A plan is formulas, plus the ends that lp_plan_join() has laid anew.
+ * says (lp_plan_at). A plan is formulas, plus the ends that lp_plan_join() has laid.
  *
  * Const while the engine runs; any thread reads.
  */
@@ -23,9 +23,9 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request); /* NULL: 
 void lp_plan_free(struct lp_plan *plan);                               /* accepts NULL */
 
 /*
- * Before the machine is made: lays a queue between two ends that the plan has, instead of the
- * queues that they had, which are gone, at their other ends too. Its way is the ordinary route.
- * Invariant I3 holds again. CW_USAGE: the plan has no such end; CW_NO_RESOURCE: out of memory.
+ * Before the machine is made: lays a queue between two ends of the plan. It replaces the queues
+ * that the ends had, at their other ends too. Its way is the ordinary route. Invariant I3 holds
+ * again. CW_USAGE: the plan has no such end; CW_NO_RESOURCE: out of memory.
  */
 struct lp_end {
     uint32_t pe; /* global index */

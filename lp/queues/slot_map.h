@@ -1,7 +1,7 @@
 /*
- * slot_map.h: two bits for each slot of a PE's receive rings, behind the rest of the PE's state:
+ * slot_map.h: two bits for each slot of a PE's receive rings, after the rest of the PE's state:
  * whether its tile has come before its turn, and whether its tile was taken before its turn. They
- * are looked at only while struct lp_queue counts such tiles. Handlers only, on the PE's cube.
+ * are read only while struct lp_queue counts such tiles. Handlers only, on the PE's cube.
  */
 #ifndef LP_SLOT_MAP_H
 #define LP_SLOT_MAP_H
