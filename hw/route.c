@@ -122,7 +122,7 @@ static enum hw_port walk_sips(struct walk *walk, uint32_t outlet, uint32_t to_si
             walk_node(walk, HW_NODE_SWITCH, number, HW_PORT_NONE);
             walk_outer(walk, number, outlet);
         }
-        walk->sip = hw_route_sip_behind(hw, walk->sip, outlet, to_sip);
+        walk->sip = hw_route_next_sip(hw, walk->sip, outlet, to_sip);
         const enum hw_port entry = hw_route_side(hw, hw_route_entry(hw, outlet));
         walk_node(walk, HW_NODE_IO_PORT, UINT32_MAX, entry);
         if (walk->sip == to_sip)

@@ -23,10 +23,10 @@ static inline uint32_t hw_route_sip(const struct hw_config *hw, uint32_t sip, ui
 
 /* The SIP on the other end of an outlet of `sip`, for a transfer bound for `to_sip`. Through a
  * switch the answer depends on the destination. */
-static inline uint32_t hw_route_sip_behind(const struct hw_config *hw, uint32_t sip,
-                                           uint32_t outlet, uint32_t to_sip)
+static inline uint32_t hw_route_next_sip(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                                         uint32_t to_sip)
 {
-    return hw->sip_topology->behind(hw, sip, outlet, to_sip);
+    return hw->sip_topology->next_sip(hw, sip, outlet, to_sip);
 }
 
 /* The outlet by which a transfer that left by `outlet` enters the next SIP. */

@@ -82,7 +82,7 @@ static inline bool lp_traces_causes(const struct lp_model *m)
 }
 
 /* Timelines get waits alone, too. */
-static inline bool lp_tells_waits(const struct lp_model *m)
+static inline bool lp_notes_waits(const struct lp_model *m)
 {
     return __builtin_expect(m->emit.notes, 0);
 }

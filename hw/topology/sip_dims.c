@@ -301,8 +301,8 @@ uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_
     return 0;
 }
 
-uint32_t hw_sip_dims_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                            uint32_t to_sip)
+uint32_t hw_sip_dims_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                          uint32_t to_sip)
 {
     uint32_t k, index;
     if (!hw_sip_dims_find_outlet(&hw->sip_dims, outlet, &k, &index))

@@ -31,7 +31,7 @@
     .switch_next = hw_sip_dims_switch_next, .switch_links_max = hw_sip_dims_switch_links_max,      \
     .switch_link = hw_sip_dims_switch_link, .switch_sip = hw_sip_dims_switch_sip,                  \
     .switch_kind = hw_sip_dims_switch_kind, .exit = hw_sip_dims_exit,                              \
-    .behind = hw_sip_dims_behind, .switch_exit = hw_sip_dims_switch_exit,                          \
+    .next_sip = hw_sip_dims_next, .switch_exit = hw_sip_dims_switch_exit,                          \
     .distance = hw_sip_dims_distance, .diameter = hw_sip_dims_diameter, .cuts = hw_sip_dims_cuts
 
 /* Operations of struct hw_topology_ops. */
@@ -47,8 +47,8 @@ uint32_t hw_sip_dims_switch_link(const struct hw_config *hw, uint32_t number, ui
 uint32_t hw_sip_dims_switch_sip(const struct hw_config *hw, uint32_t number, uint32_t link);
 enum hw_link_kind hw_sip_dims_switch_kind(const struct hw_config *hw, uint32_t number);
 uint32_t hw_sip_dims_exit(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
-uint32_t hw_sip_dims_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                            uint32_t to_sip);
+uint32_t hw_sip_dims_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                          uint32_t to_sip);
 uint32_t hw_sip_dims_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
 uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
 uint32_t hw_sip_dims_diameter(const struct hw_config *hw);

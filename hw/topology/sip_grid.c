@@ -25,8 +25,8 @@ bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet
            hw_grid_step(hw_sip_grid(hw), sip, port, &cable->to);
 }
 
-uint32_t hw_sip_grid_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                            uint32_t to_sip)
+uint32_t hw_sip_grid_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                          uint32_t to_sip)
 {
     uint32_t next = to_sip;
     (void)hw_grid_step(hw_sip_grid(hw), sip, (enum hw_port)outlet, &next);

@@ -23,8 +23,8 @@ bool hw_sip_grid_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_por
                            uint32_t *to);
 bool hw_sip_grid_cable(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
                        struct hw_cable *cable);
-uint32_t hw_sip_grid_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                            uint32_t to_sip);
+uint32_t hw_sip_grid_next(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                          uint32_t to_sip);
 uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
 uint32_t hw_sip_grid_diameter(const struct hw_config *hw);
 void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg);

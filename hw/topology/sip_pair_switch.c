@@ -61,8 +61,8 @@ static uint32_t pair_switch_exit(const struct hw_config *hw, uint32_t number, ui
     return (to_sip & 1) == number ? to_sip : to_sip ^ 1;
 }
 
-static uint32_t pair_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                            uint32_t to_sip)
+static uint32_t pair_next_sip(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                              uint32_t to_sip)
 {
     return outlet == HW_PORT_N ? pair_switch_exit(hw, pair_switch_of(hw, sip, outlet), to_sip)
                                : to_sip;
@@ -122,7 +122,7 @@ const struct hw_topology_ops hw_pair_switch = {
     .switch_of = pair_switch_of,
     .fit = pair_fit,
     .exit = pair_exit,
-    .behind = pair_behind,
+    .next_sip = pair_next_sip,
     .switch_exit = pair_switch_exit,
     .distance = pair_distance,
     .diameter = pair_diameter,

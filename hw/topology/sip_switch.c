@@ -24,8 +24,8 @@ static uint32_t switch_exit(const struct hw_config *hw, uint32_t sip, uint32_t t
     return HW_PORT_E;
 }
 
-static uint32_t switch_behind(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
-                              uint32_t to_sip)
+static uint32_t switch_next_sip(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                                uint32_t to_sip)
 {
     (void)hw, (void)sip, (void)outlet;
     return to_sip;
@@ -70,7 +70,7 @@ const struct hw_topology_ops hw_switch = {
     .switch_of = switch_switch_of,
     .fit = hw_sip_row_fit,
     .exit = switch_exit,
-    .behind = switch_behind,
+    .next_sip = switch_next_sip,
     .switch_exit = switch_switch_exit,
     .distance = switch_distance,
     .diameter = switch_diameter,

@@ -110,7 +110,7 @@ void hw_outlet_name(const struct hw_config *hw, uint32_t outlet, char name[HW_OU
 static bool leads_on(const struct hw_config *hw, uint32_t sip, uint32_t outlet)
 {
     struct hw_cable cable;
-    const uint32_t next = hw->sip_topology->behind(hw, sip, outlet, sip);
+    const uint32_t next = hw->sip_topology->next_sip(hw, sip, outlet, sip);
     const uint32_t entry = hw_outlet(hw, outlet).entry;
     return hw->sip_topology->cable(hw, sip, outlet, &cable) ||
            (next != sip && hw->sip_topology->cable(hw, next, entry, &cable));

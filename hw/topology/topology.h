@@ -147,7 +147,8 @@ struct hw_topology_ops {
     uint32_t (*exit)(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
     /* The SIP that a transfer for `to_sip` enters next when it leaves `sip` by an outlet that
      * exit() or a global direction names. Following both reaches `to_sip`. */
-    uint32_t (*behind)(const struct hw_config *hw, uint32_t sip, uint32_t outlet, uint32_t to_sip);
+    uint32_t (*next_sip)(const struct hw_config *hw, uint32_t sip, uint32_t outlet,
+                         uint32_t to_sip);
     /* The SIP that a switch sends a transfer for `to_sip` to. NULL where there are no switches. */
     uint32_t (*switch_exit)(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
 

@@ -95,10 +95,10 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
     lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
 }
 
-/* fabric_cross() where nothing is asked for but causes. Returns whether the flight has waited. */
+/* fabric_cross() where only causes are traced. Returns whether the flight has waited. */
 static inline __attribute__((always_inline)) bool
-cross_and_tell(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
-               enum hw_node_kind next)
+cross_and_report(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+                 uint32_t index, enum hw_node_kind next)
 {
     const struct hw_config *hw = &run->m->hw;
     struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
@@ -110,7 +110,7 @@ cross_and_note(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind k
                enum hw_node_kind next)
 {
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const bool waited = cross_and_tell(run, flight, kind, index, next);
+    const bool waited = cross_and_report(run, flight, kind, index, next);
     lp_cause_crossed(flight, sigma_before_ps, waited, kind, index, next);
 }
 
@@ -141,7 +141,7 @@ static __attribute__((noinline)) void cross_tcm_noted(struct lp_run *run, struct
     cross_and_note(run, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
 }
 
-/* Nothing is asked for but causes. */
+/* Only causes are traced. */
 static inline bool notes_alone(const struct lp_model *m)
 {
     return __builtin_expect(m->hw.watched, 0) && !m->hw.jittered && !m->emit.links;
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) uint32_t cross_noc_by(cross_fn *cro
 }
 
 static inline __attribute__((always_inline)) bool
-cross_in_silence(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+cross_unreported(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
                  uint32_t index, enum hw_node_kind next)
 {
     fabric_cross(run, flight, kind, index, next);
@@ -223,7 +223,7 @@ static __attribute__((noinline)) void cross_noc_noted(struct lp_run *run, struct
                                                       uint32_t from, uint32_t to)
 {
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const uint32_t waits = cross_noc_by(cross_and_tell, run, flight, from, to);
+    const uint32_t waits = cross_noc_by(cross_and_report, run, flight, from, to);
     lp_cause_way(flight, sigma_before_ps, from, to, waits);
 }
 
@@ -234,7 +234,7 @@ void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, u
     if (notes_ways(run->m))
         cross_noc_noted(run, flight, from, to);
     else
-        cross_noc_by(cross_in_silence, run, flight, from, to);
+        cross_noc_by(cross_unreported, run, flight, from, to);
 }
 
 static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links group)
@@ -385,10 +385,10 @@ static __attribute__((noinline)) void leave_noted(struct lp_run *run, struct hw_
     __builtin_prefetch(&run->cube->link[out], 1);
     __builtin_prefetch(&run->cube->link[ucie], 1);
     const uint32_t waits =
-        cross_noc_by(cross_and_tell, run, flight, router, m->router.of_port[port]);
-    const bool out_waited = cross_and_tell(run, flight, HW_LINK_NOC_UCIE, out, HW_NODE_UCIE_PORT);
-    const bool ucie_waited = cross_and_tell(run, flight, HW_LINK_UCIE, ucie,
-                                            to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
+        cross_noc_by(cross_and_report, run, flight, router, m->router.of_port[port]);
+    const bool out_waited = cross_and_report(run, flight, HW_LINK_NOC_UCIE, out, HW_NODE_UCIE_PORT);
+    const bool ucie_waited = cross_and_report(run, flight, HW_LINK_UCIE, ucie,
+                                              to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     lp_cause_left(flight, sigma_before_ps, router, waits, port, out_waited, ucie_waited);
 }
 

@@ -79,7 +79,7 @@ static void leave_sip(struct die_run *run, const struct cw_event *event, struct 
     if (out.to_switch) {
         lp = m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip, outlet);
     } else {
-        const uint32_t next = hw_route_sip_behind(&m->hw, run->sip, outlet, to_sip);
+        const uint32_t next = hw_route_next_sip(&m->hw, run->sip, outlet, to_sip);
         lp = lp_of_io_die(m, next);
         if (next == lp_sip_of(m, transfer->src)) /* its named port has led the wrong way round */
             transfer->flags |= LP_TRANSFER_BACK;

@@ -1,5 +1,5 @@
 /*
- * moves.c: the loads, stores and copies of a PE's contexts under way (struct lp_move), from the
+ * moves.c: the loads, stores and copies of a PE's contexts in progress (struct lp_move), from the
  * request until they are complete. Runs in handlers only, on the PE's cube.
  */
 #include "lp/fabric/moves.h"

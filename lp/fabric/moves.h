@@ -1,6 +1,6 @@
 /*
- * moves.h: the loads, stores and copies of a PE's contexts under way: an owner (LP_OWNER) names the
- * context and its struct lp_move. Handlers only, on the PE's cube.
+ * moves.h: the loads, stores and copies of a PE's contexts in progress: an owner (LP_OWNER) names
+ * the context and its struct lp_move. Handlers only, on the PE's cube.
  */
 #ifndef LP_MOVES_H
 #define LP_MOVES_H

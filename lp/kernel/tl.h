@@ -35,7 +35,7 @@
 #define TL_SCALARS_MAX 12
 enum {
     TL_CONTEXTS_MAX = 4, /* of a PE: the kernel and its streams */
-    TL_HANDLES = 2,      /* asynchronous loads, stores and copies under way in a context */
+    TL_HANDLES = 2,      /* asynchronous loads, stores and copies of a context at one time */
     TL_TAGS = 4,         /* kinds of notifications between two PEs */
     TL_REGIONS = 2
 };
@@ -46,8 +46,8 @@ enum tl_status { TL_WAITING, TL_ENDED };
     switch (*(line)) {                                                                             \
     case 0:                                                                                        \
         TL_HERE();
-/* The points at which a kernel goes on have numbers of their own, so that several may be on one
- * line of the source, as the points of a macro are. */
+/* The points at which a kernel resumes have numbers of their own, so that one source line may have
+ * several, as in a macro. */
 #define TL_CALL(line, call) TL_CALL_AT(line, call, __COUNTER__)
 #define TL_CALL_AT(line, call, point)                                                              \
     do {                                                                                           \
@@ -72,8 +72,8 @@ enum tl_status { TL_WAITING, TL_ENDED };
     *(line) = 0;                                                                                   \
     return TL_ENDED
 
-/* A range of virtual addresses beside the tensor, alike on each PE that takes part. The host has
- * mapped it there (lp/maps.h). */
+/* A range of virtual addresses in addition to the tensor, the same on each PE that takes part. The
+ * host has mapped it there (lp/maps.h). */
 struct tl_region {
     uint64_t va;
     uint64_t pa;    /* byte offset in the PE's HBM slice */
@@ -101,8 +101,8 @@ struct tl; /* a kernel's view of its PE, valid during one entry */
 
 /*
  * A tile as a send or a receive names it: its bytes, then, by name, its type and its shape,
- * row-major: tl_send(tl, HW_DIR_E, tl_tcm(0), 64, .dtype = LP_F32, .dim = {4, 4}) Not given are the
- * launch's type, and one dimension. A shape has as many elements as the bytes.
+ * row-major: tl_send(tl, HW_DIR_E, tl_tcm(0), 64, .dtype = LP_F32, .dim = {4, 4}) The default is
+ * the launch's type and one dimension. The shape's elements make up the bytes.
  */
 struct tl_tile {
     uint32_t bytes;
@@ -118,7 +118,7 @@ struct tl_future {
     struct tl_tile named;
 };
 /* The receive that began `receives` later, in the same direction and of as many bytes, if no other
- * receive of that direction lies between them. */
+ * receive of that direction comes between them. */
 static inline struct tl_future tl_future_after(struct tl_future future, uint32_t receives)
 {
     future.tile += receives;
@@ -243,10 +243,10 @@ void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_op
  * served last. */
 #define tl_recv_any(tl, ...) tl_recv_any_tile((tl), TL_TILE(__VA_ARGS__))
 /*
- * Asks for the next tile of a direction, and goes on. The tile is this receive's: no later receive
- * takes it. tl_future() names the receive, before the kernel's next call. tl_wait() takes the tile;
- * tl_received() names it afterwards. Any number of receives may be under way, and they may be
- * waited for in any order, each once, before the kernel ends.
+ * Asks for the next tile of a direction, without waiting. The tile is this receive's: no later
+ * receive takes it. tl_future() names the receive, before the kernel's next call. tl_wait() takes
+ * the tile; tl_received() names it afterwards. Any number of receives may be pending, and they may
+ * be waited for in any order, each once, before the kernel ends.
  */
 #define tl_recv_async(tl, dir, ...) tl_recv_async_tile((tl), (dir), TL_TILE(__VA_ARGS__))
 struct tl_future tl_future(const struct tl *tl);
@@ -304,9 +304,9 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
 /* ---- one-sided: into another PE's memories, over vc_comm ------------------------------------- */
 
 /*
- * Memory of PE `peer` (global index; `dst`: its TCM, its HBM slice or its cube's SRAM, physical)
- * <- src: TCM, a received tile, or memory of this PE or its cube (tl_hbm(), tl_sram()). The value
- * is bound now; the kernel goes on when the operation has its place in PE_DMA's channel. The
+ * Memory of PE `peer` (global index; `dst`: its TCM, its HBM slice or its cube's SRAM, physical) <-
+ * src: TCM, a received tile, or memory of this PE or its cube (tl_hbm(), tl_sram()). The value is
+ * bound now; the kernel continues when the operation has its place in PE_DMA's channel. The
  * reducing form combines it with the value in that memory, in order of arrival.
  */
 void tl_put(struct tl *tl, uint32_t peer, struct lp_operand dst, struct lp_operand src,

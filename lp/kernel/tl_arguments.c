@@ -7,7 +7,7 @@
 
 #include "lp/queues/queue_ends.h"
 
-/* The bytes of a memory; 0: this is no memory. */
+/* The bytes of a memory; 0: not a memory. */
 static uint64_t memory_bytes(const struct tl *tl, uint8_t space)
 {
     const struct hw_config *hw = &tl->run->m->hw;

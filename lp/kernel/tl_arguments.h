@@ -1,7 +1,7 @@
 /*
  * tl_arguments.h: checks of the arguments of a kernel's calls. Each fails the event, with the call
- * and the values that are legal. The usual case of an operand is inline: it lies in TCM that no
- * ring takes, or is a tile that has been received. Handlers only.
+ * and the values that are legal. The usual case of an operand is inline: it is in TCM outside of
+ * the rings, or is a tile that has been received. Handlers only.
  */
 #ifndef LP_TL_ARGUMENTS_H
 #define LP_TL_ARGUMENTS_H
@@ -17,7 +17,8 @@
  */
 void tl_check_rings(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp_operand at,
                     uint64_t bytes);
-/* A place in memories of PE `pe_index` (global), or of its cube: in the memory, and in no ring. */
+/* A place in memories of PE `pe_index` (global), or of its cube: inside the memory and outside of
+ * all rings. */
 void tl_check_place(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp_operand at,
                     uint64_t bytes);
 /* The tiles from this one on, `bytes` in all, one per slot: received from an installed direction.

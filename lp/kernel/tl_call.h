@@ -1,5 +1,5 @@
 /*
- * tl_call.h: a kernel's call under way: its kinds, its steps, and what the files of the kernel
+ * tl_call.h: a kernel's current call: its kinds, its steps, and what the files of the kernel
  * runtime need to carry it out. Handlers only, on the PE's cube.
  *
  * A call pays for loading its operands from slots, then its overheads. Then it has its effect at
@@ -80,9 +80,9 @@ struct tl {
 /* Notes a call: the first step of all of them. */
 struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
 
-/* True when the kernel's time is now; else an event at its time is on its way. */
+/* True when the kernel's time is now; else sends an event for its time. */
 bool tl_in_step(struct tl *tl);
-/* The causes are traced, if the host asks: the kernel has waited so long for itself. */
+/* Notes, if causes are traced, that the kernel spends so long on its own work. */
 static inline void tl_note_part(const struct tl *tl, enum lp_cause_part part, int64_t ps)
 {
     if (lp_traces_causes(tl->run->m))

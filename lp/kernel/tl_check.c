@@ -1,5 +1,6 @@
 /*
- * tl_check.c: see tl_check.h. Pure. Not in tl.c, because tests put a mock in that file's place.
+ * tl_check.c: checks a kernel before its launch. Pure. A file of its own, because tests put a mock
+ * in the place of tl_start.c and tl_queries.c.
  */
 #include "lp/kernel/tl_check.h"
 

@@ -1,6 +1,6 @@
 /*
- * tl_check.h: a look at a kernel before it is launched: a frame that is larger than its place in
- * the LP's state would overwrite the members behind it. Host side.
+ * tl_check.h: the check of a kernel before it is launched: a frame that is larger than its place in
+ * the LP's state would overwrite the members after it. Host side.
  */
 #ifndef LP_TL_CHECK_H
 #define LP_TL_CHECK_H

@@ -1,7 +1,7 @@
 /*
  * tl_compute.c: the calls that compute: PE_MATH and PE_GEMM, and the time that PE_FETCH_STORE takes
  * to bring operands to them and the result back (hw/HARDWARE.md, "Blocks of a PE"). They concern
- * only their own kernel, so they only move its own time on. Runs in handlers only.
+ * only their own kernel, so they only advance its own time. Runs in handlers only.
  */
 #include "lp/kernel/tl_compute.h"
 
@@ -85,7 +85,7 @@ void tl_note_write(struct tl *tl, uint32_t at, uint64_t bytes)
             i++;
 }
 
-/* The run of this type that the cast lies on, or goes on behind; LP_CASTS: there is none. */
+/* The run of this type that the cast meets or continues; LP_CASTS: there is none. */
 static uint32_t run_of_cast(const struct lp_casts *casts, uint32_t at, enum lp_dtype dtype)
 {
     for (uint32_t i = 0; i < LP_CASTS && casts->dtype[i] != 0; i++)

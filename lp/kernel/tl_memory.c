@@ -32,7 +32,7 @@ static void emit_moves(struct tl *tl)
     }
 }
 
-/* An operation enters PE_DMA; the kernel waits for it, or goes on. */
+/* An operation enters PE_DMA; the kernel waits for it, or continues. */
 static void effect_move(struct tl *tl, enum lp_dma_kind kind)
 {
     struct lp_call *call = &tl->kernel->call;

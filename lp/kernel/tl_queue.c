@@ -355,7 +355,7 @@ void tl_effect_recv_async(struct tl *tl)
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
     call->peer = next_tile(tl, dir);
-    tl->kernel->calls_received = tl->kernel->calls; /* tl_future() tells the tile's number */
+    tl->kernel->calls_received = tl->kernel->calls; /* tl_future() reveals the tile's number */
     CW_MUT(tl->run->ctx, &tl->p->queue[dir])->promised++;
     (*CW_MUT(tl->run->ctx, &tl->p->asyncs))++;
     *CW_MUT(tl->run->ctx, &tl->p->async_source) = tl->kernel->source;
@@ -403,7 +403,7 @@ bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
     const struct lp_queue *queue = &tl->p->queue[dir];
     const uint32_t ahead = seq - queue->my_tail;
-    if (seq < queue->my_tail) /* numbers of a queue do not go round (IpcqTooManyTiles) */
+    if (seq < queue->my_tail) /* numbers of a queue do not wrap (IpcqTooManyTiles) */
         return true;
     return ahead < queue->promised && ahead < tl->run->m->config.n_slots &&
            lp_slot_bit(tl->run->m, tl->p, dir, LP_SLOT_TAKEN, seq);

@@ -1,14 +1,14 @@
 /*
- * tl_runtime.c: the contexts of a PE: each event lets one go on, and then the contexts that it has
- * started (tl_runtime.h). The kernels' calls are carried out in tl_call.c. Runs in handlers only.
+ * tl_runtime.c: the contexts of a PE: each event resumes one, and then the contexts that it has
+ * started (tl_runtime.h). tl_steps.c carries out the kernels' calls. Runs in handlers only.
  *
  * A kernel runs ahead of the clock: `local_ps` is its own time. An operation that concerns only its
- * own kernel (an addition, the overhead of a call, the wait for a credit's emission) moves that
- * time on. The kernel waits for an event where it meets others at a later local time: its queues,
- * its PE_DMA, its end. So a stretch of private work costs one event, or one for every 4,096 entries
- * of the kernel (tl_watch.h).
+ * own kernel (an addition, the overhead of a call, the wait for a credit's emission) advances that
+ * time. The kernel waits for an event where it meets others at a later local time: its queues, its
+ * PE_DMA, its end. So a stretch of private work costs one event, or one for every 4,096 entries of
+ * the kernel (tl_watch.h).
  *
- * Invariant I-TL-1: a context has at most one LP_EVENT_KERNEL on its way, at most one
+ * Invariant I-TL-1: a context has at most one LP_EVENT_KERNEL pending, at most one
  * LP_EVENT_DMA_DONE of its blocking move, and neither while it waits for anything else.
  */
 #include "lp/kernel/tl_runtime.h"
@@ -54,7 +54,7 @@ static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
     struct tl tl = tl_view_of(run, pe, context);
     cw_check(run->ctx, lp_has_launch(run->m, tl.kernel->launch));
     tl.launch = lp_launch_of(run->m, tl.kernel->launch);
-    if (lp_tells_waits(run->m) && tl.kernel->wait != LP_WAIT_NONE)
+    if (lp_notes_waits(run->m) && tl.kernel->wait != LP_WAIT_NONE)
         note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
@@ -97,7 +97,7 @@ void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
         run_started_contexts(run, pe);
 }
 
-/* The thing that this context waits for may have come: it looks now, or at the next poll. */
+/* What this context waits for may have come: it looks now, or at the next poll. */
 static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t context)
 {
     const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
@@ -110,7 +110,7 @@ static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t contex
     tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
     if (lp_traces_causes(run->m))
         lp_cause_stretch_part(LP_PART_POLL, tl.local_ps - cw_now(run->ctx));
-    if (lp_tells_waits(run->m))
+    if (lp_notes_waits(run->m))
         note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     if (tl_in_step(&tl))
@@ -134,7 +134,8 @@ static bool kernel_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, 
     }
 }
 
-/* The context that has waited longest for this, among those of the bit mask; UINT32_MAX: none. */
+/* The context that has waited longest for this, among the contexts of the bit mask; UINT32_MAX:
+ * none. */
 static uint32_t longest_waiting(const struct lp_run *run, uint32_t pe, uint32_t contexts,
                                 enum lp_wait wait, uint32_t which, uint32_t peer)
 {

@@ -1,6 +1,6 @@
 /*
- * tl_runtime.h: the entries of the kernel runtime: events and other blocks let kernels go on by
- * them. Handlers only, on the PE's cube.
+ * tl_runtime.h: the functions by which events launch and resume kernels. Handlers only, on the PE's
+ * cube.
  */
 #ifndef LP_TL_RUNTIME_H
 #define LP_TL_RUNTIME_H
@@ -9,12 +9,12 @@
 
 /* A KernelLaunchMsg takes effect; `launch`: index + 1 in the launch table. */
 void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch);
-/* The kernel in this context goes on: the thing that it waited for has come. */
+/* Resumes the kernel in this context: what it waited for has come. */
 void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context);
 /*
  * Something that contexts wait for has come: LP_WAIT_DATA or LP_WAIT_CREDIT of direction `which`,
  * LP_WAIT_NOTIFY from `peer` with tag `which`. Each of them looks, now or at its next poll; the
- * context that has waited longest looks first. A context that finds nothing left goes on waiting.
+ * context that has waited longest looks first. A context that finds nothing left continues to wait.
  */
 void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer);
 /* A move of a context is complete. */

@@ -1,11 +1,12 @@
 /*
- * tl_source.c: see tl_source.h. tl_here is each thread's own.
+ * tl_source.c: the line that a kernel has reached, and numbers of lines (tl_source.h). tl_here is
+ * each thread's own.
  *
  * Numbers. All threads share a table of lines, in which a line is found by hashing. A place is
- * claimed once, from 0 to the line's address, and never changes again. So a thread that finds the
- * line there has the number for ever, and threads that add the same line at once meet at the same
- * place: the first to claim it has added it for all. The table has more places than programs have
- * kernels' lines; a line that finds no place near its own has no number, and reports do without.
+ * claimed once, from 0 to the line's address, and never changes again. So a line that a thread
+ * finds there keeps its number forever, and threads that add the same line at once meet at the same
+ * place: the first to claim it adds it for all. The table has more places than programs have
+ * kernels' lines; a line that finds no place near its own has no number, and reports omit it.
  */
 #include "lp/kernel/tl_source.h"
 
@@ -18,7 +19,7 @@ __thread const struct tl_source *volatile tl_here;
 
 const char *tl_source_text(const struct tl_source *source, char *text, size_t size)
 {
-    const size_t most = size - 40; /* of the file's name: its end tells more */
+    const size_t most = size - 40; /* of the file's name, whose end matters most */
     text[0] = '\0';
     if (source == NULL)
         return text;

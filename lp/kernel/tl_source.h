@@ -20,7 +20,7 @@ struct tl_source {
 };
 
 /* The line that the kernel on this thread has passed last; NULL: it has passed none. Volatile,
- * since the kernel may fault, or go round for ever, right behind it. */
+ * since the kernel may fault or loop forever right after it. */
 extern __thread const struct tl_source *volatile tl_here;
 
 #define TL_HERE()                                                                                  \

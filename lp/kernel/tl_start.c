@@ -278,7 +278,7 @@ struct tl_future tl_future(const struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
     if (call->kind != CALL_RECV_ASYNC)
-        tl_fail(tl, "", ": tl_future() behind another call than recv_async");
+        tl_fail(tl, "", ": tl_future() after another call than recv_async");
     struct tl_future future = {
         .tile = call->peer,
         .dir = call->dir + 1u,

@@ -1,19 +1,20 @@
 /*
- * tl_watch.c: see tl_watch.h.
+ * tl_watch.c: the failures of kernels that break the rules of tl.h, and the search for kernels that
+ * repeat themselves (tl_watch.h).
  *
- * A kernel that repeats itself for ever. A kernel is a function of its frame, of its arguments, and
- * of the tiles that it has received (their directions and numbers); no query tells it anything else
+ * A kernel that repeats itself forever: a kernel is a function of its frame, of its arguments, and
+ * of the tiles that it has received (their directions and numbers); no query returns anything else
  * that changes. So a kernel that comes to an operation with the frame that it had at an earlier
  * one, and has received nothing in between, will come there again and again. Its frame is compared
  * with one that is kept, as a digest of 64 bits. After each power of two of calls the digest of
- * that moment is kept instead, so that a period of any length is found (Brent, 1980). Kernels that
- * are well seldom make so many calls without a receive, and others pay one comparison.
+ * that moment is kept instead, so that a period of any length is found (Brent, 1980). Correct
+ * kernels seldom make so many calls without a receive; those that do pay one comparison per call.
  */
 #include "lp/kernel/tl_watch.h"
 
 #include <string.h>
 
-void tl_tell_fault(void *arg, const char *fault)
+void tl_fail_at_fault(void *arg, const char *fault)
 {
     const struct tl *const tl = arg;
     tl_fail(tl, "", ": %s, between the line named here and the kernel's next call", fault);
@@ -31,7 +32,7 @@ void tl_check_operations(struct tl *tl, enum tl_status status, uint32_t made)
                 "TL_CALL",
                 made, name);
     if (status == TL_ENDED && made > 0)
-        tl_fail(tl, "", ": it ends behind an operation, %s, that is in no TL_CALL", name);
+        tl_fail(tl, "", ": it ends after an operation, %s, that is in no TL_CALL", name);
 }
 
 static uint64_t frame_digest(const struct tl *tl)
@@ -57,7 +58,7 @@ void tl_check_repetition(struct tl *tl)
         kernel->kept_digest = digest;
     else if (kernel->kept_digest == digest)
         tl_fail(tl, "",
-                ": %s, for ever: after %u calls without a receive the frame is one that it had "
+                ": %s, forever: after %u calls without a receive the frame is one that it had "
                 "before; a variable that changes is a member of the frame",
                 tl_call_name[kernel->call.kind], calls);
 }
@@ -67,7 +68,7 @@ void tl_rest(struct tl *tl)
     const struct cw_event *const event = tl->run->ctx->event;
     const int64_t delay_ps = tl->local_ps - event->time_ps;
     if (delay_ps == 0 && event->depth >= TL_DEPTH_MAX)
-        tl_fail(tl, "", ": it goes on without simulated time passing, by %u calls and more",
+        tl_fail(tl, "", ": it continues without simulated time passing, by %u calls and more",
                 TL_DEPTH_MAX * TL_ENTRIES_PER_EVENT);
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
     const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);

@@ -1,8 +1,8 @@
 /*
  * tl_watch.h: enters a kernel's function, and finds kernels that break the rules of tl.h: that wait
- * without an operation, start several at once, repeat themselves for ever, fault or do not return.
- * Runs in handlers only. All of it also holds for kernels that misbehave speculatively only: the
- * event fails, and is handled again when it is safe.
+ * without an operation, start several at once, repeat themselves forever, fault or do not return.
+ * Runs in handlers only. A kernel may misbehave in a speculative event alone: the event fails, and
+ * is handled again when it is safe.
  */
 #ifndef LP_TL_WATCH_H
 #define LP_TL_WATCH_H
@@ -11,18 +11,18 @@
 #include "lp/kernel/tl_call.h"
 
 enum {
-    TL_ENTRIES_PER_EVENT = 4096,   /* of private work; then it goes on in an event of its own */
+    TL_ENTRIES_PER_EVENT = 4096,   /* of private work; then it continues in an event of its own */
     TL_DEPTH_MAX = 4096,           /* of such events at one time */
     TL_CALLS_BEFORE_WATCH = 65536, /* without a receive; then the kernel's frame is compared */
 };
 
-/* The parts of the functions below that are seldom needed. */
-void tl_tell_fault(void *arg, const char *fault);
+/* The rare cases of the functions below. */
+void tl_fail_at_fault(void *arg, const char *fault);
 void tl_check_operations(struct tl *tl, enum tl_status status, uint32_t made);
 void tl_check_repetition(struct tl *tl);
 void tl_rest(struct tl *tl);
 
-/* Enters the kernel's function, or the stream's, which goes on to its next call or its end. Fails
+/* Enters the kernel's function, or the stream's, which runs to its next call or its end. Fails
  * the event if the function breaks a rule: an entry notes one operation and waits, or none and
  * ends. */
 static inline enum tl_status tl_enter(struct tl *tl)
@@ -34,7 +34,7 @@ static inline enum tl_status tl_enter(struct tl *tl)
     const uint32_t calls = own->calls;
     tl_here = own->source;
     tl->entered = true;
-    fault_guard_enter(tl_tell_fault, tl);
+    fault_guard_enter(tl_fail_at_fault, tl);
     const enum tl_status status = function(tl, own->frame);
     fault_guard_leave();
     tl->entered = false;
@@ -47,8 +47,8 @@ static inline enum tl_status tl_enter(struct tl *tl)
     return status;
 }
 
-/* The kernel has been entered `entries` times in this event. True: it goes on in an event at its
- * own time, which is on its way. */
+/* The kernel has been entered `entries` times in this event. True: it continues in an event at its
+ * own time, which has been sent. */
 static inline bool tl_rests(struct tl *tl, uint32_t entries)
 {
     if (__builtin_expect(entries < TL_ENTRIES_PER_EVENT, 1))

@@ -77,7 +77,7 @@ static void operations_and_calls_go_together(void **state)
         "loads_outside_a_call",
         "2 operations before it waits, the last of them load; each operation is one TL_CALL", 805);
     expect_stray_in_all_modes("ends_behind_a_load",
-                              "it ends behind an operation, load, that is in no TL_CALL", 905);
+                              "it ends after an operation, load, that is in no TL_CALL", 905);
 }
 
 static void a_kernel_that_repeats_itself_is_found(void **state)
@@ -96,7 +96,7 @@ static void a_kernel_that_takes_no_time_is_found(void **state)
 {
     (void)state;
     expect_stray("counts_barriers_for_ever", "--set nodes.pe_cpu.overhead_ns=0",
-                 "it goes on without simulated time passing, by 16777216 calls and more", 1705);
+                 "it continues without simulated time passing, by 16777216 calls and more", 1705);
 }
 
 static void expect_overrun(const char *more, const char *fault, bool kernels)

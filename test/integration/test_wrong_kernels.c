@@ -48,7 +48,7 @@ struct wrong {
 #define AT(line_) " (at test/plugins/wrong_kernels.c:" #line_ ")"
 #define BETWEEN   ", between the line named here and the kernel's next call"
 #define FOR_EVER                                                                                   \
-    ", for ever: after 65537 calls without a receive the frame is one that it had before; a "      \
+    ", forever: after 65537 calls without a receive the frame is one that it had before; a "       \
     "variable that changes is a member of the frame"
 #define NOT_MAPPED                                                                                 \
     ", which is not mapped there; legal: 0x10000000000 to 0x10000001000, its cube's SRAM from "    \

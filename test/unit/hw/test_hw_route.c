@@ -68,7 +68,7 @@ static void through_a_switch_everything_leaves_and_enters_by_east(void **state)
     assert_int_equal(hw_route_entry(&hw, HW_PORT_E), HW_PORT_E);
     for (uint32_t to = 0; to < 5; to++)
         if (to != 2)
-            assert_int_equal(hw_route_sip_behind(&hw, 2, HW_PORT_E, to), to);
+            assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, to), to);
     assert_int_equal(hw_route_outer_link(&hw, HW_PORT_E), HW_LINK_SIP_LINK);
     assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_W), HW_PORT_E);
     assert_int_equal(hw_route_global_exit(&hw, HW_DIR_GLOBAL_E), HW_PORT_E);
@@ -87,10 +87,10 @@ static void paired_dies_use_sio_for_the_mate_and_hccs_for_the_rest(void **state)
     assert_int_equal(hw_route_entry(&hw, HW_PORT_E), HW_PORT_E);
     assert_int_equal(hw_route_entry(&hw, HW_PORT_N), HW_PORT_N);
     /* to SIP 5 from 2: the switch of even SIPs reaches 5's mate, 4, which is next to 5 */
-    assert_int_equal(hw_route_sip_behind(&hw, 2, HW_PORT_N, 5), 4);
-    assert_int_equal(hw_route_sip_behind(&hw, 4, HW_PORT_E, 5), 5);
-    assert_int_equal(hw_route_sip_behind(&hw, 2, HW_PORT_N, 4), 4);
-    assert_int_equal(hw_route_sip_behind(&hw, 2, HW_PORT_E, 3), 3);
+    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 5), 4);
+    assert_int_equal(hw_route_next_sip(&hw, 4, HW_PORT_E, 5), 5);
+    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_N, 4), 4);
+    assert_int_equal(hw_route_next_sip(&hw, 2, HW_PORT_E, 3), 3);
 }
 
 static const struct hw_topology_ops *const grids[] = {&hw_ring_1d, &hw_torus_2d,
@@ -156,7 +156,7 @@ static void following_the_decisions_reaches_every_sip_by_a_shortest_way(void **s
                 uint32_t links = 0;
                 for (uint32_t at = from; at != to; links++) {
                     assert_true(links < n);
-                    at = hw_route_sip_behind(&hw, at, hw_route_sip(&hw, at, to), to);
+                    at = hw_route_next_sip(&hw, at, hw_route_sip(&hw, at, to), to);
                 }
                 assert_int_equal(links, ring_distance(w, wrap, from % w, to % w) +
                                             ring_distance(n / w, wrap, from / w, to / w));

@@ -120,7 +120,7 @@ static uint32_t route_length(const struct hw_config *hw, uint32_t from, uint32_t
     uint32_t links = 0;
     for (uint32_t at = from; at != to; links++) {
         const uint32_t outlet = hw_route_sip(hw, at, to);
-        const uint32_t next = hw_route_sip_behind(hw, at, outlet, to);
+        const uint32_t next = hw_route_next_sip(hw, at, outlet, to);
         assert_true(outlet < hw_outlets(hw) && outlet != HW_OUTLET_NONE);
         assert_true(links < hw->sip_count && next < hw->sip_count);
         if (hw_route_through_switch(hw, outlet)) {
@@ -190,8 +190,8 @@ static void check_cables(const struct hw_config *hw)
                 const uint32_t entry = hw_route_entry(hw, outlet);
                 assert_true(cable.to < hw->sip_count && cable.to != sip);
                 assert_int_equal(hw_route_entry(hw, entry), outlet);
-                assert_int_equal(hw_route_sip_behind(hw, sip, outlet, cable.to), cable.to);
-                assert_int_equal(hw_route_sip_behind(hw, cable.to, entry, sip), sip);
+                assert_int_equal(hw_route_next_sip(hw, sip, outlet, cable.to), cable.to);
+                assert_int_equal(hw_route_next_sip(hw, cable.to, entry, sip), sip);
                 ends[cable.to]++;
             }
         }
