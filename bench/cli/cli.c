@@ -95,22 +95,22 @@ static void tell_misspelt_variables(const char *command)
     }
 }
 
-bool cli_read(struct options *options, int argc, char **argv, int *code)
+bool cli_read(struct option_parse *parse, int argc, char **argv, int *code)
 {
-    const char *const name = command_row_of(options->command)->name;
+    const char *const name = command_row_of(parse->command)->name;
     struct cw_error error = {.exit_code = CW_OK};
-    *code = options_read(options, argc, argv, &error);
+    *code = options_read(parse, argc, argv, &error);
     if (*code != CW_OK) {
         cli_fail(name, &error);
         cli_hint(name);
         return false;
     }
-    if (!options->help) {
-        if (options->command != COMMAND_CONFIG) /* which lists them */
+    if (!parse->help) {
+        if (parse->command != COMMAND_CONFIG) /* which lists them */
             tell_misspelt_variables(name);
         return true;
     }
-    options_print_help(options->command);
+    options_print_help(parse->command);
     *code = cli_end(name, CW_OK);
     return false;
 }
@@ -118,11 +118,11 @@ bool cli_read(struct options *options, int argc, char **argv, int *code)
 int cli_begin(struct run_options *run, enum command command, int argc, char **argv,
               struct config **config)
 {
-    struct options options = {.command = command, .values = run};
+    struct option_parse parse = {.command = command, .values = run};
     int code;
     *config = NULL;
     run_options_defaults(run);
-    if (!cli_read(&options, argc, argv, &code))
+    if (!cli_read(&parse, argc, argv, &code))
         return code;
     struct config_errors errors = {0};
     const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;

@@ -14,7 +14,7 @@
  * The command line of any command. False: the command is at its end and returns *code, because the
  * line was refused, or asked for --help; that is printed.
  */
-bool cli_read(struct options *options, int argc, char **argv, int *code);
+bool cli_read(struct option_parse *parse, int argc, char **argv, int *code);
 /*
  * The beginning of the commands that have a configuration: reads the line, loads the configuration.
  * CW_OK with *config NULL: --help was printed, return CW_OK. Otherwise an exit code, the reason

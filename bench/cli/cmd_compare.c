@@ -32,11 +32,11 @@ static int compare_read(const struct compare_options *options, const struct resu
 int compare_main(int argc, char **argv)
 {
     struct compare_options compare = {.tolerance_percent = 0};
-    struct options options = {.command = COMMAND_COMPARE, .values = &compare};
+    struct option_parse parse = {.command = COMMAND_COMPARE, .values = &compare};
     struct result_document a = {.json = NULL}, b = {.json = NULL};
     struct cw_error error = {.exit_code = CW_OK};
     int code;
-    if (!cli_read(&options, argc, argv, &code))
+    if (!cli_read(&parse, argc, argv, &code))
         return code;
     code = result_document_read(compare.paths[0], &a, &error);
     if (code == CW_OK)

@@ -60,9 +60,9 @@ int perf_main(int argc, char **argv)
     }
     if (argc < 2 || part == PARTS)
         return refuse_part(argc > 1 ? argv[1] : NULL);
-    struct options options = {.command = parts[part].command, .values = &perf};
+    struct option_parse parse = {.command = parts[part].command, .values = &perf};
     int result;
-    if (!cli_read(&options, argc - 1, argv + 1, &result))
+    if (!cli_read(&parse, argc - 1, argv + 1, &result))
         return result;
     result = parts[part].main(&perf, &error);
     if (error.exit_code != CW_OK)

@@ -264,10 +264,10 @@ static int run_phold(const struct phold_command *command, json_t *provenance,
 int phold_main(int argc, char **argv)
 {
     struct phold_command command = phold_command_defaults();
-    struct options options = {.command = COMMAND_PHOLD, .values = &command};
+    struct option_parse parse = {.command = COMMAND_PHOLD, .values = &command};
     struct cw_error error = {.exit_code = CW_OK};
     int result;
-    if (!cli_read(&options, argc, argv, &result))
+    if (!cli_read(&parse, argc, argv, &result))
         return result;
     command.options.engine.stop = interrupt_asked;
     cli_watch("phold");

@@ -154,10 +154,10 @@ static int plugin_new(const char *name, struct cw_error *error)
 int plugin_main(int argc, char **argv)
 {
     struct plugin_options plugin = {.create = false};
-    struct options options = {.command = COMMAND_PLUGIN, .values = &plugin};
+    struct option_parse parse = {.command = COMMAND_PLUGIN, .values = &plugin};
     struct cw_error error = {.exit_code = CW_OK};
     int code;
-    if (!cli_read(&options, argc, argv, &code))
+    if (!cli_read(&parse, argc, argv, &code))
         return code;
     if (plugin_new(plugin.name, &error) != CW_OK)
         return cli_fail("plugin", &error);

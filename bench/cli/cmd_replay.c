@@ -66,10 +66,10 @@ static int replay_file(const struct replay_options *options, struct cw_error *er
 int replay_main(int argc, char **argv)
 {
     struct replay_options replay = {.bytes_max = host_limits_memory_bytes() / 5 * 4};
-    struct options options = {.command = COMMAND_REPLAY, .values = &replay};
+    struct option_parse parse = {.command = COMMAND_REPLAY, .values = &replay};
     struct cw_error error = {.exit_code = CW_OK};
     int code;
-    if (!cli_read(&options, argc, argv, &code))
+    if (!cli_read(&parse, argc, argv, &code))
         return code;
     cli_watch("replay");
     code = replay_file(&replay, &error);

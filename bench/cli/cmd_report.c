@@ -72,11 +72,11 @@ static int report(const struct report_options *options, struct survey *survey,
 int report_main(int argc, char **argv)
 {
     struct report_options values = {.path_count = 0};
-    struct options options = {.command = COMMAND_REPORT, .values = &values};
+    struct option_parse parse = {.command = COMMAND_REPORT, .values = &values};
     struct cw_error error = {.exit_code = CW_OK};
     struct survey survey;
     int code;
-    if (!cli_read(&options, argc, argv, &code))
+    if (!cli_read(&parse, argc, argv, &code))
         return code;
     survey_init(&survey);
     (void)report(&values, &survey, &error);

@@ -161,12 +161,12 @@ static int merge_parts(const struct sweep_options *options, struct cw_error *err
 int sweep_main(int argc, char **argv)
 {
     struct sweep_options sweep = {0};
-    struct options options = {.command = COMMAND_SWEEP, .values = &sweep};
+    struct option_parse parse = {.command = COMMAND_SWEEP, .values = &sweep};
     struct cw_error error = {.exit_code = CW_OK};
     struct config_errors errors = {0};
     struct study *study;
     int code;
-    if (!cli_read(&options, argc, argv, &code))
+    if (!cli_read(&parse, argc, argv, &code))
         return code;
     if (sweep.merge) {
         code = cli_end("sweep", merge_parts(&sweep, &error));

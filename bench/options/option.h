@@ -36,7 +36,7 @@ enum { OPTION_ROWS_MAX = 256, OPTION_LEGAL_BYTES = 400 };
 struct option_row;
 
 /* One command line while it is read. */
-struct options {
+struct option_parse {
     enum command command;
     void *values; /* the command's own struct, with the defaults in it */
     /* Filled by options_read(). */
@@ -47,7 +47,7 @@ struct options {
 };
 
 enum option_type {
-    OPTION_HELP,        /* stores nothing but struct options.help */
+    OPTION_HELP,        /* stores nothing but struct option_parse.help */
     OPTION_SET,         /* takes no value; stores true */
     OPTION_CLEAR,       /* takes no value; stores false */
     OPTION_TEXT,        /* any text; stores the pointer */
@@ -89,7 +89,7 @@ struct option_row {
     const char *(*choice)(size_t i);      /* the i-th legal name, NULL after the last */
     const char *(*choice_help)(size_t i); /* its meaning; NULL: the names are enough */
     const char *expected;                 /* the words of a refusal, instead of the choices */
-    int (*read)(struct options *options, const struct option_row *row, const char *text,
+    int (*read)(struct option_parse *parse, const struct option_row *row, const char *text,
                 struct cw_error *error);
     const char *needs, *needs_text;       /* another option, and the refusal without it */
     const char *excludes, *excludes_text; /* another option, and the refusal beside it */
@@ -110,9 +110,9 @@ struct command_row {
     bool brief;            /* "--x needs a value", without its name */
     /* Takes arguments from rest[0] on. Returns how many of `count`; 0: refused, *error is filled.
      * NULL: the command takes none. */
-    int (*argument)(struct options *options, int count, char **rest, struct cw_error *error);
+    int (*argument)(struct option_parse *parse, int count, char **rest, struct cw_error *error);
     /* Checks values that depend on each other. NULL: there are none. */
-    int (*finish)(struct options *options, struct cw_error *error);
+    int (*finish)(struct option_parse *parse, struct cw_error *error);
 };
 
 #endif

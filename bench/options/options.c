@@ -19,7 +19,7 @@ static bool row_is_of(const struct option_row *row, enum command command)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static int refuse_unknown(const struct options *options, const char *name, size_t bytes,
+static int refuse_unknown(const struct option_parse *parse, const char *name, size_t bytes,
                           const char *argument, struct cw_error *error)
 {
     struct text_nearest nearest = {0};
@@ -28,7 +28,7 @@ static int refuse_unknown(const struct options *options, const char *name, size_
     snprintf(cut, sizeof cut, "%.*s", (int)bytes, name);
     text_quote(argument, (size_t)(name - argument) + bytes, quoted);
     for (size_t i = 0; i < option_row_count; i++) {
-        if (!row_is_of(&option_rows[i], options->command))
+        if (!row_is_of(&option_rows[i], parse->command))
             continue;
         text_nearest_try(&nearest, cut, option_rows[i].name);
         if (strncmp(option_rows[i].name, cut, strlen(cut)) != 0)
@@ -73,95 +73,95 @@ static const struct option_row *find_letter(enum command command, char letter)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-int options_give(struct options *options, const struct option_row *row, const char *text,
+int options_give(struct option_parse *parse, const struct option_row *row, const char *text,
                  struct cw_error *error)
 {
-    bool *const given = &options->given[row - option_rows];
+    bool *const given = &parse->given[row - option_rows];
     if (*given && !row->repeats)
         return cw_error_set(error, CW_USAGE, "--%s: given more than once", row->name);
     *given = true;
-    return options_store(options, row, text, error);
+    return options_store(parse, row, text, error);
 }
 
-static int refuse_missing(const struct options *options, const struct option_row *row,
+static int refuse_missing(const struct option_parse *parse, const struct option_row *row,
                           struct cw_error *error)
 {
-    if (command_row_of(options->command)->brief)
+    if (command_row_of(parse->command)->brief)
         return cw_error_set(error, CW_USAGE, "--%s needs a value", row->name);
     return cw_error_set(error, CW_USAGE, "--%s needs a value: --%s %s", row->name, row->name,
                         row->argument);
 }
 
 /* `--name`, `--name=value` or `--name value`. *used: how many arguments it has taken. */
-static int read_long(struct options *options, int count, char **rest, int *used,
+static int read_long(struct option_parse *parse, int count, char **rest, int *used,
                      struct cw_error *error)
 {
     const char *const name = rest[0] + 2;
     const size_t bytes = strcspn(name, "=");
     const char *text = name[bytes] == '=' ? name + bytes + 1 : NULL;
-    const struct option_row *const row = find_name(options->command, name, bytes);
+    const struct option_row *const row = find_name(parse->command, name, bytes);
     *used = 1;
     if (row == NULL)
-        return refuse_unknown(options, name, bytes, rest[0], error);
+        return refuse_unknown(parse, name, bytes, rest[0], error);
     if (row->argument == NULL && text != NULL)
         return cw_error_set(error, CW_USAGE, "--%s takes no value", row->name);
     if (row->argument != NULL && text == NULL) {
         if (count < 2)
-            return refuse_missing(options, row, error);
+            return refuse_missing(parse, row, error);
         text = rest[1];
         *used = 2;
     }
-    return options_give(options, row, text, error);
+    return options_give(parse, row, text, error);
 }
 
 /* `-a`, `-ab`, `-avalue` or `-a value`. *used: how many arguments they have taken. */
-static int read_letters(struct options *options, int count, char **rest, int *used,
+static int read_letters(struct option_parse *parse, int count, char **rest, int *used,
                         struct cw_error *error)
 {
     *used = 1;
     for (const char *at = rest[0] + 1; *at != '\0'; at++) {
-        const struct option_row *const row = find_letter(options->command, *at);
+        const struct option_row *const row = find_letter(parse->command, *at);
         if (row == NULL)
             return cw_error_set(error, CW_USAGE, "unknown option -%c",
                                 *at > 32 && *at < 127 ? *at : '?');
         if (row->argument == NULL) {
-            if (options_give(options, row, NULL, error) != CW_OK)
+            if (options_give(parse, row, NULL, error) != CW_OK)
                 return CW_USAGE;
             continue;
         }
         if (at[1] != '\0')
-            return options_give(options, row, at + 1, error);
+            return options_give(parse, row, at + 1, error);
         if (count < 2)
-            return refuse_missing(options, row, error);
+            return refuse_missing(parse, row, error);
         *used = 2;
-        return options_give(options, row, rest[1], error);
+        return options_give(parse, row, rest[1], error);
     }
     return CW_OK;
 }
 
-static int read_argument(struct options *options, int count, char **rest, int *used,
+static int read_argument(struct option_parse *parse, int count, char **rest, int *used,
                          struct cw_error *error)
 {
     char quoted[TEXT_QUOTE_BYTES];
-    const struct command_row *const command = command_row_of(options->command);
+    const struct command_row *const command = command_row_of(parse->command);
     if (command->argument == NULL)
         return cw_error_set(error, CW_USAGE, "unexpected argument %s",
                             text_quote(rest[0], strlen(rest[0]), quoted));
-    *used = command->argument(options, count, rest, error);
+    *used = command->argument(parse, count, rest, error);
     return *used > 0 ? CW_OK : CW_USAGE;
 }
 
 /* ---- several options together --------------------------------------------------------------- */
 
-static int check_company(const struct options *options, struct cw_error *error)
+static int check_company(const struct option_parse *parse, struct cw_error *error)
 {
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *const row = &option_rows[i];
-        if (!options->given[i])
+        if (!parse->given[i])
             continue;
-        if (row->excludes != NULL && options_given(options, row->excludes))
+        if (row->excludes != NULL && options_given(parse, row->excludes))
             return cw_error_set(error, CW_USAGE, "%s", row->excludes_text);
-        if (row->needs != NULL && !options_given(options, row->needs))
+        if (row->needs != NULL && !options_given(parse, row->needs))
             return cw_error_set(error, CW_USAGE, "%s", row->needs_text);
     }
     return CW_OK;
@@ -173,86 +173,86 @@ static bool is_output(size_t row)
 }
 
 /* The file that an option names; NULL: none, or a standard stream. */
-static const char *named_file(const struct options *options, size_t row)
+static const char *named_file(const struct option_parse *parse, size_t row)
 {
-    if (!options->given[row] || (!is_output(row) && option_rows[row].type != OPTION_FILE))
+    if (!parse->given[row] || (!is_output(row) && option_rows[row].type != OPTION_FILE))
         return NULL;
     const char *path;
-    memcpy(&path, (const char *)options->values + option_rows[row].offset, sizeof path);
+    memcpy(&path, (const char *)parse->values + option_rows[row].offset, sizeof path);
     return strcmp(path, "-") == 0 ? NULL : path;
 }
 
 /* No output takes the place of another one, nor of a file that is read. */
-static int check_outputs(const struct options *options, struct cw_error *error)
+static int check_outputs(const struct option_parse *parse, struct cw_error *error)
 {
     for (size_t i = 0; i < option_row_count; i++)
-        for (size_t k = 0; k < i && named_file(options, i) != NULL; k++)
-            if (named_file(options, k) != NULL && (is_output(i) || is_output(k)) &&
-                atomic_file_same(named_file(options, i), named_file(options, k)))
+        for (size_t k = 0; k < i && named_file(parse, i) != NULL; k++)
+            if (named_file(parse, k) != NULL && (is_output(i) || is_output(k)) &&
+                atomic_file_same(named_file(parse, i), named_file(parse, k)))
                 return cw_error_set(error, CW_USAGE,
                                     "--%s and --%s name one file; give each a file of its own",
                                     option_rows[k].name, option_rows[i].name);
     return CW_OK;
 }
 
-int options_finish(struct options *options, struct cw_error *error)
+int options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    const struct command_row *const command = command_row_of(options->command);
-    options->rows = option_rows;
-    options->row_count = option_row_count;
-    if (check_company(options, error) != CW_OK || check_outputs(options, error) != CW_OK)
+    const struct command_row *const command = command_row_of(parse->command);
+    parse->rows = option_rows;
+    parse->row_count = option_row_count;
+    if (check_company(parse, error) != CW_OK || check_outputs(parse, error) != CW_OK)
         return CW_USAGE;
-    return command->finish == NULL ? CW_OK : command->finish(options, error);
+    return command->finish == NULL ? CW_OK : command->finish(parse, error);
 }
 
-int options_read(struct options *options, int argc, char **argv, struct cw_error *error)
+int options_read(struct option_parse *parse, int argc, char **argv, struct cw_error *error)
 {
     bool only_arguments = false; /* behind -- */
     for (int at = 1, used; at < argc; at += used) {
         char *const text = argv[at];
         int result;
         if (only_arguments || text[0] != '-' || text[1] == '\0') {
-            result = read_argument(options, argc - at, argv + at, &used, error);
+            result = read_argument(parse, argc - at, argv + at, &used, error);
         } else if (strcmp(text, "--") == 0) {
             only_arguments = true;
             used = 1;
             result = CW_OK;
         } else {
-            result = (text[1] == '-' ? read_long : read_letters)(options, argc - at, argv + at,
-                                                                 &used, error);
+            result = (text[1] == '-' ? read_long : read_letters)(parse, argc - at, argv + at, &used,
+                                                                 error);
         }
         if (result != CW_OK)
             return result;
     }
-    return options->help ? CW_OK : options_finish(options, error);
+    return parse->help ? CW_OK : options_finish(parse, error);
 }
 
 /* The option that a word begins; *used: the words that it takes. NULL with *error filled: none. */
-static const struct option_row *row_of_word(const struct options *options, int count, char **rest,
-                                            int *used, struct cw_error *error)
+static const struct option_row *row_of_word(const struct option_parse *parse, int count,
+                                            char **rest, int *used, struct cw_error *error)
 {
     const bool is_long = rest[0][1] == '-';
     const char *const name = rest[0] + 1 + is_long;
     const size_t bytes = is_long ? strcspn(name, "=") : 1;
     const struct option_row *const row =
-        is_long ? find_name(options->command, name, bytes) : find_letter(options->command, name[0]);
+        is_long ? find_name(parse->command, name, bytes) : find_letter(parse->command, name[0]);
     *used = row != NULL && row->argument != NULL && name[bytes] == '\0' && count > 1 ? 2 : 1;
     if (row == NULL)
-        (void)refuse_unknown(options, name, bytes, rest[0], error);
+        (void)refuse_unknown(parse, name, bytes, rest[0], error);
     return row;
 }
 
 int options_walk(enum command command, int argc, char **argv, options_visit_fn visit, void *arg,
                  struct cw_error *error)
 {
-    const struct options options = {.command = command};
+    const struct option_parse parse = {.command = command};
     bool only_arguments = false;
     for (int at = 1, used = 1; at < argc; at += used) {
         const struct option_row *row = NULL;
         used = 1;
         only_arguments = only_arguments || strcmp(argv[at], "--") == 0;
         if (!only_arguments && argv[at][0] == '-' && argv[at][1] != '\0') {
-            row = row_of_word(&options, argc - at, argv + at, &used, error);
+            row = row_of_word(&parse, argc - at, argv + at, &used, error);
             if (row == NULL)
                 return CW_USAGE;
         }

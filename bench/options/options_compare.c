@@ -10,10 +10,10 @@
 #include "bench/options/options_value.h"
 #include "collectives/config/input/text.h"
 
-int compare_options_argument(struct options *options, int count, char **rest,
+int compare_options_argument(struct option_parse *parse, int count, char **rest,
                              struct cw_error *error)
 {
-    struct compare_options *const compare = options->values;
+    struct compare_options *const compare = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
     (void)count;
     for (size_t i = 0; i < 2; i++)
@@ -26,9 +26,9 @@ int compare_options_argument(struct options *options, int count, char **rest,
     return 0;
 }
 
-int compare_options_finish(struct options *options, struct cw_error *error)
+int compare_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    const struct compare_options *const compare = options->values;
+    const struct compare_options *const compare = parse->values;
     if (compare->paths[1] == NULL)
         return cw_error_set(error, CW_USAGE,
                             "name two results that run --json wrote: the first is "
@@ -38,10 +38,10 @@ int compare_options_finish(struct options *options, struct cw_error *error)
     return CW_OK;
 }
 
-int compare_options_read_tolerance(struct options *options, const struct option_row *row,
+int compare_options_read_tolerance(struct option_parse *parse, const struct option_row *row,
                                    const char *text, struct cw_error *error)
 {
-    double *const percent = options_field(options, row);
+    double *const percent = options_field(parse, row);
     char *end;
     *percent = strtod(text, &end);
     if (*end == '%')

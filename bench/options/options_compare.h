@@ -14,10 +14,10 @@ struct compare_options {
 };
 
 /* For the table of options. */
-int compare_options_argument(struct options *options, int count, char **rest,
+int compare_options_argument(struct option_parse *parse, int count, char **rest,
                              struct cw_error *error);
-int compare_options_finish(struct options *options, struct cw_error *error);
-int compare_options_read_tolerance(struct options *options, const struct option_row *row,
+int compare_options_finish(struct option_parse *parse, struct cw_error *error);
+int compare_options_read_tolerance(struct option_parse *parse, const struct option_row *row,
                                    const char *text, struct cw_error *error);
 
 #endif

@@ -30,10 +30,11 @@ struct perf_options {
 };
 
 /* For the table of options. */
-int perf_compare_argument(struct options *options, int count, char **rest, struct cw_error *error);
+int perf_compare_argument(struct option_parse *parse, int count, char **rest,
+                          struct cw_error *error);
 /* Refuse options that would have no effect beside the others. */
-int perf_run_finish(struct options *options, struct cw_error *error);
-int perf_compare_finish(struct options *options, struct cw_error *error);
+int perf_run_finish(struct option_parse *parse, struct cw_error *error);
+int perf_compare_finish(struct option_parse *parse, struct cw_error *error);
 
 /* An operand of compare in digits is a run of the history, anything else a file. */
 bool perf_names_run(const char *text);

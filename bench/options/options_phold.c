@@ -14,16 +14,17 @@ struct phold_command phold_command_defaults(void)
     return command;
 }
 
-int phold_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+int phold_options_argument(struct option_parse *parse, int count, char **rest,
+                           struct cw_error *error)
 {
-    (void)options;
+    (void)parse;
     (void)count;
     cw_error_set(error, CW_USAGE, "%s: phold takes options only", rest[0]);
     return 0;
 }
 
-int phold_options_finish(struct options *options, struct cw_error *error)
+int phold_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    struct phold_command *const command = options->values;
+    struct phold_command *const command = parse->values;
     return engine_options_finish(&command->options.engine, error);
 }

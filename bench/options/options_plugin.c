@@ -7,9 +7,10 @@
 
 #include "collectives/config/input/text.h"
 
-int plugin_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+int plugin_options_argument(struct option_parse *parse, int count, char **rest,
+                            struct cw_error *error)
 {
-    struct plugin_options *const plugin = options->values;
+    struct plugin_options *const plugin = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
     (void)count;
     if (!plugin->create) {
@@ -28,9 +29,9 @@ int plugin_options_argument(struct options *options, int count, char **rest, str
     return 1;
 }
 
-int plugin_options_finish(struct options *options, struct cw_error *error)
+int plugin_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    const struct plugin_options *const plugin = options->values;
+    const struct plugin_options *const plugin = parse->values;
     if (plugin->name == NULL)
         return cw_error_set(error, CW_USAGE, "name the plug-in: cubewarp plugin new NAME");
     return CW_OK;

@@ -13,8 +13,8 @@ struct plugin_options {
 };
 
 /* For the table of options. */
-int plugin_options_argument(struct options *options, int count, char **rest,
+int plugin_options_argument(struct option_parse *parse, int count, char **rest,
                             struct cw_error *error);
-int plugin_options_finish(struct options *options, struct cw_error *error);
+int plugin_options_finish(struct option_parse *parse, struct cw_error *error);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include "collectives/config/input/text.h"
 
-int replay_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+int replay_options_argument(struct option_parse *parse, int count, char **rest,
+                            struct cw_error *error)
 {
-    struct replay_options *const replay = options->values;
+    struct replay_options *const replay = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
     (void)count;
     if (replay->path != NULL) {
@@ -21,9 +22,9 @@ int replay_options_argument(struct options *options, int count, char **rest, str
     return 1;
 }
 
-int replay_options_finish(struct options *options, struct cw_error *error)
+int replay_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    const struct replay_options *const replay = options->values;
+    const struct replay_options *const replay = parse->values;
     if (replay->path == NULL)
         return cw_error_set(error, CW_USAGE, "name an op log, as run --op-log FILE writes it");
     return CW_OK;

@@ -14,8 +14,8 @@ struct replay_options {
 };
 
 /* For the table of options. */
-int replay_options_argument(struct options *options, int count, char **rest,
+int replay_options_argument(struct option_parse *parse, int count, char **rest,
                             struct cw_error *error);
-int replay_options_finish(struct options *options, struct cw_error *error);
+int replay_options_finish(struct option_parse *parse, struct cw_error *error);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include "bench/output/atomic_file.h"
 
-int report_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+int report_options_argument(struct option_parse *parse, int count, char **rest,
+                            struct cw_error *error)
 {
-    struct report_options *const report = options->values;
+    struct report_options *const report = parse->values;
     (void)count;
     if (report->path_count == REPORT_FILES_MAX) {
         cw_error_set(error, CW_USAGE,
@@ -36,9 +37,9 @@ static int check_inputs_stay(const struct report_options *report, const char *ou
     return CW_OK;
 }
 
-int report_options_finish(struct options *options, struct cw_error *error)
+int report_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    struct report_options *const report = options->values;
+    struct report_options *const report = parse->values;
     int to_stdout = 0;
     if (report->path_count == 0)
         return cw_error_set(error, CW_USAGE,

@@ -17,8 +17,8 @@ struct report_options {
 };
 
 /* For the table of options. */
-int report_options_argument(struct options *options, int count, char **rest,
+int report_options_argument(struct option_parse *parse, int count, char **rest,
                             struct cw_error *error);
-int report_options_finish(struct options *options, struct cw_error *error);
+int report_options_finish(struct option_parse *parse, struct cw_error *error);
 
 #endif

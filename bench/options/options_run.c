@@ -45,10 +45,10 @@ void run_options_defaults(struct run_options *options)
 
 /* ---- single values -------------------------------------------------------------------------- */
 
-int run_options_read_set(struct options *options, const struct option_row *row, const char *text,
+int run_options_read_set(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error)
 {
-    struct run_options *const run = options->values;
+    struct run_options *const run = parse->values;
     if (run->config.set_count == RUN_SETS_MAX)
         return cw_error_set(error, CW_USAGE, "--%s: given more than %d times", row->name,
                             RUN_SETS_MAX);
@@ -65,11 +65,11 @@ static bool has_tag(const struct run_options *run, const char *name, size_t byte
     return false;
 }
 
-int run_options_read_tag(struct options *options, const struct option_row *row, const char *text,
+int run_options_read_tag(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error)
 {
     static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    struct run_options *const run = options->values;
+    struct run_options *const run = parse->values;
     const size_t bytes = strspn(text, legal);
     char name[64];
     if (bytes == 0 || bytes >= sizeof name || text[bytes] != '=')
@@ -93,22 +93,22 @@ int run_options_read_tag(struct options *options, const struct option_row *row, 
 }
 
 /* Our names of types, and the names that nccl-tests has for the same types. */
-int run_options_read_dtype(struct options *options, const struct option_row *row, const char *text,
-                           struct cw_error *error)
+int run_options_read_dtype(struct option_parse *parse, const struct option_row *row,
+                           const char *text, struct cw_error *error)
 {
     const char *const name = strcmp(text, "half") == 0       ? "f16"
                              : strcmp(text, "float") == 0    ? "f32"
                              : strcmp(text, "bfloat16") == 0 ? "bf16"
                                                              : text;
-    if (!dtype_parse(name, options_field(options, row)))
+    if (!dtype_parse(name, options_field(parse, row)))
         return options_refuse(error, row->name, text, "expected f16, bf16 or f32");
     return CW_OK;
 }
 
-int run_options_read_place(struct options *options, const struct option_row *row, const char *text,
-                           struct cw_error *error)
+int run_options_read_place(struct option_parse *parse, const struct option_row *row,
+                           const char *text, struct cw_error *error)
 {
-    struct hw_place *const place = options_field(options, row);
+    struct hw_place *const place = options_field(parse, row);
     unsigned sip, cube, pe;
     int used = 0;
     if (strspn(text, "0123456789.") != strlen(text) || strlen(text) > 20 ||
@@ -118,10 +118,10 @@ int run_options_read_place(struct options *options, const struct option_row *row
     return CW_OK;
 }
 
-int run_options_read_gemm(struct options *options, const struct option_row *row, const char *text,
-                          struct cw_error *error)
+int run_options_read_gemm(struct option_parse *parse, const struct option_row *row,
+                          const char *text, struct cw_error *error)
 {
-    struct matmul_shape *const gemm = options_field(options, row);
+    struct matmul_shape *const gemm = options_field(parse, row);
     unsigned m, n, k;
     int used = 0;
     if (strspn(text, "0123456789x") != strlen(text) || strlen(text) > 20 ||
@@ -236,12 +236,12 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
 /* ---- several options together --------------------------------------------------------------- */
 
 /* Refuses an option that the bench ignores: the user would believe that it has an effect. */
-static int check_taken(const struct options *options, struct cw_error *error)
+static int check_taken(const struct option_parse *parse, struct cw_error *error)
 {
-    const struct run_options *const run = options->values;
-    for (size_t i = 0; i < options->row_count; i++) {
-        const struct option_row *const row = &options->rows[i];
-        if (!row->of_some_benches || !options->given[i] || bench_takes(run->bench, row->name))
+    const struct run_options *const run = parse->values;
+    for (size_t i = 0; i < parse->row_count; i++) {
+        const struct option_row *const row = &parse->rows[i];
+        if (!row->of_some_benches || !parse->given[i] || bench_takes(run->bench, row->name))
             continue;
         char takers[200] = "";
         for (size_t k = 0; bench_name(k) != NULL; k++)
@@ -262,19 +262,19 @@ static bool names_table(const char *path)
     return dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".csv") == 0);
 }
 
-int run_options_finish(struct options *options, struct cw_error *error)
+int run_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    struct run_options *const run = options->values;
-    run->is_bench_named = options_given(options, "bench");
-    if (check_taken(options, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
+    struct run_options *const run = parse->values;
+    run->is_bench_named = options_given(parse, "bench");
+    if (check_taken(parse, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
         return CW_USAGE;
     if (run->engine.tuning.window_ps != 0 && !undoes_events(run->engine.sync))
-        return cw_error_set(
-            error, CW_USAGE,
-            "--window is for the modes that speculate: adaptive, optimistic, "
-            "stress; not for %s%s",
-            cw_sync_name[run->engine.sync],
-            options_given(options, "sync") ? "" : ", the default on one thread (--sync)");
+        return cw_error_set(error, CW_USAGE,
+                            "--window is for the modes that speculate: adaptive, optimistic, "
+                            "stress; not for %s%s",
+                            cw_sync_name[run->engine.sync],
+                            options_given(parse, "sync") ? ""
+                                                         : ", the default on one thread (--sync)");
     if (run->no_data && run->verify_data)
         return cw_error_set(error, CW_USAGE,
                             "--no-data leaves nothing to verify: drop it or --verify-data");
@@ -286,9 +286,10 @@ int run_options_finish(struct options *options, struct cw_error *error)
     return finish_sizes(run, error);
 }
 
-int topo_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+int topo_options_argument(struct option_parse *parse, int count, char **rest,
+                          struct cw_error *error)
 {
-    struct run_options *const run = options->values;
+    struct run_options *const run = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
     (void)count;
     if (run->path_to != NULL)
@@ -299,9 +300,9 @@ int topo_options_argument(struct options *options, int count, char **rest, struc
     return 1;
 }
 
-int topo_options_finish(struct options *options, struct cw_error *error)
+int topo_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    const struct run_options *const run = options->values;
+    const struct run_options *const run = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
     if (run->path_from != NULL && run->path_to == NULL)
         return cw_error_set(error, CW_USAGE, "--path needs two PEs: --path 0.0.0 1.0.0");
@@ -339,8 +340,8 @@ int run_options_check(const struct run_options *options, const struct hw_config 
     return result;
 }
 
-int batch_options_finish(struct options *options, struct cw_error *error)
+int batch_options_finish(struct option_parse *parse, struct cw_error *error)
 {
-    struct run_options *const run = options->values;
+    struct run_options *const run = parse->values;
     return engine_options_finish(&run->engine, error);
 }

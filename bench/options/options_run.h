@@ -15,22 +15,23 @@ int run_options_check(const struct run_options *options, const struct hw_config 
                       struct cw_error *error);
 
 /* For the table: checks several options together, and expands sizes. */
-int batch_options_finish(struct options *options, struct cw_error *error);
-int run_options_finish(struct options *options, struct cw_error *error);
-int topo_options_finish(struct options *options, struct cw_error *error);
+int batch_options_finish(struct option_parse *parse, struct cw_error *error);
+int run_options_finish(struct option_parse *parse, struct cw_error *error);
+int topo_options_finish(struct option_parse *parse, struct cw_error *error);
 /* For the table: the second PE of `topo --path A B`. */
-int topo_options_argument(struct options *options, int count, char **rest, struct cw_error *error);
-/* For the table: readers of single values. */
-int run_options_read_set(struct options *options, const struct option_row *row, const char *text,
-                         struct cw_error *error);
-int run_options_read_tag(struct options *options, const struct option_row *row, const char *text,
-                         struct cw_error *error);
-int run_options_read_dtype(struct options *options, const struct option_row *row, const char *text,
-                           struct cw_error *error);
-int run_options_read_place(struct options *options, const struct option_row *row, const char *text,
-                           struct cw_error *error);
-int run_options_read_gemm(struct options *options, const struct option_row *row, const char *text,
+int topo_options_argument(struct option_parse *parse, int count, char **rest,
                           struct cw_error *error);
+/* For the table: readers of single values. */
+int run_options_read_set(struct option_parse *parse, const struct option_row *row, const char *text,
+                         struct cw_error *error);
+int run_options_read_tag(struct option_parse *parse, const struct option_row *row, const char *text,
+                         struct cw_error *error);
+int run_options_read_dtype(struct option_parse *parse, const struct option_row *row,
+                           const char *text, struct cw_error *error);
+int run_options_read_place(struct option_parse *parse, const struct option_row *row,
+                           const char *text, struct cw_error *error);
+int run_options_read_gemm(struct option_parse *parse, const struct option_row *row,
+                          const char *text, struct cw_error *error);
 
 /* The engine's options before any is read, for `run` and `phold`; sync is CW_SYNCS, no mode yet. */
 struct cw_config engine_options_defaults(void);

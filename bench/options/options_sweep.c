@@ -9,9 +9,10 @@
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/text.h"
 
-int sweep_options_argument(struct options *options, int count, char **rest, struct cw_error *error)
+int sweep_options_argument(struct option_parse *parse, int count, char **rest,
+                           struct cw_error *error)
 {
-    struct sweep_options *const sweep = options->values;
+    struct sweep_options *const sweep = parse->values;
     char quoted[TEXT_QUOTE_BYTES];
     (void)count;
     if (!sweep->merge && sweep->study == NULL && strcmp(rest[0], "merge") == 0) {
@@ -36,12 +37,12 @@ int sweep_options_argument(struct options *options, int count, char **rest, stru
     return 0;
 }
 
-int sweep_options_finish(struct options *options, struct cw_error *error)
+int sweep_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     static const char *const not_merge[] = {"resume",  "extend",        "retry",      "jobs",
                                             "threads", "point-timeout", "max-memory", "shard",
                                             "emit",    "tasks",         "dry-run",    "quiet"};
-    const struct sweep_options *const sweep = options->values;
+    const struct sweep_options *const sweep = parse->values;
     if (sweep->merge && sweep->input_count == 0)
         return cw_error_set(error, CW_USAGE,
                             "name the databases: cubewarp sweep merge --db ALL.sqlite PART...");
@@ -54,7 +55,7 @@ int sweep_options_finish(struct options *options, struct cw_error *error)
                             "--emit: each task has a database of its own, named after the study; "
                             "drop --db");
     for (size_t i = 0; i < sizeof not_merge / sizeof *not_merge; i++)
-        if (sweep->merge && options_given(options, not_merge[i]))
+        if (sweep->merge && options_given(parse, not_merge[i]))
             return cw_error_set(error, CW_USAGE, "--%s: merge runs nothing, and takes --db alone",
                                 not_merge[i]);
     if (sweep->extend && (sweep->dry_run || sweep->emit != SWEEP_HERE))

@@ -28,7 +28,8 @@ struct sweep_options {
 };
 
 /* For the table of options. */
-int sweep_options_argument(struct options *options, int count, char **rest, struct cw_error *error);
-int sweep_options_finish(struct options *options, struct cw_error *error);
+int sweep_options_argument(struct option_parse *parse, int count, char **rest,
+                           struct cw_error *error);
+int sweep_options_finish(struct option_parse *parse, struct cw_error *error);
 
 #endif

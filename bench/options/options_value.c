@@ -12,10 +12,10 @@
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/text.h"
 
-bool options_given(const struct options *options, const char *name)
+bool options_given(const struct option_parse *parse, const char *name)
 {
-    for (size_t i = 0; i < options->row_count; i++)
-        if (options->given[i] && strcmp(options->rows[i].name, name) == 0)
+    for (size_t i = 0; i < parse->row_count; i++)
+        if (parse->given[i] && strcmp(parse->rows[i].name, name) == 0)
             return true;
     return false;
 }
@@ -27,22 +27,22 @@ int options_refuse(struct cw_error *error, const char *name, const char *text, c
                         text_quote(text, strlen(text), quoted), expected);
 }
 
-void *options_field(const struct options *options, const struct option_row *row)
+void *options_field(const struct option_parse *parse, const struct option_row *row)
 {
-    return (char *)options->values + row->offset;
+    return (char *)parse->values + row->offset;
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 /* Stores a number in a field of the row's size: a bool, 32 bits or 64 bits. */
-static void store_number(struct options *options, const struct option_row *row, uint64_t number)
+static void store_number(struct option_parse *parse, const struct option_row *row, uint64_t number)
 {
     const bool flag = number != 0;
     const uint32_t narrow = (uint32_t)number;
     const void *const from = row->bytes == sizeof flag     ? (const void *)&flag
                              : row->bytes == sizeof narrow ? (const void *)&narrow
                                                            : &number;
-    memcpy(options_field(options, row), from, row->bytes);
+    memcpy(options_field(parse, row), from, row->bytes);
 }
 
 int options_read_count(struct cw_error *error, const char *name, const char *text, uint64_t min,
@@ -57,23 +57,23 @@ int options_read_count(struct cw_error *error, const char *name, const char *tex
     return options_refuse(error, name, text, expected);
 }
 
-static int store_count(struct options *options, const struct option_row *row, const char *text,
+static int store_count(struct option_parse *parse, const struct option_row *row, const char *text,
                        struct cw_error *error)
 {
     uint64_t number = 0;
     if (options_read_count(error, row->name, text, row->min, row->max, &number) != CW_OK)
         return CW_USAGE;
-    store_number(options, row, number * (row->scale != 0 ? row->scale : 1));
+    store_number(parse, row, number * (row->scale != 0 ? row->scale : 1));
     return CW_OK;
 }
 
-static int store_bytes(struct options *options, const struct option_row *row, const char *text,
+static int store_bytes(struct option_parse *parse, const struct option_row *row, const char *text,
                        struct cw_error *error)
 {
     uint64_t size;
     if (!size_parse(text, strlen(text), &size) || size == 0)
         return options_refuse(error, row->name, text, "expected a size such as 4096, 4KiB or 16MB");
-    store_number(options, row, size);
+    store_number(parse, row, size);
     return CW_OK;
 }
 
@@ -90,7 +90,7 @@ static size_t decimal_units(const char *text, int64_t unit, int64_t *product)
     return bytes > 0 && text[0] != '.' && decimal_times(number, unit, product) ? bytes : 0;
 }
 
-static int store_time(struct options *options, const struct option_row *row, const char *text,
+static int store_time(struct option_parse *parse, const struct option_row *row, const char *text,
                       struct cw_error *error)
 {
     static const struct {
@@ -105,7 +105,7 @@ static int store_time(struct options *options, const struct option_row *row, con
             decimal_units(text, units[i].ps, &time_ps) == digits) {
             if ((uint64_t)time_ps < row->min)
                 return options_refuse(error, row->name, text, "expected a time above 0");
-            store_number(options, row, (uint64_t)time_ps);
+            store_number(parse, row, (uint64_t)time_ps);
             return CW_OK;
         }
     return cw_error_set(error, CW_USAGE,
@@ -129,7 +129,7 @@ static bool read_probability(const char *text, uint64_t *p32)
     return true;
 }
 
-static int store_probability(struct options *options, const struct option_row *row,
+static int store_probability(struct option_parse *parse, const struct option_row *row,
                              const char *text, struct cw_error *error)
 {
     const bool is_share = row->type == OPTION_SHARE;
@@ -143,13 +143,13 @@ static int store_probability(struct options *options, const struct option_row *r
         return cw_error_set(error, CW_USAGE,
                             "--%s %s: a probability is needed: 0 to 1, or 0%% to 100%%", row->name,
                             text);
-    store_number(options, row, p32);
+    store_number(parse, row, p32);
     return CW_OK;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static int store_text(struct options *options, const struct option_row *row, const char *text,
+static int store_text(struct option_parse *parse, const struct option_row *row, const char *text,
                       struct cw_error *error)
 {
     const bool is_named = row->type != OPTION_TEXT;
@@ -159,7 +159,7 @@ static int store_text(struct options *options, const struct option_row *row, con
     if (row->type == OPTION_OUTPUT_FILE && (text[0] == '\0' || strcmp(text, "-") == 0))
         return options_refuse(error, row->name, text,
                               "expected a file's name: standard output has the result");
-    memcpy(options_field(options, row), &text, sizeof text);
+    memcpy(options_field(parse, row), &text, sizeof text);
     return CW_OK;
 }
 
@@ -198,7 +198,7 @@ static int refuse_choice(const struct option_row *row, const char *text, struct 
     return options_refuse(error, row->name, text, expected);
 }
 
-static int store_choice(struct options *options, const struct option_row *row, const char *text,
+static int store_choice(struct option_parse *parse, const struct option_row *row, const char *text,
                         struct cw_error *error)
 {
     const char *name;
@@ -208,48 +208,48 @@ static int store_choice(struct options *options, const struct option_row *row, c
     if (name == NULL)
         return refuse_choice(row, text, error);
     if (row->type == OPTION_CHOICE)
-        store_number(options, row, row->min + i);
+        store_number(parse, row, row->min + i);
     else
-        memcpy(options_field(options, row), &name, sizeof name);
+        memcpy(options_field(parse, row), &name, sizeof name);
     return CW_OK;
 }
 
-int options_store(struct options *options, const struct option_row *row, const char *text,
+int options_store(struct option_parse *parse, const struct option_row *row, const char *text,
                   struct cw_error *error)
 {
     switch ((enum option_type)row->type) {
     case OPTION_HELP:
-        options->help = true;
+        parse->help = true;
         return CW_OK;
     case OPTION_SET:
     case OPTION_CLEAR:
-        store_number(options, row, row->type == OPTION_SET);
+        store_number(parse, row, row->type == OPTION_SET);
         return CW_OK;
     case OPTION_TEXT:
     case OPTION_FILE:
     case OPTION_OUTPUT:
     case OPTION_OUTPUT_FILE:
-        return store_text(options, row, text, error);
+        return store_text(parse, row, text, error);
     case OPTION_COUNT:
-        return store_count(options, row, text, error);
+        return store_count(parse, row, text, error);
     case OPTION_BYTES:
-        return store_bytes(options, row, text, error);
+        return store_bytes(parse, row, text, error);
     case OPTION_TIME:
-        return store_time(options, row, text, error);
+        return store_time(parse, row, text, error);
     case OPTION_PROBABILITY:
     case OPTION_SHARE:
-        return store_probability(options, row, text, error);
+        return store_probability(parse, row, text, error);
     case OPTION_CHOICE:
     case OPTION_CHOSEN_NAME:
-        return store_choice(options, row, text, error);
+        return store_choice(parse, row, text, error);
     case OPTION_OTHER:
-        return row->read(options, row, text, error);
+        return row->read(parse, row, text, error);
     }
     return cw_error_set(error, CW_BUG, "--%s has no type", row->name);
 }
 
-int options_read_duration(struct options *options, const struct option_row *row, const char *text,
-                          struct cw_error *error)
+int options_read_duration(struct option_parse *parse, const struct option_row *row,
+                          const char *text, struct cw_error *error)
 {
     static const struct {
         const char *name;
@@ -264,6 +264,6 @@ int options_read_duration(struct options *options, const struct option_row *row,
     if (ms <= 0)
         return options_refuse(error, row->name, text,
                               "expected a time above 0, such as 90, 90s, 15m or 2h");
-    *(double *)options_field(options, row) = (double)ms / 1000;
+    *(double *)options_field(parse, row) = (double)ms / 1000;
     return CW_OK;
 }

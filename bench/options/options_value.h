@@ -8,16 +8,16 @@
 #include "bench/options/option.h"
 
 /* `text` is NULL for an option without a value. CW_OK, or CW_USAGE with *error filled. */
-int options_store(struct options *options, const struct option_row *row, const char *text,
+int options_store(struct option_parse *parse, const struct option_row *row, const char *text,
                   struct cw_error *error);
 /* A whole number from min to max; a refusal names the option `name`. */
 int options_read_count(struct cw_error *error, const char *name, const char *text, uint64_t min,
                        uint64_t max, uint64_t *value);
 /* Where the row's value goes. */
-void *options_field(const struct options *options, const struct option_row *row);
+void *options_field(const struct option_parse *parse, const struct option_row *row);
 
 /* Whether options_read() has read this option of the command. */
-bool options_given(const struct options *options, const char *name);
+bool options_given(const struct option_parse *parse, const char *name);
 
 /* "--NAME 'text': expected ..."; always CW_USAGE. */
 int options_refuse(struct cw_error *error, const char *name, const char *text,
@@ -25,7 +25,7 @@ int options_refuse(struct cw_error *error, const char *name, const char *text,
 
 /* For the table of options: a number of seconds, or one with a unit; stores a double, in seconds.
  */
-int options_read_duration(struct options *options, const struct option_row *row, const char *text,
-                          struct cw_error *error);
+int options_read_duration(struct option_parse *parse, const struct option_row *row,
+                          const char *text, struct cw_error *error);
 
 #endif

@@ -56,16 +56,16 @@ char *study_label(const struct study *study, uint32_t point)
     return fclose(stream) == 0 ? plain_text(text, "") : NULL;
 }
 
-int study_settings_give(const struct study_settings *settings, struct options *options,
+int study_settings_give(const struct study_settings *settings, struct option_parse *parse,
                         struct cw_error *error)
 {
     for (uint32_t i = 0; i < settings->count; i++) {
         const struct study_setting *const setting = &settings->list[i];
         if (!setting->is_off &&
-            options_give(options, setting->row, setting->argument, error) != CW_OK)
+            options_give(parse, setting->row, setting->argument, error) != CW_OK)
             return CW_USAGE;
     }
-    return options_finish(options, error);
+    return options_finish(parse, error);
 }
 
 char **study_settings_words(const struct study_settings *settings, size_t *count)

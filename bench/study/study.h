@@ -16,7 +16,7 @@
 enum { STUDY_POINTS_MAX = 100000, STUDY_DIGEST_BYTES = 33 };
 
 struct option_row; /* bench/options/option.h */
-struct options;
+struct option_parse;
 
 /* A name with a value: an option of `run`, or a key of the configuration. */
 struct study_setting {
@@ -74,7 +74,7 @@ struct study_settings study_settings_at(const struct study *study, const uint32_
 char *study_label(const struct study *study, uint32_t point);
 /* Gives the settings to *options, which are those of `run` with their defaults, and checks them
  * together. CW_OK, or CW_USAGE with *error filled. */
-int study_settings_give(const struct study_settings *settings, struct options *options,
+int study_settings_give(const struct study_settings *settings, struct option_parse *parse,
                         struct cw_error *error);
 /* The settings as the arguments of `cubewarp`: "run", options, NULL. The caller frees the array,
  * not its texts. NULL: no memory. */

@@ -220,12 +220,12 @@ static struct study_estimate estimate_point(const struct study *study, uint32_t 
 {
     struct study_estimate estimate = {0};
     struct run_options *const run = malloc(sizeof *run);
-    struct options options = {.command = COMMAND_RUN, .values = run};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = run};
     struct cw_error ignored;
     struct study_settings settings = study_settings_at(study, study->points[point].at);
     if (run != NULL && settings.list != NULL) {
         run_options_defaults(run);
-        if (study_settings_give(&settings, &options, &ignored) == CW_OK)
+        if (study_settings_give(&settings, &parse, &ignored) == CW_OK)
             estimate = estimate_kept(run, key_of_settings(&settings), kept);
     }
     free(settings.list);

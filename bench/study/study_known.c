@@ -105,7 +105,7 @@ static void check_files(struct config_loader *loader, const struct study_setting
 static void check_point(struct config_loader *loader, const struct study *study, uint32_t point)
 {
     struct run_options *const run = malloc(sizeof *run);
-    struct options options = {.command = COMMAND_RUN, .values = run};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = run};
     struct study_settings settings = study_settings_at(study, study->points[point].at);
     struct config_errors errors = {0};
     struct config *config = NULL;
@@ -113,7 +113,7 @@ static void check_point(struct config_loader *loader, const struct study *study,
     if (run != NULL && settings.list != NULL) {
         check_files(loader, &settings);
         run_options_defaults(run);
-        if (study_settings_give(&settings, &options, &ignored) == CW_OK &&
+        if (study_settings_give(&settings, &parse, &ignored) == CW_OK &&
             config_load(&run->config, &config, &errors) == CW_USAGE)
             take_errors(loader, &settings, &errors);
     } else {

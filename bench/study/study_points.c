@@ -238,13 +238,13 @@ static void check_options(struct making *making, uint32_t point)
 {
     struct study *const study = making->study;
     struct run_options run;
-    struct options options = {.command = COMMAND_RUN, .values = &run};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error = {.exit_code = CW_OK};
     struct study_settings settings = study_settings_at(study, study->points[point].at);
     run_options_defaults(&run);
     if (settings.list == NULL) {
         study->arena.failed = true;
-    } else if (study_settings_give(&settings, &options, &error) != CW_OK) {
+    } else if (study_settings_give(&settings, &parse, &error) != CW_OK) {
         const struct config_place place = blamed(study, &settings, cw_error_text(&error));
         const struct config_errors *const told = making->loader->errors;
         bool is_told = told->count >= MESSAGES_MAX;

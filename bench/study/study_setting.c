@@ -201,7 +201,7 @@ static bool read_option(struct config_loader *loader, const struct option_row *r
                         struct study_setting *setting)
 {
     struct run_options run;
-    struct options options = {.command = COMMAND_RUN, .values = &run};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error = {.exit_code = CW_OK};
     char quoted[TEXT_QUOTE_BYTES];
     if (why_not(row) != NULL) {
@@ -219,8 +219,7 @@ static bool read_option(struct config_loader *loader, const struct option_row *r
     }
     setting->argument = config_arena_text(loader->arena, value->text, value->bytes);
     run_options_defaults(&run);
-    if (setting->argument == NULL ||
-        options_store(&options, row, setting->argument, &error) == CW_OK)
+    if (setting->argument == NULL || options_store(&parse, row, setting->argument, &error) == CW_OK)
         return setting->argument != NULL;
     config_error(loader, value->place, "%s", cw_error_text(&error));
     return false;

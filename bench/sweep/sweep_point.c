@@ -77,10 +77,10 @@ static struct study_settings settings_of(struct point_runner *runner, uint32_t p
 static void run_settings(struct point_runner *runner, const struct study_settings *settings,
                          size_t count, char *const *words, struct run_outcome *outcome)
 {
-    struct options options = {.command = COMMAND_RUN, .values = &runner->options};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = &runner->options};
     struct cw_error error = {.exit_code = CW_OK};
     run_options_defaults(&runner->options);
-    if (study_settings_give(settings, &options, &error) == CW_OK)
+    if (study_settings_give(settings, &parse, &error) == CW_OK)
         (void)run_document(&runner->options, (int)count, words, runner->kept, outcome);
     else
         *outcome =

@@ -12,11 +12,11 @@ static void read_line(const struct again *again)
 {
     struct cw_error error = {.exit_code = CW_OK};
     static struct run_options run;
-    struct options options = {.command = COMMAND_RUN, .values = &run};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = &run};
     run_options_defaults(&run);
     for (int i = 0; i < again->argc; i++)
         FUZZ_DEMAND(again->argv[i] != NULL);
-    fuzz_demand_error(options_read(&options, again->argc, again->argv, &error), &error);
+    fuzz_demand_error(options_read(&parse, again->argc, again->argv, &error), &error);
 }
 
 static void read_again(const uint8_t *data, size_t size)

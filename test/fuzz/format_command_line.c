@@ -107,19 +107,19 @@ static void print_help(enum command command)
 static void read_words(enum command command, int argc, char **argv)
 {
     static union line_values values;
-    struct options options = {.command = command, .values = &values};
+    struct option_parse parse = {.command = command, .values = &values};
     struct cw_error error = {.exit_code = CW_OK}, walked = {.exit_code = CW_OK};
     int words = 1;
     set_defaults(command, &values);
-    const int code = options_read(&options, argc, argv, &error);
+    const int code = options_read(&parse, argc, argv, &error);
     fuzz_demand_error(code, &error);
     if (code == CW_OK) {
         FUZZ_DEMAND(options_walk(command, argc, argv, count_words, &words, &walked) == CW_OK);
         FUZZ_DEMAND(words == argc);
     }
-    if (code == CW_OK && options.help)
+    if (code == CW_OK && parse.help)
         print_help(command);
-    if (code != CW_OK || options.help)
+    if (code != CW_OK || parse.help)
         return;
     if ((command & WITH_CONFIG) != 0)
         configure(&values.run);

@@ -30,7 +30,7 @@ static int parse_line(struct run_options *options, char *line, struct cw_error *
     while (argc < ARGS_MAX && (argv[argc] = strsep(&rest, " ")) != NULL)
         argc++;
     argv[argc] = NULL;
-    struct options read = {.command = COMMAND_RUN, .values = options};
+    struct option_parse read = {.command = COMMAND_RUN, .values = options};
     run_options_defaults(options);
     return options_read(&read, argc, argv, error);
 }
@@ -377,7 +377,7 @@ static void options_and_arguments_stand_in_any_order(void **state)
         "topo 1.0.0 --quiet --path=0.0.0", "topo --quiet --path 0.0.0 -- 1.0.0"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         struct run_options topo;
-        struct options read = {.command = COMMAND_TOPO, .values = &topo};
+        struct option_parse read = {.command = COMMAND_TOPO, .values = &topo};
         struct cw_error error = {.text = ""};
         char line[64], *argv[8], *rest = line;
         int argc = 0;
@@ -403,11 +403,11 @@ static void a_report_is_made_of_up_to_2048_files(void **state)
     (void)state;
     for (int i = 1; i <= REPORT_FILES_MAX + 1; i++)
         argv[i] = file;
-    struct options read = {.command = COMMAND_REPORT, .values = &report};
+    struct option_parse read = {.command = COMMAND_REPORT, .values = &report};
     assert_int_equal(options_read(&read, REPORT_FILES_MAX + 1, argv, &error), CW_OK);
     assert_int_equal(report.path_count, REPORT_FILES_MAX);
     memset(&report, 0, sizeof report);
-    read = (struct options){.command = COMMAND_REPORT, .values = &report};
+    read = (struct option_parse){.command = COMMAND_REPORT, .values = &report};
     assert_int_equal(options_read(&read, REPORT_FILES_MAX + 2, argv, &error), CW_USAGE);
     assert_string_equal(error.text, "more than 2048 files; results of many points belong into one "
                                     "database, as sweep makes it");

@@ -29,10 +29,10 @@ static int run_words(struct run_kept *kept, struct run_outcome *outcome, const c
     for (char *word = strtok(text, " "); word != NULL && argc < WORDS_MAX; word = strtok(NULL, " "))
         argv[argc++] = word;
     static struct run_options run;
-    struct options options = {.command = COMMAND_RUN, .values = &run};
+    struct option_parse parse = {.command = COMMAND_RUN, .values = &run};
     struct cw_error error;
     run_options_defaults(&run);
-    assert_int_equal(options_read(&options, argc, argv, &error), CW_OK);
+    assert_int_equal(options_read(&parse, argc, argv, &error), CW_OK);
     return run_document(&run, argc, argv, kept, outcome);
 }
 
