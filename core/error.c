@@ -1,7 +1,7 @@
 /*
  * error.c: fills a struct cw_error (cw.h): the one helper for errors of all folders.
  *
- * A text that does not fit in the struct is kept here, whole, and found again by a number behind
+ * A text that does not fit in the struct is kept here, whole, and found again by a number after
  * what the struct has of it: so the struct stays a plain value that is copied and thrown away. The
  * last KEPT texts are kept, and they are the only state of this file. Any thread may call it: a
  * lock orders all that is done with the kept texts. Texts of such a length come from a host program

@@ -1,5 +1,5 @@
 /*
- * invariant.c: tells of an invariant that does not hold, and aborts (invariant.h).
+ * invariant.c: reports an invariant that does not hold, and aborts (invariant.h).
  */
 #include "core/invariant.h"
 

@@ -1,5 +1,5 @@
 /*
- * arrivals.c: see arrivals.h.
+ * arrivals.c: the ring, and the table for what stays in it too long (arrivals.h).
  *
  * I-ARRIVE-2, with L and A as there:
  *  1. The ring doubles only when it is full and more than a sixteenth of its items can be

@@ -4,7 +4,7 @@
  * An event cannot be cancelled any more once its cause is final: the cause will not be undone.
  * Numbers come in order, and most causes are final in about the same order. So a ring holds the
  * events, and drops the oldest once they are final. A cause far in the future would hold the
- * ring's end, and the ring would grow with each event behind it. So when the ring is full and few
+ * ring's end, and the ring would grow with each later event. So when the ring is full and few
  * of its items can still be cancelled, these items move to a table, and the ring is empty again.
  * There is one table for all senders.
  *
@@ -12,12 +12,7 @@
  * is in [first, next), else in the table.
  * I-ARRIVE-2: let L be the greatest number of a sender's events that could be cancelled at a time,
  * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 32 L)
- * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them. Proof:
- *   1. The ring doubles only when it is full and more than a sixteenth of its items can be
- *      cancelled (from 70 % of the memory limit on, a quarter). So its capacity was below 16 L.
- *   2. Before items move to a table that has twice as many as after the last search, the final
- *      ones are removed from it: those whose cause is before the least final_ps of all senders.
- *   3. A full ring adds at most L items to it, which is not more than A.
+ * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them. (Proof: arrivals.c.)
  * I-ARRIVE-3: no cancellation arrives of an event whose cause is before arrivals.final_ps.
  * Proof:
  *   1. final_ps is a promise of the sender, or GVT. Of the sender's events, those before a promise

@@ -1,5 +1,6 @@
 /*
- * commit_records.c: see commit_records.h.
+ * commit_records.c: keeps a handler's records, and passes them on when the event commits
+ * (commit_records.h).
  */
 #include "core/exchange/commit_records.h"
 

@@ -1,17 +1,6 @@
 /*
- * credit.c: see credit.h.
- *
- * No worker is held back for ever:
- *  1. The worker with the least event of all is not held back. Once a round has found this event,
- *     the event is at GVT. All events that the worker has committed since credit_begin() come
- *     before it. They were safe or at GVT, so no message that has come since is before them, and no
- *     event that was undone since. So all marks are settled, and there are fewer messages behind
- *     the last one than `most`.
- *  2. So after each round either that worker handles its event, or GVT has risen. Between two rises
- *     finitely many events are handled: as many as come at one key.
- *  3. A worker that is held back finds nothing to do. So it begins rounds (gvt.c), and takes part
- *     in the rounds of others.
- *  4. At the latest when GVT has passed the event that it has committed last, it goes on.
+ * credit.c: marks along the messages that a worker has sent, from which it follows how many of them
+ * are ahead of GVT (credit.h).
  */
 #include "core/exchange/credit.h"
 
@@ -48,7 +37,7 @@ void credit_note(struct credit *credit, uint64_t sent, int64_t reached_ps)
                  (long long)reached_ps, (long long)credit->marks[credit->count - 1].reached_ps);
     if (sent - last < credit->most / MARKS_APART)
         return;
-    if (credit->count == CREDIT_MARKS) /* the newest one now tells of more */
+    if (credit->count == CREDIT_MARKS) /* the newest one now stands for more */
         credit->count--;
     credit->marks[credit->count++] = (struct credit_mark){reached_ps, sent};
 }

@@ -1,5 +1,5 @@
 /*
- * links.c: see links.h.
+ * links.c: lays out a worker's ends of mailboxes, and publishes those that were written (links.h).
  */
 #include "core/exchange/links.h"
 

@@ -12,7 +12,7 @@
 #include "core/invariant.h"
 
 /* Lines are asked for so far ahead: they come from the other worker's cache. Without, a store to
- * one that the receiver has read holds up all stores behind it. */
+ * one that the receiver has read holds up all later stores. */
 enum { AHEAD_BYTES = 512, LINE_BYTES = 64 };
 
 static size_t ring_bytes(uint64_t bytes) { return sizeof(struct mailbox_ring) + bytes; }
@@ -64,8 +64,8 @@ static uint64_t room(struct mailbox_out *out)
     return out->writing->bytes - (out->written - out->head_seen);
 }
 
-/* The ring is full, or there is none yet: goes on in a larger one. The messages in the old ring are
- * published first, so that its successor is the last thing that the receiver sees of it. */
+/* The ring is full, or there is none yet: continues in a larger one. The messages in the old ring
+ * are published first, so that its successor is the last thing that the receiver sees of it. */
 static bool extend(struct mailbox_out *out)
 {
     struct mailbox_ring *const old = out->writing;
@@ -119,7 +119,7 @@ struct message *mailbox_write(struct mailbox_out *out, size_t body_bytes)
     }
 }
 
-/* Fetches the first lines of the published messages, all at once: each message tells only where
+/* Fetches the first lines of the published messages, all at once: each message says only where
  * the next one begins. */
 static inline void fetch_first(const struct mailbox_in *in)
 {

@@ -11,7 +11,7 @@
  * I-MAIL-1: bytes in [head, tail) are the receiver's to read, all others the sender's to write.
  * `tail` is written by the sender alone, `head` by the receiver alone, each on a line of its own.
  * I-MAIL-2: `next` is set once, after the ring's last publication. A receiver that sees it and then
- * finds the ring empty has seen all of that ring. `first` is such a link, too: that of a ring that
+ * finds the ring empty has seen all of that ring. `first` is such a link, too: of a ring that
  * never holds anything.
  */
 #ifndef CORE_MAILBOX_H
@@ -60,7 +60,7 @@ struct mailbox_ring {
 /* The receiver's end. */
 struct mailbox_in {
     struct mailbox_ring *reading; /* NULL: none was seen yet */
-    uint64_t read;                /* position behind the last message taken */
+    uint64_t read;                /* position after the last message taken */
     uint64_t tail_seen;           /* the sender's tail, as last read */
     struct sync_pointer first;    /* the first ring, which the sender sets; NULL: no message yet */
     struct memory *memory;
@@ -69,8 +69,8 @@ struct mailbox_in {
 /* The sender's end. */
 struct mailbox_out {
     struct mailbox_ring *writing; /* NULL: no message was written yet */
-    uint64_t written;             /* position behind the last message, published or not */
-    uint64_t published;           /* ... behind the last one published */
+    uint64_t written;             /* position after the last message, published or not */
+    uint64_t published;           /* ... after the last one published */
     uint64_t head_seen;           /* the receiver's head, as last read */
     struct mailbox_in *end;       /* the receiver's */
     uint64_t first_bytes;         /* of the first ring: a power of two */

@@ -1,5 +1,5 @@
 /*
- * record_merge.c: see record_merge.h.
+ * record_merge.c: sorts each worker's records and merges them (record_merge.h).
  *
  * A worker's events come nearly in order: events handled ahead of the safe bound commit later
  * than safe ones. So each lane is sorted by merging runs, which costs one comparison per
@@ -57,7 +57,7 @@ static void spend(struct merge_lane *lane, struct record_chunk *chunk)
     give_back(lane);
 }
 
-/* The chunk from which the lane goes on. NULL: the one that is being read is open. */
+/* The chunk with which the lane continues. NULL: the one that is being read is open. */
 static struct record_chunk *next_chunk(const struct merge_lane *lane)
 {
     /* acquire: pairs with the release in go_on() of record_outbox.c */

@@ -1,6 +1,6 @@
 /*
- * record_outbox.c: see record_outbox.h. Each function is entered by the worker that owns the
- * outbox, or between drains by the host.
+ * record_outbox.c: fills chunks with committed records (record_outbox.h). Each function is entered
+ * by the worker that owns the outbox, or between drains by the host.
  */
 #include "core/exchange/record_outbox.h"
 
@@ -62,7 +62,7 @@ static struct record_chunk *get_chunk(struct record_outbox *outbox, size_t bytes
     return chunk;
 }
 
-/* The open chunk is full: publishes it, and goes on in another one. False: out of memory. */
+/* The open chunk is full: publishes it, and continues in another one. False: out of memory. */
 static bool go_on(struct record_outbox *outbox, size_t bytes)
 {
     struct record_chunk *const old = outbox->open;

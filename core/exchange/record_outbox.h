@@ -19,8 +19,8 @@
  *
  * I-REC-4 (equal events): two events of one LP may be equal in the total order, and the records of
  * the one that was handled first come first. If the LP has changed its lane between the two, only
- * their placements tell. A placement is a span of time in which no LP's records change their lane:
- * parts move (core/run/migrate.h) and events are gathered (core/run/gather.h) between two
+ * their placements say which. A placement is a span of time in which no LP's records change their
+ * lane: parts move (core/run/migrate.h) and events are gathered (core/run/gather.h) between two
  * placements. Proof:
  *   1. Each worker counts each such change once, after it has committed all that it commits before
  *      the change. No event is handled between the first worker's count and the last one's.
@@ -40,7 +40,7 @@
 struct record_chunk {
     /* line 0: the worker's, until the chunk is given back */
     _Alignas(64) struct sync_u64 used; /* bytes of data that are published */
-    struct sync_pointer next;          /* the chunk that goes on; NULL: this one is open */
+    struct sync_pointer next;          /* the chunk after this one; NULL: this one is open */
     /* line 1: the merger's, from the first publication until the chunk is given back */
     _Alignas(64) size_t left;   /* events taken and not delivered */
     bool ended;                 /* it has been read to its end */

@@ -1,5 +1,5 @@
 /*
- * recorder.c: see recorder.h.
+ * recorder.c: worker 0's requests, and the thread that carries them out (recorder.h).
  */
 #include "core/exchange/recorder.h"
 

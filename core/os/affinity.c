@@ -1,5 +1,6 @@
 /*
- * affinity.c: see affinity.h. By Linux' system calls, and /proc/cpuinfo.
+ * affinity.c: the cores that this process may use (affinity.h). By Linux' system calls, and
+ * /proc/cpuinfo.
  */
 #define _GNU_SOURCE /* CPU affinity */
 #include "core/os/affinity.h"

@@ -1,5 +1,5 @@
 /*
- * coroutine.c: see coroutine.h.
+ * coroutine.c: stacks of their own, by ucontext and setjmp() (coroutine.h).
  */
 #include "core/os/coroutine.h"
 
@@ -20,7 +20,7 @@ void coroutine_adopt(struct coroutine *self)
 #endif
 }
 
-/* main() does not return, so nothing is linked behind it. */
+/* main() does not return, so nothing is linked after it. */
 static void make_context(ucontext_t *context, void *stack, size_t bytes, void (*main)(void))
 {
     getcontext(context);

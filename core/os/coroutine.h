@@ -28,7 +28,7 @@
 struct coroutine {
 #if COROUTINE_JUMPS
     void (*main)(void); /* where it begins; NULL: it has begun */
-    jmp_buf place;      /* and where it goes on */
+    jmp_buf place;      /* and where it continues */
 #else
     ucontext_t context;
 #endif

@@ -1,5 +1,5 @@
 /*
- * fault_guard.c: see fault_guard.h.
+ * fault_guard.c: signals, exit() and timers that end a guarded call (fault_guard.h).
  *
  * State: the guard of each thread, which the thread and the handlers on it use alone; and the
  * former handler of each signal. It is written under `taking`, while the signal has another handler
@@ -108,7 +108,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 }
 
 /* A signal of another timer, or one that was sent. The former handler is called, and this one
- * stays, since ticks go on to come. */
+ * stays, since ticks keep coming. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     const struct sigaction *const former = &former_actions[place_of_signal(number)];
@@ -150,7 +150,7 @@ static void on_exit_call(void)
         return;
     (void)atexit(on_exit_call); /* for the next time: this time is used up */
     tell_fault("exit()");
-    fault_guard_here.watch.arg = NULL; /* exit() goes on, and comes here once more */
+    fault_guard_here.watch.arg = NULL; /* exit() continues, and comes here once more */
 }
 
 static void release_thread(void *argument)
@@ -186,7 +186,7 @@ static void start_timer(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
                              .sigev_signo = SIGVTALRM,
-                             .sigev_value.sival_ptr = &thread_key}; /* tells it from others */
+                             .sigev_value.sival_ptr = &thread_key}; /* marks it as ours */
     const struct timespec tick = {.tv_nsec = 1000000000 / FAULT_GUARD_TICKS_PER_S};
     const struct itimerspec ticks = {.it_interval = tick, .it_value = tick};
     event._sigev_un._tid = gettid();

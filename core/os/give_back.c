@@ -1,6 +1,6 @@
 /*
- * give_back.c: see give_back.h. jemalloc's threads have arenas; as many as there are threads on as
- * many cores have one of their own.
+ * give_back.c: returns what a thread has freed (give_back.h). jemalloc's threads have arenas; as
+ * many as there are threads on as many cores have one of their own.
  */
 #include "core/os/give_back.h"
 

@@ -1,8 +1,8 @@
 /*
- * host_limits.c: see host_limits.h. Control groups come in two versions, and both nest: the least
- * limit of a group and all groups above it holds. In a container the path of the group may be the
- * host's, of which only the root is visible, so the root's own file is asked as well. A process may
- * have limits of its own beside these.
+ * host_limits.c: reads the memory that this process may use (host_limits.h). Control groups come in
+ * two versions, and both nest: the least limit of a group and all groups above it holds. In a
+ * container the path of the group may be the host's, of which only the root is visible, so the
+ * root's own file is asked as well. A process may have limits of its own beside these.
  */
 #define _GNU_SOURCE
 #include "core/os/host_limits.h"

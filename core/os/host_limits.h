@@ -16,7 +16,7 @@ uint32_t host_limits_cores(void);
 
 /*
  * The most resident memory that this program has had, in bytes; 0 if nothing says. ru_maxrss of
- * getrusage() does not tell it: that begins with the memory of the process that started the
+ * getrusage() does not report it: that begins with the memory of the process that started the
  * program.
  */
 uint64_t host_limits_peak_resident_bytes(void);

@@ -1,7 +1,8 @@
 /*
- * memory.c: see memory.h. Blocks below a huge page come from the allocator, larger ones straight
- * from the system: those arrive zeroed without being touched, and asking for huge pages saves the
- * address translation that a random walk over events and LP states pays otherwise.
+ * memory.c: the account, one word for all workers, and the blocks that it pays for (memory.h).
+ * Blocks below a huge page come from the allocator, larger ones straight from the system: those
+ * arrive zeroed without being touched, and asking for huge pages saves the address translation that
+ * a random walk over events and LP states pays otherwise.
  */
 #include "core/os/memory.h"
 
@@ -37,7 +38,7 @@ static bool account(struct memory *memory, size_t bytes)
 }
 
 /* The limit is reached: waits for the others to give something back. No worker depends on that this
- * one goes on within that time, and the time is bounded. */
+ * one continues within that time, and the time is bounded. */
 static bool account_later(struct memory *memory, size_t bytes)
 {
     bool taken = false;

@@ -9,7 +9,7 @@
  * and give. A request that is refused may, for a moment, cause another one to be refused.
  *
  * A request that would pass the limit waits for some milliseconds, while the others give back all
- * that they can do without: memory_level() tells them.
+ * that they can do without: they see it by memory_level().
  */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
@@ -38,7 +38,7 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
 /* So many addresses, from a huge page on, for `bytes` of memory in pieces far apart: the bytes are
- * counted. pages_open() puts memory behind a piece. NULL as above, or if the system grants fewer
+ * counted. pages_open() gives a piece memory. NULL as above, or if the system grants fewer
  * addresses. */
 void *memory_take_sparse(struct memory *memory, size_t bytes, size_t addresses);
 void memory_give_sparse(struct memory *memory, void *block, size_t bytes, size_t addresses);

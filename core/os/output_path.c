@@ -1,5 +1,5 @@
 /*
- * output_path.c: see output_path.h.
+ * output_path.c: looks whether a path may be written (output_path.h).
  */
 #include "core/os/output_path.h"
 

@@ -1,7 +1,7 @@
 /*
- * pages.c: see pages.h. That pages should be huge is a wish that Linux takes. Addresses alone are
- * pages without any access: Linux counts pages that may be written, even where MAP_NORESERVE asks
- * it not to (vm.overcommit_memory 2).
+ * pages.c: mmap() and madvise() for large blocks (pages.h). That pages should be huge is a wish
+ * that Linux takes. Addresses alone are pages without any access: Linux counts pages that may be
+ * written, even where MAP_NORESERVE asks it not to (vm.overcommit_memory 2).
  */
 #include "core/os/pages.h"
 

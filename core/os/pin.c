@@ -5,7 +5,7 @@
  * freed as soon as the hardware threads are chosen. Reading it leaves out all that is not asked for
  * here (caches, devices): that is most of the time it takes.
  *
- * hwloc goes on after an allocation that failed, and ends the program. So it is asked only while
+ * hwloc continues after an allocation that failed, and ends the program. So it is asked only while
  * there is memory to spare, and threads are bound by the system's own calls, which allocate
  * nothing.
  *
@@ -24,7 +24,7 @@
 
 enum {
     CPUS_FIRST = CPU_SETSIZE, /* hardware threads that a set has room for, to begin with, ... */
-    CPUS_MOST = 1 << 20,      /* ... and at most: the system's own number is not told */
+    CPUS_MOST = 1 << 20,      /* ... and at most: the system does not report its own number */
     SPARE_BYTES = 4 << 20     /* hwloc's map of a machine with 512 hardware threads: some 2 MiB */
 };
 
@@ -252,7 +252,7 @@ void pin_thread(struct pin *pin, uint32_t index)
         (void)pthread_setaffinity_np(pthread_self(), pin->set_bytes, set_of(pin, index));
 }
 
-/* Whether the calling thread is bound as before the drain, as far as the system tells. */
+/* Whether the calling thread is bound as before the drain, as far as the system reports it. */
 static bool is_bound_as_before(const struct pin *pin)
 {
     return pthread_getaffinity_np(pthread_self(), pin->set_bytes, set_scratch(pin)) != 0 ||

@@ -26,7 +26,7 @@ struct pin; /* NULL: no thread is pinned; every function accepts it */
  * Neighbouring threads are on one NUMA node as far as it goes. Linux puts memory on the node of the
  * thread that writes it first.
  * NULL with fewer than two threads, with more than there are hardware threads, if the system does
- * not tell, or without 4 MiB of memory to spare.
+ * not say, or without 4 MiB of memory to spare.
  */
 struct pin *pin_create(uint32_t threads);
 

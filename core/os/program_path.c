@@ -1,5 +1,5 @@
 /*
- * program_path.c: see program_path.h. Linux tells it by a link in /proc.
+ * program_path.c: the path of the running program, by Linux' link in /proc (program_path.h).
  */
 #include "core/os/program_path.h"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes the absolute path of the program's file. False: the system does not tell, or the path is
+/* Writes the absolute path of the program's file. False: the system does not say, or the path is
  * longer than bytes - 1. */
 bool program_path(char *path, size_t bytes);
 

@@ -1,6 +1,6 @@
 /*
- * slab_alloc.c: see slab_alloc.h. A slab starts with its header, padded to the alignment of the
- * rest.
+ * slab_alloc.c: cuts things of one size from slabs (slab_alloc.h). A slab starts with its header,
+ * padded to the alignment of the rest.
  */
 #include "core/os/slab_alloc.h"
 

@@ -1,5 +1,5 @@
 /*
- * table.c: see table.h.
+ * table.c: linear probing with backward shift (table.h).
  */
 #include "core/os/table.h"
 
@@ -97,7 +97,7 @@ void *table_find(const struct table *table, uint64_t key)
     return *place == 0 ? NULL : place + 1;
 }
 
-/* Frees the key's place. An entry behind it moves there if its own search passes that place; then
+/* Frees the key's place. A later entry moves there if its own search passes that place; then
  * the place that it leaves is the one to fill. */
 void table_remove(struct table *table, void *value)
 {
@@ -107,7 +107,7 @@ void table_remove(struct table *table, void *value)
          place = (place + 1) & mask) {
         const size_t first = place_first(table, *place_at(table, place));
         if (((place - first) & mask) < ((place - gap) & mask))
-            continue; /* its search begins behind the gap */
+            continue; /* its search begins after the gap */
         memcpy(place_at(table, gap), place_at(table, place), table->place_words * WORD_BYTES);
         gap = place;
     }

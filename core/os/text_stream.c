@@ -1,5 +1,6 @@
 /*
- * text_stream.c: see text_stream.h. Invariant of a stream that has not failed: `used` < `room`.
+ * text_stream.c: a FILE that writes into growing memory (text_stream.h). Invariant of a stream that
+ * has not failed: `used` < `room`.
  */
 #define _GNU_SOURCE /* fopencookie */
 #include "core/os/text_stream.h"

@@ -1,9 +1,9 @@
 /*
- * threads.c: see threads.h.
+ * threads.c: starts threads, hands them a job and waits for all of them (threads.h).
  *
  * Each thread has two words. `parked` is set by the thread before it waits, and cleared by the
- * caller to let it go on. `busy` is set by the caller before it lets the thread go on, and cleared
- * by the thread when it has returned. I-THREADS-1 holds:
+ * caller to let it continue. `busy` is set by the caller before it lets the thread continue, and
+ * cleared by the thread when it has returned. I-THREADS-1 holds:
  *   1. The side that waits for a word to be 0 acquires it; the side that clears it releases all
  * that it has written before.
  *   2. So a thread reads the job after the caller has written it (`parked`).

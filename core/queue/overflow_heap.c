@@ -1,5 +1,5 @@
 /*
- * overflow_heap.c: see overflow_heap.h.
+ * overflow_heap.c: a 4-ary heap in an array (overflow_heap.h).
  */
 #include "core/queue/overflow_heap.h"
 

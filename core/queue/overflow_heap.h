@@ -1,5 +1,5 @@
 /*
- * overflow_heap.h: a heap of entries, for events that arrive at or behind the pending set's current
+ * overflow_heap.h: a heap of entries, for events that arrive at or before the pending set's current
  * bucket.
  *
  * It is small as a rule: it receives only sends with a delay below a bucket's width, and events

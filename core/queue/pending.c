@@ -255,7 +255,7 @@ static unsigned shift_for_far(const struct pending *pending)
     return shift > SHIFT_MAX ? SHIFT_MAX : shift;
 }
 
-/* All entries go to `far`, those of `sorted` and `overflow` too. */
+/* All entries go to `far`, `sorted` and `overflow` included. */
 static bool move_everything_far(struct pending *pending)
 {
     bool ok = !pending->lost;

@@ -1,5 +1,5 @@
 /*
- * balance.c: see balance.h.
+ * balance.c: samples each part's work, and plans moves (balance.h).
  */
 #include "core/run/balance.h"
 

@@ -1,5 +1,5 @@
 /*
- * draft.c: see draft.h.
+ * draft.c: moves parts on paper, from the busiest worker to the idlest (draft.h).
  */
 #include "core/run/draft.h"
 

@@ -1,7 +1,8 @@
 /*
- * first_way.c: see first_way.h. Of few events, one thread handles those of a short drain before
- * others are awake. Of more, threads apart pay if many of them lie within a lookahead: no worker
- * waits for another one then, or speculates. To gather very many costs more than it may gain.
+ * first_way.c: counts the pending events to choose how a drain begins (first_way.h). Of few events,
+ * one thread handles those of a short drain before others are awake. Of more, threads apart pay if
+ * many of them lie within a lookahead: no worker waits for another one then, or speculates. To
+ * gather very many costs more than it may gain.
  */
 #include "core/run/first_way.h"
 

@@ -1,5 +1,5 @@
 /*
- * gather.c: see gather.h.
+ * gather.c: parks threads, gathers events and parts again (gather.h).
  *
  * Shared while workers run: sim->paused, which thread 0 writes; a slot for each worker with the
  * events that it has committed; a slot for each thread with its word `parked`; `over`, which thread

@@ -1,5 +1,5 @@
 /*
- * migrate.c: see migrate.h.
+ * migrate.c: the four steps of a move (migrate.h).
  *
  * Shared while workers run: the plan and the owners, which worker 0 writes while no other worker
  * reads them, and one slot for each worker. A slot's `stage` releases the worker's step, and with

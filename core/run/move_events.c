@@ -1,5 +1,5 @@
 /*
- * move_events.c: see move_events.h.
+ * move_events.c: copies pending events between pools and pending sets (move_events.h).
  */
 #include "core/run/move_events.h"
 

@@ -1,5 +1,5 @@
 /*
- * pace.c: see pace.h.
+ * pace.c: measures both ways and compares them (pace.h).
  */
 #include "core/run/pace.h"
 

@@ -1,5 +1,6 @@
 /*
- * parallel.c: see parallel.h. The workers' own loop is in worker_loop.c.
+ * parallel.c: creates the workers, runs a drain on their threads, and looks at its end
+ * (parallel.h). The workers' own loop is in worker_loop.c.
  */
 #include "core/run/parallel.h"
 

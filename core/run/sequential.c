@@ -1,5 +1,5 @@
 /*
- * sequential.c: see sequential.h.
+ * sequential.c: takes the least event, calls its handler and commits it, until none is left.
  *
  * This mode is the oracle for the other modes, and the fastest one on one thread. An event commits
  * as soon as its handler returns. When a handler fails the drain ends there, and nothing is undone:

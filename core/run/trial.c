@@ -1,5 +1,5 @@
 /*
- * trial.c: see trial.h.
+ * trial.c: measures the events committed before and after a move (trial.h).
  */
 #include "core/run/trial.h"
 

@@ -1,5 +1,5 @@
 /*
- * fossil.c: see fossil.h.
+ * fossil.c: commits final events from the undo log (fossil.h).
  *
  * The undo log is gone through from its oldest block on. A block whose least event is not final is
  * skipped. A block without a live log is used again. So each LP's events commit in their order

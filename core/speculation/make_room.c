@@ -1,5 +1,5 @@
 /*
- * make_room.c: see make_room.h.
+ * make_room.c: frees spare memory and undoes speculation near the limit (make_room.h).
  */
 #include "core/speculation/make_room.h"
 

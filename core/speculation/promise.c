@@ -1,5 +1,5 @@
 /*
- * promise.c: see promise.h.
+ * promise.c: reads the senders' promises, and makes this worker's own (promise.h).
  */
 #include "core/speculation/promise.h"
 

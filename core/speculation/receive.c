@@ -1,5 +1,5 @@
 /*
- * receive.c: see receive.h.
+ * receive.c: takes messages out of the mailboxes (receive.h).
  */
 #include "core/speculation/receive.h"
 

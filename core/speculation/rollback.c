@@ -1,5 +1,5 @@
 /*
- * rollback.c: see rollback.h.
+ * rollback.c: undoes an LP's events, newest first, and what follows from that (rollback.h).
  */
 #include "core/speculation/rollback.h"
 

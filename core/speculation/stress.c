@@ -1,5 +1,5 @@
 /*
- * stress.c: see stress.h.
+ * stress.c: draws what to disturb, and does it (stress.h).
  */
 #include "core/speculation/stress.h"
 

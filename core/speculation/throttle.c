@@ -1,5 +1,5 @@
 /*
- * throttle.c: see throttle.h.
+ * throttle.c: the controllers of window, patience and batch (throttle.h).
  */
 #include "core/speculation/throttle.h"
 

@@ -1,5 +1,5 @@
 /*
- * wait.c: see wait.h.
+ * wait.c: spins, yields, sleeps and wakes (wait.h).
  */
 #include "core/speculation/wait.h"
 

@@ -30,11 +30,11 @@ struct activity_clock {
     uint64_t cost;   /* of reading the counter, in ticks */
     uint64_t moment; /* of the round of GVT, when the turn began (gvt.h) */
     uint64_t turn[ACTIVITIES], sum[ACTIVITIES]; /* ticks: of this turn, of all timed ones */
-    struct interval_log *log; /* is told the parts of timed turns; NULL: none is kept */
+    struct interval_log *log; /* gets the parts of timed turns; NULL: none is kept */
 };
 
 void activity_init(struct activity_clock *clock);
-/* From here on the log is told, and more turns are timed. */
+/* From here on the log takes note, and more turns are timed. */
 void activity_log_to(struct activity_clock *clock, struct interval_log *log);
 /* Times a turn; its time goes to `activity` at first. */
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment);

@@ -1,6 +1,6 @@
 /*
- * cause_trace.c: see cause_trace.h. An event's cost leaves out the time of the table of causes, and
- * of reading the clock.
+ * cause_trace.c: a table from pending events to the events that sent them (cause_trace.h). An
+ * event's cost leaves out the time of the table of causes, and of reading the clock.
  */
 #include "core/worker/cause_trace.h"
 

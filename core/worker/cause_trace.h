@@ -1,7 +1,7 @@
 /*
- * cause_trace.h: tells the host, for each committed event, which event's handler has sent it, and
- * for some events how long handling them took (cw_trace_fn). In the sequential engine only, whose
- * ordinary loop does not contain it.
+ * cause_trace.h: reports to the host, for each committed event, which event's handler has sent it,
+ * and for some events how long handling them took (cw_trace_fn). In the sequential engine only,
+ * whose ordinary loop does not contain it.
  *
  * The causes of pending events are in a table beside them, by the event's address, which is unique
  * while the event is pending. On the host's thread.
@@ -13,7 +13,7 @@
 #include "core/os/table.h"
 
 struct cause_trace {
-    cw_trace_fn fn; /* NULL: the host does not want to be told */
+    cw_trace_fn fn; /* NULL: the host wants no report */
     void *arg;
     struct table causes; /* of pending events, by the event's address */
     uint64_t drain;

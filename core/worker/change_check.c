@@ -1,5 +1,5 @@
 /*
- * change_check.c: see change_check.h.
+ * change_check.c: compares a state with its copy from before the handler (change_check.h).
  */
 #include "core/worker/change_check.h"
 

@@ -1,5 +1,5 @@
 /*
- * interval_log.c: see interval_log.h.
+ * interval_log.c: appends intervals, and joins them when the memory is full (interval_log.h).
  *
  * Records lie in the order in which their intervals ended; joining makes an exception to that.
  * Intervals of the first level lie in the order of their times.
@@ -140,7 +140,7 @@ static void make_way(struct interval_log *log)
 
 /* ---- the first level ------------------------------------------------------------------------- */
 
-/* The counter of a thread does not go back; that of another core may be behind. */
+/* The counter of a thread does not go back; the counter of another core may lag. */
 static uint64_t moment(struct interval_log *log, uint64_t now)
 {
     if (now > log->latest)
@@ -148,7 +148,7 @@ static uint64_t moment(struct interval_log *log, uint64_t now)
     return log->latest;
 }
 
-/* The interval under way ends at `end`. The next one begins there. */
+/* The current interval ends at `end`. The next one begins there. */
 static void end_interval(struct interval_log *log, enum cw_interval_kind kind, uint64_t end,
                          struct interval_counts counts)
 {
@@ -180,8 +180,8 @@ static void end_work(struct interval_log *log, uint64_t end, struct interval_cou
         end_interval(log, CW_INTERVAL_WORK, end, counts);
 }
 
-/* The wait under way becomes an interval that ends at `end`. Events committed in a wait count for
- * the interval behind it. */
+/* The current wait becomes an interval that ends at `end`. Events committed in a wait count for
+ * the interval after it. */
 static void end_wait(struct interval_log *log, uint64_t end)
 {
     end_work(log, log->wait_begun, log->counts_at_wait);
@@ -257,7 +257,7 @@ void interval_log_host(struct interval_log *log, uint64_t begin, uint64_t end)
 
 /* ---- sampled turns --------------------------------------------------------------------------- */
 
-/* Of the parts of the turn under way, cuts off all that lies before `begin`. */
+/* Of the parts of the current turn, cuts off all that lies before `begin`. */
 static void cut_parts(struct interval_log *log, uint64_t begin)
 {
     size_t kept = log->turn_first;

@@ -8,7 +8,7 @@
  *
  * Its cost is bounded. Turns are sampled by the activity clock. Besides, the counter is read where
  * a wait begins and ends, in each look while a worker waits, and twice for a rollback. A wait, or
- * an interval inside others, is told apart if it takes at least a grain: so long as GRAIN_READS
+ * an interval inside others, is kept by itself if it takes at least a grain: as long as GRAIN_READS
  * readings of the counter. A shorter wait is a part of the work around it.
  *
  * Its memory is bounded. When it is full, the grain doubles, every other sampled turn is dropped,
@@ -55,23 +55,23 @@ struct interval_log {
     unsigned halvings;
     bool open;       /* a drain lasts, and this worker runs */
     bool waiting;    /* the last turn found nothing to do */
-    bool in_turn;    /* a sampled turn is under way, and is told apart */
+    bool in_turn;    /* in a sampled turn, which is kept by itself */
     uint16_t other;  /* the worker that it waits for */
-    uint64_t latest; /* moment that the log was told of */
-    /* of the interval of the first level that is under way: */
+    uint64_t latest; /* moment that the log knows of */
+    /* of the current interval of the first level: */
     uint64_t since, waited;        /* its begin; short waits in it */
     struct interval_counts counts; /* at its begin */
-    /* of the wait under way: its begin; its last look; the counts at its begin */
+    /* of the current wait: its beginning; its last look; the counts at its begin */
     uint64_t wait_begun, looked;
     struct interval_counts counts_at_wait;
-    /* of the sampled turn under way: its begin; the first record since then; the counts then */
+    /* of the current sampled turn: its beginning; the first record since then; the counts then */
     uint64_t turn_begun;
     size_t turn_first;
     struct interval_counts counts_at_turn;
     uint32_t turns, rounds;             /* so far */
     uint64_t round_end;                 /* of the last one */
     uint32_t data_left;                 /* operations on data that are not to be timed */
-    uint64_t undo_begun, undone_before; /* of the rollback under way */
+    uint64_t undo_begun, undone_before; /* of the current rollback */
 };
 
 /* For so many bytes of records, at least INTERVALS_MIN. `read_cost`: of the counter, in ticks.
@@ -101,19 +101,19 @@ void interval_log_host(struct interval_log *log, uint64_t begin, uint64_t end);
 /* A sampled turn begins, and ends. */
 void interval_log_turn(struct interval_log *log, uint64_t now, struct interval_counts counts);
 void interval_log_turn_end(struct interval_log *log, uint64_t now, struct interval_counts counts);
-/* A part of a sampled turn. One that goes on with the part before it is joined with it. */
+/* A part of a sampled turn. One that continues the part before it is joined with it. */
 void interval_log_part(struct interval_log *log, uint64_t begin, uint64_t end, unsigned activity);
 /* A failure has cut the turn short. */
 void interval_log_turn_cut(struct interval_log *log);
 
-/* A round of GVT has ended. `memory_bytes` 0: this worker does not tell. */
+/* A round of GVT has ended. `memory_bytes` 0: this worker does not report it. */
 void interval_log_round(struct interval_log *log, uint64_t begin, uint64_t end, uint64_t window,
                         uint64_t memory_bytes);
-/* Something else that this worker did since `begin`, in one turn: told apart if it took at least a
- * grain. `count`: of events, LPs or records. */
+/* Something else that this worker did since `begin`, in one turn: kept by itself if it took at
+ * least a grain. `count`: of events, LPs or records. */
 void interval_log_long(struct interval_log *log, enum cw_interval_kind kind, uint64_t begin,
                        uint64_t end, uint32_t other, uint64_t count);
-/* Whether the next operation on the host's data is to be timed; and its time. A long one is told
+/* Whether the next operation on the host's data is to be timed; and its time. A long one is kept
  * apart, and in a sampled turn any that takes a grain. */
 bool interval_log_wants_data(struct interval_log *log);
 void interval_log_data(struct interval_log *log, uint64_t begin, uint64_t end);

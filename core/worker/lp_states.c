@@ -1,6 +1,6 @@
 /*
- * lp_states.c: see lp_states.h. Small blocks are rounded up to a power of two, so that none
- * straddles a cache line needlessly, and large ones to whole lines.
+ * lp_states.c: lays out the blocks of all states (lp_states.h). Small blocks are rounded up to a
+ * power of two, so that none straddles a cache line needlessly, and large ones to whole lines.
  */
 #include "core/worker/lp_states.h"
 
@@ -10,7 +10,7 @@
 
 enum {
     LINE_BYTES = 64,
-    GAP_BYTES = 16 << 20, /* of addresses, without memory behind them */
+    GAP_BYTES = 16 << 20, /* of addresses, without memory */
 };
 
 static size_t lp_states_block_bytes(size_t state_bytes)
@@ -46,7 +46,7 @@ static size_t areas_bytes(const struct lp_states *states)
     return states->area_count * sizeof *states->areas;
 }
 
-/* Puts a block behind the blocks that end at *end. Returns where it begins. */
+/* Puts a block after the blocks that end at *end. Returns where it begins. */
 static size_t place_behind(size_t *end, size_t state_bytes)
 {
     const size_t bytes = lp_states_block_bytes(state_bytes), begin = block_offset(*end, bytes);
@@ -73,7 +73,7 @@ static int lp_states_measure(struct lp_states *states, const struct cw_model *mo
     return CW_OK;
 }
 
-/* Where each area begins: at a huge page, far behind the one before; or at the next line. */
+/* Where each area begins: at a huge page, far after the one before; or at the next line. */
 static void lay_out_areas(struct lp_states *states, bool is_apart)
 {
     const size_t gap = is_apart ? GAP_BYTES : 0, align = is_apart ? PAGES_HUGE_BYTES : LINE_BYTES;

@@ -6,7 +6,7 @@
  *
  * Each worker's blocks lie in an area of their own, and the areas far apart. Events often go over
  * the LPs in even steps: the same cube of one SIP after the other. A processor learns such a step,
- * and fetches several steps ahead. At the end of an area it then fetches lines that lie behind it.
+ * and fetches several steps ahead. At the end of an area it then fetches lines that lie beyond it.
  * If these were the next worker's states, they would leave that worker's cache again and again:
  * where the cores are far apart its events took twice as long (perf/README.md, "Slow minutes").
  * An LP that moves to another worker stays in the area of its first one.

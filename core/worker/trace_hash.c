@@ -1,6 +1,6 @@
 /*
- * trace_hash.c: see trace_hash.h. XXH3 is compiled into this file and no other one, so the engine
- * needs no library for it.
+ * trace_hash.c: digests committed events (trace_hash.h). XXH3 is compiled into this file and no
+ * other one, so the engine needs no library for it.
  */
 #include "core/worker/trace_hash.h"
 

@@ -30,7 +30,7 @@ struct timewarp;
  *
  * The watch of the worker's thread (fault_guard.h) jumps out of the handler:
  *  1. A fault interrupts the handler at any instruction. All that the handler has changed until
- * then is in the undo log, since cw_mut() writes an image, and the log's end behind it, before the
+ * then is in the undo log, since cw_mut() writes an image, and the log's end after it, before the
  *     handler has the pointer to change the part through; barriers keep the compiler from moving
  *     these stores, and the processor shows a signal's handler all earlier stores of its thread.
  *  2. The engine's own data are whole: `in_engine` is set while a function that the handler calls
@@ -114,7 +114,7 @@ static inline void worker_set_context(struct worker *worker, const struct lp_blo
     worker->sends_left = worker->records_left = sends_max;
 }
 
-/* Fetches the memory that an event a few places behind the least will need. Returns its entry. */
+/* Fetches the memory that an event a few places after the least will need. Returns its entry. */
 static inline const struct entry *worker_fetch_ahead(struct worker *worker,
                                                      struct lp_block *const *blocks)
 {
@@ -126,7 +126,7 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
 }
 
 /* The pool of the records of an LP's events. While worker 0 handles the events of all workers, it
- * is that of the worker that owns the LP, or worker 0's for all LPs (move_events.h). */
+ * belongs to the worker that owns the LP, or for all LPs to worker 0 (move_events.h). */
 static inline struct event_pool *worker_pool_of(struct worker *worker, uint32_t lp)
 {
     return worker->gathered && worker->lp_worker != NULL ? &worker[worker->lp_worker[lp]].pool
@@ -201,7 +201,7 @@ void worker_deliver_records(struct worker *worker, const uint8_t *records, size_
 /* Calls a function of the host for this worker, between drains. */
 void worker_call_host(struct worker *worker, cw_worker_fn fn, void *arg);
 
-/* The events of the worker so far; its interval log is told. */
+/* The events of the worker so far; its interval log takes note. */
 struct interval_counts worker_counts(const struct worker *worker);
 /* A turn that is timed begins, as activity_begin() and activity_end() have it. */
 void worker_begin_timed(struct worker *worker, enum cw_activity activity, uint64_t moment);
