@@ -409,7 +409,8 @@ const struct option_row option_rows[] = {
      "limit on the memory of all points in flight, by estimate (80 % of the machine's)",
      SWEEP(memory_bytes)},
     {"shard", 0, OPTION_TEXT, COMMAND_SWEEP, "I/N",
-     "run part I of N alone; array or array/N: that of the task of Slurm, LSF, Grid Engine or PBS",
+     "run part I of N alone; array, array/N: the part of this task of Slurm, LSF, Grid Engine or "
+     "PBS",
      SWEEP(shard)},
     {"emit", 0, OPTION_CHOICE, COMMAND_SWEEP, "ENGINE",
      "run nothing: print the script of a job array, for slurm, lsf, sge or parallel", SWEEP(emit),
@@ -447,7 +448,7 @@ const struct option_row option_rows[] = {
      PERF(against), .min = 3, .max = 1000},
     {"format", 0, OPTION_CHOICE, COMMAND_PERF_COMPARE, "NAME", "form of the result", PERF(format),
      .choice = comparison_format_name},
-    {"set", 0, OPTION_TEXT, COMMAND_PERF_TREND, "NAME", "of which set (that of the newest run)",
+    {"set", 0, OPTION_TEXT, COMMAND_PERF_TREND, "NAME", "of which set (the newest run's)",
      PERF(trend_set), .choice = perf_set_name},
     {"last", 0, OPTION_COUNT, COMMAND_PERF_TREND, "N", "how many runs (60)", PERF(last), .min = 1,
      .max = 10000},
