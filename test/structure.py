@@ -181,6 +181,10 @@ def citations():
                 wanted = re.sub(r"\s+(\*\s+)?", " ", heading).lower()
                 if not any(wanted in known for known in headings(TOP / target)):
                     broken.append(f'{name}:{line}: {target} has no heading "{heading}"')
+        for match in re.finditer(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", source) if name.endswith(".md") else ():
+            if not ((TOP / name).parent / match[1]).exists():
+                line = source.count("\n", 0, match.start()) + 1
+                broken.append(f"{name}:{line}: there is no {match[1]}, which a link names")
         rooms = "|".join(FOLDERS) + "|test"
         for match in re.finditer(rf"(?<![\w/.-])((?:{rooms})/[\w/-]+\.(?:c|h|py|sh|pml|yaml))\b", source):
             if match[1] not in names and "NAME" not in match[1]:
