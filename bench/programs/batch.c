@@ -83,7 +83,7 @@ static int batch_completed(void *arg, const struct dist_completion *completion,
         to += each * item_bytes(run);
     }
     const struct schedule *const schedule =
-        completion->algorithm->schedule != NULL ? dist_schedule(completion->dist) : NULL;
+        completion->algorithm->schedule != NULL ? dist_facts(completion->dist)->schedule : NULL;
     run->calls++;
     snprintf(run->algorithm, sizeof run->algorithm, "%s",
              schedule != NULL ? schedule->name : completion->algorithm->name);

@@ -149,10 +149,10 @@ void bench_fill_result(struct bench_session *session)
         .sync = cw_sync_name[session->options->engine.sync],
         .cancellation = result_cancellation(session->options->engine.sync,
                                             session->options->engine.tuning.lazy_cancellation),
-        .partition = dist_partition(session->dist),
+        .partition = dist_facts(session->dist)->partition,
         .threads = session->options->engine.worker_count,
         .peak_rss_bytes = host_limits_peak_resident_bytes(),
-        .setup_s = dist_setup_s(session->dist),
+        .setup_s = dist_facts(session->dist)->setup_s,
         .phases = &result->phases,
         .workers = workers};
     const struct lp_cut *const cut = lp_system_cut(system);
@@ -164,13 +164,13 @@ void bench_fill_result(struct bench_session *session)
     for (uint32_t i = 0; i < result->engine.worker_count; i++)
         cw_sim_worker_stats(lp_system_sim(system), i, &workers[i]);
     const struct cw_stats *stats = &result->engine.stats;
-    result->engine.run_s = stats->run_s - dist_install_run_s(session->dist);
+    result->engine.run_s = stats->run_s - dist_facts(session->dist)->install_run_s;
     result->engine.events_per_s =
         stats->run_s > 0 ? (double)(stats->events_committed - stats->events_restored) / stats->run_s
                          : 0;
     result->engine.ipcq_messages = counts.messages;
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
-    result->init_time_ps = dist_init_ps(session->dist);
+    result->init_time_ps = dist_facts(session->dist)->init_ps;
 }
 
 static int run_program(struct bench_session *session, struct cw_error *error)
@@ -310,7 +310,7 @@ static void fill_failure(struct bench_session *session, const struct cw_error *e
 /* Says why a schedule was chosen, once for each size. */
 static void say_choice(const struct bench_session *session)
 {
-    const struct schedule *const schedule = dist_schedule(session->dist);
+    const struct schedule *const schedule = dist_facts(session->dist)->schedule;
     if (schedule != NULL && schedule->why[0] != '\0')
         fprintf(stderr, "cubewarp: %s takes %s: %s\n", session->config->ccl.algorithm,
                 schedule->name, schedule->why);

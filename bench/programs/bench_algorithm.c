@@ -117,7 +117,7 @@ void bench_expect(const struct bench_session *session, size_t i)
 
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row)
 {
-    const struct schedule *const schedule = dist_schedule(session->dist);
+    const struct schedule *const schedule = dist_facts(session->dist)->schedule;
     struct ccl_choice choice = {.why = ""};
     struct cw_error ignored;
     if (!has_algorithm(session->program))

@@ -206,7 +206,7 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
     struct result_row *row = &rows[result->row_count++];
     *row = (struct result_row){.count = n_elem,
                                .bytes = n_elem * dtype_bytes(session->options->dtype),
-                               .ranks = dist_world_size_of(session->dist),
+                               .ranks = dist_facts(session->dist)->world_size,
                                .shards = session->shards,
                                .bus_factor = bus_factor,
                                .wrong = -1};
@@ -342,7 +342,7 @@ static int fill_phases(struct bench_session *session, struct result_row *row,
                        struct cw_error *error)
 {
     const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
-    const uint32_t ranks = dist_world_size_of(session->dist);
+    const uint32_t ranks = dist_facts(session->dist)->world_size;
     free(row->phases);
     row->phase_count = 0;
     row->phases = calloc(phases->count + 1, sizeof *row->phases);
@@ -390,7 +390,8 @@ static int fill_credit_waits(struct bench_session *session, struct result_row *r
     if (session->credit_wait_ps == NULL)
         return cw_error_memory(error, "the results");
     const struct lp_credit_waits waits = lp_credit_waits_since(
-        m, lp_system_sim(system), dist_times(session->dist)->last_end_pe, session->credit_wait_ps);
+        m, lp_system_sim(system), lp_system_times(dist_system(session->dist))->last_end_pe,
+        session->credit_wait_ps);
     row->credit_longest = waits.longest;
     row->credit_last = waits.last;
     row->credit_longest.ps = result_mean_ps(waits.longest.ps, calls);
@@ -414,7 +415,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     }
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
-                           dist_times(session->dist), error);
+                           lp_system_times(dist_system(session->dist)), error);
     if (code == CW_OK)
         code = fill_credit_waits(session, row, iterations, error);
     if (code == CW_OK)
@@ -447,7 +448,7 @@ struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
                                        uint64_t bytes)
 {
     const struct hw_config *const hw = &session->config->hw;
-    const uint32_t ranks = dist_world_size_of(session->dist);
+    const uint32_t ranks = dist_facts(session->dist)->world_size;
     return session->config->ccl.ranks.per_sip > 0 ? hw_bound_pes(hw, ranks, bytes, true)
            : parts > 0 || policy->num_cubes == 1
                ? hw_bound_leaders(hw, ranks, parts > 0 ? parts : 1, bytes, true)
@@ -481,7 +482,7 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
         if (code != CW_OK)
             return code;
         if (i >= warmup)
-            bench_row_sample(row, dist_times(session->dist));
+            bench_row_sample(row, lp_system_times(dist_system(session->dist)));
     }
     bench_set_bound(row, (struct hw_bound){bound_ps(session, bytes), "path"});
     return bench_row_finish(session, row, timed, error);

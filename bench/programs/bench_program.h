@@ -122,7 +122,8 @@ int bench_run_tiles(struct bench_session *session,
 
 /* The row's bound, and the term that decides it. */
 void bench_set_bound(struct result_row *row, struct hw_bound bound);
-/* Of an all-reduce of `bytes` per shard, wherever ranks and shards are; parts: as dist_parts(). */
+/* Of an all-reduce of `bytes` per shard, wherever ranks and shards are; parts: as in struct
+ * dist_facts. */
 struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
                                        const struct dp_policy *policy, uint32_t parts,
                                        uint64_t bytes);

@@ -38,8 +38,8 @@ static struct verifier *make_verifier(const struct bench_session *session,
                    .values = values,
                    .sim = lp_system_sim(dist_system(session->dist))},
         .algorithm = algorithm,
-        .schedule = algorithm->schedule != NULL ? dist_schedule(session->dist) : NULL,
-        .ranks = dist_world_size_of(session->dist),
+        .schedule = algorithm->schedule != NULL ? dist_facts(session->dist)->schedule : NULL,
+        .ranks = dist_facts(session->dist)->world_size,
         .integers = options->input == RUN_INPUT_INTEGERS};
     return verifier_create(&request, error);
 }

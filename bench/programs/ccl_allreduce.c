@@ -60,14 +60,15 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const uint32_t parts = dist_parts(session->dist);
-    const double n = (double)dist_world_size_of(session->dist) * (parts > 0 ? 1 : session->shards);
+    const uint32_t parts = dist_facts(session->dist)->parts;
+    const double n =
+        (double)dist_facts(session->dist)->world_size * (parts > 0 ? 1 : session->shards);
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
         return error->exit_code;
     struct allreduce allreduce = {
-        .session = session, .n_elem = n_elem, .policy = dist_policy(session->dist)};
+        .session = session, .n_elem = n_elem, .policy = dist_facts(session->dist)->policy};
     allreduce.seed = bench_seed(session, &allreduce.policy, n_elem);
     allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
     if (allreduce.row == NULL)

@@ -188,8 +188,9 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
                    struct cw_error *error)
 {
     struct bench_session *const session = g->session;
-    const uint32_t parts = dist_parts(session->dist);
-    const double n = (double)dist_world_size_of(session->dist) * (parts > 0 ? 1 : session->shards);
+    const uint32_t parts = dist_facts(session->dist)->parts;
+    const double n =
+        (double)dist_facts(session->dist)->world_size * (parts > 0 ? 1 : session->shards);
     g->row = bench_add_row(session, "all_reduce", g->n_elem, 2 * (n - 1) / n, error);
     if (g->row == NULL)
         return error->exit_code;

@@ -120,7 +120,7 @@ static struct hw_bound moves_bound(const struct bench_session *session, const st
                                    uint64_t bytes)
 {
     const struct hw_config *const hw = &session->config->hw;
-    const uint32_t ranks = dist_world_size_of(session->dist);
+    const uint32_t ranks = dist_facts(session->dist)->world_size;
     const uint32_t shards = bench_parts(hw, &move->policy);
     const uint64_t received = is_of_blocks(move->collective) ? bytes / ranks * (ranks - 1) : bytes;
     if (session->config->ccl.ranks.per_sip > 0)
@@ -135,11 +135,11 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
 {
     const enum ccl_collective collective = session->program->does;
     const struct run_options *options = session->options;
-    const double n = dist_world_size_of(session->dist);
+    const double n = dist_facts(session->dist)->world_size;
     struct move move = {.session = session,
                         .collective = collective,
                         .n_elem = n_elem,
-                        .policy = dist_policy(session->dist)};
+                        .policy = dist_facts(session->dist)->policy};
     struct result_row *row = bench_add_row(session, ccl_collective_name(collective), n_elem,
                                            is_of_blocks(collective) ? (n - 1) / n : 1.0, error);
     if (row == NULL)

@@ -25,7 +25,7 @@ static struct dp_policy scatter_policy(const struct bench_session *session,
                                        const struct ccl_algorithm *algorithm)
 {
     return algorithm->schedule != NULL
-               ? dist_policy(session->dist)
+               ? dist_facts(session->dist)->policy
                : (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
 }
 
@@ -75,7 +75,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
                                        struct cw_error *error)
 {
     const struct run_options *options = session->options;
-    const double n = dist_world_size_of(session->dist);
+    const double n = dist_facts(session->dist)->world_size;
     const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)

@@ -92,7 +92,7 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
     struct bench_session *session = gemm->session;
     const struct config *config = session->config;
     const struct run_options *options = session->options;
-    const double n = (double)dist_world_size_of(session->dist) * session->shards;
+    const double n = (double)dist_facts(session->dist)->world_size * session->shards;
     const struct matmul_shape *shape = &gemm->job.shape;
     const size_t itemsize = dtype_bytes(options->dtype);
     gemm->row = session->result->row_count;
@@ -124,7 +124,7 @@ static int64_t collective_ps(const struct gemm *gemm)
     const struct lp_phases *phases = lp_system_phases(system);
     const struct lp_times *times = lp_system_times(system);
     int64_t last_ps = times->first_start_ps;
-    for (uint32_t rank = 0; rank < dist_world_size_of(gemm->session->dist); rank++)
+    for (uint32_t rank = 0; rank < dist_facts(gemm->session->dist)->world_size; rank++)
         for (uint32_t i = 0; i < gemm->collective_phases; i++) {
             const int64_t exit_ps = phases->exit_ps[(size_t)rank * phases->count + i];
             last_ps = exit_ps > last_ps ? exit_ps : last_ps;
@@ -153,7 +153,7 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
     void *const c = malloc(count * dtype_bytes(options->dtype));
     bool done = c != NULL;
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < dist_world_size_of(dist) && done && code == CW_OK; rank++) {
+    for (uint32_t rank = 0; rank < dist_facts(dist)->world_size && done && code == CW_OK; rank++) {
         const struct tensor *operands = gemm->operands[rank];
         for (uint32_t i = 0; i < operands->shard_count && done && code == CW_OK; i++) {
             uint64_t wrong = 0;
@@ -275,7 +275,7 @@ static uint64_t collective_tcm(const struct ccl_algorithm *algorithm, const stru
 
 static int run_stages(struct bench_session *session, struct gemm *gemm, struct cw_error *error)
 {
-    gemm->operands = calloc(dist_world_size_of(session->dist), sizeof *gemm->operands);
+    gemm->operands = calloc(dist_facts(session->dist)->world_size, sizeof *gemm->operands);
     if (gemm->operands == NULL) {
         return cw_error_memory(error, "the products");
     }
@@ -305,7 +305,7 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
                         .first = REDUCE,
                         .last = BOTH,
                         .n_elem = n_elem,
-                        .policy = dist_policy(session->dist),
+                        .policy = dist_facts(session->dist)->policy,
                         .algorithm = algorithm};
     if (algorithm == NULL)
         return error->exit_code;

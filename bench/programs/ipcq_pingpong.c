@@ -37,13 +37,15 @@ static int once(struct bench_session *session, uint64_t n_elem, struct cw_error 
     const enum hw_dir dir = pair_direction(session->config, ends[0], ends[1]);
     const enum hw_dir back = dir == HW_DIR_PEER ? dir : (enum hw_dir)(dir ^ 1);
     const bool swap = hw_pe_index(hw, ends[0]) > hw_pe_index(hw, ends[1]);
-    int code = dist_begin_launch(session->dist, &kernel, error);
+    int code = lp_system_begin_batch(dist_system(session->dist), &kernel, error);
     for (int i = 0; i < 2 && code == CW_OK; i++) {
         const int end = swap ? 1 - i : i;
         struct tl_args args = {.n_elem = n_elem, .dtype = (uint8_t)session->options->dtype};
         args.scalar[0] = end;
         args.scalar[1] = end == 0 ? dir : back;
-        code = dist_launch(session->dist, ends[end], &kernel, args, error);
+        code = lp_system_submit_launch(dist_system(session->dist),
+                                       hw_pe_index(&session->config->hw, ends[end]), &kernel, &args,
+                                       error);
     }
     return code == CW_OK ? dist_drain(session->dist, error) : code;
 }

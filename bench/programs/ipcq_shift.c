@@ -69,7 +69,7 @@ static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struc
     const struct hw_config *hw = &session->config->hw;
     const uint32_t pe_count = hw_pe_count(hw);
     const bool pe0 = session->config->ccl.wiring == CCL_WIRING_PE0;
-    int code = dist_begin_launch(session->dist, &kernel, error);
+    int code = lp_system_begin_batch(dist_system(session->dist), &kernel, error);
     for (uint32_t pe = 0; pe < pe_count && code == CW_OK; pe++) {
         const struct hw_place place = hw_place_of(hw, pe);
         struct tl_args args = {
@@ -78,7 +78,9 @@ static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struc
         args.scalar[TILES] = session->options->tiles;
         args.scalar[AHEAD] = session->options->ahead;
         if (!pe0 || place.pe == 0)
-            code = dist_launch(session->dist, place, &kernel, args, error);
+            code = lp_system_submit_launch(dist_system(session->dist),
+                                           hw_pe_index(&session->config->hw, place), &kernel, &args,
+                                           error);
     }
     return code == CW_OK ? dist_drain(session->dist, error) : code;
 }

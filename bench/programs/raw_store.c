@@ -82,7 +82,9 @@ static int launch(struct bench_session *session, const struct tl_kernel *kernel,
                    [PEER] = hw_pe_index(&config->hw, ends[1]),
                    [SPACE] = space[memory],
                    [PLACE] = memory == HW_MEMORY_TCM ? 0 : (int64_t)behind_rings}};
-    return dist_launch(session->dist, ends[0], kernel, args, error);
+    return lp_system_submit_launch(dist_system(session->dist),
+                                   hw_pe_index(&session->config->hw, ends[0]), kernel, &args,
+                                   error);
 }
 
 /* Both kernels, in order of (sip, cube, pe); the second round trip's time is added to the row. */
@@ -92,7 +94,7 @@ static int round_trip(struct bench_session *session, uint64_t n_elem, struct res
     const struct hw_place from = session->options->from, to = session->options->to;
     const struct hw_config *hw = &session->config->hw;
     const bool swap = hw_pe_index(hw, from) > hw_pe_index(hw, to);
-    int code = dist_begin_launch(session->dist, &ping_kernel, error);
+    int code = lp_system_begin_batch(dist_system(session->dist), &ping_kernel, error);
     for (int i = 0; i < 2 && code == CW_OK; i++) {
         const bool second = swap ? i == 0 : i == 1;
         const struct hw_place ends[2] = {second ? to : from, second ? from : to};
@@ -104,9 +106,9 @@ static int round_trip(struct bench_session *session, uint64_t n_elem, struct res
         return code;
     const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
     const int64_t *exit_ps = &phases->exit_ps[(size_t)from.sip * phases->count];
-    bench_row_sample(row, dist_times(session->dist));
-    row->time_ps -=
-        dist_times(session->dist)->last_end_ps - dist_times(session->dist)->first_start_ps;
+    bench_row_sample(row, lp_system_times(dist_system(session->dist)));
+    row->time_ps -= lp_system_times(dist_system(session->dist))->last_end_ps -
+                    lp_system_times(dist_system(session->dist))->first_start_ps;
     row->time_ps += exit_ps[TIMED] - exit_ps[TIMED - 1];
     return code;
 }
@@ -118,7 +120,7 @@ static int stores(struct bench_session *session, uint64_t n_elem, struct result_
     const struct hw_place there[2] = {session->options->from, session->options->to};
     const struct hw_place back[2] = {there[1], there[0]};
     for (int i = 0; i < 2; i++) {
-        int code = dist_begin_launch(session->dist, &store_kernel, error);
+        int code = lp_system_begin_batch(dist_system(session->dist), &store_kernel, error);
         if (code == CW_OK)
             code = launch(session, &store_kernel, i == 0 ? there : back, false, n_elem, error);
         if (code == CW_OK)
@@ -126,7 +128,7 @@ static int stores(struct bench_session *session, uint64_t n_elem, struct result_
         if (code != CW_OK)
             return code;
         if (row != NULL)
-            bench_row_sample(row, dist_times(session->dist));
+            bench_row_sample(row, lp_system_times(dist_system(session->dist)));
     }
     return CW_OK;
 }

@@ -28,7 +28,7 @@ static struct ccl_call call_of_rank(const struct dist *dist, uint32_t rank)
                              .ccl = &dist->options.config->ccl,
                              .collective = submission->collective,
                              .rank = rank,
-                             .world_size = dist->world_size,
+                             .world_size = dist->facts.world_size,
                              .root = submission->root,
                              .relay = dist->relay.parent != NULL ? &dist->relay : NULL,
                              .n_elem = tensor != NULL ? tensor->shard_elems : 1,
@@ -57,7 +57,7 @@ static uint32_t *kept_pes(const struct dist *dist, uint32_t rank)
 /* A part of the ranks, whose places no other part writes. */
 static void plan_part(const struct dist *dist, uint32_t index, uint32_t parts)
 {
-    const uint64_t ranks = dist->world_size;
+    const uint64_t ranks = dist->facts.world_size;
     for (uint64_t rank = ranks * index / parts; rank < ranks * (index + 1) / parts; rank++)
         dist->planned_count[rank] =
             install_plan_participants(dist->plans, (uint32_t)rank, kept_pes(dist, (uint32_t)rank));
@@ -73,7 +73,8 @@ static void plan_of_worker(void *arg, uint32_t worker)
 static void plan_ranks(struct dist *dist)
 {
     enum { SHARED_RANKS_MIN = 256 }; /* fewer are not worth waking a thread for */
-    if (dist->world_size >= SHARED_RANKS_MIN && !plugin_is_path(dist->options.config->ccl.module))
+    if (dist->facts.world_size >= SHARED_RANKS_MIN &&
+        !plugin_is_path(dist->options.config->ccl.module))
         cw_each_worker(lp_system_sim(dist->system), plan_of_worker, dist);
     else
         plan_part(dist, 0, 1);
@@ -189,11 +190,11 @@ static int check_size(const struct dist *dist, const struct ccl_algorithm *algor
 static int validate_tensors(struct dist *dist, const struct ccl_algorithm *algorithm,
                             struct cw_error *error)
 {
-    const struct tensor_group group = {dist->tensors, dist->world_size};
+    const struct tensor_group group = {dist->tensors, dist->facts.world_size};
     int code = CW_OK;
     if (algorithm == install_plan_of(dist->plans, 0).algorithm && group.tensor[0] != NULL)
         code = install_plans_validate(dist->plans, &group, error);
-    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
+    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++)
         code = validate_layout(dist, algorithm, rank, error);
     return code == CW_USAGE ? dist_refuse(dist->options.config, "defaults.validator", error) : code;
 }
@@ -255,7 +256,7 @@ static bool has_new_result(const struct dist *dist, uint32_t rank)
     const struct submission *const submission = &dist->submissions[rank];
     switch (submission->collective) {
     case CCL_ALL_REDUCE:
-        return dist->world_size * tensor_parts(submission->in) > 1;
+        return dist->facts.world_size * tensor_parts(submission->in) > 1;
     case CCL_REDUCE_SCATTER:
     case CCL_ALL_GATHER:
         return true;
@@ -274,7 +275,7 @@ static int check_written(const struct dist *dist, const struct ccl_algorithm *al
     if (!plugin_is_path(dist->options.config->ccl.module) || algorithm->schedule != NULL ||
         algorithm != install_plan_of(dist->plans, 0).algorithm)
         return CW_OK;
-    for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
         const struct submission *const submission = &dist->submissions[rank];
         const struct tensor *const out = submission->out;
         for (uint32_t i = 0; has_new_result(dist, rank) && i < out->shard_count; i++) {
@@ -322,8 +323,8 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
     const int code =
-        relay_make(install_plans_queues(dist->plans), &config->ccl.ranks, dist->world_size, root,
-                   algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
+        relay_make(install_plans_queues(dist->plans), &config->ccl.ranks, dist->facts.world_size,
+                   root, algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
@@ -338,7 +339,7 @@ int dist_run_collective(void *arg, struct cw_error *error)
     dist->submitted = 0;
     if (algorithm == NULL)
         return error->exit_code;
-    for (uint32_t rank = 0; rank < dist->world_size; rank++)
+    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
         dist->tensors[rank] = dist->submissions[rank].out;
     int code = check_size(dist, algorithm, &call, error);
     if (code == CW_OK)
@@ -352,8 +353,8 @@ int dist_run_collective(void *arg, struct cw_error *error)
     if (code == CW_OK)
         code = dist_drain_copies(dist, error);
     if (code == CW_OK)
-        code = dist_begin_launch(dist, kernel_of_call(algorithm, first), error);
-    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++)
+        code = lp_system_begin_batch(dist->system, kernel_of_call(algorithm, first), error);
+    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++)
         code = launch_rank(dist, algorithm, rank, error);
     dist_phase_end(dist, "launches");
     if (code == CW_OK)
@@ -375,9 +376,9 @@ int dist_run_collective(void *arg, struct cw_error *error)
     const struct dist_completion completion = {.dist = dist,
                                                .collective = first->collective,
                                                .algorithm = algorithm,
-                                               .times = dist_times(dist),
+                                               .times = lp_system_times(dist->system),
                                                .tensors = dist->tensors,
-                                               .world_size = dist->world_size,
+                                               .world_size = dist->facts.world_size,
                                                .op = first->op,
                                                .root = first->root,
                                                .beside = first->kernel != NULL};
@@ -529,7 +530,7 @@ void dist_all_reduce(struct tensor *tensor, enum redop op)
 
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
 {
-    const uint64_t ranks = dist_current()->world_size;
+    const uint64_t ranks = dist_current()->facts.world_size;
     if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
@@ -543,7 +544,7 @@ void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop
 
 void dist_all_gather(struct tensor *output, struct tensor *input)
 {
-    const uint64_t ranks = dist_current()->world_size;
+    const uint64_t ranks = dist_current()->facts.world_size;
     if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
         output->shard_count != input->shard_count)
         mp_fail(CW_PROGRAM_FAILED,
@@ -559,7 +560,7 @@ void dist_all_gather(struct tensor *output, struct tensor *input)
 
 void dist_all_to_all(struct tensor *output, struct tensor *input)
 {
-    const uint64_t ranks = dist_current()->world_size;
+    const uint64_t ranks = dist_current()->facts.world_size;
     if (output == input)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_all_to_all: input and output are one tensor; legal: two, since blocks come "
@@ -578,9 +579,9 @@ void dist_all_to_all(struct tensor *output, struct tensor *input)
 
 void dist_broadcast(struct tensor *tensor, uint32_t root)
 {
-    if (root >= dist_current()->world_size)
+    if (root >= dist_current()->facts.world_size)
         mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %u ranks", root,
-                dist_current()->world_size);
+                dist_current()->facts.world_size);
     dist_submit(&(struct submission){
         .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
 }

@@ -30,17 +30,15 @@ struct submission {
 
 struct dist {
     struct dist_options options;
+    struct dist_facts facts;
     struct lp_system *system;
     struct data_pass *data;      /* NULL with no_data */
     struct strict_check *strict; /* NULL without strict_validation */
     struct install_plans *plans;
     struct lp_plan *kernels_plan; /* of a program of kernels alone, which has no `plans` */
     struct barrier *init_barrier, *barrier, *end_barrier;
-    uint32_t world_size;
     bool installed;
-    bool open; /* there is a process group */
-    int64_t init_ps;
-    double setup_s, install_run_s;
+    bool open;                      /* there is a process group */
     struct submission *submissions; /* [world_size] */
     uint32_t submitted, first_rank; /* of the open epoch: how many ranks, and the first */
     struct tensor **tensors;        /* [world_size] of the last collective: its results */

@@ -70,7 +70,7 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
     if (algorithm->machine.scratch_bytes == NULL && algorithm->schedule == NULL)
         return CW_OK;
     const uint64_t bytes = dist_scratch_bytes(dist->plans, algorithm, call);
-    for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
         if (bytes > 0)
             dist->scratch[rank] = scratch_on(dist, rank, bytes, error);
         if (bytes > 0 && dist->scratch[rank] == NULL) {
@@ -91,7 +91,7 @@ int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
 int dist_give_scratch(struct dist *dist, struct cw_error *error)
 {
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < dist->world_size; rank++) {
+    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
         const struct tensor *const scratch = dist->scratch[rank];
         for (uint32_t i = 0;
              scratch != NULL && dist->data != NULL && code == CW_OK && i < scratch->shard_count;

@@ -46,12 +46,12 @@ int dist_hash(struct dist *dist, struct tensor *const *tensors, uint64_t *hash,
     const int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
     if (code != CW_OK)
         return code;
-    for (uint32_t rank = 0; rank < dist->world_size; rank++)
+    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
         count += tensors[rank]->shard_count;
     struct sparse_range *ranges = malloc((count + 1) * sizeof *ranges);
     if (ranges == NULL)
         return dist_no_memory(error);
-    for (uint32_t rank = 0; rank < dist->world_size; rank++)
+    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
         for (uint32_t i = 0; i < tensors[rank]->shard_count; i++) {
             const struct tensor_shard *s = &tensors[rank]->shard[i];
             ranges[n++] =

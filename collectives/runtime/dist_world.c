@@ -151,7 +151,7 @@ static bool allocate_planned(struct dist *dist)
 {
     enum { PLANNED_MAX = 1 << 20 };
     const struct hw_config *const hw = &dist->options.config->hw;
-    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = dist->world_size;
+    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = dist->facts.world_size;
     if (ranks > PLANNED_MAX / of_rank)
         return true;
     dist->planned = malloc((ranks * of_rank + 1) * sizeof *dist->planned);
@@ -163,15 +163,15 @@ static bool allocate_planned(struct dist *dist)
 
 static bool allocate_world(struct dist *dist)
 {
-    dist->submissions = calloc(dist->world_size, sizeof *dist->submissions);
-    dist->tensors = calloc(dist->world_size, sizeof *dist->tensors);
+    dist->submissions = calloc(dist->facts.world_size, sizeof *dist->submissions);
+    dist->tensors = calloc(dist->facts.world_size, sizeof *dist->tensors);
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
-    dist->scratch = calloc(dist->world_size, sizeof *dist->scratch);
+    dist->scratch = calloc(dist->facts.world_size, sizeof *dist->scratch);
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
-    dist->init_barrier = barrier_create(dist->world_size, drain_installation, dist);
-    dist->barrier = barrier_create(dist->world_size, dist_run_collective, dist);
-    dist->end_barrier = barrier_create(dist->world_size, close_group, dist);
+    dist->init_barrier = barrier_create(dist->facts.world_size, drain_installation, dist);
+    dist->barrier = barrier_create(dist->facts.world_size, dist_run_collective, dist);
+    dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
     if (!dist->options.no_data)
         dist->data = data_pass_create(&dist->options.config->hw,
                                       dist->options.machine.engine.memory_bytes_max,
@@ -199,7 +199,7 @@ static void set_queues(const struct dist *dist, struct lp_config *queues)
         const struct schedule_program *const program = install_plans_program(dist->plans);
         const struct ccl_call call = {.hw = &dist->options.config->hw,
                                       .ccl = &dist->options.config->ccl,
-                                      .world_size = dist->world_size};
+                                      .world_size = dist->facts.world_size};
         const uint32_t own = ccl_algorithm_peers(algorithm, &call);
         contexts = at_least(contexts, 1 + algorithm->kernel->stream_count);
         peers = at_least(at_least(peers, own), program != NULL ? program->peers : 0);
@@ -229,8 +229,8 @@ static int plan(struct dist *dist, struct cw_error *error)
         return dist_refuse(config, "defaults.topology", error);
     }
     const char *key;
-    const int code = build_install_plans(dist->world_size, config->ccl.algorithm, &config->ccl,
-                                         &config->hw, &dist->plans, &key, error);
+    const int code = build_install_plans(dist->facts.world_size, config->ccl.algorithm,
+                                         &config->ccl, &config->hw, &dist->plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
     const uint32_t rings = install_plans_rings(dist->plans);
@@ -242,7 +242,7 @@ static int plan(struct dist *dist, struct cw_error *error)
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
                                   .collective = algorithm->collective,
-                                  .world_size = dist->world_size,
+                                  .world_size = dist->facts.world_size,
                                   .n_elem = 1,
                                   .dtype = LP_F16}; /* its kernel needs as much TCM for any call */
     return dist_check_own_rings(config, algorithm, &call, rings, error);
@@ -252,7 +252,7 @@ static int plan(struct dist *dist, struct cw_error *error)
 static uint32_t *place_cubes(const struct dist *dist, struct cw_error *error)
 {
     const struct hw_config *hw = &dist->options.config->hw;
-    const struct partitioner *const partitioner = partitioner_find(dist_partition(dist));
+    const struct partitioner *const partitioner = partitioner_find(dist->facts.partition);
     uint32_t *const cube_worker = calloc((size_t)hw->sip_count * hw_cubes(hw), sizeof *cube_worker);
     if (partitioner == NULL || cube_worker == NULL)
         dist_no_memory(error);
@@ -290,6 +290,20 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     return system;
 }
 
+/* Of the plans. */
+static void note_facts(struct dist *dist)
+{
+    struct dist_facts *const facts = &dist->facts;
+    const char *const partition = dist->options.partition;
+    facts->partition = partition != NULL ? partition : partitioner_at(0)->name;
+    if (dist->plans == NULL)
+        return;
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    facts->policy = install_plan_policy(dist->plans);
+    facts->parts = program != NULL ? program->lanes : 0;
+    facts->schedule = program != NULL ? program->schedule : NULL;
+}
+
 struct dist *dist_create(const struct dist_options *options, struct cw_error *error)
 {
     const double begin_s = clock_s();
@@ -300,11 +314,12 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         return NULL;
     }
     dist->options = *options;
-    dist->world_size = dist_world_size_for(config);
+    dist->facts.world_size = dist_world_size_for(config);
     if (plan(dist, error) != CW_OK) {
         dist_free(dist);
         return NULL;
     }
+    note_facts(dist);
     if (!allocate_world(dist)) {
         dist_no_memory(error);
         dist_free(dist);
@@ -315,7 +330,7 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
         dist_free(dist);
         return NULL;
     }
-    dist->setup_s = clock_s() - begin_s;
+    dist->facts.setup_s = clock_s() - begin_s;
     return dist;
 }
 
@@ -410,9 +425,9 @@ int dist_install(struct dist *dist, struct cw_error *error)
         code = dist_drain(dist, error);
     dist->installed = code == CW_OK;
     const struct lp_times *times = lp_system_times(dist->system);
-    dist->init_ps = times->host_ps - times->submitted_ps;
-    dist->install_run_s = cw_sim_times(lp_system_sim(dist->system)).run_s;
-    dist->setup_s += clock_s() - begin_s;
+    dist->facts.init_ps = times->host_ps - times->submitted_ps;
+    dist->facts.install_run_s = cw_sim_times(lp_system_sim(dist->system)).run_s;
+    dist->facts.setup_s += clock_s() - begin_s;
     dist_phase_end(dist, "wiring");
     return code;
 }
@@ -444,27 +459,14 @@ int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_erro
     dist->copy_count = 0;
     dist->open = false;
     const struct mp_helpers helpers = {help_each, dist};
-    const int code = mp_spawn_helped(worker, dist->world_size, arg, &helpers, error);
+    const int code = mp_spawn_helped(worker, dist->facts.world_size, arg, &helpers, error);
     (void)mp_set_runtime(outer);
     dist_free_tensors(dist);
     return code;
 }
 
-int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error)
-{
-    return lp_system_begin_batch(dist->system, kernel, error);
-}
-
-int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
-                struct tl_args args, struct cw_error *error)
-{
-    return lp_system_submit_launch(dist->system, hw_pe_index(&dist->options.config->hw, place),
-                                   kernel, &args, error);
-}
-
-const struct lp_times *dist_times(const struct dist *dist) { return lp_system_times(dist->system); }
-int64_t dist_init_ps(const struct dist *dist) { return dist->init_ps; }
-double dist_setup_s(const struct dist *dist) { return dist->setup_s; }
+const struct dist_facts *dist_facts(const struct dist *dist) { return &dist->facts; }
+struct lp_system *dist_system(struct dist *dist) { return dist->system; }
 
 void dist_log(struct dist *dist, struct op_log *log)
 {
@@ -473,35 +475,12 @@ void dist_log(struct dist *dist, struct op_log *log)
     data_pass_log(dist->data, log);
 }
 
-const char *dist_partition(const struct dist *dist)
-{
-    return dist->options.partition ? dist->options.partition : partitioner_at(0)->name;
-}
-double dist_install_run_s(const struct dist *dist) { return dist->install_run_s; }
-struct lp_system *dist_system(struct dist *dist) { return dist->system; }
-
 struct data_pass *dist_data(struct dist *dist)
 {
     struct cw_error error;
     if (contents_settle(&dist->contents, lp_system_sim(dist->system), &error) != CW_OK)
         dist->content_error = error; /* the next drain fails with it */
     return dist->data;
-}
-uint32_t dist_world_size_of(const struct dist *dist) { return dist->world_size; }
-struct dp_policy dist_policy(const struct dist *dist) { return install_plan_policy(dist->plans); }
-
-uint32_t dist_parts(const struct dist *dist)
-{
-    const struct schedule_program *const program =
-        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
-    return program != NULL ? program->lanes : 0;
-}
-
-const struct schedule *dist_schedule(const struct dist *dist)
-{
-    const struct schedule_program *const program =
-        dist->plans != NULL ? install_plans_program(dist->plans) : NULL;
-    return program != NULL ? program->schedule : NULL;
 }
 
 /* ---- for workers ----------------------------------------------------------------------------- */
@@ -564,7 +543,7 @@ int dist_get_world_size(void)
 {
     const struct dist *const dist = dist_current();
     check_open(dist, "dist_get_world_size");
-    return (int)dist->world_size;
+    return (int)dist->facts.world_size;
 }
 
 int dist_get_rank(void)

@@ -64,31 +64,30 @@ int dist_install(struct dist *dist, struct cw_error *error);
 /* Runs a worker on every rank, as coroutines (mp_spawn). */
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error);
 
-/* Kernels without a collective: begin, any number of launches in order of (sip, cube, pe), drain.
- */
-int dist_begin_launch(struct dist *dist, const struct tl_kernel *kernel, struct cw_error *error);
-int dist_launch(struct dist *dist, struct hw_place place, const struct tl_kernel *kernel,
-                struct tl_args args, struct cw_error *error);
+/* Runs the machine until nothing is left to do: launches without a collective, say, after
+ * lp_system_begin_batch() and any number of lp_system_submit_launch(). */
 int dist_drain(struct dist *dist, struct cw_error *error);
 
-const struct lp_times *dist_times(const struct dist *dist); /* of the last batch */
-int64_t dist_init_ps(const struct dist *dist);              /* duration of the installation */
-double dist_setup_s(const struct dist *dist); /* wall time: building, and installing the queues */
-double dist_install_run_s(const struct dist *dist); /* of that, in the engine */
+/* A world as it was created and installed. */
+struct dist_facts {
+    uint32_t world_size;
+    const char *partition;   /* the partitioner's name */
+    struct dp_policy policy; /* how tensors are laid out for the PEs that take part in the
+                                algorithm; not with kernels_only */
+    uint32_t parts; /* shards of a rank that make up one tensor, each of which goes through the
+                       collective for itself; 0: a rank has one shard, or its shards are reduced
+                       together */
+    const struct schedule *schedule; /* of the process group's algorithm; NULL: it is none */
+    int64_t init_ps;                 /* duration of the installation */
+    double setup_s;                  /* wall time: building, and installing the queues */
+    double install_run_s;            /* of that, in the engine */
+};
+const struct dist_facts *dist_facts(const struct dist *dist);
 struct lp_system *dist_system(struct dist *dist);
 struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
 /* From here on the log hears of all that changes contents. With dist_options.op_log and data only.
  */
 void dist_log(struct dist *dist, struct op_log *log);
-const char *dist_partition(const struct dist *dist); /* the partitioner's name */
-uint32_t dist_world_size_of(const struct dist *dist);
-/* How tensors are laid out for the PEs that take part in the algorithm. */
-struct dp_policy dist_policy(const struct dist *dist);
-/* Shards of a rank that make up one tensor, each of which goes through the collective for itself;
- * 0: a rank has one shard, or its shards are reduced together. */
-uint32_t dist_parts(const struct dist *dist);
-/* The schedule of the process group's algorithm; NULL: it is none. */
-const struct schedule *dist_schedule(const struct dist *dist);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);
 /* The install plan of a logical topology, or (NULL) of the machine's own queues. pair: two PEs that

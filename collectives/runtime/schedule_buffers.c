@@ -74,7 +74,7 @@ int dist_fill_buffers(struct dist *dist, const struct ccl_algorithm *algorithm,
     int code = CW_OK;
     if (algorithm->schedule == NULL || dist->data == NULL)
         return CW_OK;
-    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++) {
+    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
         const struct move move = move_before(dist, program, rank);
         if (move.bytes == 0)
             continue;
@@ -93,7 +93,7 @@ int dist_take_results(struct dist *dist, const struct ccl_algorithm *algorithm,
     if (algorithm->schedule == NULL || dist->data == NULL ||
         schedule_program_layout(program) != PROGRAM_OUTPUT_INSIDE)
         return CW_OK;
-    for (uint32_t rank = 0; rank < dist->world_size && code == CW_OK; rank++) {
+    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
         const struct submission *const submission = &dist->submissions[rank];
         const struct move move = {.from = submission->in,
                                   .to = submission->out,

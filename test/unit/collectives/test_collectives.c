@@ -173,7 +173,7 @@ static void one_program_calls_several_collectives_with_several_types(void **stat
 static void calls_on_leaders(int rank, void *arg)
 {
     const struct world *world = arg;
-    const struct dp_policy policy = dist_policy(world->dist);
+    const struct dp_policy policy = dist_facts(world->dist)->policy;
     begin(rank);
     const uint64_t ranks = (uint64_t)dist_get_world_size();
     struct tensor *t = dist_tensor_zeros(N, DTYPE_F32, &policy);
@@ -206,7 +206,7 @@ static void every_rank_can_be_the_root_on_every_logical_topology(void **state)
 static void gathers_on_leaders(int rank, void *arg)
 {
     const struct world *world = arg;
-    const struct dp_policy policy = dist_policy(world->dist);
+    const struct dp_policy policy = dist_facts(world->dist)->policy;
     begin(rank);
     struct tensor *t = dist_tensor_zeros(N, DTYPE_BF16, &policy);
     struct tensor *all =

@@ -166,7 +166,7 @@ static void reads_between(int rank, void *arg)
         dist_tensor_copy_to(tensor, DTYPE_F32, value, CUBES * N);
         assert_true(now_ps(world->dist) == reduced_ps);
     }
-    const struct lp_times *const times = dist_times(world->dist);
+    const struct lp_times *const times = lp_system_times(dist_system(world->dist));
     assert_true(took_ps[1] > times->host_ps - times->submitted_ps);
     world->done++;
 }

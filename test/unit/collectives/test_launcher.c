@@ -124,7 +124,7 @@ static void a_worker_runs_on_every_sip(void **state)
 {
     (void)state;
     struct world *world = make_world(3, 2, NULL, false);
-    assert_int_equal(dist_world_size_of(world->dist), 6);
+    assert_int_equal(dist_facts(world->dist)->world_size, 6);
     run_well(world, looks_around);
     assert_int_equal(world->started, 6);
     free_world(world);
@@ -402,7 +402,7 @@ static void names_no_operation(int rank, void *arg)
     struct world *world = arg;
     (void)rank;
     dist_init_process_group("ahbm");
-    const struct dp_policy policy = dist_policy(world->dist);
+    const struct dp_policy policy = dist_facts(world->dist)->policy;
     ahbm_set_device(rank);
     dist_all_reduce(dist_tensor_zeros(N, DTYPE_F32, &policy), (enum redop)55);
 }
@@ -441,9 +441,11 @@ static const struct tl_kernel receiver = {
 static int launch_receivers(struct world *world, struct cw_error *error)
 {
     const struct tl_args args = {.n_elem = N, .dtype = LP_F32};
-    int code = dist_begin_launch(world->dist, &receiver, error);
+    int code = lp_system_begin_batch(dist_system(world->dist), &receiver, error);
     for (uint32_t sip = 0; sip < 2 && code == CW_OK; sip++)
-        code = dist_launch(world->dist, (struct hw_place){sip, 0, 0}, &receiver, args, error);
+        code = lp_system_submit_launch(
+            dist_system(world->dist), hw_pe_index(&world->config->hw, (struct hw_place){sip, 0, 0}),
+            &receiver, &args, error);
     return code == CW_OK ? dist_drain(world->dist, error) : code;
 }
 
@@ -501,9 +503,11 @@ static int launch_loader(struct world *world, uint32_t pe, struct cw_error *erro
                                  .shard_bytes = tensor->shard_bytes,
                                  .n_elem = N,
                                  .dtype = LP_F32};
-    int code = dist_begin_launch(world->dist, &loader, error);
+    int code = lp_system_begin_batch(dist_system(world->dist), &loader, error);
     if (code == CW_OK)
-        code = dist_launch(world->dist, (struct hw_place){1, 0, pe}, &loader, args, error);
+        code = lp_system_submit_launch(dist_system(world->dist),
+                                       hw_pe_index(&world->config->hw, (struct hw_place){1, 0, pe}),
+                                       &loader, &args, error);
     return code == CW_OK ? dist_drain(world->dist, error) : code;
 }
 
@@ -550,7 +554,7 @@ static void eight_thousand_ranks_reduce_in_less_than_a_gigabyte(void **state)
     (void)state;
     struct rusage usage;
     struct world *world = make_world(MANY_W, 64, "cube.pe_layout.corners=[NW]", false);
-    assert_int_equal(dist_world_size_of(world->dist), MANY_W * 64);
+    assert_int_equal(dist_facts(world->dist)->world_size, MANY_W * 64);
     run_well(world, reduces_twice);
     assert_int_equal(world->completed, 2);
     assert_true(fabsf(world->second / world->first - MANY_W * 64) < 1); /* rounded sums */

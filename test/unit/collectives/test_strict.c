@@ -86,11 +86,13 @@ static int run(struct world *world, const struct tl_kernel *kernel, enum lp_dtyp
                struct cw_error *error)
 {
     *error = (struct cw_error){0};
-    int code = dist_begin_launch(world->dist, kernel, error);
+    int code = lp_system_begin_batch(dist_system(world->dist), kernel, error);
     for (uint32_t cube = 0; cube < 2 && code == CW_OK; cube++) {
         const struct tl_args args = {.n_elem = BYTES / 2,
                                      .dtype = (uint8_t)(cube == 0 ? LP_F16 : second)};
-        code = dist_launch(world->dist, (struct hw_place){0, cube, 0}, kernel, args, error);
+        code = lp_system_submit_launch(
+            dist_system(world->dist),
+            hw_pe_index(&world->config->hw, (struct hw_place){0, cube, 0}), kernel, &args, error);
     }
     return code == CW_OK ? dist_drain(world->dist, error) : code;
 }
