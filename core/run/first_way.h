@@ -1,7 +1,7 @@
 /*
  * first_way.h: whether the threads of a run begin apart, or together (pace.h). Trials
  * find the faster way later, but they take a while: the more so, the more events are pending. So
- * the first way should be the right one where that is easily told.
+ * the first way should be the right one where that is easy to see.
  *
  * Thread 0, before the first drain. It decides speed, and no result.
  */

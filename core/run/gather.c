@@ -311,7 +311,7 @@ static void join(struct cw_sim *sim)
     pin_end(sim->pin); /* one thread alone: the system finds the core that is free */
 }
 
-/* Lets the others go on with their own workers. */
+/* Lets the others continue with their own workers. */
 static void release_others(struct cw_sim *sim)
 {
     struct gather *const gather = sim->gather;

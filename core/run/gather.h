@@ -1,10 +1,10 @@
 /*
  * gather.h: where several threads do not pay, one thread runs all workers, and the others sleep.
- * Too few events per window of the lookahead, or cores that other programs take, are such places.
+ * That is so where too few events lie within a lookahead, or other programs take cores.
  * pace.h decides, by measurements.
  *
  * Apart, each thread runs its own workers. Together, thread 0 runs all of them in turn, and no
- * other thread touches any. Once nothing is speculative and no message is under way, all events are
+ * other thread touches any. Once nothing is speculative and no message is in flight, all events are
  * gathered at worker 0, which handles them in the total order, as a sequential run does: without
  * undo, and without a look at any bound. Before the threads part, each event goes back to the
  * worker that owns its LP.
@@ -17,7 +17,7 @@
  *   4. Thread t acquires that before its next turn.
  *
  * I-GATHER-2: while events are gathered, no event is handled and not committed, and no message is
- * under way. So worker 0 has all events that there are, and its least one is final when it is
+ * in flight. So worker 0 has all events that there are, and its least one is final when it is
  * handled. Proof:
  *   1. Each worker commits its final events, undoes all others (I-MOVE-2), and publishes its
  * cancellations.

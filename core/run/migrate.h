@@ -36,7 +36,7 @@
  *      pending event when it was handled for good. All that became pending since is f or later, or
  *      at the safe bound or later. But p is before e, and e is before f.
  *
- * I-MOVE-3: after step 2 no message is under way, and no event is handled and not committed.
+ * I-MOVE-3: after step 2 no message is in flight, and no event is handled and not committed.
  *   1. Before step 2 each worker has published all its messages.
  *   2. Taking a message sends none: an event that was cancelled is only pending, so nothing is
  *      undone for it.
@@ -48,7 +48,7 @@
  * I-MOVE-5: an event that moves is copied once, and freed once, after it was copied. Its old worker
  * frees it in step 4, when all workers have made step 3.
  *
- * I-MOVE-6: the bounds of step 4 hold: no message is under way (I-MOVE-3), so the reports of step 3
+ * I-MOVE-6: the bounds of step 4 hold: no message is in flight (I-MOVE-3), so the reports of step 3
  * are all that I-GVT-1 and I-SAFE-1 ask of a round, and the least delays are those of the new
  * owners. A promise from before the move is not read after it, because step 3 replaces it.
  *

@@ -98,7 +98,7 @@ static uint64_t count_pending(const struct cw_sim *sim)
     return count;
 }
 
-/* Worker 0 has the events of all workers now, or its own again. Its pending set goes on with the
+/* Worker 0 has the events of all workers now, or its own again. Its pending set continues with the
  * width that it had when it was last in the same way. Of many events it soon finds another one that
  * is as good. */
 static bool change_width(struct event_moves *moves, struct pending *pending, enum way way)

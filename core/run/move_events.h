@@ -1,7 +1,7 @@
 /*
  * move_events.h: all pending events go to worker 0, and back to the workers that own their LPs. It
  * is thread 0 that moves them, while it alone runs all workers (I-GATHER-1), and nothing is
- * speculative or under way (I-GATHER-2).
+ * speculative or in flight (I-GATHER-2).
  *
  * If records came from worker 0's pool and went to other workers with their events, records of
  * several workers would lie on one cache line for good: threads apart were a third slower after one

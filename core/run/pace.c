@@ -105,7 +105,7 @@ static double best_rate(const struct pace *pace)
     return last > pace->earlier ? last : pace->earlier;
 }
 
-/* The other way was measured. If apart wins clearly it goes on; else the best one returns. */
+/* The other way was measured. If apart wins clearly it stays; else the best one returns. */
 static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const enum way tried = pace->way;
@@ -131,7 +131,7 @@ static unsigned wins_needed(enum way way, double gain)
     return gain > CLEAR ? 2 : WINS_MIN;
 }
 
-/* The other way has won a trial, and the best way was measured again behind it. */
+/* The other way has won a trial, and the best way was measured again after it. */
 static void judge_again(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const enum way other = other_way(pace->best);
@@ -145,11 +145,11 @@ static void judge_again(struct pace *pace, double now_s, uint64_t committed, dou
     pace->interval_s = INTERVAL_MIN_S;
     if (++pace->wins >= wins_needed(other, tried / best))
         choose(pace, other, now_s, committed, change_s);
-    else /* the measurement behind this trial comes before the next one */
+    else /* the measurement after this trial comes before the next one */
         begin_trial(pace, now_s, committed);
 }
 
-/* The best way goes on after a trial that it has won. The time lost is the trial's, less the time
+/* The best way continues after a trial that it has won. The time lost is the trial's, less the time
  * that the best way takes for the same events. The changes between the ways are part of it. */
 static void count_cost(struct pace *pace, double now_s, uint64_t committed)
 {

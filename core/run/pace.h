@@ -4,7 +4,7 @@
  * ("together"), and says which of the two is to be. A comparison decides speed, and no result.
  *
  * Each way is measured for a moment. The model itself may be faster in one moment than in another:
- * a way counts as better only if it wins against the other one both before and behind its trial,
+ * a way counts as better only if it wins against the other one both before and after its trial,
  * unless apart wins clearly. The better one is kept. Every so often the other one is tried again
  * for a moment. As long as it loses, the next trial comes later. No more than a fiftieth of the
  * time is spent on trials.
@@ -12,8 +12,8 @@
  * When the way has changed, most pending events lie in no cache of the core that handles them now.
  * So it is measured once as many events have been handled as are pending.
  *
- * No clock and no thread: the caller gives the time, that of drains alone. So a measurement
- * goes on in the next drain, however short each is. One owner.
+ * No clock and no thread: the caller gives the time, of drains alone. So a measurement
+ * continues in the next drain, however short each is. One owner.
  */
 #ifndef CORE_PACE_H
 #define CORE_PACE_H

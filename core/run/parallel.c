@@ -127,7 +127,7 @@ void parallel_free(struct cw_sim *sim)
 }
 
 /* Whether turns may be cut short (worker_loop.c): each worker has a thread and a core of its own,
- * and no turn has anything to tell or to check besides. */
+ * and no turn has anything else to report or to check. */
 static bool has_short_turns(const struct cw_sim *sim, const struct worker *worker)
 {
     const struct cw_config *const config = &sim->config;
@@ -172,7 +172,7 @@ static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
     return (uint32_t)((uint64_t)sim->worker_count * thread / sim->thread_count);
 }
 
-/* The drain has ended for these workers; worker 0 goes on: settle(). */
+/* The drain has ended for these workers; worker 0 continues: settle(). */
 static void close_logs(struct cw_sim *sim, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first > 0 ? first : 1; i < end; i++)
@@ -266,7 +266,7 @@ static void enter_host_calls(void *argument, uint32_t index)
 void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
     struct host_calls calls = {.sim = sim, .fn = fn, .arg = arg};
-    struct cw_error error; /* a drain will tell; here the calling thread does all */
+    struct cw_error error; /* a drain will report it; here the calling thread does all */
     if (sim->thread_count < 2 || have_threads(sim, &error) != CW_OK) {
         for (uint32_t i = 0; i < sim->worker_count; i++)
             worker_call_host(&sim->workers[i], fn, arg);

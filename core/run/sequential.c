@@ -92,7 +92,7 @@ static void check_limit(struct cw_sim *sim, struct worker *worker)
         worker_too_many_events(worker);
 }
 
-/* Now and then: times a few events, and tells how far the run is. Returns when to look again.
+/* Now and then: times a few events, and reports how far the run is. Returns when to look again.
  * Apart from the function that sets the jump, so that its variables can live in registers. */
 __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
 {

@@ -4,8 +4,8 @@
  * too little is taken back, and for a while none is tried. That time doubles with each such move,
  * and is never less than TRIAL_SHARE times the time that the trial has lost.
  *
- * A rate is that of windows of some 30 ms. Time that cannot count, because other threads stood
- * still meanwhile or because a move took place, is in no window.
+ * A rate is measured over windows of some 30 ms. Time that cannot count, because other threads
+ * stood still meanwhile or because a move took place, is in no window.
  *
  * No clock and no thread: the caller gives the time. One owner.
  */
@@ -17,7 +17,7 @@
 
 enum trial_says {
     TRIAL_WAITS,     /* nothing is to be done */
-    TRIAL_MAY_MOVE,  /* a move may be planned; the work of the last windows tells which */
+    TRIAL_MAY_MOVE,  /* a move may be planned; the work of the last windows says which */
     TRIAL_TAKE_BACK, /* the last move is to be taken back */
 };
 

@@ -40,7 +40,7 @@ static void reach(struct timewarp *tw, enum gvt_phase phase)
     wait_wake(sim, tw->index, true);
 }
 
-/* This worker has made a cut. The last worker to make it tells all, in the name of all: it has
+/* This worker has made a cut. The last worker to make it publishes that for all: it has
  * acquired the writes of each worker before that worker's cut. */
 static void count_cut(struct timewarp *tw, enum gvt_phase phase)
 {
@@ -146,7 +146,7 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
     slot->least = least;
     slot->round = tw->gvt.round;
     /* All workers have read the times of the last round before their first cuts of this round; they
-     * tell new times after their first cuts of the next round. */
+     * report new times after their first cuts of the next round. */
     sync_store_release(&slot->transit_ps[(tw->gvt.round + 1) % 2], CW_TIME_MAX);
     report_crossings(tw);
     gvt_report_figures(tw, &slot->report);
@@ -223,10 +223,10 @@ static uint64_t looks_before_round(const struct timewarp *tw)
 }
 
 /*
- * Turns for which a worker begins no round, after one, only to go on. A round costs every worker a
- * time for each worker. Without a rest, one worker that waits would have all workers take part in
- * one round after the other. Where promises release events, a worker seldom needs a round to go on;
- * where the delay is 0 they do not, so there is no rest.
+ * Turns for which a worker begins no round, after one, only to make progress. A round costs every
+ * worker a time for each worker. Without a rest, one worker that waits would have all workers take
+ * part in one round after the other. Where promises release events, a worker seldom needs a round
+ * to make progress; where the delay is 0 they do not, so there is no rest.
  */
 static uint64_t rest_after_round(const struct timewarp *tw)
 {
@@ -236,7 +236,7 @@ static uint64_t rest_after_round(const struct timewarp *tw)
     return workers > GVT_WORKERS_FEW && promises ? workers * GVT_REST_TURNS : 0;
 }
 
-/* Whether only a round can let the worker go on, as far as it can tell. */
+/* Whether only a round can let the worker continue, as far as it knows. */
 static bool needs_round(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
@@ -246,7 +246,7 @@ static bool needs_round(const struct timewarp *tw)
            live >= GVT_LIVE_BEFORE_ROUND || (live > 0 && live >= tw->throttle.allowance);
 }
 
-/* A round costs each worker some cache lines. So a worker begins one only if it cannot go on
+/* A round costs each worker some cache lines. So a worker begins one only if it cannot continue
  * without, or has much to commit. */
 static bool is_wanted(const struct timewarp *tw)
 {

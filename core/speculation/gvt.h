@@ -5,12 +5,12 @@
  * A round has two cuts. At the first cut each worker publishes its messages and counts itself. When
  * all have been counted, each worker takes the messages that have arrived, and reports: the least
  * key that it has pending, and the least key that it has sent to any worker since its first cut.
- * Besides, it lowers a word of each worker to which it has sent since then, to the least time of
- * those messages. That is its second cut, at which it counts itself again. When all have been
- * counted, each computes the same GVT from the reports, and its own safe bound. So a worker reads
- * one line for each worker in a round, and writes one for each that it has sent to.
+ * It also lowers the in-transit minimum of each worker that it has sent to since, a word that holds
+ * the least time of those messages. That is its second cut, at which it counts itself again. When
+ * all have been counted, each computes the same GVT from the reports, and its own safe bound. So a
+ * worker reads one line for each worker in a round, and writes one for each that it has sent to.
  *
- * The worker that is counted last at a cut tells all in one word, `reached`. The others look at
+ * The last worker to reach a cut publishes that in one word, `reached`. The others look at
  * nothing else meanwhile. The count acquires and releases. So the last worker, and each worker that
  * acquires `reached`, has the writes of every worker before its cut. The call for a round is in the
  * same word. Several workers may call, with the same value, each before it is counted at the first

@@ -17,7 +17,7 @@ enum {
     WINDOW_PAYS = 64, /* a full window costs a round of GVT, and so many events are worth one */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12, /* more logs than the cache holds cost more than they gain */
-    /* A round has begun before, and lasts shorter than so many events while all workers run: */
+    /* By this many events a round of GVT has normally started and finished: */
     WINDOW_OPTIMISTIC = 2 * GVT_LIVE_BEFORE_ROUND,
     WINDOW_STRESS = 1 << 16,  /* a bound on memory, not a window */
     WINDOW_SHARE = 8,         /* of the memory, for the windows of all workers, */
@@ -167,7 +167,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
             throttle_narrow(throttle, WINDOW_MIN);
             throttle->squeezed = true;
         }
-        throttle->usage = (struct throttle_usage){0}; /* memory decides: usage tells nothing */
+        throttle->usage = (struct throttle_usage){0}; /* memory decides: usage says nothing */
     } else if (throttle->sync == CW_STRESS) {
         throttle_widen(throttle);
     } else {

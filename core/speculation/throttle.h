@@ -50,7 +50,7 @@ struct throttle {
     size_t window;          /* events that may be speculated at a time, */
     size_t window_most;     /* at most, */
     size_t allowance;       /* as far as memory allows */
-    size_t window_pays;     /* that it does not narrow below, unless memory is tight */
+    size_t window_pays;     /* lower limit of the window, ignored when memory is tight */
     uint64_t pending;       /* events of this worker, when it last looked around */
     unsigned batch;         /* events between two looks at the others (core/run/); */
     unsigned batch_ahead;   /* of them, speculative events, at most */
@@ -79,7 +79,7 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
 
 /* After a batch. While the safe bound stops a worker, the others wait for its next promise. Several
- * batches should fit between two stops, so that all workers go on at once instead of taking turns.
+ * batches should fit between two stops, so that all workers run at once instead of taking turns.
  */
 void throttle_adjust_batch(struct throttle *throttle, bool stopped);
 

@@ -52,7 +52,7 @@ struct lp_logs {
 };
 
 /*
- * An item: its data, if it has any, in whole words, and then a word that tells its kind. So items
+ * An item: its data, if it has any, in whole words, and then a word that says its kind. So items
  * are read from the newest to the oldest, as they are undone.
  */
 enum item_kind {
@@ -125,7 +125,7 @@ struct undo_log {
 void undo_log_init(struct undo_log *undo_log, struct memory *memory);
 void undo_log_free(struct undo_log *undo_log);
 
-/* The slow way of undo_log_room(): goes on in another block, and moves the open log there. */
+/* The slow way of undo_log_room(): continues in another block, and moves the open log there. */
 bool undo_log_move(struct undo_log *undo_log, size_t bytes);
 
 /* True: the next `bytes` at undo_log->undo.at may be written. False: out of memory. */

@@ -82,7 +82,7 @@ static void give_core_away(struct wait *wait)
     wait->back_s = clock_s();
 }
 
-/* Whether other programs had the core, not `times` as long ago as it took them. */
+/* Whether another program recently held this core: within `times` as long as it held it. */
 static bool is_core_shared(const struct wait *wait, double times)
 {
     return wait->back_s > 0 && clock_s() < wait->back_s + times * wait->away_s;

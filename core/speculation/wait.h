@@ -1,5 +1,5 @@
 /*
- * wait.h: how a worker waits that has nothing to do. It spins, then gives its core away, then
+ * wait.h: how an idle worker waits. It spins, then gives its core away, then
  * sleeps until the worker that holds it up has made something known. With more threads than cores
  * it does not spin, and sleeps soon, so that the other worker gets the core. Beside other busy
  * programs a worker that gives its core away gets it back only after a time slice of each of them.
@@ -38,11 +38,11 @@ struct worker;
 /* One turn of waiting. */
 void wait_turn(struct timewarp *tw);
 /* One turn of waiting for all workers of a thread: the `turns`-th in a row. The thread naps at
- * most: each of its workers may be the one that can go on. */
+ * most: each of its workers may be the one that can continue. */
 void wait_together(struct worker *first, unsigned turns);
 /* One look of waiting for other threads, the `looks`-th in a row. */
 void wait_for_threads(struct wait *wait, unsigned looks);
-/* With more threads than cores, after speculation: another worker on this core may be behind. Gives
+/* With more threads than cores, after speculation: another worker on this core may lag. Gives
  * the core away, unless other programs have just had it: then for as long again it does not. */
 void wait_give_way(struct wait *wait);
 /* Waits until the recorder has given enough memory back, or has nothing left to deliver. */
