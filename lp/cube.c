@@ -29,156 +29,156 @@ static void cube_init(const struct lp_model *m, uint32_t lp, void *state)
 }
 
 /* A transfer's tail enters by a UCIe port. */
-static void enter_cube(struct lp_run *run, const struct cw_event *event)
+static void enter_cube(struct lp_view *view, const struct cw_event *event)
 {
-    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    cw_check(run->ctx, transfer.port < HW_PORTS);
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
-    const struct lp_model *m = run->m;
-    lp_cross_in(run, &flight, (enum hw_port)transfer.port);
-    lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->router.of_port[transfer.port]);
+    struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
+    cw_check(view->ctx, transfer.port < HW_PORTS);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    const struct lp_model *m = view->m;
+    lp_cross_in(view, &flight, (enum hw_port)transfer.port);
+    lp_route_on(view, lp_sender_of(event), &flight, &transfer, m->router.of_port[transfer.port]);
 }
 
 /* m_cpu serves one message at a time, in order of arrival. */
-static void m_cpu_arrival(struct lp_run *run, const struct cw_event *event)
+static void m_cpu_arrival(struct lp_view *view, const struct cw_event *event)
 {
-    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    int64_t *free_ps = CW_MUT(run->ctx, &run->cube->m_cpu_free_ps);
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    const struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
+    int64_t *free_ps = CW_MUT(view->ctx, &view->cube->m_cpu_free_ps);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
-    flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_M_CPU];
+    flight.tau_ps += view->m->hw.overhead_ps[HW_NODE_M_CPU];
     *free_ps = flight.tau_ps;
-    if (lp_traces_causes(run->m))
-        lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(run->ctx));
-    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
+    if (lp_traces_causes(view->m))
+        lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(view->ctx));
+    lp_forward(view->ctx, view->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
 }
 
-static void m_cpu_done(struct lp_run *run, const struct cw_event *event)
+static void m_cpu_done(struct lp_view *view, const struct cw_event *event)
 {
-    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    const struct lp_model *m = run->m;
+    struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
+    const struct lp_model *m = view->m;
     const uint32_t pe = lp_pe_in_cube(m, transfer.dst);
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
-    lp_cross_m_cpu(run, &flight, false);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
+    lp_cross_m_cpu(view, &flight, false);
     if (lp_to_host(&transfer)) {
-        lp_route_on(run, lp_sender_of(event), &flight, &transfer, m->router.centre);
+        lp_route_on(view, lp_sender_of(event), &flight, &transfer, m->router.centre);
         return;
     }
-    lp_cross_noc(run, &flight, m->router.centre, m->router.of_pe[pe]);
-    lp_cross_pe_in(run, &flight, pe, HW_NODE_PE_CPU);
+    lp_cross_noc(view, &flight, m->router.centre, m->router.of_pe[pe]);
+    lp_cross_pe_in(view, &flight, pe, HW_NODE_PE_CPU);
     if (transfer.kind == LP_TRANSFER_LAUNCH && flight.tau_ps < m->start_ps) {
         if (lp_traces_causes(m))
             lp_cause_flight_part(LP_PART_TOGETHER, m->start_ps - flight.tau_ps);
         flight.tau_ps = m->start_ps; /* pe_cpu keeps the launch until then */
     }
-    lp_forward(run->ctx, run->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
+    lp_forward(view->ctx, view->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 
 /* A control message takes effect at a PE. */
-static void pe_cpu_effect(struct lp_run *run, const struct lp_transfer *transfer)
+static void pe_cpu_effect(struct lp_view *view, const struct lp_transfer *transfer)
 {
-    const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
+    const uint32_t pe = lp_pe_in_cube(view->m, transfer->dst);
     if (transfer->kind == LP_TRANSFER_INIT) {
-        lp_ipcq_install(run, pe, transfer->seq);
-        lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
+        lp_ipcq_install(view, pe, transfer->seq);
+        lp_send_to_host(view, pe, LP_TRANSFER_ACK, 0);
     } else if (transfer->kind >= LP_TRANSFER_MAP) { /* a write's data is in the host's tables */
         if (transfer->kind == LP_TRANSFER_MAP)
-            tl_map(run, pe, transfer->seq);
-        lp_send_to_host(run, pe, LP_TRANSFER_ACK, 0);
+            tl_map(view, pe, transfer->seq);
+        lp_send_to_host(view, pe, LP_TRANSFER_ACK, 0);
     } else {
-        cw_check(run->ctx, transfer->kind == LP_TRANSFER_LAUNCH);
-        tl_launch(run, pe, transfer->seq);
+        cw_check(view->ctx, transfer->kind == LP_TRANSFER_LAUNCH);
+        tl_launch(view, pe, transfer->seq);
     }
 }
 
 /* A run of PE_DMA's engine ends. A call that has found the channel full takes the place that has
  * become free, before the engine continues. */
-static void engine_run_ended(struct lp_run *run, const struct lp_signal *signal)
+static void engine_run_ended(struct lp_view *view, const struct lp_signal *signal)
 {
     enum hw_vc freed;
-    if (!lp_dma_engine(run, signal->pe, signal->arg, &freed))
+    if (!lp_dma_engine(view, signal->pe, signal->arg, &freed))
         return;
     if (freed != HW_VCS)
-        tl_channel_freed(run, signal->pe, freed);
-    lp_dma_continue(run, signal->pe);
+        tl_channel_freed(view, signal->pe, freed);
+    lp_dma_continue(view, signal->pe);
 }
 
-static void credit_arrived(struct lp_run *run, const struct lp_signal *signal)
+static void credit_arrived(struct lp_view *view, const struct lp_signal *signal)
 {
-    lp_ipcq_credit(run, signal);
-    tl_arrived(run, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
+    lp_ipcq_credit(view, signal);
+    tl_arrived(view, signal->pe, LP_WAIT_CREDIT, signal->dir, 0);
 }
 
-static void tile_visible(struct lp_run *run, const struct lp_transfer *tile)
+static void tile_visible(struct lp_view *view, const struct lp_transfer *tile)
 {
-    if (lp_ipcq_visible(run, tile))
-        tl_arrived(run, lp_pe_in_cube(run->m, tile->dst), LP_WAIT_DATA, tile->dir, 0);
+    if (lp_ipcq_visible(view, tile))
+        tl_arrived(view, lp_pe_in_cube(view->m, tile->dst), LP_WAIT_DATA, tile->dir, 0);
 }
 
 /* A put or a notification is complete. It may be the one that others have waited for. */
-static void one_sided_complete(struct lp_run *run, const struct lp_transfer *transfer)
+static void one_sided_complete(struct lp_view *view, const struct lp_transfer *transfer)
 {
-    const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
+    const uint32_t pe = lp_pe_in_cube(view->m, transfer->dst);
     struct lp_early landed;
-    for (bool more = lp_one_sided_land(run, transfer, &landed); more;
-         more = lp_one_sided_next(run, pe, &landed))
+    for (bool more = lp_one_sided_land(view, transfer, &landed); more;
+         more = lp_one_sided_next(view, pe, &landed))
         if (landed.kind == LP_TRANSFER_NOTIFY)
-            tl_arrived(run, pe, LP_WAIT_NOTIFY, landed.tag, landed.src);
+            tl_arrived(view, pe, LP_WAIT_NOTIFY, landed.tag, landed.src);
 }
 
-static void pe_signal(struct lp_run *run, const struct cw_event *event)
+static void pe_signal(struct lp_view *view, const struct cw_event *event)
 {
-    const struct lp_signal *signal = LP_PAYLOAD(run->ctx, event, struct lp_signal);
-    cw_check(run->ctx, signal->pe < run->m->pes);
+    const struct lp_signal *signal = LP_PAYLOAD(view->ctx, event, struct lp_signal);
+    cw_check(view->ctx, signal->pe < view->m->pes);
     if (event->type == LP_EVENT_ENGINE)
-        engine_run_ended(run, signal);
+        engine_run_ended(view, signal);
     else if (event->type == LP_EVENT_CREDIT)
-        credit_arrived(run, signal);
+        credit_arrived(view, signal);
     else if (event->type == LP_EVENT_DMA_DONE)
-        tl_move_done(run, signal->pe, signal->context, signal->arg);
+        tl_move_done(view, signal->pe, signal->context, signal->arg);
     else
-        tl_resume(run, signal->pe, signal->context);
+        tl_resume(view, signal->pe, signal->context);
 }
 
 static void cube_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
     const uint32_t cube_index = event->lp - 1, sip = hw_divide(cube_index, &m->by.cubes);
-    struct lp_run run = {ctx, m, state, event->lp, sip, cube_index - sip * m->cubes};
+    struct lp_view view = {ctx, m, state, event->lp, sip, cube_index - sip * m->cubes};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        enter_cube(&run, event);
+        enter_cube(&view, event);
         break;
     case LP_EVENT_VISIBLE:
-        tile_visible(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        tile_visible(&view, LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_LAND:
-        one_sided_complete(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        one_sided_complete(&view, LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_MEMORY:
-        lp_dma_memory(&run, event, *LP_PAYLOAD(ctx, event, struct lp_load));
+        lp_dma_memory(&view, event, *LP_PAYLOAD(ctx, event, struct lp_load));
         break;
     case LP_EVENT_LEND:
-        lp_load_lend(&run, event, *LP_PAYLOAD(ctx, event, struct lp_transfer));
+        lp_load_lend(&view, event, *LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     case LP_EVENT_ENGINE:
     case LP_EVENT_CREDIT:
     case LP_EVENT_DMA_DONE:
     case LP_EVENT_KERNEL:
-        pe_signal(&run, event);
+        pe_signal(&view, event);
         break;
     case LP_EVENT_CPU_ARRIVAL:
-        m_cpu_arrival(&run, event);
+        m_cpu_arrival(&view, event);
         break;
     case LP_EVENT_CPU_DONE:
-        m_cpu_done(&run, event);
+        m_cpu_done(&view, event);
         break;
     case LP_EVENT_PE_CPU:
-        pe_cpu_effect(&run, LP_PAYLOAD(ctx, event, struct lp_transfer));
+        pe_cpu_effect(&view, LP_PAYLOAD(ctx, event, struct lp_transfer));
         break;
     default:
-        cw_fail(ctx, CW_BUG, "cube %u.%u: unknown event type %u", run.sip, run.cube_in_sip,
+        cw_fail(ctx, CW_BUG, "cube %u.%u: unknown event type %u", view.sip, view.cube_in_sip,
                 event->type);
     }
 }

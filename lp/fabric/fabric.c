@@ -56,89 +56,89 @@ void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, 
 }
 
 /* The place of link number `index` of this cube, for its jitter. */
-static struct hw_jitter_place place_of_link(const struct lp_run *run, uint32_t index)
+static struct hw_jitter_place place_of_link(const struct lp_view *view, uint32_t index)
 {
     /* wraps round for a link of no PE */
-    const uint32_t of_pe = index - run->m->links.first[LP_LINKS_FROM_PE];
+    const uint32_t of_pe = index - view->m->links.first[LP_LINKS_FROM_PE];
     const uint32_t pe = of_pe / LP_PE_LINKS;
-    return (struct hw_jitter_place){run->sip, run->cube_in_sip,
-                                    pe < run->m->pes ? pe : HW_JITTER_ANY, index};
+    return (struct hw_jitter_place){view->sip, view->cube_in_sip,
+                                    pe < view->m->pes ? pe : HW_JITTER_ANY, index};
 }
 
-int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
-                   uint32_t index)
+int64_t lp_late_ps(const struct lp_view *view, const struct hw_flight *flight,
+                   enum hw_link_kind kind, uint32_t index)
 {
-    if (__builtin_expect(!run->m->hw.jittered, 1))
+    if (__builtin_expect(!view->m->hw.jittered, 1))
         return 0;
-    return lp_late_link_ps(&run->m->hw, kind, place_of_link(run, index), flight);
+    return lp_late_link_ps(&view->m->hw, kind, place_of_link(view, index), flight);
 }
 
 /* fabric_cross() with jitter of the link and of the node, and noted as a cause. A late PE_DMA or
  * PE_TCM holds the link to it, so that data for a PE keeps its order. */
-static __attribute__((noinline, cold)) void cross_watched(struct lp_run *run,
+static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
                                                           struct hw_flight *flight,
                                                           enum hw_link_kind kind, uint32_t index,
                                                           enum hw_node_kind next)
 {
-    const struct hw_config *hw = &run->m->hw;
+    const struct hw_config *hw = &view->m->hw;
     const int64_t overhead_ps = hw->overhead_ps[next];
     const int64_t late_ps =
-        lp_late_node_ps(hw, next, place_of_link(run, index), flight->operation, overhead_ps);
+        lp_late_node_ps(hw, next, place_of_link(view, index), flight->operation, overhead_ps);
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
-    struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+    struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
     const int64_t sigma_before_ps = flight->sigma_ps;
     const int64_t wait_ps =
         hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
-                             lp_late_ps(run, flight, kind, index) + (holds ? late_ps : 0));
-    if (lp_traces_causes(run->m))
+                             lp_late_ps(view, flight, kind, index) + (holds ? late_ps : 0));
+    if (lp_traces_causes(view->m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
-    lp_link_crossed(run->ctx, run->m, run->lp, index, hw->link[kind].rate, flight, link);
+    lp_link_crossed(view->ctx, view->m, view->lp, index, hw->link[kind].rate, flight, link);
 }
 
 /* fabric_cross() where only causes are traced. Returns whether the flight has waited. */
 static inline __attribute__((always_inline)) bool
-cross_and_report(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+cross_and_report(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind kind,
                  uint32_t index, enum hw_node_kind next)
 {
-    const struct hw_config *hw = &run->m->hw;
-    struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+    const struct hw_config *hw = &view->m->hw;
+    struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
     return hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]) > 0;
 }
 
 static inline __attribute__((always_inline)) void
-cross_and_note(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
-               enum hw_node_kind next)
+cross_and_note(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind kind,
+               uint32_t index, enum hw_node_kind next)
 {
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const bool waited = cross_and_report(run, flight, kind, index, next);
+    const bool waited = cross_and_report(view, flight, kind, index, next);
     lp_cause_crossed(flight, sigma_before_ps, waited, kind, index, next);
 }
 
-static __attribute__((noinline)) void cross_noted(struct lp_run *run, struct hw_flight *flight,
+static __attribute__((noinline)) void cross_noted(struct lp_view *view, struct hw_flight *flight,
                                                   enum hw_link_kind kind, uint32_t index,
                                                   enum hw_node_kind next)
 {
-    cross_and_note(run, flight, kind, index, next);
+    cross_and_note(view, flight, kind, index, next);
 }
 
 /* Links that nearly every transfer crosses: their kinds are constants. */
-static __attribute__((noinline)) void cross_in_noted(struct lp_run *run, struct hw_flight *flight,
+static __attribute__((noinline)) void cross_in_noted(struct lp_view *view, struct hw_flight *flight,
                                                      uint32_t index)
 {
-    cross_and_note(run, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
+    cross_and_note(view, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
 }
 
-static __attribute__((noinline)) void cross_pe_in_noted(struct lp_run *run,
+static __attribute__((noinline)) void cross_pe_in_noted(struct lp_view *view,
                                                         struct hw_flight *flight, uint32_t index,
                                                         enum hw_node_kind node)
 {
-    cross_and_note(run, flight, HW_LINK_PE_NOC, index, node);
+    cross_and_note(view, flight, HW_LINK_PE_NOC, index, node);
 }
 
-static __attribute__((noinline)) void cross_tcm_noted(struct lp_run *run, struct hw_flight *flight,
-                                                      uint32_t index)
+static __attribute__((noinline)) void cross_tcm_noted(struct lp_view *view,
+                                                      struct hw_flight *flight, uint32_t index)
 {
-    cross_and_note(run, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
+    cross_and_note(view, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
 }
 
 /* Only causes are traced. */
@@ -150,40 +150,40 @@ static inline bool notes_alone(const struct lp_model *m)
 /* Inlined, since callers know the kinds of link and node: a transfer crosses several links in each
  * event. */
 static inline __attribute__((always_inline)) void
-fabric_cross(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
+fabric_cross(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind kind, uint32_t index,
              enum hw_node_kind next)
 {
-    const struct hw_config *hw = &run->m->hw;
+    const struct hw_config *hw = &view->m->hw;
     if (__builtin_expect(hw->watched, 0))
-        (hw->jittered || run->m->emit.links ? cross_watched : cross_noted)(run, flight, kind, index,
-                                                                           next);
+        (hw->jittered || view->m->emit.links ? cross_watched : cross_noted)(view, flight, kind,
+                                                                            index, next);
     else
         hw_flight_cross(flight, &hw->link[kind],
-                        lp_link(run->ctx, run->m, &run->cube->link[index], flight),
+                        lp_link(view->ctx, view->m, &view->cube->link[index], flight),
                         hw->overhead_ps[next]);
 }
 
-void lp_cross_in(struct lp_run *run, struct hw_flight *flight, enum hw_port port)
+void lp_cross_in(struct lp_view *view, struct hw_flight *flight, enum hw_port port)
 {
-    const uint32_t index = run->m->links.first[LP_LINKS_IN] + port;
-    if (notes_alone(run->m))
-        cross_in_noted(run, flight, index);
+    const uint32_t index = view->m->links.first[LP_LINKS_IN] + port;
+    if (notes_alone(view->m))
+        cross_in_noted(view, flight, index);
     else
-        fabric_cross(run, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
+        fabric_cross(view, flight, HW_LINK_NOC_UCIE, index, HW_NODE_ROUTER);
 }
 
 /* A crossing; returns whether the flight has waited, or false if that is not wanted. */
-typedef bool cross_fn(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+typedef bool cross_fn(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind kind,
                       uint32_t index, enum hw_node_kind next);
 
 /* From router to router as hw_route_noc() goes: by X, then Y. `cross` is inlined. Returns a bit for
  * each link, in their order, that the flight has waited for. */
 static inline __attribute__((always_inline)) uint32_t cross_noc_by(cross_fn *cross,
-                                                                   struct lp_run *run,
+                                                                   struct lp_view *view,
                                                                    struct hw_flight *flight,
                                                                    uint32_t from, uint32_t to)
 {
-    const struct lp_model *const m = run->m;
+    const struct lp_model *const m = view->m;
     struct hw_spot at = lp_router_spot(m, from);
     const struct hw_spot end = lp_router_spot(m, to);
     uint32_t waits = 0, bit = 1;
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) uint32_t cross_noc_by(cross_fn *cro
                                   : at.x > end.x ? HW_PORT_W
                                   : at.y < end.y ? HW_PORT_S
                                                  : HW_PORT_N;
-        if (cross(run, flight, HW_LINK_NOC, m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port,
+        if (cross(view, flight, HW_LINK_NOC, m->links.first[LP_LINKS_NOC] + from * HW_PORTS + port,
                   HW_NODE_ROUTER))
             waits |= bit;
         bit <<= 1;
@@ -205,10 +205,10 @@ static inline __attribute__((always_inline)) uint32_t cross_noc_by(cross_fn *cro
 }
 
 static inline __attribute__((always_inline)) bool
-cross_unreported(struct lp_run *run, struct hw_flight *flight, enum hw_link_kind kind,
+cross_unreported(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind kind,
                  uint32_t index, enum hw_node_kind next)
 {
-    fabric_cross(run, flight, kind, index, next);
+    fabric_cross(view, flight, kind, index, next);
     return false;
 }
 
@@ -219,22 +219,22 @@ static inline bool notes_ways(const struct lp_model *m)
 }
 
 /* Without calls between the crossings, so that the processor fetches the next links early. */
-static __attribute__((noinline)) void cross_noc_noted(struct lp_run *run, struct hw_flight *flight,
-                                                      uint32_t from, uint32_t to)
+static __attribute__((noinline)) void
+cross_noc_noted(struct lp_view *view, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const uint32_t waits = cross_noc_by(cross_and_report, run, flight, from, to);
+    const uint32_t waits = cross_noc_by(cross_and_report, view, flight, from, to);
     lp_cause_way(flight, sigma_before_ps, from, to, waits);
 }
 
-void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to)
+void lp_cross_noc(struct lp_view *view, struct hw_flight *flight, uint32_t from, uint32_t to)
 {
     if (from == to)
         return;
-    if (notes_ways(run->m))
-        cross_noc_noted(run, flight, from, to);
+    if (notes_ways(view->m))
+        cross_noc_noted(view, flight, from, to);
     else
-        cross_noc_by(cross_unreported, run, flight, from, to);
+        cross_noc_by(cross_unreported, view, flight, from, to);
 }
 
 static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links group)
@@ -242,45 +242,45 @@ static uint32_t pe_link(const struct lp_model *m, uint32_t pe, enum lp_links gro
     return m->links.first[group] + pe * LP_PE_LINKS;
 }
 
-void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+void lp_cross_pe_in(struct lp_view *view, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node)
 {
-    const uint32_t index = pe_link(run->m, pe, LP_LINKS_TO_PE);
-    if (notes_alone(run->m))
-        cross_pe_in_noted(run, flight, index, node);
+    const uint32_t index = pe_link(view->m, pe, LP_LINKS_TO_PE);
+    if (notes_alone(view->m))
+        cross_pe_in_noted(view, flight, index, node);
     else
-        fabric_cross(run, flight, HW_LINK_PE_NOC, index, node);
+        fabric_cross(view, flight, HW_LINK_PE_NOC, index, node);
 }
 
-void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
+void lp_cross_pe_out(struct lp_view *view, struct hw_flight *flight, uint32_t pe)
 {
-    fabric_cross(run, flight, HW_LINK_PE_NOC, pe_link(run->m, pe, LP_LINKS_FROM_PE),
+    fabric_cross(view, flight, HW_LINK_PE_NOC, pe_link(view->m, pe, LP_LINKS_FROM_PE),
                  HW_NODE_ROUTER);
 }
 
-void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe)
+void lp_cross_tcm(struct lp_view *view, struct hw_flight *flight, uint32_t pe)
 {
-    const uint32_t index = pe_link(run->m, pe, LP_LINKS_TCM_WRITE);
-    if (notes_alone(run->m))
-        cross_tcm_noted(run, flight, index);
+    const uint32_t index = pe_link(view->m, pe, LP_LINKS_TCM_WRITE);
+    if (notes_alone(view->m))
+        cross_tcm_noted(view, flight, index);
     else
-        fabric_cross(run, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
+        fabric_cross(view, flight, HW_LINK_TCM, index, HW_NODE_PE_TCM);
 }
 
-void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu)
+void lp_cross_m_cpu(struct lp_view *view, struct hw_flight *flight, bool to_m_cpu)
 {
     if (to_m_cpu) { /* a server: its time is not a node's overhead */
-        const uint32_t index = run->m->links.first[LP_LINKS_TO_M_CPU];
-        const struct hw_link_class *const link_class = &run->m->hw.link[HW_LINK_M_CPU];
-        struct hw_link *const link = lp_link(run->ctx, run->m, &run->cube->link[index], flight);
+        const uint32_t index = view->m->links.first[LP_LINKS_TO_M_CPU];
+        const struct hw_link_class *const link_class = &view->m->hw.link[HW_LINK_M_CPU];
+        struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
         const int64_t sigma_before_ps = flight->sigma_ps;
-        const int64_t wait_ps = hw_flight_cross_late(flight, link_class, link, 0,
-                                                     lp_late_ps(run, flight, HW_LINK_M_CPU, index));
-        if (lp_traces_causes(run->m))
+        const int64_t wait_ps = hw_flight_cross_late(
+            flight, link_class, link, 0, lp_late_ps(view, flight, HW_LINK_M_CPU, index));
+        if (lp_traces_causes(view->m))
             lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, HW_LINK_M_CPU, index,
                              HW_NODE_KINDS);
     } else
-        fabric_cross(run, flight, HW_LINK_M_CPU, run->m->links.first[LP_LINKS_FROM_M_CPU],
+        fabric_cross(view, flight, HW_LINK_M_CPU, view->m->links.first[LP_LINKS_FROM_M_CPU],
                      HW_NODE_ROUTER);
 }
 
@@ -299,41 +299,41 @@ uint32_t lp_memory_router(const struct lp_model *m, enum hw_memory memory, uint3
     return memory == HW_MEMORY_HBM ? m->router.of_pe[slice] : m->router.centre;
 }
 
-void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+void lp_cross_to_memory(struct lp_view *view, struct hw_flight *flight, uint32_t router,
                         enum hw_memory memory, uint32_t pe)
 {
-    const struct lp_model *m = run->m;
-    lp_cross_noc(run, flight, router, lp_memory_router(m, memory, pe));
-    fabric_cross(run, flight, lp_memory_link(memory),
+    const struct lp_model *m = view->m;
+    lp_cross_noc(view, flight, router, lp_memory_router(m, memory, pe));
+    fabric_cross(view, flight, lp_memory_link(memory),
                  memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
                                          : m->links.first[LP_LINKS_SRAM_WRITE],
                  lp_memory_node(memory));
 }
 
-int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+int64_t lp_cross_from_memory(struct lp_view *view, struct hw_flight *flight, uint32_t router,
                              enum hw_memory memory, uint32_t pe)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const enum hw_link_kind kind = lp_memory_link(memory);
-    fabric_cross(run, flight, kind,
+    fabric_cross(view, flight, kind,
                  memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_READ)
                                          : m->links.first[LP_LINKS_SRAM_READ],
                  HW_NODE_ROUTER);
     const int64_t left_ps =
         flight->tau_ps - m->hw.link[kind].prop_ps - m->hw.overhead_ps[HW_NODE_ROUTER];
-    lp_cross_noc(run, flight, lp_memory_router(m, memory, pe), router);
+    lp_cross_noc(view, flight, lp_memory_router(m, memory, pe), router);
     return left_ps;
 }
 
-void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
+void lp_write_slot(struct lp_view *view, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const enum hw_memory memory = m->config.slots;
     const uint32_t index = memory == HW_MEMORY_TCM   ? pe_link(m, pe, LP_LINKS_TCM_WRITE)
                            : memory == HW_MEMORY_HBM ? pe_link(m, pe, LP_LINKS_HBM_WRITE)
                                                      : m->links.first[LP_LINKS_SRAM_WRITE];
     flight->bytes = bytes;
-    struct hw_link *const link = lp_link(run->ctx, m, &run->cube->link[index], flight);
+    struct hw_link *const link = lp_link(view->ctx, m, &view->cube->link[index], flight);
     const int64_t wait_ps = link != NULL ? link->free_ps - flight->tau_ps : 0;
     const int64_t slot_ps = hw_slot_ps(&m->hw, pe, memory, bytes);
     flight->tau_ps += (wait_ps > 0 ? wait_ps : 0) + slot_ps;
@@ -344,7 +344,7 @@ void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, ui
     link->free_ps = flight->tau_ps;
     if (flight->epoch > 0)
         hw_link_count(link, flight, wait_ps);
-    lp_link_crossed(run->ctx, m, run->lp, index,
+    lp_link_crossed(view->ctx, m, view->lp, index,
                     m->hw.link[memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory)].rate,
                     flight, link);
 }
@@ -374,62 +374,63 @@ int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory m
 }
 
 /* From `router` out of the cube by `port`: as cross_noc_noted(), and two links more. */
-static __attribute__((noinline)) void leave_noted(struct lp_run *run, struct hw_flight *flight,
+static __attribute__((noinline)) void leave_noted(struct lp_view *view, struct hw_flight *flight,
                                                   uint32_t router, enum hw_port port,
                                                   bool to_io_die)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const uint32_t out = m->links.first[LP_LINKS_OUT] + port;
     const uint32_t ucie = m->links.first[LP_LINKS_UCIE] + port;
     const int64_t sigma_before_ps = flight->sigma_ps;
-    __builtin_prefetch(&run->cube->link[out], 1);
-    __builtin_prefetch(&run->cube->link[ucie], 1);
+    __builtin_prefetch(&view->cube->link[out], 1);
+    __builtin_prefetch(&view->cube->link[ucie], 1);
     const uint32_t waits =
-        cross_noc_by(cross_and_report, run, flight, router, m->router.of_port[port]);
-    const bool out_waited = cross_and_report(run, flight, HW_LINK_NOC_UCIE, out, HW_NODE_UCIE_PORT);
-    const bool ucie_waited = cross_and_report(run, flight, HW_LINK_UCIE, ucie,
+        cross_noc_by(cross_and_report, view, flight, router, m->router.of_port[port]);
+    const bool out_waited =
+        cross_and_report(view, flight, HW_LINK_NOC_UCIE, out, HW_NODE_UCIE_PORT);
+    const bool ucie_waited = cross_and_report(view, flight, HW_LINK_UCIE, ucie,
                                               to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
     lp_cause_left(flight, sigma_before_ps, router, waits, port, out_waited, ucie_waited);
 }
 
-void lp_cross_out(struct lp_run *run, struct hw_flight *flight, uint32_t router, enum hw_port port,
-                  bool to_io_die)
+void lp_cross_out(struct lp_view *view, struct hw_flight *flight, uint32_t router,
+                  enum hw_port port, bool to_io_die)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     if (notes_ways(m)) {
-        leave_noted(run, flight, router, port, to_io_die);
+        leave_noted(view, flight, router, port, to_io_die);
         return;
     }
-    lp_cross_noc(run, flight, router, m->router.of_port[port]);
-    fabric_cross(run, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
+    lp_cross_noc(view, flight, router, m->router.of_port[port]);
+    fabric_cross(view, flight, HW_LINK_NOC_UCIE, m->links.first[LP_LINKS_OUT] + port,
                  HW_NODE_UCIE_PORT);
-    fabric_cross(run, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
+    fabric_cross(view, flight, HW_LINK_UCIE, m->links.first[LP_LINKS_UCIE] + port,
                  to_io_die ? HW_NODE_IO_PORT : HW_NODE_UCIE_PORT);
 }
 
-int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation)
+int64_t lp_dma_out_ps(const struct lp_view *view, uint32_t pe, uint64_t operation)
 {
-    const struct hw_jitter_place place = {run->sip, run->cube_in_sip, pe, HW_JITTER_ANY};
-    const int64_t ps = run->m->hw.overhead_ps[HW_NODE_PE_DMA];
-    return ps + lp_late_node_ps(&run->m->hw, HW_NODE_PE_DMA, place, operation, ps);
+    const struct hw_jitter_place place = {view->sip, view->cube_in_sip, pe, HW_JITTER_ANY};
+    const int64_t ps = view->m->hw.overhead_ps[HW_NODE_PE_DMA];
+    return ps + lp_late_node_ps(&view->m->hw, HW_NODE_PE_DMA, place, operation, ps);
 }
 
-void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)
+void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_transfer transfer = {.src = lp_pe_index(run, pe),
-                                         .dst = lp_pe_index(run, pe),
+    const struct lp_model *m = view->m;
+    const struct lp_transfer transfer = {.src = lp_pe_index(view, pe),
+                                         .dst = lp_pe_index(view, pe),
                                          .bytes = m->hw.control_msg_bytes,
                                          .seq = launch,
                                          .kind = (uint8_t)kind,
                                          .exit = HW_OUTLET_NONE};
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
     flight.tau_ps += m->hw.overhead_ps[HW_NODE_PE_CPU];
     if (lp_traces_causes(m))
         lp_cause_flight_part(LP_PART_CPU, m->hw.overhead_ps[HW_NODE_PE_CPU]);
-    const struct lp_sender sender = lp_next_sender(run, pe);
-    lp_cross_pe_out(run, &flight, pe);
-    lp_cross_noc(run, &flight, m->router.of_pe[pe], m->router.centre);
-    lp_cross_m_cpu(run, &flight, true);
-    lp_forward(run->ctx, run->lp, LP_EVENT_CPU_ARRIVAL, sender, &transfer, &flight);
+    const struct lp_sender sender = lp_next_sender(view, pe);
+    lp_cross_pe_out(view, &flight, pe);
+    lp_cross_noc(view, &flight, m->router.of_pe[pe], m->router.centre);
+    lp_cross_m_cpu(view, &flight, true);
+    lp_forward(view->ctx, view->lp, LP_EVENT_CPU_ARRIVAL, sender, &transfer, &flight);
 }

@@ -6,7 +6,7 @@
 #ifndef LP_FABRIC_H
 #define LP_FABRIC_H
 
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 /* Sends a transfer to `to_lp`, to be there at flight->tau_ps. */
 void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
@@ -23,36 +23,37 @@ void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, 
                      const struct hw_link *link);
 
 /* The jitter of a flight on link number `index` of this cube. */
-int64_t lp_late_ps(const struct lp_run *run, const struct hw_flight *flight, enum hw_link_kind kind,
-                   uint32_t index);
+int64_t lp_late_ps(const struct lp_view *view, const struct hw_flight *flight,
+                   enum hw_link_kind kind, uint32_t index);
 
 /* In by a UCIe port, to its router. */
-void lp_cross_in(struct lp_run *run, struct hw_flight *flight, enum hw_port port);
-void lp_cross_noc(struct lp_run *run, struct hw_flight *flight, uint32_t from, uint32_t to);
+void lp_cross_in(struct lp_view *view, struct hw_flight *flight, enum hw_port port);
+void lp_cross_noc(struct lp_view *view, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* router -> pe_dma or pe_cpu; and pe_dma -> router. */
-void lp_cross_pe_in(struct lp_run *run, struct hw_flight *flight, uint32_t pe,
+void lp_cross_pe_in(struct lp_view *view, struct hw_flight *flight, uint32_t pe,
                     enum hw_node_kind node);
-void lp_cross_pe_out(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
+void lp_cross_pe_out(struct lp_view *view, struct hw_flight *flight, uint32_t pe);
 /* router -> memory; `pe` names the HBM slice. */
-void lp_cross_to_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+void lp_cross_to_memory(struct lp_view *view, struct hw_flight *flight, uint32_t router,
                         enum hw_memory memory, uint32_t pe);
 /* memory -> router; returns when the tail has left the memory's own link, the first. */
-int64_t lp_cross_from_memory(struct lp_run *run, struct hw_flight *flight, uint32_t router,
+int64_t lp_cross_from_memory(struct lp_view *view, struct hw_flight *flight, uint32_t router,
                              enum hw_memory memory, uint32_t pe);
 /* Slot access: the last byte of a tile of `bytes` is at PE_DMA. Then the tile goes into its slot,
  * and holds the memory's link for all of that time. */
-void lp_write_slot(struct lp_run *run, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
+void lp_write_slot(struct lp_view *view, struct hw_flight *flight, uint32_t pe, uint32_t bytes)
     __attribute__((noinline, cold));
-void lp_cross_tcm(struct lp_run *run, struct hw_flight *flight, uint32_t pe);
-void lp_cross_m_cpu(struct lp_run *run, struct hw_flight *flight, bool to_m_cpu);
+void lp_cross_tcm(struct lp_view *view, struct hw_flight *flight, uint32_t pe);
+void lp_cross_m_cpu(struct lp_view *view, struct hw_flight *flight, bool to_m_cpu);
 /* From `router` by `port` over the link out of the cube: to a cube or the IO die. */
-void lp_cross_out(struct lp_run *run, struct hw_flight *flight, uint32_t router, enum hw_port port,
-                  bool to_io_die);
+void lp_cross_out(struct lp_view *view, struct hw_flight *flight, uint32_t router,
+                  enum hw_port port, bool to_io_die);
 /* PE_DMA's overhead when data leaves it. */
-int64_t lp_dma_out_ps(const struct lp_run *run, uint32_t pe, uint64_t operation);
+int64_t lp_dma_out_ps(const struct lp_view *view, uint32_t pe, uint64_t operation);
 
 /* A message from a PE to the host, issued now by its pe_cpu. */
-void lp_send_to_host(struct lp_run *run, uint32_t pe, enum lp_transfer_kind kind, uint32_t launch);
+void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind kind,
+                     uint32_t launch);
 
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,

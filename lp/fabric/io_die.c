@@ -19,161 +19,161 @@ static void nothing_to_init(const struct lp_model *m, uint32_t lp, void *state)
     (void)m, (void)lp, (void)state;
 }
 
-struct die_run {
+struct die_view {
     struct cw_ctx *ctx;
     const struct lp_model *m;
     const struct lp_io_die *die;
     uint32_t sip;
 };
 
-static void cross_io_die_link(struct die_run *run, struct hw_flight *flight, enum hw_link_kind kind,
-                              uint32_t index, enum hw_node_kind next)
+static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
+                              enum hw_link_kind kind, uint32_t index, enum hw_node_kind next)
 {
-    const int64_t next_overhead_ps = next < HW_NODE_KINDS ? run->m->hw.overhead_ps[next] : 0;
-    struct hw_link *const link = lp_link(run->ctx, run->m, &run->die->link[index], flight);
-    if (__builtin_expect(!run->m->hw.watched, 1)) {
-        hw_flight_cross(flight, &run->m->hw.link[kind], link, next_overhead_ps);
+    const int64_t next_overhead_ps = next < HW_NODE_KINDS ? view->m->hw.overhead_ps[next] : 0;
+    struct hw_link *const link = lp_link(view->ctx, view->m, &view->die->link[index], flight);
+    if (__builtin_expect(!view->m->hw.watched, 1)) {
+        hw_flight_cross(flight, &view->m->hw.link[kind], link, next_overhead_ps);
         return;
     }
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const struct hw_jitter_place place = {run->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
+    const struct hw_jitter_place place = {view->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
     const int64_t wait_ps =
-        hw_flight_cross_late(flight, &run->m->hw.link[kind], link, next_overhead_ps,
-                             lp_late_link_ps(&run->m->hw, kind, place, flight));
-    if (lp_traces_causes(run->m))
+        hw_flight_cross_late(flight, &view->m->hw.link[kind], link, next_overhead_ps,
+                             lp_late_link_ps(&view->m->hw, kind, place, flight));
+    if (lp_traces_causes(view->m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
-    lp_link_crossed(run->ctx, run->m, lp_of_io_die(run->m, run->sip), index,
-                    run->m->hw.link[kind].rate, flight, link);
+    lp_link_crossed(view->ctx, view->m, lp_of_io_die(view->m, view->sip), index,
+                    view->m->hw.link[kind].rate, flight, link);
 }
 
 /* From the IO port into the SIP: to the edge cube of the destination's row or column. */
-static void enter_sip(struct die_run *run, const struct cw_event *event, struct hw_flight *flight,
+static void enter_sip(struct die_view *view, const struct cw_event *event, struct hw_flight *flight,
                       struct lp_transfer *transfer, enum hw_port port)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const struct hw_spot cube = lp_cube_spot(m, lp_place_of(m, transfer->dst).cube);
     const bool side = port == HW_PORT_E || port == HW_PORT_W;
     const uint32_t lane = side ? cube.y : cube.x; /* the row or column of the edge cube, too */
     const uint32_t x = port == HW_PORT_E ? m->hw.cube_w - 1 : port == HW_PORT_W ? 0 : cube.x;
     const uint32_t y = port == HW_PORT_S ? m->hw.cube_h - 1 : port == HW_PORT_N ? 0 : cube.y;
     const uint32_t edge = y * m->hw.cube_w + x;
-    cross_io_die_link(run, flight, HW_LINK_UCIE, m->links.edge[port] + lane, HW_NODE_UCIE_PORT);
+    cross_io_die_link(view, flight, HW_LINK_UCIE, m->links.edge[port] + lane, HW_NODE_UCIE_PORT);
     transfer->port = (uint8_t)port;
-    lp_forward(run->ctx, lp_of_cube(m, run->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
+    lp_forward(view->ctx, lp_of_cube(m, view->sip, edge), LP_EVENT_TRANSFER, lp_sender_of(event),
                transfer, flight);
 }
 
 /* Out of the SIP by the link of an outlet. */
-static void leave_sip(struct die_run *run, const struct cw_event *event, struct hw_flight *flight,
+static void leave_sip(struct die_view *view, const struct cw_event *event, struct hw_flight *flight,
                       struct lp_transfer *transfer, uint32_t outlet)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const uint32_t to_sip = lp_sip_of(m, transfer->dst);
     const struct hw_sip_port out = hw_outlet(&m->hw, outlet);
     uint32_t lp;
-    cw_check(run->ctx, out.link < HW_LINK_KINDS);
-    cross_io_die_link(run, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
+    cw_check(view->ctx, out.link < HW_LINK_KINDS);
+    cross_io_die_link(view, flight, out.link, m->links.first[LP_LINKS_OUTER] + outlet,
                       out.to_switch ? HW_NODE_SWITCH : HW_NODE_IO_PORT);
     transfer->port = out.entry;
     transfer->exit = HW_OUTLET_NONE;
     if (out.to_switch) {
-        lp = m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, run->sip, outlet);
+        lp = m->lps.first_switch + m->hw.sip_topology->switch_of(&m->hw, view->sip, outlet);
     } else {
-        const uint32_t next = hw_route_next_sip(&m->hw, run->sip, outlet, to_sip);
+        const uint32_t next = hw_route_next_sip(&m->hw, view->sip, outlet, to_sip);
         lp = lp_of_io_die(m, next);
         if (next == lp_sip_of(m, transfer->src)) /* its named port has led the wrong way round */
             transfer->flags |= LP_TRANSFER_BACK;
     }
-    lp_forward(run->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
+    lp_forward(view->ctx, lp, LP_EVENT_TRANSFER, lp_sender_of(event), transfer, flight);
 }
 
 /* A transfer's tail enters an IO port: from a cube of this SIP by a port, or from outside by an
  * outlet. */
-static void enter_io_port(struct die_run *run, const struct cw_event *event)
+static void enter_io_port(struct die_view *view, const struct cw_event *event)
 {
-    const struct lp_model *m = run->m;
-    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    const struct lp_model *m = view->m;
+    struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
     const uint32_t to_sip = lp_sip_of(m, transfer.dst);
     const uint32_t from_sip = lp_sip_of(m, transfer.src);
     const bool from_cube =
-        lp_to_host(&transfer) || (from_sip == run->sip && !(transfer.flags & LP_TRANSFER_BACK));
+        lp_to_host(&transfer) || (from_sip == view->sip && !(transfer.flags & LP_TRANSFER_BACK));
     transfer.flags &= (uint8_t)~LP_TRANSFER_BACK;
-    cw_check(run->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
+    cw_check(view->ctx, transfer.port < (from_cube ? HW_PORTS : hw_outlets(&m->hw)));
     const enum hw_port port =
         from_cube ? (enum hw_port)transfer.port : hw_route_side(&m->hw, transfer.port);
     if (lp_to_host(&transfer)) {
-        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
+        cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           HW_NODE_IO_HUB);
-        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
+        cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_TO_IO_CPU],
                           HW_NODE_KINDS); /* io_cpu is a server */
-        lp_forward(run->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
+        lp_forward(view->ctx, event->lp, LP_EVENT_CPU_ARRIVAL, lp_sender_of(event), &transfer,
                    &flight);
-    } else if (to_sip == run->sip) {
-        enter_sip(run, event, &flight, &transfer, port);
+    } else if (to_sip == view->sip) {
+        enter_sip(view, event, &flight, &transfer, port);
     } else if (from_cube) {
         /* the cubes have chosen the port by the same outlet */
-        leave_sip(run, event, &flight, &transfer, lp_outlet_of(m, &transfer, run->sip, to_sip));
+        leave_sip(view, event, &flight, &transfer, lp_outlet_of(m, &transfer, view->sip, to_sip));
     } else {
-        const uint32_t out = hw_route_sip(&m->hw, run->sip, to_sip);
-        cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
+        const uint32_t out = hw_route_sip(&m->hw, view->sip, to_sip);
+        cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_IN] + port,
                           HW_NODE_IO_HUB);
-        cross_io_die_link(run, &flight, HW_LINK_HUB,
+        cross_io_die_link(view, &flight, HW_LINK_HUB,
                           m->links.first[LP_LINKS_HUB_OUT] + hw_route_side(&m->hw, out),
                           HW_NODE_IO_PORT);
-        leave_sip(run, event, &flight, &transfer, out);
+        leave_sip(view, event, &flight, &transfer, out);
     }
 }
 
 /* io_cpu serves one message at a time, both ways together, in order of arrival. */
-static void io_cpu_arrival(struct die_run *run, const struct cw_event *event)
+static void io_cpu_arrival(struct die_view *view, const struct cw_event *event)
 {
-    const struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    int64_t *free_ps = CW_MUT(run->ctx, &run->die->io_cpu_free_ps);
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    const struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
+    int64_t *free_ps = CW_MUT(view->ctx, &view->die->io_cpu_free_ps);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
     if (*free_ps > flight.tau_ps)
         flight.tau_ps = *free_ps;
-    flight.tau_ps += run->m->hw.overhead_ps[HW_NODE_IO_CPU];
+    flight.tau_ps += view->m->hw.overhead_ps[HW_NODE_IO_CPU];
     *free_ps = flight.tau_ps;
-    if (lp_traces_causes(run->m))
-        lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(run->ctx));
-    lp_forward(run->ctx, event->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
+    if (lp_traces_causes(view->m))
+        lp_cause_flight_part(LP_PART_SERVER, flight.tau_ps - cw_now(view->ctx));
+    lp_forward(view->ctx, event->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
 }
 
-static void io_cpu_done(struct die_run *run, const struct cw_event *event)
+static void io_cpu_done(struct die_view *view, const struct cw_event *event)
 {
-    const struct lp_model *m = run->m;
-    struct lp_transfer transfer = *LP_PAYLOAD(run->ctx, event, struct lp_transfer);
-    struct hw_flight flight = lp_flight(run->ctx, &transfer);
+    const struct lp_model *m = view->m;
+    struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
+    struct hw_flight flight = lp_flight(view->ctx, &transfer);
     if (lp_to_host(&transfer)) {
-        cross_io_die_link(run, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
+        cross_io_die_link(view, &flight, HW_LINK_PCIE, m->links.first[LP_LINKS_TO_HOST],
                           HW_NODE_HOST);
-        lp_forward(run->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
+        lp_forward(view->ctx, 0, LP_EVENT_HOST, lp_sender_of(event), &transfer, &flight);
         return;
     }
-    cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
+    cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_FROM_IO_CPU],
                       HW_NODE_IO_HUB);
-    cross_io_die_link(run, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
+    cross_io_die_link(view, &flight, HW_LINK_HUB, m->links.first[LP_LINKS_HUB_OUT] + HW_PORT_W,
                       HW_NODE_IO_PORT);
-    enter_sip(run, event, &flight, &transfer, HW_PORT_W);
+    enter_sip(view, event, &flight, &transfer, HW_PORT_W);
 }
 
 static void io_die_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_model *m = cw_model_data(ctx);
-    struct die_run run = {ctx, m, state, event->lp - m->lps.first_io_die};
+    struct die_view view = {ctx, m, state, event->lp - m->lps.first_io_die};
     switch (event->type) {
     case LP_EVENT_TRANSFER:
-        enter_io_port(&run, event);
+        enter_io_port(&view, event);
         break;
     case LP_EVENT_CPU_ARRIVAL:
-        io_cpu_arrival(&run, event);
+        io_cpu_arrival(&view, event);
         break;
     case LP_EVENT_CPU_DONE:
-        io_cpu_done(&run, event);
+        io_cpu_done(&view, event);
         break;
     default:
-        cw_fail(ctx, CW_BUG, "IO die %u: unknown event type %u", run.sip, event->type);
+        cw_fail(ctx, CW_BUG, "IO die %u: unknown event type %u", view.sip, event->type);
     }
 }
 

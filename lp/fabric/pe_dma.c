@@ -25,29 +25,30 @@ static const struct hw_dma_op *first_op(const struct lp_model *m, const struct l
     return dma_op_at(m, pe, vc, pe->dma.head[vc]);
 }
 
-static void send_pe_signal(struct lp_run *run, enum lp_event_type type, struct lp_sender sender,
+static void send_pe_signal(struct lp_view *view, enum lp_event_type type, struct lp_sender sender,
                            int64_t at_ps, uint32_t pe, uint32_t arg)
 {
     const struct lp_signal s = {.pe = pe, .arg = arg};
-    if (lp_traces_causes(run->m))
-        lp_cause_sent(run->ctx, type, sender, at_ps);
-    lp_send_signal(run->ctx, run->lp, at_ps - cw_now(run->ctx), type, sender, &s);
+    if (lp_traces_causes(view->m))
+        lp_cause_sent(view->ctx, type, sender, at_ps);
+    lp_send_signal(view->ctx, view->lp, at_ps - cw_now(view->ctx), type, sender, &s);
 }
 
-static struct lp_sender op_sender(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
+static struct lp_sender op_sender(const struct lp_view *view, uint32_t pe,
+                                  const struct hw_dma_op *op)
 {
-    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), op->number};
+    return (struct lp_sender){lp_entity(lp_pe_index(view, pe)), op->number};
 }
 
 /* When the request of an operation that is granted at `grant_ps` is at its memory; a request that
  * goes further: at the router of its PE. */
-static int64_t request_arrival_ps(const struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
-                                  int64_t grant_ps)
+static int64_t request_arrival_ps(const struct lp_view *view, uint32_t pe,
+                                  const struct hw_dma_op *op, int64_t grant_ps)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
     grant_ps += m->hw.overhead_ps[HW_NODE_PE_DMA];
-    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
+    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(view, op->seq, memory))
         return grant_ps + m->hw.link[HW_LINK_PE_NOC].prop_ps + m->hw.overhead_ps[HW_NODE_ROUTER];
     return grant_ps + lp_memory_way_ps(m, pe, memory, op->slice) +
            m->hw.overhead_ps[lp_memory_node(memory)];
@@ -72,27 +73,28 @@ static bool is_move(uint8_t kind)
 }
 
 /* The request's way as the steps of a flight; the wait for the grant is the rest of its delay. */
-static void note_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op, int64_t at_ps)
+static void note_request(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
+                         int64_t at_ps)
 {
-    const struct lp_model *const m = run->m;
+    const struct lp_model *const m = view->m;
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
     lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
-    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(run, op->seq, memory))
+    if (op->kind == LP_DMA_LOAD_FROM && lp_load_is_far(view, op->seq, memory))
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
     else
         lp_note_memory_way(m, pe, memory, op->slice, true);
     lp_cause_passed(op->bytes);
-    lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_MEMORY, op_sender(run, pe, op), at_ps);
+    lp_cause_flight_sent(view->ctx, view->lp, LP_EVENT_MEMORY, op_sender(view, pe, op), at_ps);
 }
 
 /* The engine grants such an operation its first chunk at `grant_ps`: the request leaves for the
  * memory then. All operations before it in the channel have passed the engine. So a put already has
  * the numbers that it will have when it has passed, too. */
-static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+static void request_memory(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
                            uint32_t generation, int64_t grant_ps)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
     const enum hw_memory memory = (enum hw_memory)(op->memory & 15);
     struct lp_load load = {.pe = pe,
                            .stamp = generation,
@@ -106,10 +108,10 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
     if (op->kind == LP_DMA_PUT) {
         load.peer = op->seq;
         load.seq = lp_one_sided(m, p)->puts_passed;
-        load.order = lp_peer_of(run, pe, op->seq)->sent;
+        load.order = lp_peer_of(view, pe, op->seq)->sent;
         load.flags = op->dir ? LP_TRANSFER_REDUCE : 0;
     } else if (is_move(op->kind)) {
-        struct lp_move *const move = CW_MUT(run->ctx, lp_move_of(run, pe, op->dir));
+        struct lp_move *const move = CW_MUT(view->ctx, lp_move_of(view, pe, op->dir));
         move->parts = 0;
         move->stamp = (uint16_t)generation;
         if (op->kind == LP_DMA_LOAD_FROM) {
@@ -117,12 +119,12 @@ static void request_memory(struct lp_run *run, uint32_t pe, const struct hw_dma_
             load.seq = (uint32_t)move->from_at;
         }
     }
-    const struct lp_sender sender = op_sender(run, pe, op);
-    const int64_t at_ps = request_arrival_ps(run, pe, op, grant_ps);
-    cw_send(run->ctx, run->lp, at_ps - cw_now(run->ctx), LP_EVENT_MEMORY, sender.entity,
+    const struct lp_sender sender = op_sender(view, pe, op);
+    const int64_t at_ps = request_arrival_ps(view, pe, op, grant_ps);
+    cw_send(view->ctx, view->lp, at_ps - cw_now(view->ctx), LP_EVENT_MEMORY, sender.entity,
             sender.number, &load, sizeof load);
     if (lp_traces_causes(m))
-        note_request(run, pe, op, at_ps);
+        note_request(view, pe, op, at_ps);
 }
 
 /* The place in the account of void requests that holds `generation`; 0: a free one. */
@@ -145,67 +147,68 @@ static bool may_be_taken_back(const struct lp_pe *p, const struct hw_dma_op *op)
     return is_move(op->kind) || void_place(p, 0) != NULL;
 }
 
-static void void_request(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+static void void_request(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
                          uint32_t generation)
 {
     if (is_move(op->kind)) {
-        CW_MUT(run->ctx, lp_move_of(run, pe, op->dir))->stamp = (uint16_t)~generation;
+        CW_MUT(view->ctx, lp_move_of(view, pe, op->dir))->stamp = (uint16_t)~generation;
         return;
     }
-    const uint32_t *const place = void_place(lp_pe(run->m, run->cube, pe), 0);
-    cw_check(run->ctx, place != NULL);
-    *CW_MUT(run->ctx, place) = generation;
+    const uint32_t *const place = void_place(lp_pe(view->m, view->cube, pe), 0);
+    cw_check(view->ctx, place != NULL);
+    *CW_MUT(view->ctx, place) = generation;
 }
 
 /* The request of this grant is at its memory. Returns whether it is void. */
-static bool arrives_void(struct lp_run *run, const struct lp_load *load)
+static bool arrives_void(struct lp_view *view, const struct lp_load *load)
 {
     if (is_move(load->kind))
-        return lp_move_of(run, load->pe, load->owner)->stamp != (uint16_t)load->stamp;
-    const uint32_t *const place = void_place(lp_pe(run->m, run->cube, load->pe), load->stamp);
+        return lp_move_of(view, load->pe, load->owner)->stamp != (uint16_t)load->stamp;
+    const uint32_t *const place = void_place(lp_pe(view->m, view->cube, load->pe), load->stamp);
     if (place == NULL)
         return false;
-    *CW_MUT(run->ctx, place) = 0;
+    *CW_MUT(view->ctx, place) = 0;
     return true;
 }
 
 /* Gives the idle engine to the next operation, if there is one. */
-static void grant_engine(struct lp_run *run, uint32_t pe)
+static void grant_engine(struct lp_view *view, uint32_t pe)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
     if (p->dma.count[HW_VC_COMPUTE] == 0 && p->dma.count[HW_VC_COMM] == 0)
         return;
-    struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
+    struct hw_dma *dma = CW_MUT(view->ctx, &p->dma);
     const uint32_t first_bytes[HW_VCS] = {first_op(m, p, HW_VC_COMPUTE)->bytes,
                                           first_op(m, p, HW_VC_COMM)->bytes};
     int64_t grant_ps[HW_VCS];
-    const int64_t end_ps =
-        hw_dma_grant(dma, &m->dma, first_bytes, cw_now(run->ctx), run->ctx->event->depth, grant_ps);
-    send_pe_signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first_op(m, p, (enum hw_vc)dma->last)),
-                   end_ps, pe, dma->generation);
+    const int64_t end_ps = hw_dma_grant(dma, &m->dma, first_bytes, cw_now(view->ctx),
+                                        view->ctx->event->depth, grant_ps);
+    send_pe_signal(view, LP_EVENT_ENGINE,
+                   op_sender(view, pe, first_op(m, p, (enum hw_vc)dma->last)), end_ps, pe,
+                   dma->generation);
     for (enum hw_vc vc = 0; vc < HW_VCS; vc++)
         if (grant_ps[vc] >= 0 && dma->passed[vc] == 0 && asks_memory(first_op(m, p, vc)))
-            request_memory(run, pe, first_op(m, p, vc), dma->generation, grant_ps[vc]);
+            request_memory(view, pe, first_op(m, p, vc), dma->generation, grant_ps[vc]);
 }
 
-bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc)
+bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc)
 {
-    return lp_pe(run->m, run->cube, pe)->dma.count[vc] < run->m->hw.dma_queue_depth;
+    return lp_pe(view->m, view->cube, pe)->dma.count[vc] < view->m->hw.dma_queue_depth;
 }
 
-void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op)
+void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    cw_check(run->ctx, lp_dma_has_room(run, pe, vc));
-    struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
-    *CW_MUT(run->ctx, dma_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
+    cw_check(view->ctx, lp_dma_has_room(view, pe, vc));
+    struct hw_dma *dma = CW_MUT(view->ctx, &p->dma);
+    *CW_MUT(view->ctx, dma_op_at(m, p, vc, dma->head[vc] + (uint32_t)dma->count[vc])) = op;
     if (dma->count[vc]++ > 0)
         return;
     dma->passed[vc] = 0;
     if (dma->running == HW_VC_IDLE) {
-        grant_engine(run, pe);
+        grant_engine(view, pe);
         return;
     }
     bool regrant;
@@ -213,28 +216,28 @@ void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_o
     const struct hw_dma_op *const first = first_op(m, p, running);
     const bool asked = dma->passed[running] == 0 && asks_memory(first);
     const uint16_t depth =
-        !asked || may_be_taken_back(p, first) ? run->ctx->event->depth : UINT16_MAX;
-    const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(run->ctx), depth, &regrant);
+        !asked || may_be_taken_back(p, first) ? view->ctx->event->depth : UINT16_MAX;
+    const int64_t end_ps = hw_dma_newcomer(dma, &m->dma, vc, cw_now(view->ctx), depth, &regrant);
     if (regrant) {
         if (asked)
-            void_request(run, pe, first, dma->generation);
-        grant_engine(run, pe);
+            void_request(view, pe, first, dma->generation);
+        grant_engine(view, pe);
     } else if (end_ps >= 0) {
-        send_pe_signal(run, LP_EVENT_ENGINE, op_sender(run, pe, first), end_ps, pe,
+        send_pe_signal(view, LP_EVENT_ENGINE, op_sender(view, pe, first), end_ps, pe,
                        dma->generation);
     }
 }
 
 /* The transfer that an operation with a destination outside its own PE becomes. Inlined: nearly all
  * come from TCM. */
-static inline __attribute__((always_inline)) void become_transfer(struct lp_run *run, uint32_t pe,
+static inline __attribute__((always_inline)) void become_transfer(struct lp_view *view, uint32_t pe,
                                                                   const struct hw_dma_op *op,
                                                                   uint32_t bytes, bool last,
                                                                   struct lp_transfer *transfer)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    *transfer = (struct lp_transfer){.src = lp_pe_index(run, pe),
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
+    *transfer = (struct lp_transfer){.src = lp_pe_index(view, pe),
                                      .bytes = bytes,
                                      .seq = op->seq,
                                      .epoch = p->epoch,
@@ -245,8 +248,8 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
     case LP_DMA_CREDIT: {
         enum hw_dir peer_dir = HW_DIRS_MAX;
         const struct lp_plan *const plan = lp_plan_at(m, p);
-        cw_check(run->ctx, lp_queue_peer(plan, transfer->src, (enum hw_dir)op->dir, &transfer->dst,
-                                         &peer_dir));
+        cw_check(view->ctx, lp_queue_peer(plan, transfer->src, (enum hw_dir)op->dir, &transfer->dst,
+                                          &peer_dir));
         transfer->kind = op->kind == LP_DMA_TILE ? LP_TRANSFER_TILE : LP_TRANSFER_CREDIT;
         transfer->dir = (uint8_t)peer_dir;
         transfer->memory = (uint8_t)m->config.slots;
@@ -264,10 +267,10 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
             transfer->flags |= LP_TRANSFER_DIRECT;
         return;
     default:
-        cw_check(run->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);
+        cw_check(view->ctx, op->kind == LP_DMA_PUT || op->kind == LP_DMA_NOTIFY);
         transfer->kind = op->kind == LP_DMA_PUT ? LP_TRANSFER_PUT : LP_TRANSFER_NOTIFY;
         transfer->dst = op->seq;
-        transfer->order = lp_peer_of(run, pe, op->seq)->sent;
+        transfer->order = lp_peer_of(view, pe, op->seq)->sent;
         transfer->seq = lp_one_sided(m, p)->puts_passed;
         transfer->memory = op->memory >> 4;
         if (op->kind == LP_DMA_NOTIFY)
@@ -279,14 +282,14 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_run 
 }
 
 /* Bytes of an operation from TCM have passed the engine and go their way, as one message. */
-static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op,
+static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
                             uint32_t bytes, bool last)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
-    const struct lp_sender sender = op_sender(run, pe, op);
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
+    const struct lp_sender sender = op_sender(view, pe, op);
     const uint64_t operation = lp_piece(sender.entity, sender.number, last);
-    struct hw_flight flight = {.tau_ps = cw_now(run->ctx) + lp_dma_out_ps(run, pe, operation) +
+    struct hw_flight flight = {.tau_ps = cw_now(view->ctx) + lp_dma_out_ps(view, pe, operation) +
                                          m->hw.link[HW_LINK_PE_NOC].prop_ps +
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
@@ -294,19 +297,19 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
                                .epoch = p->epoch,
                                .operation = operation};
     if (lp_traces_causes(m)) {
-        lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(run, pe, operation));
+        lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, operation));
         lp_cause_pass(HW_LINK_PE_NOC, HW_NODE_ROUTER);
     }
     if (op->kind != LP_DMA_STORE) {
         struct lp_transfer transfer;
-        become_transfer(run, pe, op, bytes, last, &transfer);
-        lp_route_on(run, sender, &flight, &transfer, m->router.of_pe[pe]);
+        become_transfer(view, pe, op, bytes, last, &transfer);
+        lp_route_on(view, sender, &flight, &transfer, m->router.of_pe[pe]);
         return;
     }
     const enum hw_memory memory = (enum hw_memory)(op->memory >> 4);
-    lp_cross_to_memory(run, &flight, m->router.of_pe[pe], memory, op->slice);
+    lp_cross_to_memory(view, &flight, m->router.of_pe[pe], memory, op->slice);
     if (!last) {
-        lp_flight_ended(run->ctx, sender, &flight);
+        lp_flight_ended(view->ctx, sender, &flight);
         return;
     }
     /* the acknowledgement, back over the same path with 0 bytes */
@@ -314,45 +317,45 @@ static void depart_from_tcm(struct lp_run *run, uint32_t pe, const struct hw_dma
     if (lp_traces_causes(m)) {
         lp_note_memory_way(m, pe, memory, op->slice, false);
         lp_cause_flight_part(LP_PART_DMA, m->hw.overhead_ps[HW_NODE_PE_DMA]);
-        lp_cause_flight_sent(run->ctx, run->lp, LP_EVENT_DMA_DONE, sender, flight.tau_ps);
+        lp_cause_flight_sent(view->ctx, view->lp, LP_EVENT_DMA_DONE, sender, flight.tau_ps);
     }
-    lp_move_done(run, sender, flight.tau_ps, pe, op->dir);
+    lp_move_done(view, sender, flight.tau_ps, pe, op->dir);
 }
 
 /* The last byte of an operation has passed the engine. */
-static void op_passed(struct lp_run *run, uint32_t pe, const struct hw_dma_op *op)
+static void op_passed(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
     if (is_load(op) || op->kind == LP_DMA_COPY)
-        lp_move_part_done(run, pe, op_sender(run, pe, op), op->dir, 2, cw_now(run->ctx));
+        lp_move_part_done(view, pe, op_sender(view, pe, op), op->dir, 2, cw_now(view->ctx));
     if (op->kind != LP_DMA_PUT && op->kind != LP_DMA_NOTIFY)
         return;
-    CW_MUT(run->ctx, lp_peer_of(run, pe, op->seq))->sent++;
+    CW_MUT(view->ctx, lp_peer_of(view, pe, op->seq))->sent++;
     if (op->kind == LP_DMA_PUT)
-        (*CW_MUT(run->ctx, &lp_one_sided(m, p)->puts_passed))++;
+        (*CW_MUT(view->ctx, &lp_one_sided(m, p)->puts_passed))++;
 }
 
-bool lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation, enum hw_vc *freed)
+bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum hw_vc *freed)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *p = lp_pe(m, run->cube, pe);
+    const struct lp_model *m = view->m;
+    const struct lp_pe *p = lp_pe(m, view->cube, pe);
     if (p->dma.generation != generation || p->dma.running == HW_VC_IDLE)
         return false; /* the run was cut short, or its grant taken back */
-    struct hw_dma *dma = CW_MUT(run->ctx, &p->dma);
+    struct hw_dma *dma = CW_MUT(view->ctx, &p->dma);
     uint32_t before;
     const enum hw_vc vc = hw_dma_run_end(dma, &before);
     const struct hw_dma_op op = *first_op(m, p, vc);
     const bool last = dma->passed[vc] >= op.bytes;
     if (!asks_memory(&op)) {
         if (m->hw.contention == HW_CONTENTION_CHUNK)
-            depart_from_tcm(run, pe, &op, dma->passed[vc] - before, last);
+            depart_from_tcm(view, pe, &op, dma->passed[vc] - before, last);
         else if (last)
-            depart_from_tcm(run, pe, &op, op.bytes, true);
+            depart_from_tcm(view, pe, &op, op.bytes, true);
     }
     *freed = last ? vc : HW_VCS;
     if (last) {
-        op_passed(run, pe, &op);
+        op_passed(view, pe, &op);
         dma->passed[vc] = 0;
         dma->head[vc] = (uint16_t)hw_remainder(dma->head[vc] + 1u, &m->by.dma_queue_depth);
         dma->count[vc]--;
@@ -360,14 +363,14 @@ bool lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation, enum hw
     return true;
 }
 
-void lp_dma_continue(struct lp_run *run, uint32_t pe)
+void lp_dma_continue(struct lp_view *view, uint32_t pe)
 {
-    if (lp_pe(run->m, run->cube, pe)->dma.running == HW_VC_IDLE)
-        grant_engine(run, pe);
+    if (lp_pe(view->m, view->cube, pe)->dma.running == HW_VC_IDLE)
+        grant_engine(view, pe);
 }
 
 /* The same for a piece that has left a memory; `load` has the operation. */
-static void become_transfer_of_load(struct lp_run *run, const struct lp_load *load,
+static void become_transfer_of_load(struct lp_view *view, const struct lp_load *load,
                                     const struct hw_flight *flight, bool last,
                                     struct lp_transfer *transfer)
 {
@@ -377,11 +380,11 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
                                      .kind = load->kind,
                                      .dir = load->owner,
                                      .memory = (uint8_t)(load->to << 4)};
-        become_transfer(run, load->pe, &op, flight->bytes, last, transfer);
+        become_transfer(view, load->pe, &op, flight->bytes, last, transfer);
         return;
     }
     *transfer =
-        (struct lp_transfer){.src = lp_pe_index(run, load->pe),
+        (struct lp_transfer){.src = lp_pe_index(view, load->pe),
                              .dst = load->peer,
                              .bytes = flight->bytes,
                              .seq = load->seq,
@@ -395,34 +398,34 @@ static void become_transfer_of_load(struct lp_run *run, const struct lp_load *lo
 
 /* A piece of an operation other than a load has left its memory and crosses PE_DMA on its way out.
  */
-static void cross_on_way_out(struct lp_run *run, const struct cw_event *event,
+static void cross_on_way_out(struct lp_view *view, const struct cw_event *event,
                              const struct lp_load *load, struct hw_flight *flight, bool last)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const struct lp_sender sender = lp_sender_of(event);
-    lp_cross_pe_out(run, flight, load->pe);
+    lp_cross_pe_out(view, flight, load->pe);
     if (load->kind == LP_DMA_COPY) {
-        lp_cross_to_memory(run, flight, m->router.of_pe[load->pe], (enum hw_memory)load->to,
+        lp_cross_to_memory(view, flight, m->router.of_pe[load->pe], (enum hw_memory)load->to,
                            load->slice);
         if (last)
-            lp_move_part_done(run, load->pe, sender, load->owner, 1, flight->tau_ps);
+            lp_move_part_done(view, load->pe, sender, load->owner, 1, flight->tau_ps);
         return;
     }
     struct lp_transfer transfer;
-    become_transfer_of_load(run, load, flight, last, &transfer);
-    lp_route_on(run, sender, flight, &transfer, m->router.of_pe[load->pe]);
+    become_transfer_of_load(view, load, flight, last, &transfer);
+    lp_route_on(view, sender, flight, &transfer, m->router.of_pe[load->pe]);
 }
 
-void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load)
+void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp_load load)
 {
-    const struct lp_model *m = run->m;
-    cw_check(run->ctx,
+    const struct lp_model *m = view->m;
+    cw_check(view->ctx,
              load.pe < m->pes && load.slice < m->pes && load.sent < load.bytes + (load.bytes == 0));
-    const struct lp_pe *p = lp_pe(m, run->cube, load.pe);
-    if (load.sent == 0 && arrives_void(run, &load))
+    const struct lp_pe *p = lp_pe(m, view->cube, load.pe);
+    if (load.sent == 0 && arrives_void(view, &load))
         return;
     if (load.kind == LP_DMA_LOAD_FROM) {
-        lp_load_request(run, event, &load);
+        lp_load_request(view, event, &load);
         return;
     }
     const enum hw_memory memory = (enum hw_memory)load.memory;
@@ -431,27 +434,27 @@ void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_l
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     const bool last = load.sent + bytes == load.bytes;
-    struct hw_flight flight = {cw_now(run->ctx) + ser_ps, ser_ps, bytes, p->epoch,
+    struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes, p->epoch,
                                lp_piece(event->entity, event->number, last)};
     if (lp_traces_causes(m))
         lp_cause_flight_part(memory == HW_MEMORY_HBM ? LP_PART_SER_HBM : LP_PART_SER_SRAM, ser_ps);
     const int64_t first_left_ps =
-        lp_cross_from_memory(run, &flight, m->router.of_pe[load.pe], memory, load.slice);
-    lp_cross_pe_in(run, &flight, load.pe, HW_NODE_PE_DMA);
+        lp_cross_from_memory(view, &flight, m->router.of_pe[load.pe], memory, load.slice);
+    lp_cross_pe_in(view, &flight, load.pe, HW_NODE_PE_DMA);
     load.sent += bytes;
     if (load.kind != LP_DMA_LOAD) {
-        cross_on_way_out(run, event, &load, &flight, last);
+        cross_on_way_out(view, event, &load, &flight, last);
     } else {
-        lp_cross_tcm(run, &flight, load.pe);
+        lp_cross_tcm(view, &flight, load.pe);
         if (last)
-            lp_move_part_done(run, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
+            lp_move_part_done(view, load.pe, lp_sender_of(event), load.owner, 1, flight.tau_ps);
     }
     if (last)
         return;
-    lp_flight_ended(run->ctx, lp_sender_of(event), &flight);
+    lp_flight_ended(view->ctx, lp_sender_of(event), &flight);
     /* the next piece is offered when this one has left its first link */
-    cw_send(run->ctx, run->lp, first_left_ps - cw_now(run->ctx), LP_EVENT_MEMORY, event->entity,
+    cw_send(view->ctx, view->lp, first_left_ps - cw_now(view->ctx), LP_EVENT_MEMORY, event->entity,
             event->number, &load, sizeof load);
     if (lp_traces_causes(m))
-        lp_cause_sent(run->ctx, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps);
+        lp_cause_sent(view->ctx, LP_EVENT_MEMORY, lp_sender_of(event), first_left_ps);
 }

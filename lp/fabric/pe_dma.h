@@ -5,7 +5,7 @@
 #ifndef LP_PE_DMA_H
 #define LP_PE_DMA_H
 
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 /*
  * Kinds of operations in a channel, and the meaning of the other fields of struct hw_dma_op:
@@ -42,17 +42,17 @@ static inline enum hw_vc lp_vc(const struct lp_model *m, enum hw_vc vc)
 {
     return m->config.single_vc ? HW_VC_COMPUTE : vc;
 }
-bool lp_dma_has_room(const struct lp_run *run, uint32_t pe, enum hw_vc vc);
+bool lp_dma_has_room(const struct lp_view *view, uint32_t pe, enum hw_vc vc);
 
 /* Puts an operation into a channel that has room. */
-void lp_dma_push(struct lp_run *run, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
+void lp_dma_push(struct lp_view *view, uint32_t pe, enum hw_vc vc, struct hw_dma_op op);
 /* LP_EVENT_ENGINE: a run of the engine ends. *freed: the channel in which a place has become free,
  * or HW_VCS. False: the event is stale. Otherwise the caller lets waiting calls take the place,
  * and then calls lp_dma_continue(). */
-bool lp_dma_engine(struct lp_run *run, uint32_t pe, uint32_t generation, enum hw_vc *freed);
+bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum hw_vc *freed);
 /* Gives the engine to the next operation, if it is idle. */
-void lp_dma_continue(struct lp_run *run, uint32_t pe);
+void lp_dma_continue(struct lp_view *view, uint32_t pe);
 /* LP_EVENT_MEMORY: a request is at its memory. */
-void lp_dma_memory(struct lp_run *run, const struct cw_event *event, struct lp_load load);
+void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp_load load);
 
 #endif

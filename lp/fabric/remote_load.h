@@ -5,18 +5,19 @@
 #ifndef LP_REMOTE_LOAD_H
 #define LP_REMOTE_LOAD_H
 
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 /* The request passes routers that a load's does not: the memory is in another cube, or is a TCM.
  * Cubes are numbered like their LPs, which begin at 1. */
-static inline bool lp_load_is_far(const struct lp_run *run, uint32_t peer, enum hw_memory memory)
+static inline bool lp_load_is_far(const struct lp_view *view, uint32_t peer, enum hw_memory memory)
 {
-    return memory == HW_MEMORY_TCM || hw_divide(peer, &run->m->by.pes) != run->lp - 1;
+    return memory == HW_MEMORY_TCM || hw_divide(peer, &view->m->by.pes) != view->lp - 1;
 }
 
 /* LP_EVENT_MEMORY of a load_from: its request is at the memory, or (far) at its PE's router. */
-void lp_load_request(struct lp_run *run, const struct cw_event *event, const struct lp_load *load);
+void lp_load_request(struct lp_view *view, const struct cw_event *event,
+                     const struct lp_load *load);
 /* LP_EVENT_LEND: a request is at the memory, or its next piece is offered. */
-void lp_load_lend(struct lp_run *run, const struct cw_event *event, struct lp_transfer request);
+void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_transfer request);
 
 #endif

@@ -10,7 +10,7 @@
 /* The bytes of a memory; 0: not a memory. */
 static uint64_t memory_bytes(const struct tl *tl, uint8_t space)
 {
-    const struct hw_config *hw = &tl->run->m->hw;
+    const struct hw_config *hw = &tl->view->m->hw;
     return space == LP_SPACE_TCM    ? hw->tcm_bytes
            : space == LP_SPACE_HBM  ? hw->hbm_bytes
            : space == LP_SPACE_SRAM ? hw->sram_bytes
@@ -40,7 +40,7 @@ static _Noreturn __attribute__((cold)) void fail_in_ring(struct tl *tl, enum tl_
                                                          uint32_t pe_index, struct lp_operand at,
                                                          uint64_t bytes, enum hw_dir dir)
 {
-    const struct lp_model *const m = tl->run->m;
+    const struct lp_model *const m = tl->view->m;
     const struct lp_endpoint ring = lp_endpoint_of(m->named, pe_index, dir);
     const bool tcm = ring.buffer_kind == HW_MEMORY_TCM;
     tl_fail(tl, "",
@@ -59,8 +59,8 @@ static _Noreturn __attribute__((cold)) void fail_in_ring(struct tl *tl, enum tl_
 static void check_rings_of(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index,
                            struct lp_operand at, uint64_t bytes)
 {
-    const struct lp_plan *const plan = tl->run->m->named;
-    const bool own = pe_index == lp_pe_index(tl->run, tl->pe);
+    const struct lp_plan *const plan = tl->view->m->named;
+    const bool own = pe_index == lp_pe_index(tl->view, tl->pe);
     for (uint32_t dirs = own ? tl->p->installed : lp_directions(plan, pe_index); dirs != 0;
          dirs &= dirs - 1) {
         const enum hw_dir dir = (enum hw_dir)__builtin_ctz(dirs);
@@ -75,7 +75,7 @@ static void check_rings_of(struct tl *tl, enum tl_call_kind kind, uint32_t pe_in
 void tl_check_rings(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, struct lp_operand at,
                     uint64_t bytes)
 {
-    const struct lp_model *const m = tl->run->m;
+    const struct lp_model *const m = tl->view->m;
     if (at.at >= m->rings.end || at.at + bytes <= m->rings.start || bytes == 0 ||
         tl_memory_of(at) != m->config.slots || pe_index >= hw_pe_count(&m->hw))
         return;
@@ -115,7 +115,7 @@ void tl_check_each_tile(struct tl *tl, enum tl_call_kind kind, struct lp_operand
         return;
     tl_fail(tl, "", ": %s of %llu bytes of tile %u of direction %s, which has received %u tiles",
             tl_call_name[kind], (unsigned long long)bytes, tile.at,
-            lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+            lp_dir_name(lp_plan_at(tl->view->m, tl->p), lp_pe_index(tl->view, tl->pe),
                         (enum hw_dir)tile.dir),
             tl->p->queue[tile.dir].my_tail);
 }

@@ -28,8 +28,8 @@ void tl_check_each_tile(struct tl *tl, enum tl_call_kind kind, struct lp_operand
 
 static inline bool tl_in_free_tcm(const struct tl *tl, struct lp_operand at, uint64_t bytes)
 {
-    return __builtin_expect(at.space == LP_SPACE_TCM && at.at + bytes <= tl->run->m->tcm_free_bytes,
-                            1);
+    return __builtin_expect(
+        at.space == LP_SPACE_TCM && at.at + bytes <= tl->view->m->tcm_free_bytes, 1);
 }
 
 /* A place in a memory that this PE reads or writes. */
@@ -37,7 +37,7 @@ static inline void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct 
                                   uint64_t bytes)
 {
     if (!tl_in_free_tcm(tl, at, bytes))
-        tl_check_place(tl, kind, lp_pe_index(tl->run, tl->pe), at, bytes);
+        tl_check_place(tl, kind, lp_pe_index(tl->view, tl->pe), at, bytes);
 }
 
 /* A place in TCM that this PE writes: the results of casts there are gone. */

@@ -15,7 +15,7 @@ struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
     struct lp_call *call = &tl->kernel->call;
     tl->kernel->calls++;
     *call = (struct lp_call){.kind = (uint8_t)kind,
-                             .step = tl->run->m->first_step,
+                             .step = tl->view->m->first_step,
                              .bytes = bytes,
                              .start_ps = tl->local_ps};
     return call;
@@ -31,41 +31,41 @@ void tl_fail(const struct tl *tl, const char *fault, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     char at[TL_SOURCE_TEXT_BYTES];
-    cw_fail(tl->run->ctx, CW_PROGRAM_FAILED, "%sPE %u.%u.%u, kernel %s%s%s", fault, tl->run->sip,
-            tl->run->cube_in_sip, tl->pe, tl->launch->kernel->name, text,
+    cw_fail(tl->view->ctx, CW_PROGRAM_FAILED, "%sPE %u.%u.%u, kernel %s%s%s", fault, tl->view->sip,
+            tl->view->cube_in_sip, tl->pe, tl->launch->kernel->name, text,
             tl_source_text(tl->entered ? tl_here : tl->kernel->source, at, sizeof at));
 }
 
 void tl_emit_op(struct tl *tl, struct lp_op *op)
 {
-    op->pe = lp_pe_index(tl->run, tl->pe);
+    op->pe = lp_pe_index(tl->view, tl->pe);
     op->dtype = op->dtype ? op->dtype : tl->launch->args.dtype;
     op->t_start_ps = tl->kernel->call.start_ps;
     op->t_end_ps = tl->local_ps;
-    cw_emit(tl->run->ctx, LP_RECORD_OP, op, sizeof *op);
+    cw_emit(tl->view->ctx, LP_RECORD_OP, op, sizeof *op);
 }
 
 void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase)
 {
-    const struct lp_kernel_record record = {tl->local_ps, lp_pe_index(tl->run, tl->pe),
+    const struct lp_kernel_record record = {tl->local_ps, lp_pe_index(tl->view, tl->pe),
                                             tl->kernel->launch, mark, phase};
-    cw_emit(tl->run->ctx, LP_RECORD_KERNEL, &record, sizeof record);
+    cw_emit(tl->view->ctx, LP_RECORD_KERNEL, &record, sizeof record);
 }
 
 /* ---- time and waiting ------------------------------------------------------------------------ */
 
 bool tl_in_step(struct tl *tl)
 {
-    const int64_t delay_ps = tl->local_ps - cw_now(tl->run->ctx);
+    const int64_t delay_ps = tl->local_ps - cw_now(tl->view->ctx);
     if (delay_ps == 0)
         return true;
-    LP_INVARIANT("I-TL-1", tl->run->ctx, tl->kernel->wait == LP_WAIT_NONE,
+    LP_INVARIANT("I-TL-1", tl->view->ctx, tl->kernel->wait == LP_WAIT_NONE,
                  "PE %u, context %u: wait %u", tl->pe, tl->context, tl->kernel->wait);
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
-    const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
-    if (lp_traces_causes(tl->run->m))
-        lp_cause_kernel_sent(tl->run->ctx, tl->context, sender, tl->local_ps);
-    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
+    const struct lp_sender sender = lp_next_sender(tl->view, tl->pe);
+    if (lp_traces_causes(tl->view->m))
+        lp_cause_kernel_sent(tl->view->ctx, tl->context, sender, tl->local_ps);
+    lp_send_signal(tl->view->ctx, tl->view->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
     return false;
 }
 
@@ -87,5 +87,5 @@ void tl_wait_for_channel(struct tl *tl, enum hw_vc vc)
 uint32_t tl_full_tile_bytes(const struct tl *tl)
 {
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl->launch->args.dtype);
-    return tl->run->m->config.slot_bytes / itemsize * itemsize;
+    return tl->view->m->config.slot_bytes / itemsize * itemsize;
 }

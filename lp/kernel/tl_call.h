@@ -9,7 +9,7 @@
 #define LP_TL_CALL_H
 
 #include "lp/fabric/fabric.h"
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 /*
  * The kinds of calls, one row each: CALL(NAME, text, overheads, when, effect)
@@ -68,7 +68,7 @@ enum tl_step {
 
 /* A kernel's view of its PE during one entry. */
 struct tl {
-    struct lp_run *run;
+    struct lp_view *view;
     uint32_t pe, context;
     const struct lp_pe *p;
     struct lp_kernel *kernel; /* mutable: of this context */
@@ -85,7 +85,7 @@ bool tl_in_step(struct tl *tl);
 /* Notes, if causes are traced, that the kernel spends so long on its own work. */
 static inline void tl_note_part(const struct tl *tl, enum lp_cause_part part, int64_t ps)
 {
-    if (lp_traces_causes(tl->run->m))
+    if (lp_traces_causes(tl->view->m))
         lp_cause_stretch_part(part, ps);
 }
 /* A call that waits again for the same keeps its place among the waiting calls. */
@@ -102,7 +102,7 @@ void tl_emit_op(struct tl *tl, struct lp_op *op);
 /* Emits an operation with these members. It is not built if the host wants no operations. */
 #define TL_EMIT_OP(tl, ...)                                                                        \
     do {                                                                                           \
-        if ((tl)->run->m->emit.ops)                                                                \
+        if ((tl)->view->m->emit.ops)                                                               \
             tl_emit_op((tl), &(struct lp_op){__VA_ARGS__});                                        \
     } while (0)
 void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase);
@@ -112,7 +112,7 @@ uint32_t tl_full_tile_bytes(const struct tl *tl);
 /* The number of a context's next own event. */
 static inline uint32_t tl_next_number(struct tl *tl)
 {
-    return (uint32_t)lp_next_sender(tl->run, tl->pe).number;
+    return (uint32_t)lp_next_sender(tl->view, tl->pe).number;
 }
 /* The memory of an operand; TCM for a received tile. */
 static inline uint8_t tl_memory_of(struct lp_operand operand)

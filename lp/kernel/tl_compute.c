@@ -17,14 +17,14 @@ static int64_t around_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t r
 /* The same of an operation of PE_MATH. */
 static int64_t around_math_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
 {
-    if (tl->run->m->hw.math_free_operands)
+    if (tl->view->m->hw.math_free_operands)
         return tl_issue_ps(tl, ISSUE_COMPUTE, 0);
     return around_ps(tl, operand_bytes, result_bytes);
 }
 
 static int64_t math_ps(const struct tl *tl, uint32_t elements)
 {
-    return tl_block_ps(tl, HW_NODE_PE_MATH, 0, hw_math_ps(&tl->run->m->hw, elements));
+    return tl_block_ps(tl, HW_NODE_PE_MATH, 0, hw_math_ps(&tl->view->m->hw, elements));
 }
 
 void tl_effect_math(struct tl *tl)
@@ -54,9 +54,10 @@ void tl_effect_dot(struct tl *tl)
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     const uint64_t m = call->rows, k = call->peer, n = m ? call->bytes / itemsize / m : 0;
     const uint64_t operands = (m * k + k * n + (call->math ? m * n : 0)) * itemsize;
-    tl->local_ps += around_ps(tl, operands, call->bytes) +
-                    tl_block_ps(tl, HW_NODE_PE_GEMM, 0,
-                                hw_gemm_ps(&tl->run->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k));
+    tl->local_ps +=
+        around_ps(tl, operands, call->bytes) +
+        tl_block_ps(tl, HW_NODE_PE_GEMM, 0,
+                    hw_gemm_ps(&tl->view->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k));
     TL_EMIT_OP(tl, .kind = LP_OP_GEMM, .math = call->math, .bytes = call->bytes, .seq = call->rows,
                .peer = call->peer, .a = call->a, .b = call->b, .dst = call->dst);
     call->step = STEP_DONE;

@@ -11,12 +11,12 @@
 
 static const struct lp_kernel *kernel_at(const struct tl *tl, uint32_t context)
 {
-    return &lp_context(tl->run->m, tl->p, context)->kernel;
+    return &lp_context(tl->view->m, tl->p, context)->kernel;
 }
 
 static bool streams_alive(const struct tl *tl)
 {
-    for (uint32_t i = 1; i < tl->run->m->config.contexts; i++)
+    for (uint32_t i = 1; i < tl->view->m->config.contexts; i++)
         if (kernel_at(tl, i)->launch != 0)
             return true;
     return false;
@@ -24,7 +24,7 @@ static bool streams_alive(const struct tl *tl)
 
 void tl_effect_fork(struct tl *tl)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     uint32_t context = 1;
     for (uint32_t stream = 0; stream < tl->launch->kernel->stream_count; stream++) {
         if (!(tl->kernel->call.tag >> stream & 1))
@@ -36,7 +36,7 @@ void tl_effect_fork(struct tl *tl)
                     ": fork of stream %u: all %u contexts are taken; join those that have been "
                     "forked first",
                     stream, m->config.contexts);
-        struct lp_kernel *child = CW_MUT(tl->run->ctx, kernel_at(tl, context));
+        struct lp_kernel *child = CW_MUT(tl->view->ctx, kernel_at(tl, context));
         *child = (struct lp_kernel){.launch = tl->kernel->launch,
                                     .stream = (uint8_t)(stream + 1),
                                     .wait = LP_WAIT_START,
@@ -60,13 +60,13 @@ void tl_effect_join(struct tl *tl)
 /* Releases the contexts at the barrier if every context that has not ended is there. */
 static void pass_barrier(struct tl *tl)
 {
-    const uint32_t contexts = tl->run->m->config.contexts;
+    const uint32_t contexts = tl->view->m->config.contexts;
     for (uint32_t i = 0; i < contexts; i++)
         if (kernel_at(tl, i)->launch != 0 && kernel_at(tl, i)->wait != LP_WAIT_BARRIER)
             return;
     for (uint32_t i = 0; i < contexts; i++)
         if (kernel_at(tl, i)->launch != 0)
-            CW_MUT(tl->run->ctx, kernel_at(tl, i))->wait = LP_WAIT_START;
+            CW_MUT(tl->view->ctx, kernel_at(tl, i))->wait = LP_WAIT_START;
 }
 
 void tl_effect_barrier(struct tl *tl)
@@ -83,13 +83,13 @@ static void end_stream(struct tl *tl)
     tl->kernel->launch = 0;
     tl->kernel->call.kind = CALL_NONE;
     if (!streams_alive(tl) && kernel_at(tl, 0)->wait == LP_WAIT_JOIN)
-        CW_MUT(tl->run->ctx, kernel_at(tl, 0))->wait = LP_WAIT_START;
+        CW_MUT(tl->view->ctx, kernel_at(tl, 0))->wait = LP_WAIT_START;
     pass_barrier(tl);
 }
 
 static void check_all_waited(struct tl *tl)
 {
-    const struct lp_context *own = lp_context(tl->run->m, tl->p, tl->context);
+    const struct lp_context *own = lp_context(tl->view->m, tl->p, tl->context);
     for (uint32_t i = 1; i < LP_MOVES; i++)
         if (own->move[i].state != LP_MOVE_FREE)
             tl_fail(tl, "", " ends without having waited for handle %u (wait_dma)", i - 1);
@@ -107,7 +107,7 @@ void tl_effect_end(struct tl *tl)
     tl_check_all_received(tl);
     const uint32_t launch = tl->kernel->launch;
     tl_emit_mark(tl, LP_MARK_END, 0);
-    lp_send_to_host(tl->run, tl->pe, LP_TRANSFER_DONE, launch);
+    lp_send_to_host(tl->view, tl->pe, LP_TRANSFER_DONE, launch);
     tl->kernel->launch = 0;
     tl->kernel->call.kind = CALL_NONE;
 }

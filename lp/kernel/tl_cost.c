@@ -19,17 +19,17 @@ void tl_cost_init(struct lp_model *m)
 
 static int64_t late_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {
-    const struct hw_jitter_place place = {tl->run->sip, tl->run->cube_in_sip, tl->pe,
+    const struct hw_jitter_place place = {tl->view->sip, tl->view->cube_in_sip, tl->pe,
                                           part * TL_CONTEXTS_MAX + tl->kernel->stream};
     const uint64_t operation = lp_operation(tl->kernel->launch, tl->kernel->calls);
-    return lp_late_node_ps(&tl->run->m->hw, block, place, operation, cost_ps);
+    return lp_late_node_ps(&tl->view->m->hw, block, place, operation, cost_ps);
 }
 
 int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part, int64_t cost_ps)
 {
-    if (__builtin_expect(!tl->run->m->hw.watched, 1))
+    if (__builtin_expect(!tl->view->m->hw.watched, 1))
         return cost_ps;
-    if (tl->run->m->hw.jittered)
+    if (tl->view->m->hw.jittered)
         cost_ps += late_ps(tl, block, part, cost_ps);
     if (block == HW_NODE_PE_MATH || block == HW_NODE_PE_GEMM || block == HW_NODE_PE_FETCH_STORE)
         tl_note_part(tl,
@@ -42,19 +42,19 @@ int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part,
 
 static int64_t overhead_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part)
 {
-    return tl_block_ps(tl, block, part, tl->run->m->hw.overhead_ps[block]);
+    return tl_block_ps(tl, block, part, tl->view->m->hw.overhead_ps[block]);
 }
 
 int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part)
 {
     if (issue == ISSUE_FREE)
         return 0;
-    if (__builtin_expect(!tl->run->m->hw.watched, 1))
-        return tl->run->m->issue_ps[issue];
-    if (lp_traces_causes(tl->run->m))
+    if (__builtin_expect(!tl->view->m->hw.watched, 1))
+        return tl->view->m->issue_ps[issue];
+    if (lp_traces_causes(tl->view->m))
         lp_cause_call(issue);
-    if (!tl->run->m->hw.jittered)
-        return tl->run->m->issue_ps[issue];
+    if (!tl->view->m->hw.jittered)
+        return tl->view->m->issue_ps[issue];
     const int64_t cpu_ps = overhead_ps(tl, HW_NODE_PE_CPU, part);
     switch (issue) {
     case ISSUE_IPCQ:
@@ -71,7 +71,7 @@ int64_t tl_issue_ps(const struct tl *tl, enum tl_issue issue, uint32_t part)
 
 int64_t tl_fetch_ps(const struct tl *tl, uint64_t operand_bytes, uint64_t result_bytes)
 {
-    const struct hw_config *hw = &tl->run->m->hw;
+    const struct hw_config *hw = &tl->view->m->hw;
     return tl_block_ps(tl, HW_NODE_PE_FETCH_STORE, 0, hw_fetch_ps(hw, operand_bytes)) +
            tl_block_ps(tl, HW_NODE_PE_FETCH_STORE, 1, hw_fetch_ps(hw, result_bytes));
 }

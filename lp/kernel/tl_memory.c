@@ -12,7 +12,7 @@
 static void emit_moves(struct tl *tl)
 {
     const struct lp_call *call = &tl->kernel->call;
-    if (!tl->run->m->emit.ops || call->kind == CALL_STORE_TO || call->kind == CALL_LOAD_FROM)
+    if (!tl->view->m->emit.ops || call->kind == CALL_STORE_TO || call->kind == CALL_LOAD_FROM)
         return; /* these two calls have records of their own */
     const uint32_t full = tl_full_tile_bytes(tl);
     const bool tiles = call->a.space == LP_SPACE_TILE;
@@ -36,13 +36,13 @@ static void emit_moves(struct tl *tl)
 static void effect_move(struct tl *tl, enum lp_dma_kind kind)
 {
     struct lp_call *call = &tl->kernel->call;
-    const enum hw_vc vc = lp_vc(tl->run->m, HW_VC_COMPUTE);
-    const struct lp_context *c = lp_context(tl->run->m, tl->p, tl->context);
+    const enum hw_vc vc = lp_vc(tl->view->m, HW_VC_COMPUTE);
+    const struct lp_context *c = lp_context(tl->view->m, tl->p, tl->context);
     if (c->move[call->move].state != LP_MOVE_FREE)
         tl_fail(tl, "",
                 ": %s with handle %u, whose last operation has not been waited for (wait_dma)",
                 tl_call_name[call->kind], call->move - 1u);
-    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
+    if (!lp_dma_has_room(tl->view, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return;
     }
@@ -54,15 +54,15 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
                                  .memory = call->memory,
                                  .slice = call->slice};
     if (call->move > 0)
-        CW_MUT(tl->run->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
+        CW_MUT(tl->view->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
     if (kind == LP_DMA_LOAD_FROM) {
-        struct lp_move *move = CW_MUT(tl->run->ctx, &c->move[call->move]);
+        struct lp_move *move = CW_MUT(tl->view->ctx, &c->move[call->move]);
         move->from_at = call->a.at;
         move->to_at = call->dst.at;
     }
-    lp_dma_push(tl->run, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op);
     if (kind != LP_DMA_LOAD && kind != LP_DMA_STORE_TO && call->dst.space == LP_SPACE_HBM)
-        lp_note_written(tl->run, tl->p, tl->launch->batch);
+        lp_note_written(tl->view, tl->p, tl->launch->batch);
     if (kind == LP_DMA_STORE_TO) /* the value is bound; STORED comes when it is there */
         TL_EMIT_OP(tl, .kind = LP_OP_STORE_TO, .bytes = call->bytes, .seq = op.dir,
                    .peer = call->peer, .a = call->a, .dst = call->dst);
@@ -88,7 +88,7 @@ void tl_effect_copy(struct tl *tl) { effect_move(tl, LP_DMA_COPY); }
 
 void tl_effect_store_to(struct tl *tl)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     const struct lp_call *call = &tl->kernel->call;
     if (call->peer >= m->hw.sip_count * m->cubes * m->pes)
         tl_fail(tl, "", ": store_to PE %u, which does not exist", call->peer);
@@ -99,7 +99,7 @@ void tl_effect_load_from(struct tl *tl) { effect_move(tl, LP_DMA_LOAD_FROM); }
 
 void tl_effect_copy_tile(struct tl *tl)
 {
-    effect_move(tl, tl->run->m->tile_memory == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
+    effect_move(tl, tl->view->m->tile_memory == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
 }
 
 void tl_moved(struct tl *tl)
@@ -114,13 +114,13 @@ void tl_moved(struct tl *tl)
 void tl_effect_wait_dma(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_move *move = &lp_context(tl->run->m, tl->p, tl->context)->move[call->move];
+    const struct lp_move *move = &lp_context(tl->view->m, tl->p, tl->context)->move[call->move];
     if (move->state == LP_MOVE_UNDER_WAY) {
         tl_wait_for(tl, LP_WAIT_DMA);
         return;
     }
     if (move->state == LP_MOVE_FREE)
         tl_fail(tl, "", ": wait_dma for handle %u, which names no operation", call->move - 1u);
-    CW_MUT(tl->run->ctx, move)->state = LP_MOVE_FREE;
+    CW_MUT(tl->view->ctx, move)->state = LP_MOVE_FREE;
     call->step = STEP_DONE;
 }

@@ -8,7 +8,7 @@
 
 static void check_peers(struct tl *tl)
 {
-    if (tl->run->m->config.peers == 0)
+    if (tl->view->m->config.peers == 0)
         tl_fail(tl, "", ": %s, but the algorithm declares no peers for one-sided operations",
                 tl_call_name[tl->kernel->call.kind]);
 }
@@ -16,10 +16,10 @@ static void check_peers(struct tl *tl)
 /* The call's peer has a place among those of this PE. */
 static const struct lp_peer *peer_of_call(struct tl *tl)
 {
-    const struct lp_model *const m = tl->run->m;
+    const struct lp_model *const m = tl->view->m;
     const struct lp_call *const call = &tl->kernel->call;
     check_peers(tl);
-    const struct lp_peer *const peer = lp_peer_place(tl->run, tl->pe, call->peer);
+    const struct lp_peer *const peer = lp_peer_place(tl->view, tl->pe, call->peer);
     const struct hw_place place = hw_place_of(&m->hw, call->peer);
     if (peer == NULL)
         tl_fail(tl, "",
@@ -32,13 +32,13 @@ static const struct lp_peer *peer_of_call(struct tl *tl)
 /* A put or a notification takes its place in the channel, or waits for one. */
 static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
 {
-    const enum hw_vc vc = lp_vc(tl->run->m, HW_VC_COMM);
-    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
+    const enum hw_vc vc = lp_vc(tl->view->m, HW_VC_COMM);
+    if (!lp_dma_has_room(tl->view, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return false;
     }
     op.number = tl_next_number(tl);
-    lp_dma_push(tl->run, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op);
     tl->kernel->call.step = STEP_DONE;
     return true;
 }
@@ -55,7 +55,7 @@ void tl_effect_put(struct tl *tl)
                                                                    tl_memory_of(call->dst) << 4),
                                                .slice = (uint8_t)tl->pe}))
         return;
-    const uint32_t seq = (*CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->puts_issued))++;
+    const uint32_t seq = (*CW_MUT(tl->view->ctx, &lp_one_sided(tl->view->m, tl->p)->puts_issued))++;
     TL_EMIT_OP(tl, .kind = LP_OP_PUT, .math = call->math, .bytes = call->bytes, .seq = seq,
                .peer = call->peer, .a = call->a, .dst = call->dst);
 }
@@ -70,7 +70,7 @@ void tl_effect_notify(struct tl *tl)
                                                .dir = call->tag}))
         return;
     const uint32_t seq =
-        (*CW_MUT(tl->run->ctx, &lp_one_sided(tl->run->m, tl->p)->notifies_issued))++;
+        (*CW_MUT(tl->view->ctx, &lp_one_sided(tl->view->m, tl->p)->notifies_issued))++;
     TL_EMIT_OP(tl, .kind = LP_OP_NOTIFY, .dir = call->tag, .bytes = LP_NOTIFY_BYTES, .seq = seq,
                .peer = call->peer);
 }
@@ -83,7 +83,7 @@ void tl_effect_wait_notify(struct tl *tl)
         tl_wait_for(tl, LP_WAIT_NOTIFY);
         return;
     }
-    CW_MUT(tl->run->ctx, peer)->pending[call->tag]--;
+    CW_MUT(tl->view->ctx, peer)->pending[call->tag]--;
     TL_EMIT_OP(tl, .kind = LP_OP_WAIT_NOTIFY, .dir = call->tag, .peer = call->peer);
     call->step = STEP_DONE;
 }

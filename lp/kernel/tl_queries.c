@@ -11,32 +11,32 @@ const struct tl_args *tl_args(const struct tl *tl) { return &tl->launch->args; }
 
 struct hw_place tl_place(const struct tl *tl)
 {
-    return (struct hw_place){tl->run->sip, tl->run->cube_in_sip, tl->pe};
+    return (struct hw_place){tl->view->sip, tl->view->cube_in_sip, tl->pe};
 }
 
 uint64_t tl_shard(const struct tl *tl)
 {
     const struct tl_args *args = tl_args(tl);
-    const uint32_t cube = tl->run->cube_in_sip;
+    const uint32_t cube = tl->view->cube_in_sip;
     return args->tensor +
-           (args->pe_shards ? cube * tl->run->m->pes + tl->pe : cube) * args->shard_bytes;
+           (args->pe_shards ? cube * tl->view->m->pes + tl->pe : cube) * args->shard_bytes;
 }
 
 uint32_t tl_pe_id(const struct tl *tl) { return tl->pe; }
 
-uint32_t tl_num_pes(const struct tl *tl) { return tl->run->m->pes; }
+uint32_t tl_num_pes(const struct tl *tl) { return tl->view->m->pes; }
 uint32_t tl_program_id(const struct tl *tl)
 {
-    return tl->run->cube_in_sip * tl->run->m->pes + tl->pe;
+    return tl->view->cube_in_sip * tl->view->m->pes + tl->pe;
 }
-uint32_t tl_num_programs(const struct tl *tl) { return tl->run->m->cubes * tl->run->m->pes; }
+uint32_t tl_num_programs(const struct tl *tl) { return tl->view->m->cubes * tl->view->m->pes; }
 
 uint32_t tl_pe_index(const struct tl *tl, struct hw_place place)
 {
-    return hw_pe_index(&tl->run->m->hw, place);
+    return hw_pe_index(&tl->view->m->hw, place);
 }
 
-uint32_t tl_slot_bytes(const struct tl *tl) { return tl->run->m->config.slot_bytes; }
+uint32_t tl_slot_bytes(const struct tl *tl) { return tl->view->m->config.slot_bytes; }
 
 bool tl_installed(const struct tl *tl, enum hw_dir dir)
 {
@@ -45,7 +45,7 @@ bool tl_installed(const struct tl *tl, enum hw_dir dir)
 
 enum hw_dir tl_dir(const struct tl *tl, const char *name)
 {
-    return lp_dir_named(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe),
+    return lp_dir_named(lp_plan_at(tl->view->m, tl->p), lp_pe_index(tl->view, tl->pe),
                         tl->p->installed, name);
 }
 

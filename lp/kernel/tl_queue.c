@@ -17,10 +17,10 @@
  * has not taken effect. */
 static void check_is_installed(struct tl *tl)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     bool wired = false;
     for (uint32_t i = 1; i <= LP_PLANS; i++)
-        wired |= m->plan[i] != NULL && lp_is_wired(m->plan[i], lp_pe_index(tl->run, tl->pe));
+        wired |= m->plan[i] != NULL && lp_is_wired(m->plan[i], lp_pe_index(tl->view, tl->pe));
     if (tl->p->plan == 0 && wired)
         tl_fail(tl, "IpcqNotInstalled: ",
                 ": %s before the PE's IpcqInitMsg has taken effect; launch kernels when the "
@@ -30,8 +30,8 @@ static void check_is_installed(struct tl *tl)
 
 static void check_direction(struct tl *tl, enum hw_dir dir)
 {
-    const struct lp_plan *const plan = lp_plan_at(tl->run->m, tl->p);
-    const uint32_t self = lp_pe_index(tl->run, tl->pe);
+    const struct lp_plan *const plan = lp_plan_at(tl->view->m, tl->p);
+    const uint32_t self = lp_pe_index(tl->view, tl->pe);
     const bool there = tl_installed(tl, dir);
     if (there && lp_queue_goes(plan, self, dir, tl->kernel->call.kind == CALL_SEND))
         return;
@@ -66,12 +66,12 @@ static void note_shape(const struct tl *tl, struct lp_op *op)
 
 static void emit_send(struct tl *tl, uint32_t seq)
 {
-    const struct lp_plan *const plan = lp_plan_at(tl->run->m, tl->p);
+    const struct lp_plan *const plan = lp_plan_at(tl->view->m, tl->p);
     const struct lp_call *call = &tl->kernel->call;
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(tl->run->ctx, lp_queue_peer(plan, lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir,
-                                         &peer, &peer_dir));
+    cw_check(tl->view->ctx, lp_queue_peer(plan, lp_pe_index(tl->view, tl->pe),
+                                          (enum hw_dir)call->dir, &peer, &peer_dir));
     struct lp_op op = {.kind = LP_OP_SEND,
                        .dir = call->dir,
                        .bytes = call->bytes,
@@ -87,12 +87,12 @@ static void emit_send(struct tl *tl, uint32_t seq)
 void tl_effect_send(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
     const struct lp_queue *queue = &tl->p->queue[dir];
-    const uint32_t self = lp_pe_index(tl->run, tl->pe);
+    const uint32_t self = lp_pe_index(tl->view, tl->pe);
     if (call->bytes > lp_tile_bytes_max(m, tl->p, self, dir))
         tl_fail(tl, "IpcqTileTooLarge: ",
                 ": a tile of %u bytes does not fit in a slot of %u (defaults.slot_size)",
@@ -105,7 +105,7 @@ void tl_effect_send(struct tl *tl)
         tl_wait_for(tl, LP_WAIT_CREDIT);
         return;
     }
-    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
+    if (!lp_dma_has_room(tl->view, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return;
     }
@@ -116,10 +116,10 @@ void tl_effect_send(struct tl *tl)
                                  .dir = call->dir,
                                  .memory = tl_memory_of(call->a),
                                  .slice = (uint8_t)tl->pe};
-    lp_dma_push(tl->run, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op);
     if (m->emit.ops)
         emit_send(tl, op.seq);
-    struct lp_queue *const own = CW_MUT(tl->run->ctx, queue);
+    struct lp_queue *const own = CW_MUT(tl->view->ctx, queue);
     own->my_head++;
     own->sent_at = tl_source_number(tl->kernel->source);
     call->step = STEP_DONE;
@@ -154,7 +154,7 @@ static enum hw_dir least_recently_served(const struct tl *tl, uint32_t dirs)
 
 static void note_served(struct tl *tl, enum hw_dir dir)
 {
-    uint64_t *served = CW_MUT(tl->run->ctx, &tl->p->served);
+    uint64_t *served = CW_MUT(tl->view->ctx, &tl->p->served);
     uint32_t i = 0;
     while ((*served >> 4 * i & 15) != (uint64_t)dir)
         i++;
@@ -180,7 +180,7 @@ static enum hw_dir direction_with_data(const struct tl *tl)
         if (has_tile(tl, reading) && is_read(tl, reading, next_tile(tl, reading)))
             return reading;
     }
-    if (call->kind == CALL_RECV_ANY && tl->run->m->config.fairness_strict)
+    if (call->kind == CALL_RECV_ANY && tl->view->m->config.fairness_strict)
         return least_recently_served(tl, call->dirs);
     const uint32_t first = call->kind == CALL_RECV_ANY ? tl->p->last_polled + 1u : 0;
     for (uint32_t i = 0; i < HW_DIRS_MAX; i++) {
@@ -195,7 +195,7 @@ static enum hw_dir direction_with_data(const struct tl *tl)
 static __attribute__((noinline, cold)) bool read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     if (is_read(tl, dir, seq))
         return true;
     call->reading = (uint8_t)(dir + 1);
@@ -211,28 +211,28 @@ static __attribute__((noinline, cold)) bool read_slot(struct tl *tl, enum hw_dir
  */
 static inline bool has_read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
-    return __builtin_expect(!tl->run->m->slot_read, 1) || read_slot(tl, dir, seq);
+    return __builtin_expect(!tl->view->m->slot_read, 1) || read_slot(tl, dir, seq);
 }
 
 /* The credit goes through PE_DMA, which has room for it. */
 static __attribute__((noinline, cold)) void push_credit(struct tl *tl, enum hw_dir dir)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     const struct hw_dma_op op = {.bytes = m->config.credit_bytes,
                                  .number = tl_next_number(tl),
                                  .seq = tl->p->queue[dir].my_tail,
                                  .kind = LP_DMA_CREDIT,
                                  .dir = (uint8_t)dir};
-    lp_dma_push(tl->run, tl->pe, lp_vc(m, HW_VC_COMM), op);
+    lp_dma_push(tl->view, tl->pe, lp_vc(m, HW_VC_COMM), op);
 }
 
 /* Takes a tile now. False: the credit goes through PE_DMA and has no place there yet. *credit_ps:
  * how long the credit's emission takes. */
 static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *credit_ps)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
-    if (m->config.credit_fabric && !lp_dma_has_room(tl->run, tl->pe, vc)) {
+    if (m->config.credit_fabric && !lp_dma_has_room(tl->view, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return false;
     }
@@ -241,7 +241,7 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
     tl->kernel->received_seq = seq;
     tl->kernel->calls_received = tl->kernel->calls;
     const uint32_t tail = tl->p->queue[dir].my_tail;
-    *credit_ps = lp_ipcq_take(tl->run, tl->pe, dir, seq);
+    *credit_ps = lp_ipcq_take(tl->view, tl->pe, dir, seq);
     if (m->config.credit_fabric && tl->p->queue[dir].my_tail != tail)
         push_credit(tl, dir);
     return true;
@@ -275,7 +275,7 @@ static void move_to_place(struct tl *tl)
     tl->local_ps += tl_issue_ps(tl, ISSUE_MEMORY, 1);
     call->kind = CALL_COPY_TILE;
     call->step = STEP_EFFECT;
-    call->memory = (uint8_t)(tl->run->m->tile_memory | to << 4);
+    call->memory = (uint8_t)(tl->view->m->tile_memory | to << 4);
     call->slice = (uint8_t)tl->pe;
 }
 
@@ -306,11 +306,11 @@ void tl_effect_recv(struct tl *tl)
     if (!has_read_slot(tl, dir, seq) || !take_tile(tl, dir, seq, &credit_ps))
         return;
     if (any) {
-        *CW_MUT(tl->run->ctx, &tl->p->last_polled) = (uint8_t)dir;
-        if (tl->run->m->config.fairness_strict)
+        *CW_MUT(tl->view->ctx, &tl->p->last_polled) = (uint8_t)dir;
+        if (tl->view->m->config.fairness_strict)
             note_served(tl, dir);
     }
-    if (tl->run->m->config.credit_blocks)
+    if (tl->view->m->config.credit_blocks)
         wait_for_credit(tl, credit_ps);
     if (call->kind == CALL_RECV_INTO) {
         move_to_place(tl);
@@ -343,7 +343,7 @@ void tl_effect_recv_all(struct tl *tl)
         tl_wait_for(tl, LP_WAIT_DATA);
         return;
     }
-    if (tl->run->m->config.credit_blocks && call->until_ps > tl->local_ps)
+    if (tl->view->m->config.credit_blocks && call->until_ps > tl->local_ps)
         wait_for_credit(tl, call->until_ps - tl->local_ps);
     call->step = STEP_DONE;
 }
@@ -356,9 +356,9 @@ void tl_effect_recv_async(struct tl *tl)
     check_direction(tl, dir);
     call->peer = next_tile(tl, dir);
     tl->kernel->calls_received = tl->kernel->calls; /* tl_future() reveals the tile's number */
-    CW_MUT(tl->run->ctx, &tl->p->queue[dir])->promised++;
-    (*CW_MUT(tl->run->ctx, &tl->p->asyncs))++;
-    *CW_MUT(tl->run->ctx, &tl->p->async_source) = tl->kernel->source;
+    CW_MUT(tl->view->ctx, &tl->p->queue[dir])->promised++;
+    (*CW_MUT(tl->view->ctx, &tl->p->asyncs))++;
+    *CW_MUT(tl->view->ctx, &tl->p->async_source) = tl->kernel->source;
     call->step = STEP_DONE;
 }
 
@@ -368,8 +368,8 @@ static void check_future(struct tl *tl)
     if (call->dir >= HW_DIRS_MAX)
         tl_fail(tl, "", ": wait for a receive that no recv_async has begun");
     const struct lp_queue *queue = &tl->p->queue[call->dir];
-    const char *const name = lp_dir_name(lp_plan_at(tl->run->m, tl->p),
-                                         lp_pe_index(tl->run, tl->pe), (enum hw_dir)call->dir);
+    const char *const name = lp_dir_name(lp_plan_at(tl->view->m, tl->p),
+                                         lp_pe_index(tl->view, tl->pe), (enum hw_dir)call->dir);
     if (tl_has_received(tl, (enum hw_dir)call->dir, call->peer))
         tl_fail(tl, "",
                 ": wait for tile %u of direction %s, which has been received; a receive is "
@@ -392,8 +392,8 @@ void tl_effect_wait(struct tl *tl)
     const enum hw_dir dir = (enum hw_dir)call->dir;
     if (!has_read_slot(tl, dir, call->peer) || !take_tile(tl, dir, call->peer, &credit_ps))
         return;
-    (*CW_MUT(tl->run->ctx, &tl->p->asyncs))--;
-    if (tl->run->m->config.credit_blocks)
+    (*CW_MUT(tl->view->ctx, &tl->p->asyncs))--;
+    if (tl->view->m->config.credit_blocks)
         wait_for_credit(tl, credit_ps);
     tl_emit_recv(tl);
     call->step = STEP_DONE;
@@ -405,8 +405,8 @@ bool tl_has_received(const struct tl *tl, enum hw_dir dir, uint32_t seq)
     const uint32_t ahead = seq - queue->my_tail;
     if (seq < queue->my_tail) /* numbers of a queue do not wrap (IpcqTooManyTiles) */
         return true;
-    return ahead < queue->promised && ahead < tl->run->m->config.n_slots &&
-           lp_slot_bit(tl->run->m, tl->p, dir, LP_SLOT_TAKEN, seq);
+    return ahead < queue->promised && ahead < tl->view->m->config.n_slots &&
+           lp_slot_bit(tl->view->m, tl->p, dir, LP_SLOT_TAKEN, seq);
 }
 
 void tl_check_all_received(struct tl *tl)
@@ -421,7 +421,7 @@ void tl_check_all_received(struct tl *tl)
                 " ends without having waited for its receive of tile %u of direction %s (wait); "
                 "its latest recv_async is%s",
                 queue->my_tail,
-                lp_dir_name(lp_plan_at(tl->run->m, tl->p), lp_pe_index(tl->run, tl->pe), dir),
+                lp_dir_name(lp_plan_at(tl->view->m, tl->p), lp_pe_index(tl->view, tl->pe), dir),
                 tl_source_text(tl->p->async_source, at, sizeof at));
     }
 }
@@ -431,7 +431,7 @@ void tl_check_all_received(struct tl *tl)
 void tl_effect_move_tile(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    if (tl->run->m->tile_memory == HW_MEMORY_TCM)
+    if (tl->view->m->tile_memory == HW_MEMORY_TCM)
         tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
     tl_emit_recv(tl);
     call->step = STEP_DONE;

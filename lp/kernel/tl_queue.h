@@ -14,7 +14,7 @@ void tl_check_all_received(struct tl *tl);
 void tl_emit_recv_op(struct tl *tl);
 static inline void tl_emit_recv(struct tl *tl)
 {
-    if (tl->run->m->emit.ops)
+    if (tl->view->m->emit.ops)
         tl_emit_recv_op(tl);
 }
 

@@ -28,12 +28,13 @@ static inline __attribute__((always_inline)) void run_kernel(struct tl *tl)
     }
 }
 
-static struct tl tl_view_of(struct lp_run *run, uint32_t pe, uint32_t context)
+static struct tl tl_view_of(struct lp_view *view, uint32_t pe, uint32_t context)
 {
-    cw_check(run->ctx, context < run->m->config.contexts);
-    struct tl tl = {.run = run, .pe = pe, .context = context, .p = lp_pe(run->m, run->cube, pe)};
-    tl.kernel = CW_MUT(run->ctx, &lp_context(run->m, tl.p, context)->kernel);
-    tl.local_ps = cw_now(run->ctx);
+    cw_check(view->ctx, context < view->m->config.contexts);
+    struct tl tl = {
+        .view = view, .pe = pe, .context = context, .p = lp_pe(view->m, view->cube, pe)};
+    tl.kernel = CW_MUT(view->ctx, &lp_context(view->m, tl.p, context)->kernel);
+    tl.local_ps = cw_now(view->ctx);
     return tl;
 }
 
@@ -41,80 +42,80 @@ static void note_waited(const struct tl *tl)
 {
     const struct lp_call *const call = &tl->kernel->call;
     const bool notified = tl->kernel->wait == LP_WAIT_NOTIFY;
-    lp_cause_waited(tl->run->ctx, &(struct lp_waited){.since_ps = tl->kernel->wait_ps,
-                                                      .pe = lp_pe_index(tl->run, tl->pe),
-                                                      .wait = tl->kernel->wait,
-                                                      .context = (uint8_t)tl->context,
-                                                      .dir = notified ? call->tag : call->dir,
-                                                      .call = call->kind});
+    lp_cause_waited(tl->view->ctx, &(struct lp_waited){.since_ps = tl->kernel->wait_ps,
+                                                       .pe = lp_pe_index(tl->view, tl->pe),
+                                                       .wait = tl->kernel->wait,
+                                                       .context = (uint8_t)tl->context,
+                                                       .dir = notified ? call->tag : call->dir,
+                                                       .call = call->kind});
 }
 
-static void run_context(struct lp_run *run, uint32_t pe, uint32_t context)
+static void run_context(struct lp_view *view, uint32_t pe, uint32_t context)
 {
-    struct tl tl = tl_view_of(run, pe, context);
-    cw_check(run->ctx, lp_has_launch(run->m, tl.kernel->launch));
-    tl.launch = lp_launch_of(run->m, tl.kernel->launch);
-    if (lp_notes_waits(run->m) && tl.kernel->wait != LP_WAIT_NONE)
+    struct tl tl = tl_view_of(view, pe, context);
+    cw_check(view->ctx, lp_has_launch(view->m, tl.kernel->launch));
+    tl.launch = lp_launch_of(view->m, tl.kernel->launch);
+    if (lp_notes_waits(view->m) && tl.kernel->wait != LP_WAIT_NONE)
         note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     run_kernel(&tl);
 }
 
 /* Contexts that another context has started or released run now, lowest first. */
-static void run_started_contexts(struct lp_run *run, uint32_t pe)
+static void run_started_contexts(struct lp_view *view, uint32_t pe)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
-    for (uint32_t i = 0; i < run->m->config.contexts;)
-        if (lp_context(run->m, p, i)->kernel.wait == LP_WAIT_START) {
-            run_context(run, pe, i);
+    const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
+    for (uint32_t i = 0; i < view->m->config.contexts;)
+        if (lp_context(view->m, p, i)->kernel.wait == LP_WAIT_START) {
+            run_context(view, pe, i);
             i = 0;
         } else {
             i++;
         }
 }
 
-void tl_launch(struct lp_run *run, uint32_t pe, uint32_t launch)
+void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
 {
-    struct tl tl = tl_view_of(run, pe, 0);
-    cw_check(run->ctx, lp_has_launch(run->m, launch));
-    cw_check(run->ctx, tl.kernel->launch == 0);
+    struct tl tl = tl_view_of(view, pe, 0);
+    cw_check(view->ctx, lp_has_launch(view->m, launch));
+    cw_check(view->ctx, tl.kernel->launch == 0);
     *tl.kernel = (struct lp_kernel){.launch = launch};
     tl.kernel->call.step = STEP_DONE;
-    tl.launch = lp_launch_of(run->m, launch);
-    *CW_MUT(run->ctx, &tl.p->epoch) = tl.launch->batch;
+    tl.launch = lp_launch_of(view->m, launch);
+    *CW_MUT(view->ctx, &tl.p->epoch) = tl.launch->batch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
-    tl.local_ps += run->m->hw.launch_static_ps;
-    tl_note_part(&tl, LP_PART_STATIC, run->m->hw.launch_static_ps);
+    tl.local_ps += view->m->hw.launch_static_ps;
+    tl_note_part(&tl, LP_PART_STATIC, view->m->hw.launch_static_ps);
     run_kernel(&tl);
-    if (run->m->config.contexts > 1)
-        run_started_contexts(run, pe);
+    if (view->m->config.contexts > 1)
+        run_started_contexts(view, pe);
 }
 
-void tl_resume(struct lp_run *run, uint32_t pe, uint32_t context)
+void tl_resume(struct lp_view *view, uint32_t pe, uint32_t context)
 {
-    run_context(run, pe, context);
-    if (run->m->config.contexts > 1)
-        run_started_contexts(run, pe);
+    run_context(view, pe, context);
+    if (view->m->config.contexts > 1)
+        run_started_contexts(view, pe);
 }
 
 /* What this context waits for may have come: it looks now, or at the next poll. */
-static void look_now_or_at_poll(struct lp_run *run, uint32_t pe, uint32_t context)
+static void look_now_or_at_poll(struct lp_view *view, uint32_t pe, uint32_t context)
 {
-    const int64_t interval_ps = run->m->hw.ipcq_poll_ps;
-    if (!run->m->config.poll || interval_ps == 0) {
-        tl_resume(run, pe, context);
+    const int64_t interval_ps = view->m->hw.ipcq_poll_ps;
+    if (!view->m->config.poll || interval_ps == 0) {
+        tl_resume(view, pe, context);
         return;
     }
-    struct tl tl = tl_view_of(run, pe, context);
-    const int64_t waited_ps = cw_now(run->ctx) - tl.kernel->wait_ps;
+    struct tl tl = tl_view_of(view, pe, context);
+    const int64_t waited_ps = cw_now(view->ctx) - tl.kernel->wait_ps;
     tl.local_ps = tl.kernel->wait_ps + (waited_ps + interval_ps - 1) / interval_ps * interval_ps;
-    if (lp_traces_causes(run->m))
-        lp_cause_stretch_part(LP_PART_POLL, tl.local_ps - cw_now(run->ctx));
-    if (lp_notes_waits(run->m))
+    if (lp_traces_causes(view->m))
+        lp_cause_stretch_part(LP_PART_POLL, tl.local_ps - cw_now(view->ctx));
+    if (lp_notes_waits(view->m))
         note_waited(&tl);
     tl.kernel->wait = LP_WAIT_NONE;
     if (tl_in_step(&tl))
-        tl_resume(run, pe, context);
+        tl_resume(view, pe, context);
 }
 
 static bool kernel_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, uint32_t which,
@@ -136,14 +137,14 @@ static bool kernel_waits_for(const struct lp_kernel *kernel, enum lp_wait wait, 
 
 /* The context that has waited longest for this, among the contexts of the bit mask; UINT32_MAX:
  * none. */
-static uint32_t longest_waiting(const struct lp_run *run, uint32_t pe, uint32_t contexts,
+static uint32_t longest_waiting(const struct lp_view *view, uint32_t pe, uint32_t contexts,
                                 enum lp_wait wait, uint32_t which, uint32_t peer)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
     uint32_t longest = UINT32_MAX;
     int64_t since_ps = INT64_MAX;
-    for (uint32_t i = 0; i < run->m->config.contexts; i++) {
-        const struct lp_kernel *kernel = &lp_context(run->m, p, i)->kernel;
+    for (uint32_t i = 0; i < view->m->config.contexts; i++) {
+        const struct lp_kernel *kernel = &lp_context(view->m, p, i)->kernel;
         if ((contexts >> i & 1) && kernel_waits_for(kernel, wait, which, peer) &&
             kernel->wait_ps < since_ps) {
             longest = i;
@@ -153,43 +154,43 @@ static uint32_t longest_waiting(const struct lp_run *run, uint32_t pe, uint32_t 
     return longest;
 }
 
-void tl_arrived(struct lp_run *run, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
+void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
 {
-    if (run->m->config.contexts == 1) {
-        const struct lp_pe *const p = lp_pe(run->m, run->cube, pe);
-        if (kernel_waits_for(&lp_context(run->m, p, 0)->kernel, wait, which, peer))
-            look_now_or_at_poll(run, pe, 0);
+    if (view->m->config.contexts == 1) {
+        const struct lp_pe *const p = lp_pe(view->m, view->cube, pe);
+        if (kernel_waits_for(&lp_context(view->m, p, 0)->kernel, wait, which, peer))
+            look_now_or_at_poll(view, pe, 0);
         return;
     }
     uint32_t contexts = (1u << TL_CONTEXTS_MAX) - 1;
-    for (uint32_t i; (i = longest_waiting(run, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
+    for (uint32_t i; (i = longest_waiting(view, pe, contexts, wait, which, peer)) != UINT32_MAX;) {
         contexts &= ~(1u << i);
-        look_now_or_at_poll(run, pe, i);
+        look_now_or_at_poll(view, pe, i);
     }
 }
 
-void tl_move_done(struct lp_run *run, uint32_t pe, uint32_t context, uint32_t move)
+void tl_move_done(struct lp_view *view, uint32_t pe, uint32_t context, uint32_t move)
 {
-    cw_check(run->ctx, context < run->m->config.contexts && move < LP_MOVES);
-    const struct lp_context *c = lp_context(run->m, lp_pe(run->m, run->cube, pe), context);
+    cw_check(view->ctx, context < view->m->config.contexts && move < LP_MOVES);
+    const struct lp_context *c = lp_context(view->m, lp_pe(view->m, view->cube, pe), context);
     if (move == 0) {
-        LP_INVARIANT("I-TL-1", run->ctx, c->kernel.wait == LP_WAIT_DMA,
+        LP_INVARIANT("I-TL-1", view->ctx, c->kernel.wait == LP_WAIT_DMA,
                      "PE %u, context %u: wait %u", pe, context, c->kernel.wait);
-        tl_resume(run, pe, context);
+        tl_resume(view, pe, context);
         return;
     }
-    CW_MUT(run->ctx, &c->move[move])->state = LP_MOVE_DONE;
+    CW_MUT(view->ctx, &c->move[move])->state = LP_MOVE_DONE;
     if (c->kernel.wait == LP_WAIT_DMA && c->kernel.call.kind == CALL_WAIT_DMA &&
         c->kernel.call.move == move)
-        tl_resume(run, pe, context);
+        tl_resume(view, pe, context);
 }
 
-void tl_channel_freed(struct lp_run *run, uint32_t pe, enum hw_vc vc)
+void tl_channel_freed(struct lp_view *view, uint32_t pe, enum hw_vc vc)
 {
-    for (uint32_t i; lp_dma_has_room(run, pe, vc);) {
-        i = longest_waiting(run, pe, UINT32_MAX, LP_WAIT_CHANNEL, (uint32_t)vc, 0);
+    for (uint32_t i; lp_dma_has_room(view, pe, vc);) {
+        i = longest_waiting(view, pe, UINT32_MAX, LP_WAIT_CHANNEL, (uint32_t)vc, 0);
         if (i == UINT32_MAX)
             return;
-        tl_resume(run, pe, i);
+        tl_resume(view, pe, i);
     }
 }

@@ -138,7 +138,7 @@ void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
 static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                             uint32_t bytes, uint32_t move)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     struct lp_call *call = start_move(tl, CALL_LOAD_FROM, bytes, move);
     if (peer >= m->hw.sip_count * m->cubes * m->pes)
         tl_fail(tl, "", ": load_from PE %u, which does not exist; there are 0 to %u", peer,
@@ -360,7 +360,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
 static struct lp_call *start_to_peer(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
                                      uint32_t bytes)
 {
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     struct lp_call *call = tl_start(tl, kind, bytes);
     call->peer = peer;
     if (peer >= m->hw.sip_count * m->cubes * m->pes)

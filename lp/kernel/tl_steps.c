@@ -44,7 +44,7 @@ static uint64_t operand_bytes(const struct tl *tl)
 static enum hw_memory loaded_from(const struct tl *tl, const struct lp_operand *operand)
 {
     if (operand->space == LP_SPACE_TILE)
-        return tl->run->m->tile_memory;
+        return tl->view->m->tile_memory;
     return fetches(&tl->kernel->call) ? (enum hw_memory)tl_memory_of(*operand) : HW_MEMORY_TCM;
 }
 
@@ -86,9 +86,9 @@ static bool load_operands(struct tl *tl)
 static void load_operand(struct tl *tl)
 {
     struct lp_call *call = &tl->kernel->call;
-    const struct lp_model *m = tl->run->m;
+    const struct lp_model *m = tl->view->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMPUTE);
-    if (!lp_dma_has_room(tl->run, tl->pe, vc)) {
+    if (!lp_dma_has_room(tl->view, tl->pe, vc)) {
         tl_wait_for_channel(tl, vc);
         return;
     }
@@ -98,7 +98,7 @@ static void load_operand(struct tl *tl)
                                  .dir = LP_OWNER(tl->context, 0),
                                  .memory = (uint8_t)loaded_from(tl, current_operand(call)),
                                  .slice = (uint8_t)tl->pe};
-    lp_dma_push(tl->run, tl->pe, vc, op);
+    lp_dma_push(tl->view, tl->pe, vc, op);
     call->step = STEP_OPERAND_DMA;
     tl_wait_for(tl, LP_WAIT_DMA);
 }

@@ -65,14 +65,14 @@ void tl_check_repetition(struct tl *tl)
 
 void tl_rest(struct tl *tl)
 {
-    const struct cw_event *const event = tl->run->ctx->event;
+    const struct cw_event *const event = tl->view->ctx->event;
     const int64_t delay_ps = tl->local_ps - event->time_ps;
     if (delay_ps == 0 && event->depth >= TL_DEPTH_MAX)
         tl_fail(tl, "", ": it continues without simulated time passing, by %u calls and more",
                 TL_DEPTH_MAX * TL_ENTRIES_PER_EVENT);
     const struct lp_signal signal = {.pe = tl->pe, .context = (uint8_t)tl->context};
-    const struct lp_sender sender = lp_next_sender(tl->run, tl->pe);
-    if (lp_traces_causes(tl->run->m))
-        lp_cause_kernel_sent(tl->run->ctx, tl->context, sender, tl->local_ps);
-    lp_send_signal(tl->run->ctx, tl->run->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
+    const struct lp_sender sender = lp_next_sender(tl->view, tl->pe);
+    if (lp_traces_causes(tl->view->m))
+        lp_cause_kernel_sent(tl->view->ctx, tl->context, sender, tl->local_ps);
+    lp_send_signal(tl->view->ctx, tl->view->lp, delay_ps, LP_EVENT_KERNEL, sender, &signal);
 }

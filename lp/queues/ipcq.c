@@ -16,128 +16,129 @@
 #include "lp/queues/queue_ends.h"
 #include "lp/queues/slot_map.h"
 
-void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan)
+void lp_ipcq_install(struct lp_view *view, uint32_t pe, uint32_t plan)
 {
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
     if (p->plan != 0)
-        cw_fail(run->ctx, CW_PROGRAM_FAILED,
+        cw_fail(view->ctx, CW_PROGRAM_FAILED,
                 "IpcqDuplicateInstall: PE %u.%u.%u got a second IpcqInitMsg; a process group "
                 "installs each PE once",
-                run->sip, run->cube_in_sip, pe);
-    cw_check(run->ctx, plan < LP_PLANS && run->m->plan[1 + plan] != NULL);
-    *CW_MUT(run->ctx, &p->plan) = (uint8_t)(1 + plan);
-    *CW_MUT(run->ctx, &p->installed) = lp_directions(run->m->plan[1 + plan], lp_pe_index(run, pe));
+                view->sip, view->cube_in_sip, pe);
+    cw_check(view->ctx, plan < LP_PLANS && view->m->plan[1 + plan] != NULL);
+    *CW_MUT(view->ctx, &p->plan) = (uint8_t)(1 + plan);
+    *CW_MUT(view->ctx, &p->installed) =
+        lp_directions(view->m->plan[1 + plan], lp_pe_index(view, pe));
 }
 
-bool lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer)
+bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer)
 {
-    const uint32_t pe = lp_pe_in_cube(run->m, transfer->dst);
-    const struct lp_pe *p = lp_pe(run->m, run->cube, pe);
+    const uint32_t pe = lp_pe_in_cube(view->m, transfer->dst);
+    const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
     const enum hw_dir dir = (enum hw_dir)transfer->dir;
-    cw_check(run->ctx, transfer->dir < HW_DIRS_MAX);
+    cw_check(view->ctx, transfer->dir < HW_DIRS_MAX);
     if (__builtin_expect((p->installed >> transfer->dir & 1) == 0, 0))
-        cw_fail(run->ctx, CW_PROGRAM_FAILED,
+        cw_fail(view->ctx, CW_PROGRAM_FAILED,
                 "IpcqNotInstalled: a tile from PE %u reaches PE %u.%u.%u before the PE's "
                 "IpcqInitMsg; launch kernels when the installation is over",
-                transfer->src, run->sip, run->cube_in_sip, pe);
-    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
-    if (run->m->emit.arrivals) {
-        const struct lp_arrival arrival = {.t_ps = cw_now(run->ctx),
+                transfer->src, view->sip, view->cube_in_sip, pe);
+    struct lp_queue *queue = CW_MUT(view->ctx, &p->queue[dir]);
+    if (view->m->emit.arrivals) {
+        const struct lp_arrival arrival = {.t_ps = cw_now(view->ctx),
                                            .pe = transfer->dst,
                                            .seq = transfer->seq,
                                            .dir = transfer->dir};
-        cw_emit(run->ctx, LP_RECORD_ARRIVAL, &arrival, sizeof arrival);
+        cw_emit(view->ctx, LP_RECORD_ARRIVAL, &arrival, sizeof arrival);
     }
     const uint32_t ahead = transfer->seq - queue->peer_head_cache;
     if (ahead > 0) {
-        LP_INVARIANT("I-IPCQ-3", run->ctx, ahead < lp_slots(run->m, p, transfer->dst, dir, true),
+        LP_INVARIANT("I-IPCQ-3", view->ctx, ahead < lp_slots(view->m, p, transfer->dst, dir, true),
                      "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
                      queue->peer_head_cache, transfer->seq);
-        lp_slot_flip(run, p, dir, LP_SLOT_EARLY, transfer->seq);
+        lp_slot_flip(view, p, dir, LP_SLOT_EARLY, transfer->seq);
         queue->early++;
         return false;
     }
     queue->peer_head_cache++;
-    for (; queue->early > 0 && lp_slot_bit(run->m, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
+    for (; queue->early > 0 && lp_slot_bit(view->m, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
          queue->peer_head_cache++) {
-        lp_slot_flip(run, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
+        lp_slot_flip(view, p, dir, LP_SLOT_EARLY, queue->peer_head_cache);
         queue->early--;
     }
-    LP_INVARIANT("I-IPCQ-1", run->ctx,
+    LP_INVARIANT("I-IPCQ-1", view->ctx,
                  queue->peer_head_cache - queue->my_tail <=
-                     lp_slots(run->m, p, transfer->dst, dir, true),
+                     lp_slots(view->m, p, transfer->dst, dir, true),
                  "PE %u, direction %u: head as seen %u, tail %u", pe, transfer->dir,
                  queue->peer_head_cache, queue->my_tail);
-    LP_INVARIANT("I-IPCQ-3", run->ctx, queue->peer_head_cache > transfer->seq,
+    LP_INVARIANT("I-IPCQ-3", view->ctx, queue->peer_head_cache > transfer->seq,
                  "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
                  queue->peer_head_cache, transfer->seq);
     return true;
 }
 
-void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal)
+void lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal)
 {
-    cw_check(run->ctx, signal->pe < run->m->pes && signal->dir < HW_DIRS_MAX);
-    const struct lp_pe *p = lp_pe(run->m, run->cube, signal->pe);
-    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[signal->dir]);
-    cw_check(run->ctx,
-             signal->arg - queue->peer_tail_cache - 1 < run->m->config.n_slots); /* I-IPCQ-2 */
+    cw_check(view->ctx, signal->pe < view->m->pes && signal->dir < HW_DIRS_MAX);
+    const struct lp_pe *p = lp_pe(view->m, view->cube, signal->pe);
+    struct lp_queue *queue = CW_MUT(view->ctx, &p->queue[signal->dir]);
+    cw_check(view->ctx,
+             signal->arg - queue->peer_tail_cache - 1 < view->m->config.n_slots); /* I-IPCQ-2 */
     queue->peer_tail_cache = signal->arg;
-    LP_INVARIANT("I-IPCQ-2", run->ctx,
-                 queue->my_head - queue->peer_tail_cache < run->m->config.n_slots,
+    LP_INVARIANT("I-IPCQ-2", view->ctx,
+                 queue->my_head - queue->peer_tail_cache < view->m->config.n_slots,
                  "PE %u, direction %u: head %u, the receiver's tail %u", signal->pe, signal->dir,
                  queue->my_head, queue->peer_tail_cache);
 }
 
 /* Advances the tail, and sends the credit for it, unless that goes through PE_DMA. Returns how long
  * the credit's emission takes. */
-static int64_t advance_tail(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t tiles)
+static int64_t advance_tail(struct lp_view *view, uint32_t pe, enum hw_dir dir, uint32_t tiles)
 {
-    const struct lp_model *m = run->m;
-    const struct lp_pe *const p = lp_pe(m, run->cube, pe);
-    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
+    const struct lp_model *m = view->m;
+    const struct lp_pe *const p = lp_pe(m, view->cube, pe);
+    struct lp_queue *queue = CW_MUT(view->ctx, &p->queue[dir]);
     queue->my_tail += tiles;
     if (m->config.credit_fabric)
         return 0;
     const struct lp_plan *const plan = lp_plan_at(m, p);
-    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(run, pe), dir);
+    const int64_t latency_ps = lp_credit_ps(plan, lp_pe_index(view, pe), dir);
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
-    cw_check(run->ctx, lp_queue_peer(plan, lp_pe_index(run, pe), dir, &peer, &peer_dir));
+    cw_check(view->ctx, lp_queue_peer(plan, lp_pe_index(view, pe), dir, &peer, &peer_dir));
     const struct hw_place to = lp_place_of(m, peer);
     const struct lp_signal signal = {.pe = to.pe, .arg = queue->my_tail, .dir = (uint8_t)peer_dir};
-    const struct lp_sender sender = lp_next_sender(run, pe);
+    const struct lp_sender sender = lp_next_sender(view, pe);
     const uint32_t to_lp = lp_of_cube(m, to.sip, to.cube);
-    lp_send_signal(run->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
+    lp_send_signal(view->ctx, to_lp, latency_ps, LP_EVENT_CREDIT, sender, &signal);
     if (lp_traces_causes(m))
-        lp_cause_credit_sent(run->ctx, to_lp, sender, cw_now(run->ctx) + latency_ps, peer);
+        lp_cause_credit_sent(view->ctx, to_lp, sender, cw_now(view->ctx) + latency_ps, peer);
     return latency_ps;
 }
 
 /* The first of the promised tiles is received: it leaves the queue, and so do the tiles after it
  * that are taken. Returns how many. */
-static uint32_t end_promises(struct lp_run *run, const struct lp_pe *p, enum hw_dir dir)
+static uint32_t end_promises(struct lp_view *view, const struct lp_pe *p, enum hw_dir dir)
 {
-    struct lp_queue *queue = CW_MUT(run->ctx, &p->queue[dir]);
+    struct lp_queue *queue = CW_MUT(view->ctx, &p->queue[dir]);
     uint32_t tiles = 1;
-    for (queue->promised--; queue->promised > 0 && tiles < run->m->config.n_slots &&
-                            lp_slot_bit(run->m, p, dir, LP_SLOT_TAKEN, queue->my_tail + tiles);
+    for (queue->promised--; queue->promised > 0 && tiles < view->m->config.n_slots &&
+                            lp_slot_bit(view->m, p, dir, LP_SLOT_TAKEN, queue->my_tail + tiles);
          queue->promised--)
-        lp_slot_flip(run, p, dir, LP_SLOT_TAKEN, queue->my_tail + tiles++);
+        lp_slot_flip(view, p, dir, LP_SLOT_TAKEN, queue->my_tail + tiles++);
     return tiles;
 }
 
-int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq)
+int64_t lp_ipcq_take(struct lp_view *view, uint32_t pe, enum hw_dir dir, uint32_t seq)
 {
-    const struct lp_pe *const p = lp_pe(run->m, run->cube, pe);
+    const struct lp_pe *const p = lp_pe(view->m, view->cube, pe);
     const struct lp_queue *const queue = &p->queue[dir];
     if (queue->promised == 0 || seq == queue->my_tail)
-        return advance_tail(run, pe, dir, queue->promised == 0 ? 1 : end_promises(run, p, dir));
-    lp_slot_flip(run, p, dir, LP_SLOT_TAKEN, seq);
+        return advance_tail(view, pe, dir, queue->promised == 0 ? 1 : end_promises(view, p, dir));
+    lp_slot_flip(view, p, dir, LP_SLOT_TAKEN, seq);
     if (seq == queue->my_tail + queue->promised)
-        CW_MUT(run->ctx, queue)->promised++;
-    LP_INVARIANT("I-IPCQ-4", run->ctx,
+        CW_MUT(view->ctx, queue)->promised++;
+    LP_INVARIANT("I-IPCQ-4", view->ctx,
                  seq - queue->my_tail < queue->promised &&
-                     !lp_slot_bit(run->m, p, dir, LP_SLOT_TAKEN, queue->my_tail),
+                     !lp_slot_bit(view->m, p, dir, LP_SLOT_TAKEN, queue->my_tail),
                  "PE %u, direction %u: tail %u, %u promised, tile %u", pe, dir, queue->my_tail,
                  queue->promised, seq);
     return 0;

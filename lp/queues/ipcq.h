@@ -5,21 +5,21 @@
 #ifndef LP_IPCQ_H
 #define LP_IPCQ_H
 
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 /* An IpcqInitMsg takes effect: the PE's queues lead where the plan of this index says. */
-void lp_ipcq_install(struct lp_run *run, uint32_t pe, uint32_t plan);
+void lp_ipcq_install(struct lp_view *view, uint32_t pe, uint32_t plan);
 /* LP_EVENT_VISIBLE: a tile is in its slot. True: its queue has a new tile to take; false: it waits
  * for an earlier one. */
-bool lp_ipcq_visible(struct lp_run *run, const struct lp_transfer *transfer);
+bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer);
 /* LP_EVENT_CREDIT: the receiver has a new tail. */
-void lp_ipcq_credit(struct lp_run *run, const struct lp_signal *signal);
+void lp_ipcq_credit(struct lp_view *view, const struct lp_signal *signal);
 /*
  * Receives tile `seq` of a queue, which is there: one that recv_async has promised, or the first
  * that is not promised. If it is the first of all, my_tail advances past all tiles that have been
  * received without a gap, and the credit leaves. Returns how long its emission takes. With
  * credit_fabric the caller sends it, if my_tail has advanced.
  */
-int64_t lp_ipcq_take(struct lp_run *run, uint32_t pe, enum hw_dir dir, uint32_t seq);
+int64_t lp_ipcq_take(struct lp_view *view, uint32_t pe, enum hw_dir dir, uint32_t seq);
 
 #endif

@@ -9,56 +9,56 @@
  */
 #include "lp/queues/one_sided.h"
 
-const struct lp_peer *lp_peer_place(struct lp_run *run, uint32_t pe, uint32_t peer)
+const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t peer)
 {
-    const uint32_t places = run->m->config.peers;
-    const struct lp_one_sided *own = lp_one_sided(run->m, lp_pe(run->m, run->cube, pe));
+    const uint32_t places = view->m->config.peers;
+    const struct lp_one_sided *own = lp_one_sided(view->m, lp_pe(view->m, view->cube, pe));
     for (uint32_t i = 0; i < places; i++) {
         const struct lp_peer *at = &own->peer[(peer + i) % places];
         if (at->pe == peer + 1)
             return at;
         if (at->pe == 0) {
-            CW_MUT(run->ctx, at)->pe = peer + 1;
+            CW_MUT(view->ctx, at)->pe = peer + 1;
             return at;
         }
     }
     return NULL;
 }
 
-const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer)
+const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t peer)
 {
-    const struct lp_peer *const place = lp_peer_place(run, pe, peer);
-    const struct hw_place from = hw_place_of(&run->m->hw, peer);
+    const struct lp_peer *const place = lp_peer_place(view, pe, peer);
+    const struct hw_place from = hw_place_of(&view->m->hw, peer);
     if (place == NULL)
-        lp_fail_at_pe(run, pe,
+        lp_fail_at_pe(view, pe,
                       ": a put or a notification comes from PE %u.%u.%u, which is one more than "
                       "the PEs that it may exchange them with; legal: %u PEs, as the algorithm "
                       "declares (peers)",
-                      from.sip, from.cube, from.pe, run->m->config.peers);
+                      from.sip, from.cube, from.pe, view->m->config.peers);
     return place;
 }
 
 /* It is the turn of these equal puts or notifications: they become visible. */
-static void land_in_turn(struct lp_run *run, uint32_t pe, const struct lp_early *arrived)
+static void land_in_turn(struct lp_view *view, uint32_t pe, const struct lp_early *arrived)
 {
-    struct lp_peer *peer = CW_MUT(run->ctx, lp_peer_of(run, pe, arrived->src));
-    LP_INVARIANT("I-PUT-1", run->ctx, arrived->order == peer->seen,
+    struct lp_peer *peer = CW_MUT(view->ctx, lp_peer_of(view, pe, arrived->src));
+    LP_INVARIANT("I-PUT-1", view->ctx, arrived->order == peer->seen,
                  "PE %u: number %u from PE %u, seen %u", pe, arrived->order, arrived->src,
                  peer->seen);
     peer->seen += arrived->count;
     if (arrived->kind == LP_TRANSFER_NOTIFY) {
-        cw_check(run->ctx, arrived->tag < TL_TAGS);
+        cw_check(view->ctx, arrived->tag < TL_TAGS);
         peer->pending[arrived->tag] += arrived->count;
         return;
     }
-    for (uint32_t i = 0; run->m->emit.ops && i < arrived->count; i++) {
-        const struct lp_op op = {.t_start_ps = cw_now(run->ctx),
-                                 .t_end_ps = cw_now(run->ctx),
-                                 .pe = lp_pe_index(run, pe),
+    for (uint32_t i = 0; view->m->emit.ops && i < arrived->count; i++) {
+        const struct lp_op op = {.t_start_ps = cw_now(view->ctx),
+                                 .t_end_ps = cw_now(view->ctx),
+                                 .pe = lp_pe_index(view, pe),
                                  .kind = LP_OP_LAND,
                                  .seq = arrived->seq + i,
                                  .peer = arrived->src};
-        cw_emit(run->ctx, LP_RECORD_OP, &op, sizeof op);
+        cw_emit(view->ctx, LP_RECORD_OP, &op, sizeof op);
     }
 }
 
@@ -71,58 +71,58 @@ static bool continues_kept(const struct lp_early *kept, const struct lp_early *n
                                           : kept->tag == next->tag);
 }
 
-static void keep_early(struct lp_run *run, uint32_t pe, const struct lp_one_sided *own,
+static void keep_early(struct lp_view *view, uint32_t pe, const struct lp_one_sided *own,
                        const struct lp_early *arrived)
 {
-    const struct lp_early *early = lp_early(run->m, own);
-    const uint32_t places = run->m->config.peers * LP_EARLY_PER_PEER;
+    const struct lp_early *early = lp_early(view->m, own);
+    const uint32_t places = view->m->config.peers * LP_EARLY_PER_PEER;
     for (uint32_t i = 0; i < own->early_count; i++)
         if (continues_kept(&early[i], arrived)) {
-            CW_MUT(run->ctx, &early[i])->count++;
+            CW_MUT(view->ctx, &early[i])->count++;
             return;
         }
     if (own->early_count == places)
-        lp_fail_at_pe(run, pe,
+        lp_fail_at_pe(view, pe,
                       ": puts and notifications of its peers wait for earlier puts in more than "
                       "the %u places there are (%u for each PE that the algorithm declares); let "
                       "a put from HBM or SRAM become visible before many others follow it, or "
                       "declare more peers",
                       places, LP_EARLY_PER_PEER);
-    *CW_MUT(run->ctx, &early[own->early_count]) = *arrived;
-    (*CW_MUT(run->ctx, &own->early_count))++;
+    *CW_MUT(view->ctx, &early[own->early_count]) = *arrived;
+    (*CW_MUT(view->ctx, &own->early_count))++;
 }
 
-bool lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer,
+bool lp_one_sided_land(struct lp_view *view, const struct lp_transfer *transfer,
                        struct lp_early *landed)
 {
-    const struct lp_model *m = run->m;
+    const struct lp_model *m = view->m;
     const uint32_t pe = transfer->dst % m->pes;
-    cw_check(run->ctx, m->config.peers > 0);
+    cw_check(view->ctx, m->config.peers > 0);
     *landed = (struct lp_early){.src = transfer->src,
                                 .order = transfer->order,
                                 .seq = transfer->seq,
                                 .count = 1,
                                 .kind = transfer->kind,
                                 .tag = transfer->dir};
-    if (landed->order != lp_peer_of(run, pe, landed->src)->seen) {
-        keep_early(run, pe, lp_one_sided(m, lp_pe(m, run->cube, pe)), landed);
+    if (landed->order != lp_peer_of(view, pe, landed->src)->seen) {
+        keep_early(view, pe, lp_one_sided(m, lp_pe(m, view->cube, pe)), landed);
         return false;
     }
-    land_in_turn(run, pe, landed);
+    land_in_turn(view, pe, landed);
     return true;
 }
 
-bool lp_one_sided_next(struct lp_run *run, uint32_t pe, struct lp_early *landed)
+bool lp_one_sided_next(struct lp_view *view, uint32_t pe, struct lp_early *landed)
 {
-    const struct lp_one_sided *own = lp_one_sided(run->m, lp_pe(run->m, run->cube, pe));
-    const struct lp_early *early = lp_early(run->m, own);
+    const struct lp_one_sided *own = lp_one_sided(view->m, lp_pe(view->m, view->cube, pe));
+    const struct lp_early *early = lp_early(view->m, own);
     for (uint32_t i = 0; i < own->early_count; i++) {
-        if (early[i].order != lp_peer_of(run, pe, early[i].src)->seen)
+        if (early[i].order != lp_peer_of(view, pe, early[i].src)->seen)
             continue;
         *landed = early[i];
-        uint32_t *count = CW_MUT(run->ctx, &own->early_count);
-        *CW_MUT(run->ctx, &early[i]) = early[--*count];
-        land_in_turn(run, pe, landed);
+        uint32_t *count = CW_MUT(view->ctx, &own->early_count);
+        *CW_MUT(view->ctx, &early[i]) = early[--*count];
+        land_in_turn(view, pe, landed);
         return true;
     }
     return false;

@@ -5,19 +5,19 @@
 #ifndef LP_ONE_SIDED_H
 #define LP_ONE_SIDED_H
 
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 /* The place of a peer, which this PE may not have met yet; NULL: it has met as many as the
  * algorithm declares. */
-const struct lp_peer *lp_peer_place(struct lp_run *run, uint32_t pe, uint32_t peer);
+const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t peer);
 /* The same; fails the event where that is NULL. */
-const struct lp_peer *lp_peer_of(struct lp_run *run, uint32_t pe, uint32_t peer);
+const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t peer);
 /* LP_EVENT_LAND: a put's or a notification's last byte is at its destination. True: it has become
  * visible, as *landed; false: it waits for an earlier one. */
-bool lp_one_sided_land(struct lp_run *run, const struct lp_transfer *transfer,
+bool lp_one_sided_land(struct lp_view *view, const struct lp_transfer *transfer,
                        struct lp_early *landed);
 /* After one has become visible: the next ones of the PE whose turn it now is. False: there are none
  * any more. */
-bool lp_one_sided_next(struct lp_run *run, uint32_t pe, struct lp_early *landed);
+bool lp_one_sided_next(struct lp_view *view, uint32_t pe, struct lp_early *landed);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef LP_SLOT_MAP_H
 #define LP_SLOT_MAP_H
 
-#include "lp/lp_run.h"
+#include "lp/lp_view.h"
 
 enum lp_slot_map {
     LP_SLOT_EARLY, /* the tile is there, and an earlier one is not (I-IPCQ-3) */
@@ -35,11 +35,11 @@ static inline bool lp_slot_bit(const struct lp_model *m, const struct lp_pe *pe,
     return *lp_slot_byte(m, pe, dir, map, seq) >> seq % m->config.n_slots % 8 & 1;
 }
 
-static inline void lp_slot_flip(struct lp_run *run, const struct lp_pe *pe, enum hw_dir dir,
+static inline void lp_slot_flip(struct lp_view *view, const struct lp_pe *pe, enum hw_dir dir,
                                 enum lp_slot_map map, uint32_t seq)
 {
-    *CW_MUT(run->ctx, lp_slot_byte(run->m, pe, dir, map, seq)) ^=
-        (uint8_t)(1u << seq % run->m->config.n_slots % 8);
+    *CW_MUT(view->ctx, lp_slot_byte(view->m, pe, dir, map, seq)) ^=
+        (uint8_t)(1u << seq % view->m->config.n_slots % 8);
 }
 
 #endif

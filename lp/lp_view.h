@@ -1,9 +1,10 @@
 /*
- * lp_run.h: one call of a handler: the view of the LP that its functions pass on, and the inline
- * helpers by which they read payloads, reserve links and send signals. No state; handlers only.
+ * lp_view.h: a handler's view of a cube's LP during one event, which all functions of the handler
+ * pass on, and the inline helpers by which they read payloads, reserve links and send signals. No
+ * state; handlers only.
  */
-#ifndef LP_RUN_H
-#define LP_RUN_H
+#ifndef LP_VIEW_H
+#define LP_VIEW_H
 
 #include "core/invariant.h"
 #include "lp/causes.h"
@@ -11,8 +12,7 @@
 #include "lp/model.h"
 #include "lp/places.h"
 
-/* The LP of a cube, during one event. */
-struct lp_run {
+struct lp_view {
     struct cw_ctx *ctx;
     const struct lp_model *m;
     const struct lp_cube *cube;
@@ -20,9 +20,9 @@ struct lp_run {
 };
 
 /* Global index of PE `pe` of this cube. */
-static inline uint32_t lp_pe_index(const struct lp_run *run, uint32_t pe)
+static inline uint32_t lp_pe_index(const struct lp_view *view, uint32_t pe)
 {
-    return (run->sip * run->m->cubes + run->cube_in_sip) * run->m->pes + pe;
+    return (view->sip * view->m->cubes + view->cube_in_sip) * view->m->pes + pe;
 }
 
 /* An event's payload as a T; fails the event if its size is another. */
@@ -61,10 +61,10 @@ static inline struct lp_sender lp_sender_of(const struct cw_event *event)
 }
 
 /* The next number of a PE's own events. */
-static inline struct lp_sender lp_next_sender(struct lp_run *run, uint32_t pe)
+static inline struct lp_sender lp_next_sender(struct lp_view *view, uint32_t pe)
 {
-    uint32_t *next = CW_MUT(run->ctx, &lp_pe(run->m, run->cube, pe)->next_number);
-    return (struct lp_sender){lp_entity(lp_pe_index(run, pe)), (*next)++};
+    uint32_t *next = CW_MUT(view->ctx, &lp_pe(view->m, view->cube, pe)->next_number);
+    return (struct lp_sender){lp_entity(lp_pe_index(view, pe)), (*next)++};
 }
 
 /* Sends a signal. It is put together in registers, because a load of whole words right after stores
@@ -98,15 +98,15 @@ static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_tra
 }
 
 /* A kernel of this batch has written into the PE's HBM slice. */
-static inline void lp_note_written(struct lp_run *run, const struct lp_pe *pe, uint32_t batch)
+static inline void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t batch)
 {
     if (pe->written != batch)
-        *CW_MUT(run->ctx, &pe->written) = batch;
+        *CW_MUT(view->ctx, &pe->written) = batch;
 }
 
 /* Fails the event for something that has come to the PE from elsewhere: "PE 0.1.2, kernel NAME",
  * the text, and the line that the kernel has reached. */
-_Noreturn void lp_fail_at_pe(const struct lp_run *run, uint32_t pe, const char *format, ...)
+_Noreturn void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 
 #endif

@@ -1,0 +1,23 @@
+/*
+ * lp_view.c: the failure of an event by something that has come to a PE from elsewhere (lp_view.h).
+ */
+#include "lp/lp_view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void lp_fail_at_pe(const struct lp_view *view, uint32_t pe, const char *format, ...)
+{
+    const struct lp_kernel *const kernel =
+        &lp_context(view->m, lp_pe(view->m, view->cube, pe), 0)->kernel;
+    const bool runs = kernel->launch != 0;
+    char text[512], at[TL_SOURCE_TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cw_fail(view->ctx, CW_PROGRAM_FAILED, "PE %u.%u.%u, %s%s%s%s", view->sip, view->cube_in_sip, pe,
+            runs ? "kernel " : "whose kernel has ended",
+            runs ? lp_launch_of(view->m, kernel->launch)->kernel->name : "", text,
+            tl_source_text(kernel->source, at, sizeof at));
+}
