@@ -21,6 +21,7 @@
 #include "collectives/msccl/msccl_xml.h"
 #include "collectives/schedule/schedule_check.h"
 #include "core/os/text_stream.h"
+#include "hw/topology/sip_dims.h"
 #include "lp/layout.h"
 
 /* "S.C.P" within the machine. */

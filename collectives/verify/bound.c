@@ -6,6 +6,7 @@
 
 #include "hw/structure.h"
 #include "hw/timing.h"
+#include "hw/topology/sip_dims.h"
 #include "hw/topology/topology.h"
 
 /* The larger of a bound and a term of it. */

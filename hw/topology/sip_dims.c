@@ -32,6 +32,53 @@ static uint32_t sip_further(const struct hw_sip_dim *dim, uint32_t sip, uint32_t
     return hw_sip_moved(dim, sip, (hw_sip_coordinate(dim, sip) + steps) % dim->size);
 }
 
+uint32_t hw_dim_degree(const struct hw_sip_dim *dim)
+{
+    if (dim->size < 2)
+        return 0;
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return 2;
+    case HW_SIP_LINE:
+        return dim->size > 2 ? 2 : 1;
+    case HW_SIP_FULL:
+        return dim->size - 1;
+    case HW_SIP_SWITCH:
+        return 1;
+    }
+    return 0;
+}
+
+uint64_t hw_dim_bisection(const struct hw_config *hw, const struct hw_sip_dim *dim)
+{
+    const uint64_t lines = hw->sip_count / dim->size, half = dim->size / 2;
+    if (dim->size < 2)
+        return 0;
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return 2 * lines;
+    case HW_SIP_LINE:
+        return lines;
+    case HW_SIP_FULL:
+        return half * (dim->size - half) * lines;
+    case HW_SIP_SWITCH:
+        return half * lines;
+    }
+    return 0;
+}
+
+uint32_t hw_dim_diameter(const struct hw_sip_dim *dim)
+{
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return dim->size / 2;
+    case HW_SIP_LINE:
+        return dim->size - 1;
+    default:
+        return dim->size > 1;
+    }
+}
+
 /* ---- outlets --------------------------------------------------------------------------------- */
 
 enum { FORWARD, BACKWARD }; /* outlets of a ring or a line, by number in their dimension */

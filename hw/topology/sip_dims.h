@@ -66,6 +66,11 @@ uint32_t hw_sip_dim_outlets(const struct hw_sip_dim *dim);
 bool hw_sip_dims_find_outlet(const struct hw_sip_dims *dims, uint32_t outlet, uint32_t *dim,
                              uint32_t *index);
 
+/* In one dimension: links that leave a SIP (of a line: one inside it); links, one way, between the
+ * two halves of the SIPs, over all lines of the dimension; steps between the farthest two. */
+uint32_t hw_dim_degree(const struct hw_sip_dim *dim);
+uint64_t hw_dim_bisection(const struct hw_config *hw, const struct hw_sip_dim *dim);
+uint32_t hw_dim_diameter(const struct hw_sip_dim *dim);
 /* One more dimension, whose stride is the number of SIPs so far. */
 void hw_sip_dims_add(struct hw_sip_dims *dims, enum hw_sip_joint joint, uint32_t size,
                      enum hw_link_kind link);

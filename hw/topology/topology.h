@@ -267,11 +267,6 @@ static inline uint32_t hw_sip_moved(const struct hw_sip_dim *dim, uint32_t sip, 
 {
     return sip - hw_sip_coordinate(dim, sip) * dim->stride + at * dim->stride;
 }
-/* In one dimension: links that leave a SIP (of a line: one inside it); links, one way, between the
- * two halves of the SIPs, over all lines of the dimension; steps between the farthest two. */
-uint32_t hw_dim_degree(const struct hw_sip_dim *dim);
-uint64_t hw_dim_bisection(const struct hw_config *hw, const struct hw_sip_dim *dim);
-uint32_t hw_dim_diameter(const struct hw_sip_dim *dim);
 /* Links that leave a SIP, in all dimensions. */
 uint32_t hw_sip_degree(const struct hw_config *hw);
 

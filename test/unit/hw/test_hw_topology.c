@@ -346,19 +346,39 @@ static void every_cut_has_sips_on_both_sides(void **state)
     on_each_machine(check_cuts);
 }
 
+/* "a, b and c" of the topologies whose lines are rings, in the order of the registry. */
+static void sentence_of_ringed(char *text, size_t bytes)
+{
+    uint32_t last = 0;
+    bool first = true;
+    for (uint32_t i = 0; hw_topology_at(i) != NULL; i++)
+        if (hw_topology_at(i)->lines == HW_SIP_LINES_RINGS)
+            last = i;
+    text[0] = '\0';
+    for (uint32_t i = 0; hw_topology_at(i) != NULL; i++)
+        if (hw_topology_at(i)->lines == HW_SIP_LINES_RINGS) {
+            const size_t used = strlen(text);
+            snprintf(text + used, bytes - used, "%s%s", first ? "" : i == last ? " and " : ", ",
+                     hw_topology_at(i)->name);
+            first = false;
+        }
+}
+
 static void names_are_found_and_listed_as_a_sentence(void **state)
 {
     (void)state;
-    char text[200];
+    char text[200], ringed[200];
     for (uint32_t i = 0; hw_topology_at(i) != NULL; i++) {
         assert_ptr_equal(hw_topology_find(hw_topology_at(i)->name), hw_topology_at(i));
         assert_string_equal(hw_topology_name_at(i), hw_topology_at(i)->name);
     }
     assert_string_equal(hw_topology_list(hw_topology_is_paired, "and", text, sizeof text),
                         "pair_switch");
-    assert_string_equal(hw_topology_list(hw_topology_is_ringed, "and", text, sizeof text),
-                        "ring_1d, torus_2d, torus_3d, fully_connected, switch and levels");
-    assert_string_equal(hw_topology_list(hw_topology_is_directed, "or", text, 12), "ring_1d, to");
+    sentence_of_ringed(ringed, sizeof ringed);
+    assert_true(strlen(ringed) > 20);
+    assert_string_equal(hw_topology_list(hw_topology_is_ringed, "and", text, sizeof text), ringed);
+    ringed[11] = '\0'; /* a list that is too long for its place is cut */
+    assert_string_equal(hw_topology_list(hw_topology_is_ringed, "and", text, 12), ringed);
 }
 
 static void joined_kinds_lead_from_a_pe_to_each_memory(void **state)
