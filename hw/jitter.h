@@ -25,7 +25,7 @@ enum hw_jitter_distribution {
 /* The place of an operation. HW_JITTER_ANY: not in a cube, not in a PE. */
 struct hw_jitter_place {
     uint32_t sip, cube, pe;
-    uint32_t index; /* of a link, among those of its cube, IO die or switch */
+    uint32_t index; /* of a link, in its cube, IO die or switch */
 };
 
 /* One kind of block or link. All zero: it has no jitter. */

@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
 #pragma GCC diagnostic pop
 
 /*
- * A transfer under way, between two nodes: tau, when its tail is ready there, and sigma, the
+ * A transfer in flight between two nodes: tau, when its tail is ready there, and sigma, the
  * serialisation it has already paid.
  */
 struct hw_flight {

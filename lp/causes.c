@@ -216,5 +216,5 @@ void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited)
     if (at_once)
         emit->direct->waited(emit->direct->arg, cw_now(ctx), waited);
     if (emit->waits || (emit->causes && !at_once))
-        cw_emit(ctx, at_once ? LP_RECORD_WAIT_TOLD : LP_RECORD_WAITED, waited, sizeof *waited);
+        cw_emit(ctx, at_once ? LP_RECORD_WAIT_KEPT : LP_RECORD_WAITED, waited, sizeof *waited);
 }

@@ -59,7 +59,7 @@ struct lp_cause_direct {
     /* An event of a kernel's context was sent, with the steps of the kernel's own time; */
     void (*kernel)(void *arg, const struct cw_event *event, uint32_t entity, uint32_t context,
                    int64_t at_ps, const uint32_t *steps, uint32_t count);
-    /* another one for which lp_cause_counts() holds, with so many bytes. */
+    /* another event for which lp_cause_counts() holds, with its bytes. */
     void (*other)(void *arg, const struct cw_event *event, uint32_t entity, uint32_t type,
                   uint32_t bytes);
     void (*waited)(void *arg, int64_t now_ps, const struct lp_waited *waited);

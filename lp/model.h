@@ -430,7 +430,7 @@ struct lp_transfer {
     uint8_t port;   /* by which it enters the LP: a port; from outside a SIP: an outlet */
     uint8_t exit;   /* outlet by which it must leave the first SIP, or HW_OUTLET_NONE */
     uint8_t reserved[2];
-    uint32_t order; /* puts and notifications: number among those from src to dst; loads: bytes; of
+    uint32_t order; /* puts and notifications: number among all from src to dst; loads: bytes; of
                        a tile, with slot access: its bytes */
 };
 _Static_assert(sizeof(struct lp_transfer) == 40, "72 bytes with the event's header");

@@ -31,8 +31,7 @@ enum lp_record_kind {
     LP_RECORD_KERNEL,    /* struct lp_kernel_record: a kernel's start, end, phase marks */
     LP_RECORD_ARRIVAL,   /* struct lp_arrival, if the host wants them */
     LP_RECORD_CROSSED,   /* struct lp_crossed, if the host wants them */
-    LP_RECORD_WAIT_TOLD, /* struct lp_waited that the receiver of causes has, if the host wants it
-                          */
+    LP_RECORD_WAIT_KEPT, /* struct lp_waited, which the log of causes has already; if wanted */
     LP_RECORD_CAUSE,     /* struct lp_cause (causes.h), if the host wants them, and the two below */
     LP_RECORD_CAUSE_MORE,
     LP_RECORD_WAITED, /* struct lp_waited (causes.h) */

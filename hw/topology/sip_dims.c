@@ -149,7 +149,7 @@ static enum hw_port side_of(const struct hw_sip_dims *dims, uint32_t dim, uint32
 }
 
 /* The outlet at the other end of a link. */
-static uint32_t index_behind(const struct hw_sip_dim *dim, uint32_t index)
+static uint32_t index_at_other_end(const struct hw_sip_dim *dim, uint32_t index)
 {
     switch (dim->joint) {
     case HW_SIP_FULL:
@@ -182,7 +182,7 @@ struct hw_sip_port hw_sip_dims_outlet(const struct hw_config *hw, uint32_t outle
         port = (struct hw_sip_port){
             .link = dims->at[dim].link,
             .to_switch = dims->at[dim].joint == HW_SIP_SWITCH,
-            .entry = (uint8_t)outlet_of(dims, dim, index_behind(&dims->at[dim], index)),
+            .entry = (uint8_t)outlet_of(dims, dim, index_at_other_end(&dims->at[dim], index)),
             .side = side_of(dims, dim, index)};
     port.global_exit =
         (uint8_t)(outlet < HW_PORTS ? global_exit(dims, (enum hw_port)outlet) : HW_OUTLET_NONE);

@@ -61,7 +61,7 @@ void hw_sip_dims_outlet_name(const struct hw_config *hw, uint32_t outlet,
 
 /* Outlets of a SIP in one dimension. */
 uint32_t hw_sip_dim_outlets(const struct hw_sip_dim *dim);
-/* The dimension of an outlet, and the outlet's number among those of the dimension. False: no
+/* The dimension of an outlet, and the outlet's number in the dimension. False: no
  * dimension has that outlet. */
 bool hw_sip_dims_find_outlet(const struct hw_sip_dims *dims, uint32_t outlet, uint32_t *dim,
                              uint32_t *index);

@@ -136,9 +136,9 @@ struct hw_topology_ops {
     uint32_t (*switch_link)(const struct hw_config *hw, uint32_t number, uint32_t sip);
     uint32_t (*switch_sip)(const struct hw_config *hw, uint32_t number, uint32_t link);
     enum hw_link_kind (*switch_kind)(const struct hw_config *hw, uint32_t number);
-    /* Whether so many SIPs, in a grid of the given size, can be joined so. True: *size is the size
-     * in force, as close to a square as the topology wants it where none was given. False: *misfit
-     * says why, with the legal values, and *size is the size as far as it is known. */
+    /* Whether this topology can join so many SIPs, in a grid of the given size. True: *size is the
+     * size in force, as close to a square as the topology wants it where none was given. False:
+     * *misfit says why, with the legal values, and *size is the size as far as it is known. */
     bool (*fit)(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
                 struct hw_misfit *misfit);
 
@@ -262,7 +262,7 @@ static inline uint32_t hw_sip_coordinate(const struct hw_sip_dim *dim, uint32_t 
 {
     return sip / dim->stride % dim->size;
 }
-/* The SIP whose coordinate in this dimension is `at`, and whose others are those of `sip`. */
+/* `sip` with its coordinate in this dimension replaced by `at`. */
 static inline uint32_t hw_sip_moved(const struct hw_sip_dim *dim, uint32_t sip, uint32_t at)
 {
     return sip - hw_sip_coordinate(dim, sip) * dim->stride + at * dim->stride;

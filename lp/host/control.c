@@ -16,7 +16,7 @@
 /* Fewer messages than these are not worth waking a thread for. */
 enum { SHARED_MESSAGES_MIN = 512 };
 
-/* The injection under way. */
+/* The injection in progress. */
 struct injection {
     struct lp_control *control;
     const struct lp_model *m;

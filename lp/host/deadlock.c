@@ -175,9 +175,9 @@ static void print_wait(FILE *out, const struct lp_model *m, uint32_t pe,
     fputs(tl_source_text(kernel->source, at, sizeof at), out);
 }
 
-static bool tell_wait(const struct lp_model *m, const struct cw_sim *sim, uint32_t pe,
-                      const struct lp_kernel *kernel,
-                      void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
+static bool visit_wait(const struct lp_model *m, const struct cw_sim *sim, uint32_t pe,
+                       const struct lp_kernel *kernel,
+                       void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
 {
     const bool runs = kernel->wait == LP_WAIT_NONE || kernel->wait == LP_WAIT_START;
     char *text = NULL;
@@ -204,7 +204,7 @@ void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
         for (uint32_t i = 0; i < m->config.contexts; i++) {
             const struct lp_kernel *const kernel = &lp_context(m, pe_state(m, sim, pe), i)->kernel;
-            if (kernel->launch != 0 && !tell_wait(m, sim, pe, kernel, visit, arg))
+            if (kernel->launch != 0 && !visit_wait(m, sim, pe, kernel, visit, arg))
                 return;
         }
 }

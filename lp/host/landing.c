@@ -1,5 +1,5 @@
 /*
- * landing.c: the puts under way (landing.h), in a hash table.
+ * landing.c: the puts in flight (landing.h), in a hash table.
  */
 #include "lp/host/landing.h"
 

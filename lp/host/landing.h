@@ -1,5 +1,5 @@
 /*
- * landing.h: the puts and raw stores that are under way, from their committed records. Only sizes
+ * landing.h: the puts and raw stores in flight, from their committed records. Only sizes
  * and numbers travel through the machine. So the destination and the operation of a put are
  * remembered here, until the record of its landing gets them (record.h). Used by the record sink,
  * on one thread at a time.
@@ -22,7 +22,7 @@ void lp_landing_free(struct lp_landing *landing);
 /* Remembers a PUT or a STORE_TO; false: out of memory. */
 bool lp_landing_put(struct lp_landing *landing, const struct lp_op *put);
 /* Gives a LAND or STORED its put's or store's destination, bytes, operation and dtype, and forgets
- * it; false: there is none under way. */
+ * it; false: there is none in flight. */
 bool lp_landing_land(struct lp_landing *landing, struct lp_op *land);
 
 #endif

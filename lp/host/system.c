@@ -79,7 +79,7 @@ static void deliver(const struct lp_listener *listener, const struct cw_event *e
         listener->kernel(listener->arg, record);
     else if (kind == LP_RECORD_CROSSED && listener->crossed != NULL)
         listener->crossed(listener->arg, record);
-    else if ((kind == LP_RECORD_WAITED || kind == LP_RECORD_WAIT_TOLD) && listener->waited != NULL)
+    else if ((kind == LP_RECORD_WAITED || kind == LP_RECORD_WAIT_KEPT) && listener->waited != NULL)
         listener->waited(listener->arg, event->time_ps, record);
 }
 

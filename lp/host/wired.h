@@ -1,8 +1,8 @@
 /*
  * wired.h: machines as they were when their queues had just been installed, kept for later machines
  * that are installed alike. Such a machine takes the states over instead of the events of its
- * IpcqInitMsgs. Except for the wall time, it cannot be told from a machine that has had these
- * events (hw/HARDWARE.md, "Control plane").
+ * IpcqInitMsgs. Except for the wall time, it cannot be distinguished from a machine that has had
+ * these events (hw/HARDWARE.md, "Control plane").
  *
  * Two machines are installed alike if these agree:
  *   1. the hardware (struct hw_config) and the set-up of the queues (struct lp_config);

@@ -59,7 +59,7 @@ TL_CALLS(TL_CALL_EFFECT)
 enum tl_step {
     STEP_OPERANDS,    /* operands outside TCM, and those in slots there, are loaded first */
     STEP_OPERAND,     /* one of them: its load enters PE_DMA */
-    STEP_OPERAND_DMA, /* and is under way */
+    STEP_OPERAND_DMA, /* and is in progress */
     STEP_ISSUE,       /* the call's overheads */
     STEP_EFFECT,      /* its effect, now */
     STEP_DMA,         /* PE_DMA works for it; entered again when PE_DMA is done */

@@ -6,7 +6,7 @@
 
 #include "lp/kernel/tl_call.h"
 
-/* The MmuMapMsg of this number, and those of lower numbers, have taken effect at the PE. */
+/* The MmuMapMsgs up to this number have taken effect at the PE. */
 void tl_map(struct lp_view *view, uint32_t pe, uint32_t message);
 
 /* The place of `bytes` bytes at `va`. Fails the event (PageFault) if they are not mapped. */

@@ -13,7 +13,7 @@ static void check_peers(struct tl *tl)
                 tl_call_name[tl->kernel->call.kind]);
 }
 
-/* The call's peer has a place among those of this PE. */
+/* The place of the call's peer among the PE's peers. */
 static const struct lp_peer *peer_of_call(struct tl *tl)
 {
     const struct lp_model *const m = tl->view->m;

@@ -160,7 +160,7 @@ static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
     return CW_OK;
 }
 
-/* Adds a rank's directions: first those with an index of their own, then the others. */
+/* Adds a rank's directions: first the ones with an index of their own, then the others. */
 static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbours *map,
                     struct cw_error *error)
 {

@@ -466,7 +466,7 @@ int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, uint32_t sip, enum h
     return least_ps;
 }
 
-/* ---- queues that are laid anew --------------------------------------------------------------- */
+/* ---- queues that lp_plan_join() lays --------------------------------------------------------- */
 
 /* False: out of memory. */
 static bool lay_end(struct lp_plan *plan, struct lp_end end, struct laid_end laid)

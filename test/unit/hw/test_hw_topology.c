@@ -358,7 +358,10 @@ static void sentence_of_ringed(char *text, size_t bytes)
     for (uint32_t i = 0; hw_topology_at(i) != NULL; i++)
         if (hw_topology_at(i)->lines == HW_SIP_LINES_RINGS) {
             const size_t used = strlen(text);
-            snprintf(text + used, bytes - used, "%s%s", first ? "" : i == last ? " and " : ", ",
+            snprintf(text + used, bytes - used, "%s%s",
+                     first       ? ""
+                     : i == last ? " and "
+                                 : ", ",
                      hw_topology_at(i)->name);
             first = false;
         }
