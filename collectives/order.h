@@ -1,7 +1,7 @@
 /*
  * order.h: the order in which an algorithm adds, as data that the algorithm's file declares and
- * verify/expect.c evaluates. It is a statement about the result; no kernel is called to compute it,
- * so a kernel that adds otherwise is found out. Const.
+ * verify/expect.c makes into formulas. It is a statement about the result; no kernel is called to
+ * compute it, so a kernel that adds otherwise is found out. Const.
  *
  * An order has three levels, each optional: the PEs of a cube, the cubes of a SIP, the ranks. That
  * of the ranks is one of those below, or a shared object's own: `operand` or `tree`.

@@ -4,16 +4,15 @@
  * queue, no memory of the simulation has a part in it. So a difference between the two is a bug in
  * one of them.
  *
- * An expectation evaluates some elements of every rank's result at a time, so that its memory is
- * bounded whatever the tensors' size. Called by one thread at a time; the work is done by all
+ * The order is made into formulas, which sums.h evaluates some elements at a time, so that memory
+ * is bounded whatever the tensors' size. Called by one thread at a time; the work is done by all
  * workers of the engine, between drains. Two expectations share nothing.
  */
 #ifndef COLLECTIVES_EXPECT_H
 #define COLLECTIVES_EXPECT_H
 
 #include "collectives/config/ccl_config.h"
-#include "collectives/data/dtype.h"
-#include "core/cw.h"
+#include "collectives/verify/sums.h"
 #include "hw/hw_config.h"
 
 struct expect;
@@ -41,21 +40,11 @@ uint32_t expect_ranks(const struct expect *expect);
 uint32_t expect_shards(const struct expect *expect);
 uint64_t expect_result_elems(const struct expect *expect);
 
-/*
- * Evaluates all ranks' elements from `first` on, and returns how many: as many as fit, at least
- * one where first is less than a shard's elements. Those of the last evaluation are kept, and not
- * evaluated again. expect_bits() gives a rank's, valid until the next evaluation.
- */
-uint64_t expect_evaluate(struct expect *expect, uint64_t first);
-const void *expect_bits(const struct expect *expect, uint32_t rank);
-
-/* Puts elements first .. first + count - 1 of a shard, as they ended, into dst. Non-zero: an exit
- * code, with *error filled. Called by several workers at the same time. */
-typedef int (*expect_read_fn)(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
-                              uint64_t count, void *dst, struct cw_error *error);
+/* Evaluates every element of every rank's every shard. */
+int expect_each(const struct expect *expect, sums_fn visit, void *arg, struct cw_error *error);
 
 /* Compares every element of every rank's every shard; *wrong: how many have other bits. */
-int expect_verify(struct expect *expect, expect_read_fn read, void *arg, uint64_t *wrong,
+int expect_verify(const struct expect *expect, expect_read_fn read, void *arg, uint64_t *wrong,
                   struct cw_error *error);
 
 #endif

@@ -1,91 +1,89 @@
-/* expect_order.c: reductions along lines of vectors (expect_order.h). */
+/*
+ * expect_order.c: makes the formulas of reductions along lines, rings and trees (expect_order.h).
+ */
 #include "collectives/verify/expect_order.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-static uint8_t *at(const struct expect_math *math, uint8_t *vectors, struct expect_line line,
-                   uint32_t i)
+uint32_t expect_sum(struct expect_sums *sums, uint32_t a, uint32_t b)
 {
-    return vectors + (size_t)(line.base + i * line.stride) * math->vector_bytes;
+    struct schedule_values *const v = sums->values;
+    if (sums->failed || v->nodes == UINT32_MAX - 1) {
+        sums->failed = true;
+        return 0;
+    }
+    if (v->nodes == sums->room) {
+        const uint64_t room = (uint64_t)sums->room + sums->room / 2 + 1024;
+        struct value_node *const more = realloc(v->node, room * sizeof *more);
+        sums->failed = more == NULL || room > UINT32_MAX;
+        v->node = more != NULL ? more : v->node;
+        if (sums->failed)
+            return 0;
+        sums->room = (uint32_t)room;
+    }
+    v->node[v->nodes] = (struct value_node){a, b};
+    return v->nodes++;
 }
 
-static const uint8_t *at_const(const struct expect_math *math, const uint8_t *vectors,
-                               struct expect_line line, uint32_t i)
+static uint32_t *at(uint32_t *value, struct expect_line line, uint32_t i)
 {
-    return vectors + (size_t)(line.base + i * line.stride) * math->vector_bytes;
+    return &value[line.base + i * line.stride];
 }
 
-static void add_vector(const struct expect_math *math, uint8_t *acc, const uint8_t *received)
-{
-    dtype_reduce(math->dtype, math->op, acc, acc, received, math->count);
-}
-
-static void copy(const struct expect_math *math, uint8_t *to, const uint8_t *from)
-{
-    if (to != from)
-        memcpy(to, from, math->count * dtype_bytes(math->dtype));
-}
-
-void expect_converge(const struct expect_math *math, uint8_t *vectors, struct expect_line line,
+void expect_converge(struct expect_sums *sums, uint32_t *value, struct expect_line line,
                      uint32_t root)
 {
     for (uint32_t i = 1; i <= root; i++)
-        add_vector(math, at(math, vectors, line, i), at(math, vectors, line, i - 1));
+        *at(value, line, i) = expect_sum(sums, *at(value, line, i), *at(value, line, i - 1));
     for (uint32_t i = line.length - 1; i > root; i--)
-        add_vector(math, at(math, vectors, line, i - 1), at(math, vectors, line, i));
+        *at(value, line, i - 1) = expect_sum(sums, *at(value, line, i - 1), *at(value, line, i));
 }
 
-void expect_spread(const struct expect_math *math, uint8_t *vectors, struct expect_line line,
-                   uint32_t root)
+void expect_spread(uint32_t *value, struct expect_line line, uint32_t of)
 {
     for (uint32_t i = 0; i < line.length; i++)
-        copy(math, at(math, vectors, line, i), at(math, vectors, line, root));
+        *at(value, line, i) = of;
 }
 
-void expect_ring(const struct expect_math *math, uint8_t *results, const uint8_t *vectors,
+void expect_ring(struct expect_sums *sums, uint32_t *result, const uint32_t *value,
                  struct expect_line line)
 {
-    for (uint32_t i = 0; i < line.length; i++) {
-        uint8_t *acc = at(math, results, line, i);
-        copy(math, acc, at_const(math, vectors, line, i));
-        for (uint32_t k = 1; k < line.length; k++)
-            add_vector(math, acc,
-                       at_const(math, vectors, line, (i + line.length - k) % line.length));
+    const uint32_t n = line.length;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t sum = value[line.base + i * line.stride];
+        for (uint32_t k = 1; k < n; k++)
+            sum = expect_sum(sums, sum, value[line.base + (i + n - k) % n * line.stride]);
+        *at(result, line, i) = sum;
     }
 }
 
-void expect_in_order(const struct expect_math *math, uint8_t *results, const uint8_t *vectors,
-                     struct expect_line line)
+uint32_t expect_in_order(struct expect_sums *sums, const uint32_t *value, uint32_t n)
 {
-    uint8_t *acc = at(math, results, line, 0);
-    copy(math, acc, at_const(math, vectors, line, 0));
-    for (uint32_t i = 1; i < line.length; i++)
-        add_vector(math, acc, at_const(math, vectors, line, i));
-    expect_spread(math, results, line, 0);
+    uint32_t sum = value[0];
+    for (uint32_t i = 1; i < n; i++)
+        sum = expect_sum(sums, sum, value[i]);
+    return sum;
 }
 
-void expect_tree(const struct expect_math *math, uint8_t *vectors, uint32_t n)
+uint32_t expect_tree(struct expect_sums *sums, uint32_t *value, uint32_t n)
 {
-    const struct expect_line all = {0, 1, n};
     for (uint32_t s = 1; s < n; s *= 2)
         for (uint32_t i = s; i < n; i += 2 * s)
-            add_vector(math, at(math, vectors, all, i - s), at(math, vectors, all, i));
+            value[i - s] = expect_sum(sums, value[i - s], value[i]);
+    return value[0];
 }
 
-void expect_halving(const struct expect_math *math, uint8_t *vectors, uint32_t n)
+uint32_t expect_halving(struct expect_sums *sums, uint32_t *value, uint32_t n)
 {
-    const struct expect_line all = {0, 1, n};
     uint32_t p = 1;
     while (2 * p <= n)
         p *= 2;
     const uint32_t folded = n - p;
-    for (uint32_t i = 0; i < p; i++) {
-        const uint32_t from = i < folded ? 2 * i : i + folded;
-        copy(math, at(math, vectors, all, i), at(math, vectors, all, from));
-        if (i < folded)
-            add_vector(math, at(math, vectors, all, i), at(math, vectors, all, from + 1));
-    }
+    for (uint32_t i = 0; i < p; i++)
+        value[i] =
+            i < folded ? expect_sum(sums, value[2 * i], value[2 * i + 1]) : value[i + folded];
     for (uint32_t d = p / 2; d > 0; d /= 2)
         for (uint32_t i = 0; i < d; i++)
-            add_vector(math, at(math, vectors, all, i), at(math, vectors, all, i + d));
+            value[i] = expect_sum(sums, value[i], value[i + d]);
+    return value[0];
 }

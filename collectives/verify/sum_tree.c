@@ -1,18 +1,15 @@
-/* sum_tree.c: see sum_tree.h. A stack has references to the ranks' values, and sums of its own. */
+/*
+ * sum_tree.c: checks the trees by which a shared object's algorithm adds, and makes their formulas
+ * (sum_tree.h).
+ */
 #include "collectives/verify/sum_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t parts_of(const struct ccl_order *order, uint32_t n)
+uint32_t sum_tree_parts(const struct ccl_order *order, uint32_t n)
 {
     return order->parts != NULL ? order->parts(n) : 1;
-}
-
-uint64_t sum_tree_part_elems(const struct ccl_order *order, uint32_t n, uint64_t n_elem)
-{
-    const uint32_t parts = parts_of(order, n);
-    return (n_elem + parts - 1) / parts;
 }
 
 /* The fault of step k; NULL: none. *height: values on the stack. */
@@ -58,7 +55,7 @@ static bool check_tree(const struct sum_tree *tree, const char *name, bool *seen
 bool sum_tree_check(const struct ccl_order *order, uint32_t n, const char *name, uint32_t *depth,
                     struct cw_error *error)
 {
-    const uint32_t parts = parts_of(order, n);
+    const uint32_t parts = sum_tree_parts(order, n);
     bool good = parts > 0;
     bool *const seen = calloc(n, sizeof *seen);
     *depth = 1;
@@ -78,21 +75,18 @@ bool sum_tree_check(const struct ccl_order *order, uint32_t n, const char *name,
     return good;
 }
 
-void sum_tree_add(const struct sum_tree *tree, const struct expect_math *math,
-                  const uint8_t *values, uint8_t *result)
+uint32_t sum_tree_add(const struct sum_tree *tree, struct expect_sums *sums, const uint32_t *value,
+                      uint32_t *stack)
 {
-    const uint8_t **const list = tree->list;
     uint32_t height = 0;
     for (uint32_t k = 0; k < 2 * tree->n - 1; k++) {
         const uint32_t step = tree->order->tree(tree->rank, tree->part, tree->n, k);
         if (step != CCL_ADD) {
-            list[height++] = values + step * math->vector_bytes;
+            stack[height++] = value[step];
             continue;
         }
         height--;
-        uint8_t *const sum = tree->stack + (height - 1) * math->vector_bytes;
-        dtype_reduce(math->dtype, math->op, sum, list[height - 1], list[height], math->count);
-        list[height - 1] = sum;
+        stack[height - 1] = expect_sum(sums, stack[height - 1], stack[height]);
     }
-    memcpy(result, list[0], math->count * dtype_bytes(math->dtype));
+    return stack[0];
 }

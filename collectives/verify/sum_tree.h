@@ -17,19 +17,17 @@
 bool sum_tree_check(const struct ccl_order *order, uint32_t n, const char *name, uint32_t *depth,
                     struct cw_error *error);
 
-/* Elements of each part of tensors of n_elem elements. */
-uint64_t sum_tree_part_elems(const struct ccl_order *order, uint32_t n, uint64_t n_elem);
+/* Parts of tensors, which have equally many elements but for the last. */
+uint32_t sum_tree_parts(const struct ccl_order *order, uint32_t n);
 
-/* One sum: whose tree, and where it works. */
+/* One sum: whose tree. */
 struct sum_tree {
     const struct ccl_order *order;
     uint32_t rank, part, n;
-    uint8_t *stack;       /* `depth` vectors */
-    const uint8_t **list; /* `depth` places */
 };
 
-/* The sum of vectors 0 to n - 1 of `values`, into `result`, which is none of them. */
-void sum_tree_add(const struct sum_tree *tree, const struct expect_math *math,
-                  const uint8_t *values, uint8_t *result);
+/* The formula of the sum of values 0 to n - 1. `stack` has room for `depth` values. */
+uint32_t sum_tree_add(const struct sum_tree *tree, struct expect_sums *sums, const uint32_t *value,
+                      uint32_t *stack);
 
 #endif

@@ -1,11 +1,14 @@
-/* verifier.c: see verifier.h. */
+/*
+ * verifier.c: takes the strongest proof that there is for an algorithm and its inputs, and compares
+ * by it (verifier.h).
+ */
 #include "collectives/verify/verifier.h"
 
 #include <stdlib.h>
 
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/verify/expect_any.h"
-#include "collectives/verify/expect_schedule.h"
+#include "collectives/verify/sums.h"
 
 struct verifier {
     struct verifier_request request;
@@ -68,21 +71,25 @@ void verifier_free(struct verifier *verifier)
     free(verifier);
 }
 
+/* Which shards a schedule reduces: each by its parts, or all of them as members. */
 static int compare_with_schedule(const struct verifier *verifier, uint32_t shards,
                                  expect_read_fn read, void *arg, struct verdict *verdict,
                                  struct cw_error *error)
 {
     const struct expect_request *const request = &verifier->request.expect;
-    const struct expect_schedule expect = {.schedule = verifier->request.schedule,
-                                           .values = verifier->values,
-                                           .shards = shards,
-                                           .dtype = request->dtype,
-                                           .op = request->op,
-                                           .n_elem = request->n_elem,
-                                           .seed = request->seed,
-                                           .values_given = request->values,
-                                           .sim = request->sim};
-    return expect_schedule_verify(&expect, read, arg, &verdict->wrong, error);
+    const struct schedule *const schedule = verifier->request.schedule;
+    const struct sums sums = {.values = verifier->values,
+                              .members = schedule->members,
+                              .shards = shards,
+                              .parts = schedule->parts,
+                              .scatters = schedule->collective == CCL_REDUCE_SCATTER,
+                              .dtype = request->dtype,
+                              .op = request->op,
+                              .n_elem = request->n_elem,
+                              .seed = request->seed,
+                              .given = request->values,
+                              .sim = request->sim};
+    return sums_compare(&sums, read, arg, &verdict->wrong, error);
 }
 
 int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,

@@ -42,6 +42,22 @@ static void set_up(struct setup *s, const char *module, uint32_t ranks, enum dty
                                          .seed = 1};
 }
 
+/* Puts results of shard 0 where all ranks' results are, rank after rank. */
+struct gathering {
+    uint8_t *all;
+    size_t each, itemsize; /* bytes of a rank, of an element */
+};
+
+static int gather(void *arg, const struct sums_result *result, struct cw_error *error)
+{
+    (void)error;
+    const struct gathering *const g = arg;
+    if (result->shard == 0)
+        memcpy(g->all + result->rank * g->each + result->first * g->itemsize, result->bits,
+               result->count * g->itemsize);
+    return CW_OK;
+}
+
 /* All ranks' results, rank after rank. The caller frees them. */
 static uint8_t *all_results(const struct setup *s, size_t *bytes)
 {
@@ -52,14 +68,10 @@ static uint8_t *all_results(const struct setup *s, size_t *bytes)
     const size_t itemsize = dtype_bytes(s->request.dtype);
     const size_t each = expect_result_elems(expect) * itemsize;
     *bytes = each * expect_ranks(expect);
-    uint8_t *all = malloc(*bytes);
-    uint64_t count;
-    for (uint64_t first = 0; (count = expect_evaluate(expect, first)); first += count)
-        for (uint32_t rank = 0; rank < expect_ranks(expect); rank++)
-            memcpy(all + rank * each + first * itemsize, expect_bits(expect, rank),
-                   count * itemsize);
+    struct gathering g = {malloc(*bytes), each, itemsize};
+    assert_int_equal(expect_each(expect, gather, &g, &error), CW_OK);
     expect_free(expect);
-    return all;
+    return g.all;
 }
 
 static uint64_t data_hash(const struct setup *s)

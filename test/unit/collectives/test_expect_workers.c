@@ -82,19 +82,32 @@ static struct expect *expect_of(const struct machine *m)
     return expect;
 }
 
+/* Puts results of shard 0 where all ranks' results are, rank after rank. */
+struct gathering {
+    uint8_t *all;
+    size_t each, itemsize; /* bytes of a rank, of an element */
+};
+
+static int gather(void *arg, const struct sums_result *result, struct cw_error *error)
+{
+    (void)error;
+    const struct gathering *const g = arg;
+    if (result->shard == 0)
+        memcpy(g->all + result->rank * g->each + result->first * g->itemsize, result->bits,
+               result->count * g->itemsize);
+    return CW_OK;
+}
+
 /* All ranks' results, rank after rank. The caller frees them. */
 static uint8_t *results_of(struct expect *expect, size_t itemsize, size_t *bytes)
 {
     const size_t each = expect_result_elems(expect) * itemsize;
     *bytes = each * expect_ranks(expect);
-    uint8_t *const all = malloc(*bytes);
-    uint64_t count;
-    assert_non_null(all);
-    for (uint64_t first = 0; (count = expect_evaluate(expect, first)); first += count)
-        for (uint32_t rank = 0; rank < expect_ranks(expect); rank++)
-            memcpy(all + rank * each + first * itemsize, expect_bits(expect, rank),
-                   count * itemsize);
-    return all;
+    struct gathering g = {malloc(*bytes), each, itemsize};
+    struct cw_error error;
+    assert_non_null(g.all);
+    assert_int_equal(expect_each(expect, gather, &g, &error), CW_OK);
+    return g.all;
 }
 
 static void any_number_of_workers_gives_the_same_bits(void **state)

@@ -18,7 +18,7 @@
 #include "collectives/schedule/schedule_builder.h"
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/schedule/schedule_values.h"
-#include "collectives/verify/expect_schedule.h"
+#include "collectives/verify/sums.h"
 #include "test/support/idle_engine.h"
 
 enum { RANKS = 4, SEED = 7 };
@@ -84,7 +84,7 @@ static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first,
 
 /* Element e of a shard of a ring: chunk's own order of additions, from the rank behind its owner
  * round to the owner. */
-static void add_ring(const struct expect_schedule *e, uint32_t shard, uint32_t chunk, uint64_t at,
+static void add_ring(const struct sums *e, uint32_t shard, uint32_t chunk, uint64_t at,
                      uint8_t *out)
 {
     uint8_t sum[4], value[4];
@@ -98,14 +98,14 @@ static void add_ring(const struct expect_schedule *e, uint32_t shard, uint32_t c
     memcpy(out, sum, dtype_bytes(e->dtype));
 }
 
-static struct results ring_results(const struct expect_schedule *e)
+static struct results ring_results(const struct sums *e)
 {
-    const bool scatters = e->schedule->collective == CCL_REDUCE_SCATTER;
+    const bool scatters = e->scatters;
     struct results r = {.shards = e->shards,
                         .elems = scatters ? e->n_elem / RANKS : e->n_elem,
                         .itemsize = dtype_bytes(e->dtype)};
     /* Chunks that a shard goes by: of the whole block, or of its part of it. */
-    const uint32_t parts = e->shards > 1 ? 1 : e->schedule->parts;
+    const uint32_t parts = e->shards > 1 ? 1 : e->parts;
     const uint64_t each = (r.elems + RANKS * parts - 1) / (RANKS * parts);
     r.bits = malloc(RANKS * e->shards * r.elems * r.itemsize);
     for (uint32_t rank = 0; rank < RANKS; rank++)
@@ -126,22 +126,24 @@ static void check_ring(enum ccl_collective collective, uint32_t parts, uint32_t 
     struct schedule_values *const values = schedule_formulas(s, &error);
     if (values == NULL)
         fail_msg("%s", cw_error_text(&error));
-    const struct expect_schedule e = {.schedule = s,
-                                      .values = values,
-                                      .shards = shards,
-                                      .dtype = dtype,
-                                      .op = REDOP_SUM,
-                                      .n_elem = n_elem,
-                                      .seed = SEED,
-                                      .sim = sim};
+    const struct sums e = {.values = values,
+                           .members = 1,
+                           .parts = s->parts,
+                           .scatters = s->collective == CCL_REDUCE_SCATTER,
+                           .shards = shards,
+                           .dtype = dtype,
+                           .op = REDOP_SUM,
+                           .n_elem = n_elem,
+                           .seed = SEED,
+                           .sim = sim};
     struct results r = ring_results(&e);
     uint64_t wrong = 99;
-    assert_int_equal(expect_schedule_verify(&e, read_result, &r, &wrong, &error), CW_OK);
+    assert_int_equal(sums_compare(&e, read_result, &r, &wrong, &error), CW_OK);
     assert_int_equal(wrong, 0);
     const uint64_t all = RANKS * shards * r.elems;
     for (uint64_t at = 0; at < all; at += 1 + all / 13) {
         r.bits[at * r.itemsize] ^= 1;
-        assert_int_equal(expect_schedule_verify(&e, read_result, &r, &wrong, &error), CW_OK);
+        assert_int_equal(sums_compare(&e, read_result, &r, &wrong, &error), CW_OK);
         assert_int_equal(wrong, 1);
         r.bits[at * r.itemsize] ^= 1;
     }
@@ -188,16 +190,18 @@ static void test_parts_share(void **state)
     struct schedule *const s = ring(CCL_ALL_REDUCE, 2, true);
     struct schedule_values *const values = schedule_formulas(s, &error);
     assert_non_null(values);
-    const struct expect_schedule e = {.schedule = s,
-                                      .values = values,
-                                      .shards = 1,
-                                      .dtype = DTYPE_F32,
-                                      .n_elem = 1001,
-                                      .op = REDOP_SUM,
-                                      .seed = SEED};
+    const struct sums e = {.values = values,
+                           .members = 1,
+                           .parts = s->parts,
+                           .scatters = s->collective == CCL_REDUCE_SCATTER,
+                           .shards = 1,
+                           .dtype = DTYPE_F32,
+                           .n_elem = 1001,
+                           .op = REDOP_SUM,
+                           .seed = SEED};
     struct results r = ring_results(&e);
     uint64_t wrong = 99;
-    assert_int_equal(expect_schedule_verify(&e, read_result, &r, &wrong, &error), CW_OK);
+    assert_int_equal(sums_compare(&e, read_result, &r, &wrong, &error), CW_OK);
     assert_int_equal(wrong, 0);
     free(r.bits);
     schedule_values_free(values);

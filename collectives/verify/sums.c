@@ -1,17 +1,18 @@
 /*
- * expect_schedule.c: see expect_schedule.h. The elements of all results are one line: shard by
- * shard, of a reduce-scatter rank by rank, chunk by chunk. It is cut into equal shares, one for
- * each worker of the engine. A worker goes along its share from chunk to chunk. For each chunk it
- * lists the formulas below the ranks' results, each once, an operand before its sum, and gives each
- * a vector for as long as it is needed. Then it evaluates the list, some elements at a time, and
- * compares each result when it is there.
+ * sums.c: evaluates the formulas of a reduction's results (sums.h). The elements of all results are
+ * one line: shard by shard, of a reduce-scatter rank by rank, chunk by chunk. It is cut into equal
+ * shares, one for each worker of the engine. A worker goes along its share from chunk to chunk. For
+ * each chunk it lists the formulas below the ranks' results, each once, an operand before its sum,
+ * and gives each a vector for as long as it is needed. Then it evaluates the list, some elements at
+ * a time, and hands over each result as it is made.
  *
  * Work: of each chunk one operation per element and formula, however many ranks share it. Memory:
- * the vectors stay within a near cache, unless there are very many.
+ * the vectors stay within a near cache, unless there are very many. Lists are short: ranks with
+ * very many formulas are listed one after the other.
  *
  * Threads: a worker writes its own share's figures and scratch memory only.
  */
-#include "collectives/verify/expect_schedule.h"
+#include "collectives/verify/sums.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "collectives/data/input.h"
 
 enum { VECTORS_BYTES = 1 << 20, WINDOW_MIN = 64, WINDOW_MAX = 4096, ALIGN_BYTES = 64 };
-enum { NOT_LISTED = UINT32_MAX, NO_RANK = UINT32_MAX };
+enum { NOT_LISTED = UINT32_MAX, NO_RANK = UINT32_MAX, LIST_MAX = 1 << 20 };
 
 /* A formula of the list. */
 struct listed {
@@ -32,8 +33,7 @@ struct listed {
 
 /* A worker's own. */
 struct share {
-    _Alignas(128) uint64_t wrong;
-    struct cw_error error;
+    _Alignas(128) struct cw_error error;
     struct listed *list;
     uint32_t count, room;
     uint32_t *at;    /* [nodes]: in the list; NOT_LISTED */
@@ -41,19 +41,18 @@ struct share {
     uint32_t *stack; /* nodes to be listed; then vectors that are free */
     uint32_t stacked, stack_room;
     uint32_t vectors;
-    uint8_t *memory; /* of the vectors, and one to read into */
+    uint8_t *memory; /* of the vectors, and one for the visitor */
     size_t memory_bytes, vector_bytes;
     uint64_t window; /* elements of a vector */
 };
 
-struct comparison {
-    const struct expect_schedule *expect;
-    expect_read_fn read;
+struct evaluation {
+    const struct sums *sums;
+    sums_fn visit;
     void *arg;
     uint32_t workers;
-    bool scatters;
     uint64_t result_elems; /* of a rank's shard */
-    uint32_t shards;       /* of each rank of the schedule */
+    uint32_t shards;       /* of each rank of the formulas */
     uint32_t chunks;       /* of a result, which a shard goes by */
     struct share *share;
 };
@@ -127,7 +126,7 @@ static bool use_vector(struct share *share, uint32_t at, uint32_t *vector)
     return --operand->uses > 0 || push(share, operand->vector);
 }
 
-/* Gives each formula a vector until its last use. A result is compared at once. */
+/* Gives each formula a vector until its last use. A result is handed over at once. */
 static bool give_vectors(const struct schedule_values *v, struct share *share)
 {
     share->vectors = 0;
@@ -147,9 +146,9 @@ static bool give_vectors(const struct schedule_values *v, struct share *share)
 }
 
 /* Room for the vectors, and how long they are. */
-static bool take_vectors(const struct comparison *c, struct share *share)
+static bool take_vectors(const struct evaluation *c, struct share *share)
 {
-    const size_t itemsize = dtype_bytes(c->expect->dtype);
+    const size_t itemsize = dtype_bytes(c->sums->dtype);
     uint64_t window = VECTORS_BYTES / itemsize / (share->vectors + 1);
     window = window > WINDOW_MAX ? WINDOW_MAX : window < WINDOW_MIN ? WINDOW_MIN : window;
     share->window = window / WINDOW_MIN * WINDOW_MIN;
@@ -163,22 +162,24 @@ static bool take_vectors(const struct comparison *c, struct share *share)
     return share->memory != NULL;
 }
 
-static bool list_chunk(const struct comparison *c, struct share *share,
-                       const struct stretch *stretch)
+/* Lists the results of the ranks from *rank on, up to `end`, as many as have room in a list; *rank:
+ * the first that has not. */
+static bool list_ranks(const struct evaluation *c, struct share *share, uint32_t chunk,
+                       uint32_t *rank, uint32_t end)
 {
-    const struct schedule_values *const v = c->expect->values;
-    const uint32_t first = c->scatters ? stretch->rank : 0,
-                   end = c->scatters ? stretch->rank + 1 : v->ranks;
+    const struct schedule_values *const v = c->sums->values;
+    const uint32_t *const output = v->output + chunk;
+    const uint32_t first = *rank;
     for (uint32_t i = 0; i < share->count; i++)
         share->at[share->list[i].node] = NOT_LISTED;
     share->count = share->stacked = 0;
-    for (uint32_t rank = end; rank-- > first;) {
-        const uint32_t node = v->output[(size_t)rank * v->outputs + stretch->chunk];
-        if (!list_node(v, share, node))
+    for (; *rank < end && share->count < LIST_MAX; ++*rank)
+        if (!list_node(v, share, output[(size_t)*rank * v->outputs]))
             return false;
-        struct listed *const own = &share->list[share->at[node]];
-        share->next[rank] = own->ranks;
-        own->ranks = rank;
+    for (uint32_t i = *rank; i-- > first;) {
+        struct listed *const own = &share->list[share->at[output[(size_t)i * v->outputs]]];
+        share->next[i] = own->ranks;
+        own->ranks = i;
     }
     return give_vectors(v, share) && take_vectors(c, share);
 }
@@ -190,84 +191,106 @@ static uint8_t *vector_of(const struct share *share, uint32_t vector)
     return share->memory + (size_t)vector * share->vector_bytes;
 }
 
-static void count_wrong(struct share *share, const uint8_t *found, const uint8_t *bits,
-                        uint64_t count, size_t itemsize)
+/* The process group's rank of a rank of the formulas, and which of its shards its result is: its
+ * own, or that of the stretch. */
+static uint32_t group_rank(const struct evaluation *c, uint32_t rank)
 {
-    if (memcmp(found, bits, count * itemsize) == 0)
-        return;
-    for (uint64_t i = 0; i < count; i++)
-        share->wrong += memcmp(found + i * itemsize, bits + i * itemsize, itemsize) != 0;
+    return rank / c->sums->members;
 }
-
-/* The process group's rank of a rank of the schedule, and which of its shards is compared: its own,
- * or that of the stretch. */
-static uint32_t group_rank(const struct comparison *c, uint32_t rank)
+static uint32_t shard_of(const struct evaluation *c, const struct stretch *stretch, uint32_t rank)
 {
-    return rank / c->expect->schedule->members;
-}
-static uint32_t shard_of(const struct comparison *c, const struct stretch *stretch, uint32_t rank)
-{
-    const uint32_t members = c->expect->schedule->members;
+    const uint32_t members = c->sums->members;
     return members > 1 ? rank % members : stretch->shard;
 }
 
-/* Evaluates and compares `count` elements of the result, from `first` on. */
-static int compare_window(const struct comparison *c, struct share *share,
-                          const struct stretch *stretch, uint64_t first, uint64_t count)
+/* Evaluates `count` elements of the results, from `first` on. */
+static int evaluate_window(const struct evaluation *c, struct share *share,
+                           const struct stretch *stretch, uint64_t first, uint64_t count)
 {
-    const struct expect_schedule *const e = c->expect;
-    const size_t itemsize = dtype_bytes(e->dtype);
-    uint8_t *const found = vector_of(share, share->vectors);
+    const struct sums *const e = c->sums;
+    struct sums_result result = {.worker = (uint32_t)(share - c->share),
+                                 .first = first,
+                                 .count = count,
+                                 .scratch = vector_of(share, share->vectors)};
     /* Of the input: of a reduce-scatter, those of the rank's block. */
-    const uint64_t place = (c->scatters ? stretch->rank * c->result_elems : 0) + first;
+    const uint64_t place = (e->scatters ? stretch->rank * c->result_elems : 0) + first;
+    uint32_t failed = NO_RANK; /* the least rank that does */
     for (uint32_t i = 0; i < share->count; i++) {
         const struct listed *const own = &share->list[i];
         uint8_t *const bits = vector_of(share, own->vector);
         const uint32_t leaf = own->node / e->values->inputs; /* the rank whose input it is */
         if (own->node < e->values->leaves)
             input_take(
-                e->dtype, e->values_given, e->seed,
+                e->dtype, e->given, e->seed,
                 input_first(group_rank(c, leaf), e->shards, shard_of(c, stretch, leaf), e->n_elem) +
                     place,
                 bits, count);
         else
             dtype_reduce(e->dtype, e->op, bits, vector_of(share, own->a), vector_of(share, own->b),
                          count);
+        result.bits = bits;
         for (uint32_t rank = own->ranks; rank != NO_RANK; rank = share->next[rank]) {
-            const int code = c->read(c->arg, group_rank(c, rank), shard_of(c, stretch, rank), first,
-                                     count, found, &share->error);
-            if (code != CW_OK)
-                return code;
-            count_wrong(share, found, bits, count, itemsize);
+            struct cw_error error;
+            result.rank = group_rank(c, rank);
+            result.shard = shard_of(c, stretch, rank);
+            const int code = rank < failed ? c->visit(c->arg, &result, &error) : CW_OK;
+            if (code != CW_OK) {
+                failed = rank;
+                share->error = error;
+                share->error.exit_code = code;
+            }
         }
     }
-    return CW_OK;
+    return failed != NO_RANK ? share->error.exit_code : CW_OK;
 }
 
 /* The elements from `at` on of the line that are of one chunk, up to `end`. */
-static struct stretch stretch_at(const struct comparison *c, uint64_t at, uint64_t end)
+static struct stretch stretch_at(const struct evaluation *c, uint64_t at, uint64_t end)
 {
-    const struct schedule *const s = c->expect->schedule;
-    const uint64_t ranks = c->scatters ? s->rank_count : 1;
+    const struct sums *const e = c->sums;
+    const uint64_t ranks = e->scatters ? e->values->ranks : 1;
     const uint64_t result = at / c->result_elems, first = at % c->result_elems;
-    const uint64_t each = schedule_span(c->result_elems, c->chunks, 0).count;
+    const uint32_t rank = (uint32_t)(result % ranks);
+    const uint64_t before = e->of_input ? rank * c->result_elems : 0; /* in the tensor */
+    const uint64_t all = e->of_input ? e->n_elem : c->result_elems;
+    const uint64_t each = schedule_span(all, c->chunks, 0).count;
     struct stretch stretch = {.shard = (uint32_t)(result / ranks),
-                              .rank = (uint32_t)(result % ranks),
-                              .chunk = (uint32_t)(first / each),
+                              .rank = rank,
+                              .chunk = (uint32_t)((before + first) / each),
                               .first = first};
-    const struct schedule_span span = schedule_span(c->result_elems, c->chunks, stretch.chunk);
-    const uint64_t left = span.first + span.count - first;
+    const struct schedule_span span = schedule_span(all, c->chunks, stretch.chunk);
+    uint64_t left = span.first + span.count - before - first;
+    left = left < c->result_elems - first ? left : c->result_elems - first;
     stretch.count = left < end - at ? left : end - at;
     if (c->shards > 1)
-        stretch.chunk += stretch.shard % s->parts * c->chunks;
+        stretch.chunk += stretch.shard % e->parts * c->chunks;
     return stretch;
 }
 
-static void compare_share_of(void *arg, uint32_t worker)
+/* Some ranks after the others, where their formulas are very many. */
+static int evaluate_stretch(const struct evaluation *c, struct share *share,
+                            const struct stretch *stretch)
 {
-    const struct comparison *const c = arg;
+    const bool scatters = c->sums->scatters;
+    const uint32_t end = scatters ? stretch->rank + 1 : c->sums->values->ranks;
+    int code = CW_OK;
+    for (uint32_t rank = scatters ? stretch->rank : 0; rank < end && code == CW_OK;) {
+        if (!list_ranks(c, share, stretch->chunk, &rank, end))
+            return cw_error_memory(&share->error, "verification");
+        for (uint64_t done = 0; done < stretch->count && code == CW_OK; done += share->window) {
+            const uint64_t left = stretch->count - done;
+            code = evaluate_window(c, share, stretch, stretch->first + done,
+                                   left < share->window ? left : share->window);
+        }
+    }
+    return code;
+}
+
+static void evaluate_share(void *arg, uint32_t worker)
+{
+    const struct evaluation *const c = arg;
     struct share *const share = &c->share[worker];
-    const uint64_t ranks = c->scatters ? c->expect->schedule->rank_count : 1;
+    const uint64_t ranks = c->sums->scatters ? c->sums->values->ranks : 1;
     const uint64_t all = c->result_elems * ranks * c->shards;
     const uint64_t end =
         all / c->workers * (worker + 1) + (worker + 1 == c->workers) * (all % c->workers);
@@ -275,23 +298,22 @@ static void compare_share_of(void *arg, uint32_t worker)
     int code = CW_OK;
     while (at < end && code == CW_OK) {
         const struct stretch stretch = stretch_at(c, at, end);
-        if (!list_chunk(c, share, &stretch))
-            code = cw_error_memory(&share->error, "verification by a schedule");
-        for (uint64_t done = 0; done < stretch.count && code == CW_OK; done += share->window) {
-            const uint64_t left = stretch.count - done;
-            code = compare_window(c, share, &stretch, stretch.first + done,
-                                  left < share->window ? left : share->window);
-        }
+        code = evaluate_stretch(c, share, &stretch);
         at += stretch.count;
     }
     share->error.exit_code = code;
 }
 
-/* ---- creation -------------------------------------------------------------------------------- */
+/* ---- all workers ----------------------------------------------------------------------------- */
 
-static bool take_shares(struct comparison *c)
+static uint32_t sums_workers(const struct sums *sums)
 {
-    const struct schedule_values *const v = c->expect->values;
+    return sums->sim != NULL ? cw_sim_worker_count(sums->sim) : 1;
+}
+
+static bool take_shares(struct evaluation *c)
+{
+    const struct schedule_values *const v = c->sums->values;
     const size_t bytes = c->workers * sizeof *c->share;
     c->share = aligned_alloc(_Alignof(struct share), bytes);
     if (c->share == NULL)
@@ -308,7 +330,7 @@ static bool take_shares(struct comparison *c)
     return true;
 }
 
-static void give_shares(struct comparison *c)
+static void give_shares(struct evaluation *c)
 {
     for (uint32_t i = 0; c->share != NULL && i < c->workers; i++) {
         free(c->share[i].list);
@@ -320,34 +342,76 @@ static void give_shares(struct comparison *c)
     free(c->share);
 }
 
-int expect_schedule_verify(const struct expect_schedule *expect, expect_read_fn read, void *arg,
-                           uint64_t *wrong, struct cw_error *error)
+int sums_each(const struct sums *sums, sums_fn visit, void *arg, struct cw_error *error)
 {
-    const struct schedule *const s = expect->schedule;
-    struct comparison c = {.expect = expect,
-                           .read = read,
+    const uint32_t ranks = sums->values->ranks;
+    struct evaluation c = {.sums = sums,
+                           .visit = visit,
                            .arg = arg,
-                           .workers = expect->sim != NULL ? cw_sim_worker_count(expect->sim) : 1,
-                           .scatters = s->collective == CCL_REDUCE_SCATTER};
+                           .workers = sums_workers(sums),
+                           .result_elems = sums->scatters ? sums->n_elem / ranks : sums->n_elem,
+                           .shards = sums->members > 1 ? 1 : sums->shards};
     int code = CW_OK;
-    *wrong = 0;
-    c.result_elems = c.scatters ? expect->n_elem / s->rank_count : expect->n_elem;
-    c.shards = s->members > 1 ? 1 : expect->shards;
-    c.chunks = expect->values->outputs / (c.shards > 1 ? s->parts : 1);
+    c.chunks = sums->values->outputs / (c.shards > 1 ? sums->parts : 1);
     if (!take_shares(&c)) {
         give_shares(&c);
-        return cw_error_memory(error, "verification by a schedule");
+        return cw_error_memory(error, "verification");
     }
     if (c.workers > 1)
-        cw_each_worker(expect->sim, compare_share_of, &c);
+        cw_each_worker(sums->sim, evaluate_share, &c);
     else
-        compare_share_of(&c, 0);
+        evaluate_share(&c, 0);
     for (uint32_t i = 0; i < c.workers && code == CW_OK; i++) {
         code = c.share[i].error.exit_code;
-        *wrong += c.share[i].wrong;
         if (code != CW_OK)
             *error = c.share[i].error;
     }
     give_shares(&c);
+    return code;
+}
+
+/* ---- comparison ------------------------------------------------------------------------------ */
+
+/* A worker's count, on a cache line of its own. */
+struct count {
+    _Alignas(128) uint64_t wrong;
+};
+
+struct comparison {
+    const struct sums *sums;
+    expect_read_fn read;
+    void *arg;
+    struct count *count; /* [workers] */
+};
+
+static int compare_result(void *arg, const struct sums_result *result, struct cw_error *error)
+{
+    const struct comparison *const c = arg;
+    const size_t itemsize = dtype_bytes(c->sums->dtype);
+    const uint8_t *const found = result->scratch, *const bits = result->bits;
+    const int code = c->read(c->arg, result->rank, result->shard, result->first, result->count,
+                             result->scratch, error);
+    if (code != CW_OK || memcmp(found, bits, result->count * itemsize) == 0)
+        return code;
+    for (uint64_t i = 0; i < result->count; i++)
+        c->count[result->worker].wrong +=
+            memcmp(found + i * itemsize, bits + i * itemsize, itemsize) != 0;
+    return CW_OK;
+}
+
+int sums_compare(const struct sums *sums, expect_read_fn read, void *arg, uint64_t *wrong,
+                 struct cw_error *error)
+{
+    const uint32_t workers = sums_workers(sums);
+    struct comparison c = {.sums = sums, .read = read, .arg = arg};
+    *wrong = 0;
+    c.count = aligned_alloc(_Alignof(struct count), workers * sizeof *c.count);
+    if (c.count == NULL)
+        return cw_error_memory(error, "verification");
+    memset(c.count, 0, workers * sizeof *c.count);
+    const int code = sums_each(sums, compare_result, &c, error);
+    for (uint32_t i = 0; i < workers; i++)
+        *wrong += c.count[i].wrong;
+    free(c.count);
     return code;
 }
