@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "core/os/fault_guard.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -143,14 +144,17 @@ static void on_tick(int number, siginfo_t *info, void *context)
     tell_fault(text);
 }
 
-/* exit() calls it before it has ended anything; a jump out of it makes the exit void. */
-static void on_exit_call(void)
+/* Takes the place of the C library's exit() for the program and its libraries, so that a user's
+ * function is left before the exit has begun. A jump out of a function of atexit() would not do:
+ * from glibc 2.41 on exit() holds a lock by then, and every later exit() of another thread, the end
+ * of the program included, would wait for it forever. */
+__attribute__((visibility("default"), noreturn)) void exit(int status)
 {
-    if (fault_guard_here.arg == NULL && fault_guard_here.watch.arg == NULL)
-        return;
-    (void)atexit(on_exit_call); /* for the next time: this time is used up */
     tell_fault("exit()");
-    fault_guard_here.watch.arg = NULL; /* exit() continues, and comes here once more */
+    void (*const next)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+    if (next != NULL)
+        next(status);
+    _exit(status);
 }
 
 static void release_thread(void *argument)
@@ -207,7 +211,6 @@ static void take_signals(void)
     fault_guard_take_signals();
     (void)pthread_atfork(NULL, NULL, start_timer_again);
     (void)pthread_key_create(&thread_key, release_thread);
-    (void)atexit(on_exit_call);
 }
 
 /* A stack of its own for signals: a fault may be that the other one has run over. */

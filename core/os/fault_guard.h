@@ -9,9 +9,9 @@
  *     users_function();
  *     fault_guard_leave();
  *
- * tell(arg, fault) is called on the same thread, in a signal's handler or in exit(). The guard is
- * off by then. It must not return; a longjmp() out of it is legal. A lock that the function held
- * when it was caught stays held.
+ * tell(arg, fault) is called on the same thread, in a signal's handler or instead of exit(). The
+ * guard is off by then. It must not return; a longjmp() out of it is legal. A lock that the
+ * function held when it was caught stays held.
  *
  * A thread may have a watch beside that: it is told of a fault that lies in no guarded call, and
  * now and then that time passes. It knows for itself whether a function of a user's is running, so
