@@ -69,7 +69,6 @@ enum option_style {
     OPTION_EXPECTED,  /* 'x': expected a, b or c */
     OPTION_ONE_OF,    /* 'x': expected one of a, b, c */
     OPTION_SUGGESTED, /* 'x': no such NAME; did you mean a? known: a, b, c */
-    OPTION_LEGAL,     /* x: legal are a, b, c */
 };
 
 struct option_row {

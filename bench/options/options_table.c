@@ -25,17 +25,23 @@
     (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK | COMMAND_CONFIG | COMMAND_TOPO | COMMAND_BATCH)
 #define RUNNING (COMMAND_RUN | COMMAND_VERIFY)
 #define SIZED   (RUNNING | COMMAND_CHECK)
-#define ALL     (UINT32_MAX & ~COMMAND_PERF)
+/* The commands whose values begin with the engine's configuration. */
+#define DRAINING (RUNNING | COMMAND_PHOLD)
+#define ALL      (UINT32_MAX & ~COMMAND_PERF)
 
 /* A row's field: where it is in the command's struct, and how many bytes it has. */
 #define AT(type, field)                                                                            \
     .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)NULL)->field)
 #define RUN(field)     AT(run_options, field)
 #define PHOLD(field)   AT(phold_command, field)
+#define ENGINE(field)  AT(cw_config, field)
 #define PERF(field)    AT(perf_options, field)
 #define COMPARE(field) AT(compare_options, field)
 #define SWEEP(field)   AT(sweep_options, field)
 #define REPORT(field)  AT(report_options, field)
+
+_Static_assert(offsetof(struct run_options, engine) == 0, "ENGINE()");
+_Static_assert(offsetof(struct phold_command, options.engine) == 0, "ENGINE()");
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
@@ -192,39 +198,69 @@ const struct option_row option_rows[] = {
     {"gemm-tile", 0, OPTION_COUNT, RUNNING, "N", "side of its tiles (32)", RUN(gemm.tile),
      .of_some_benches = true, .min = 1, .max = 4096},
 
-    /* the engine */
-    {"sync", 0, OPTION_CHOICE, RUNNING, "MODE",
+    /* the model of phold */
+    {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
+     .min = 1, .max = UINT32_MAX - 1},
+    {"population", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "events that each starts with (16)",
+     PHOLD(options.population), .max = UINT32_MAX},
+    {"remote", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
+     "probability that an event goes to a random LP: 0.25 or 25% (0.25)",
+     PHOLD(options.remote_p32)},
+    {"hot", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
+     "share of the LPs, the first ones, that are hot: 0.1 or 10% (0)", PHOLD(options.hot_p32)},
+    {"hot-share", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
+     "share of the remote events that the hot LPs get (0.5)", PHOLD(options.hot_share_p32),
+     .needs = "hot", .needs_text = "--hot-share needs hot LPs: give --hot P, too"},
+    {"mean", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "mean of the exponential part of a delay (1)",
+     PHOLD(options.mean_ps)},
+    {"lookahead", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "least delay (0.1)",
+     PHOLD(options.lookahead_ps)},
+    {"state-bytes", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "state of an LP, a multiple of 8 (16)",
+     PHOLD(options.state_bytes), .min = 16, .max = 1u << 24},
+    {"grain-ns", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "work per event, in ns of this machine (0)",
+     PHOLD(options.grain_ns), .max = 1000000000},
+    {"end", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "end time, exclusive (100)",
+     PHOLD(options.engine.end_ps)},
+    {"traffic", 0, OPTION_CHOICE, COMMAND_PHOLD, "NAME",
+     "random (default), or mesh: tokens hopping in lock-step on a torus", PHOLD(options.traffic),
+     .choice = phold_traffic_name},
+    {"seed", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "of the random draws (1)", PHOLD(options.seed),
+     .max = INT64_MAX},
+
+    /* the engine; `phold` has most of them, too */
+    {"sync", 0, OPTION_CHOICE, DRAINING, "MODE",
      "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress",
-     RUN(engine.sync), .choice = sync_choice},
-    {"threads", 0, OPTION_COUNT, RUNNING, "N", "worker threads (1)", RUN(engine.worker_count),
+     ENGINE(sync), .choice = sync_choice},
+    {"threads", 0, OPTION_COUNT, DRAINING, "N", "worker threads (1)", ENGINE(worker_count),
      .min = 1, .max = 1024},
     {"partition", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "cubes to threads:", RUN(partition),
      .listed = true, .choice = partition_choice, .choice_help = partition_choice_help,
      .style = OPTION_ONE_OF},
-    {"balance", 0, OPTION_CHOICE, RUNNING, "HOW",
-     "SIPs or cubes move between threads: on (as work asks; default in adaptive), off,\nrandom (a "
-     "test)",
-     RUN(engine.tuning.balance), .choice = balance_choice},
-    {"no-gather", 0, OPTION_CLEAR, RUNNING, NULL,
-     "adaptive: use all threads, also where one alone is faster", RUN(engine.tuning.gather)},
-    {"no-pin", 0, OPTION_CLEAR, RUNNING, NULL, "do not bind threads to cores",
-     RUN(engine.tuning.pin_workers)},
+    {"balance", 0, OPTION_CHOICE, DRAINING, "HOW",
+     "SIPs, cubes or LPs move between threads: on (as work asks; default in adaptive), "
+     "off,\nrandom "
+     "(a test)",
+     ENGINE(tuning.balance), .choice = balance_choice},
+    {"no-gather", 0, OPTION_CLEAR, DRAINING, NULL,
+     "adaptive: use all threads, also where one alone is faster", ENGINE(tuning.gather)},
+    {"no-pin", 0, OPTION_CLEAR, DRAINING, NULL, "do not bind threads to cores",
+     ENGINE(tuning.pin_workers)},
     {"window", 0, OPTION_COUNT, RUNNING, "NS",
      "adaptive, optimistic, stress: speculate at most so many simulated ns beyond GVT",
-     RUN(engine.tuning.window_ps), .min = 1, .max = UINT32_MAX, .scale = 1000},
-    {"cancellation", 0, OPTION_CHOICE, RUNNING, "HOW",
+     ENGINE(tuning.window_ps), .min = 1, .max = UINT32_MAX, .scale = 1000},
+    {"cancellation", 0, OPTION_CHOICE, DRAINING, "HOW",
      "of what an undone event sent: aggressive (at once, default) or lazy (if not sent again)",
-     RUN(engine.tuning.lazy_cancellation), .choice = cancellation_choice},
-    {"stress-rate", 0, OPTION_SHARE, RUNNING, "P",
-     "share of events that --sync stress undoes: 0.5 or 50% (10%)",
-     RUN(engine.tuning.stress_rate_p32)},
-    {"max-memory", 0, OPTION_BYTES, RUNNING, "SIZE",
-     "limit on the engine's memory (80 % of the machine's)", RUN(engine.memory_bytes_max)},
+     ENGINE(tuning.lazy_cancellation), .choice = cancellation_choice},
+    {"stress-rate", 0, OPTION_SHARE, DRAINING, "P",
+     "share of events that --sync stress undoes: 0.5 or 50% (10%)", ENGINE(tuning.stress_rate_p32)},
+    {"max-memory", 0, OPTION_BYTES, DRAINING, "SIZE",
+     "limit on the engine's memory, such as 512MiB (80 % of the machine's)",
+     ENGINE(memory_bytes_max)},
     {"max-sim-time", 0, OPTION_TIME, RUNNING, "TIME",
-     "a run that is not over at this simulated time, such as 10ms, fails", RUN(engine.end_ps),
+     "a run that is not over at this simulated time, such as 10ms, fails", ENGINE(end_ps),
      .min = 1},
-    {"max-events", 0, OPTION_COUNT, RUNNING, "N", "a run of more events fails",
-     RUN(engine.events_max), .min = 1, .max = UINT64_MAX},
+    {"max-events", 0, OPTION_COUNT, RUNNING, "N", "a run of more events fails", ENGINE(events_max),
+     .min = 1, .max = UINT64_MAX},
 
     /* the files that `run` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
@@ -301,56 +337,7 @@ const struct option_row option_rows[] = {
      "elements of a row, a multiple of the ranks (64 for each rank)", RUN(row_elems), .min = 1,
      .max = 1u << 28},
 
-    /* phold */
-    {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
-     .min = 1, .max = UINT32_MAX - 1},
-    {"population", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "events that each starts with (16)",
-     PHOLD(options.population), .max = UINT32_MAX},
-    {"remote", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
-     "probability that an event goes to a random LP: 0.25 or 25% (0.25)",
-     PHOLD(options.remote_p32)},
-    {"hot", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
-     "share of the LPs, the first ones, that are hot: 0.1 or 10% (0)", PHOLD(options.hot_p32)},
-    {"hot-share", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
-     "share of the remote events that the hot LPs get (0.5)", PHOLD(options.hot_share_p32),
-     .needs = "hot", .needs_text = "--hot-share needs hot LPs: give --hot P, too"},
-    {"mean", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "mean of the exponential part of a delay (1)",
-     PHOLD(options.mean_ps)},
-    {"lookahead", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "least delay (0.1)",
-     PHOLD(options.lookahead_ps)},
-    {"state-bytes", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "state of an LP, a multiple of 8 (16)",
-     PHOLD(options.state_bytes), .min = 16, .max = 1u << 24},
-    {"grain-ns", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "work per event, in ns of this machine (0)",
-     PHOLD(options.grain_ns), .max = 1000000000},
-    {"end", 0, OPTION_TIME, COMMAND_PHOLD, "TIME", "end time, exclusive (100)",
-     PHOLD(options.engine.end_ps)},
-    {"traffic", 0, OPTION_CHOICE, COMMAND_PHOLD, "NAME",
-     "random (default), or mesh: tokens hopping in lock-step on a torus", PHOLD(options.traffic),
-     .choice = phold_traffic_name, .style = OPTION_LEGAL},
-    {"seed", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "(1)", PHOLD(options.seed), .max = INT64_MAX},
-    {"sync", 0, OPTION_CHOICE, COMMAND_PHOLD, "MODE",
-     "sequential (default on one thread), adaptive (on several),\nconservative, optimistic, stress",
-     PHOLD(options.engine.sync), .choice = sync_choice, .style = OPTION_LEGAL},
-    {"cancellation", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
-     "of what an undone event sent: aggressive (at once, default) or\nlazy (if it is not sent "
-     "again)",
-     PHOLD(options.engine.tuning.lazy_cancellation), .choice = cancellation_choice},
-    {"stress-rate", 0, OPTION_SHARE, COMMAND_PHOLD, "P",
-     "share of events that --sync stress undoes: 0.5 or 50% (10%)",
-     PHOLD(options.engine.tuning.stress_rate_p32)},
-    {"threads", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "worker threads (1)",
-     PHOLD(options.engine.worker_count), .min = 1, .max = 1024},
-    {"balance", 0, OPTION_CHOICE, COMMAND_PHOLD, "HOW",
-     "LPs move between threads: on (as work asks; default in adaptive), off,\nrandom (a test)",
-     PHOLD(options.engine.tuning.balance), .choice = balance_choice},
-    {"no-gather", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL,
-     "adaptive: use all threads, also where one alone is faster",
-     PHOLD(options.engine.tuning.gather)},
-    {"no-pin", 0, OPTION_CLEAR, COMMAND_PHOLD, NULL, "do not bind threads to cores",
-     PHOLD(options.engine.tuning.pin_workers)},
-    {"max-memory", 0, OPTION_BYTES, COMMAND_PHOLD, "SIZE",
-     "limit on the engine's memory, such as 512MiB (80 % of the machine's)",
-     PHOLD(options.engine.memory_bytes_max)},
+    /* the files that `phold` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_PHOLD, "FILE",
      "write the result as JSON to FILE, or to standard output for -", PHOLD(json)},
     {"engine-log", 0, OPTION_OUTPUT_FILE, COMMAND_PHOLD, "FILE",
@@ -467,7 +454,7 @@ _Static_assert(sizeof option_rows / sizeof *option_rows <= OPTION_ROWS_MAX, "opt
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-enum { RUN_NAMES = 26, PHOLD_NAMES = 18, REPLAY_NAMES = 22 };
+enum { RUN_NAMES = 26, PHOLD_NAMES = 20, REPLAY_NAMES = 22 };
 
 static const struct command_row command_rows[] = {
     {COMMAND_RUN, "run", "run a bench on the simulated machine (all-reduce by default)",

@@ -184,8 +184,6 @@ static int refuse_choice(const struct option_row *row, const char *text, struct 
     list_choices(row, row->style == OPTION_EXPECTED ? " or " : ", ", list, sizeof list);
     for (size_t i = 0; row->choice(i) != NULL; i++)
         text_nearest_try(&nearest, text, row->choice(i));
-    if (row->style == OPTION_LEGAL)
-        return cw_error_set(error, CW_USAGE, "--%s %s: legal are %s", row->name, text, list);
     if (row->expected != NULL)
         snprintf(expected, sizeof expected, "expected %s", row->expected);
     else if (row->style == OPTION_SUGGESTED)

@@ -20,6 +20,8 @@ enum phold_traffic {
 };
 
 struct phold_options {
+    struct cw_config engine; /* end_ps, limits, functions; the rest phold_run() sets itself. The
+                                first member: bench/options/options_table.c */
     enum phold_traffic traffic;
     uint32_t lps;        /* PHOLD_MESH: a square number */
     uint32_t population; /* events that each LP starts with */
@@ -31,7 +33,6 @@ struct phold_options {
     uint32_t state_bytes;   /* of each LP; at least PHOLD_STATE_BYTES_MIN */
     uint32_t grain_ns;      /* work that an event does besides, in ns of this machine */
     uint64_t seed;
-    struct cw_config engine;  /* end_ps, limits, functions; the rest phold_run() sets itself */
     struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */
     struct process_phases *phases; /* to be filled from its beginning on; NULL: not wanted */
     /* Called after the drain, also if it has failed, with at_end_arg; NULL: not wanted. */

@@ -34,6 +34,10 @@ struct run_sizes_asked {
 
 /* Not to be copied: config.sets points into it. */
 struct run_options {
+    /* Mode, workers, window, limits; no option sets its functions. The first member, as in `phold`:
+     * the rows of these options are for both (bench/options/options_table.c). */
+    struct cw_config engine;
+
     struct config_request config;
     const char *sets[RUN_SETS_MAX];
 
@@ -58,8 +62,7 @@ struct run_options {
 
     double begun_s; /* the command (clock_s()); 0: with the run */
 
-    struct cw_config engine; /* mode, workers, window, limits; no option sets its functions */
-    const char *partition;   /* a partitioner's name; NULL: the default */
+    const char *partition; /* a partitioner's name; NULL: the default */
 
     struct matmul_shape gemm; /* of gemm, gemm_allreduce */
     struct hw_place from, to; /* of ipcq_pingpong, raw_store */
