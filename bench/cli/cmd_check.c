@@ -15,7 +15,6 @@
 #include "bench/cli/cli.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
-#include "bench/study/estimate_text.h"
 #include "bench/study/study_estimate.h"
 #include "collectives/config/config_load.h"
 #include "collectives/runtime/dist_rehearsal.h"

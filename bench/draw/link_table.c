@@ -1,5 +1,5 @@
 /*
- * link_table.c: see link_table.h.
+ * link_table.c: gathers the use of links and PEs, joins equal ones, and writes them as JSON or CSV.
  */
 #include "bench/draw/link_table.h"
 
@@ -9,7 +9,7 @@
 
 #include "bench/draw/place_text.h"
 
-/* The figures of a link or a PE: equal ones are alike. */
+/* The figures of a link or a PE; equal ones are joined. */
 enum link_figure {
     FIGURE_BYTES, /* of a PE: sent */
     FIGURE_BUSY,  /* of a PE: at work */
@@ -34,7 +34,7 @@ struct table_entry {
     const int64_t *bins; /* [USE_BINS], of struct machine_use */
 };
 
-/* Alike links, or PEs. */
+/* Equal links, or PEs. */
 struct table_row {
     struct table_entry like; /* without bins */
     int64_t bins[USE_BINS];
@@ -154,7 +154,7 @@ static int compare_i64(const int64_t *a, const int64_t *b, size_t count)
     return 0;
 }
 
-/* PEs behind links; the busiest first; then by name; then alike ones together. */
+/* PEs after links; the busiest first; then by name; then equal ones together. */
 static int by_likeness(const struct table_entry *a, const struct table_entry *b)
 {
     const int64_t x[] = {a->is_pe, -a->figure[FIGURE_BUSY], a->group, a->unit, a->port, a->number};
@@ -224,7 +224,7 @@ int link_table_add(struct link_table *table, const struct link_table_head *head,
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* ns with all their decimals. */
+/* ns with all decimals. */
 static void write_ns(FILE *out, int64_t ps)
 {
     fprintf(out, "%" PRId64 ".%03" PRId64, ps / 1000, ps % 1000);
@@ -235,14 +235,14 @@ static void write_share(FILE *out, int64_t part_ps, int64_t all_ps)
     fprintf(out, "%.6f", all_ps > 0 ? (double)part_ps / (double)all_ps : 0);
 }
 
-/* Bins up to the end of the collective; at least one. */
+/* Bins up to the end of the collective, at least one. */
 static int bins_used(const struct table_size *size)
 {
     const int64_t bins = (size->time_ps + size->bin_ps - 1) / size->bin_ps;
     return bins < 1 ? 1 : bins > USE_BINS ? USE_BINS : (int)bins;
 }
 
-/* The text within quotes, for JSON and CSV: a quote is written as `quote` says. */
+/* A text inside quotes, for JSON and CSV; `quote` says how a quote is written. */
 static void write_quoted(FILE *out, const char *text, const char *quote, bool json)
 {
     fputc('"', out);

@@ -1,8 +1,8 @@
 /*
- * link_table.h: --links FILE: all links that carried something and all PEs that ran a kernel, of
- * each size of a run, with their use in all and over time. Alike ones are one row: links of one
- * name, or PEs, in several cubes and SIPs, whose figures are all equal. bench/FORMATS.md describes
- * the file. Between drains, one thread.
+ * link_table.h: --links FILE: for each size of a run, all links that carried something and all PEs
+ * that ran a kernel, with their total use and their use over time. Equal ones share a row: links of
+ * one name, or PEs, in several cubes and SIPs, whose figures are all equal. bench/FORMATS.md
+ * describes the file. Between drains, one thread.
  */
 #ifndef BENCH_DRAW_LINK_TABLE_H
 #define BENCH_DRAW_LINK_TABLE_H
@@ -12,7 +12,7 @@
 #include "bench/draw/machine_use.h"
 #include "lp/host/system.h"
 
-/* The collective that a row of the result is about. */
+/* The collective of a row of the result. */
 struct link_table_head {
     const char *collective, *algorithm;
     uint64_t bytes;
@@ -28,7 +28,7 @@ void link_table_free(struct link_table *table);
 int link_table_add(struct link_table *table, const struct link_table_head *head,
                    const struct lp_system *system, struct machine_use *use, struct cw_error *error);
 
-/* A failed write is known to the stream. */
+/* Write errors stay in the stream. */
 void link_table_json(FILE *out, const struct link_table *table);
 void link_table_csv(FILE *out, const struct link_table *table);
 

@@ -1,6 +1,6 @@
 /*
- * machine_use.c: see machine_use.h. The bins become wider as time goes on: when a stretch lies
- * beyond the last one, each two are added up.
+ * machine_use.c: gathers the use of a machine from records. Bins get wider over time: when a
+ * stretch lies beyond the last one, bins are added up in pairs.
  */
 #include "bench/draw/machine_use.h"
 
@@ -10,7 +10,7 @@
 enum { FIRST_BIN_PS = 1000 };
 
 struct machine_use {
-    const struct lp_model *model; /* not for freeing: it may be gone then */
+    const struct lp_model *model; /* not used when freeing: it may be gone by then */
     uint32_t pe_count, lp_count;
     uint32_t first_io_die, first_switch; /* LPs */
     uint32_t links[LP_LINK_OWNERS];      /* in the state of each kind of LP */
@@ -20,7 +20,7 @@ struct machine_use {
     bool out_of_memory; /* some bins are missing */
     struct pe_use *pe;
     int64_t ***link; /* [lp][number] its bins; NULL where nothing was carried */
-    int64_t **bins;  /* [bin_count] all that there are, to be widened */
+    int64_t **bins;  /* [bin_count] all of them, for widening */
     size_t bin_count, bin_room;
 };
 
@@ -113,7 +113,7 @@ static void widen(struct machine_use *use)
     }
 }
 
-/* A stretch of time from the first start on. */
+/* Adds a stretch of time since the first start. */
 static void add_span(struct machine_use *use, int64_t *bins, struct use_span span)
 {
     if (bins == NULL || span.begin_ps >= span.end_ps)
@@ -130,7 +130,7 @@ static void add_span(struct machine_use *use, int64_t *bins, struct use_span spa
 
 /* ---- PEs ------------------------------------------------------------------------------------- */
 
-/* The first of the stretches that are kept is final. */
+/* Adds up the first of the kept stretches, which is final. */
 static void drop_first(struct machine_use *use, struct pe_use *pe)
 {
     add_span(use, pe->bins, pe->span[0]);
@@ -139,7 +139,7 @@ static void drop_first(struct machine_use *use, struct pe_use *pe)
     memmove(pe->span, pe->span + 1, pe->spans * sizeof *pe->span);
 }
 
-/* Adds a stretch of work: a time that it shares with others counts once. */
+/* Adds a stretch of work. Time that it shares with others counts once. */
 static void add_work(struct machine_use *use, struct pe_use *pe, struct use_span span)
 {
     uint32_t at = 0, kept = 0;

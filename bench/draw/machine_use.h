@@ -1,11 +1,11 @@
 /*
- * machine_use.h: how the parts of a machine were used over its latest collective, gathered from the
- * records that it commits: of each PE the time at work, in receives and sends, and the bytes; of
- * PEs and links, how busy they were over time, in bins of equal width.
+ * machine_use.h: how the parts of a machine were used during its latest collective, gathered from
+ * committed records: for each PE the time at work, in receives and in sends, and the bytes; for PEs
+ * and links, how busy they were over time, in bins of equal width.
  *
- * Records come in the total order, by one thread at a time (struct lp_listener); figures are read
- * between drains. So they are the same for any number of threads. A collective begins with the
- * first kernel of a batch of launches; that forgets the one before.
+ * Records arrive in the total order, from one thread at a time (struct lp_listener); figures are
+ * read between drains. So they are the same for any number of threads. A collective begins with the
+ * first kernel of a batch of launches, which discards the one before.
  */
 #ifndef BENCH_DRAW_MACHINE_USE_H
 #define BENCH_DRAW_MACHINE_USE_H
@@ -32,21 +32,21 @@ struct pe_use {
 
 struct machine_use;
 
-/* NULL: out of memory. The model outlives all records and figures. */
+/* NULL: out of memory. The model must outlive all records and figures. */
 struct machine_use *machine_use_create(const struct lp_model *model);
 void machine_use_free(struct machine_use *use); /* accepts NULL */
 
-/* Records, in their order. */
+/* Takes a record, in order. */
 void machine_use_kernel(struct machine_use *use, const struct lp_kernel_record *record);
 void machine_use_op(struct machine_use *use, const struct lp_op *op);
 void machine_use_crossed(struct machine_use *use, const struct lp_crossed *crossed);
 
 /* ---- between drains -------------------------------------------------------------------------- */
 
-/* Ends the collective's figures. False: memory ran out, and some are missing. */
+/* Completes the collective's figures. False: memory ran out, and some are missing. */
 bool machine_use_finish(struct machine_use *use);
 const struct pe_use *machine_use_pe(const struct machine_use *use, uint32_t pe);
-/* [USE_BINS] how long the link with this number in the LP's state was busy in each bin. NULL: it
+/* [USE_BINS] how long the link of this number in the LP's state was busy in each bin. NULL: it
  * carried nothing. */
 const int64_t *machine_use_link(const struct machine_use *use, uint32_t lp, uint32_t index);
 /* The width of a bin; bins begin with the first start. */

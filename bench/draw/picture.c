@@ -1,5 +1,5 @@
 /*
- * picture.c: the links of a machine, in order (picture.h).
+ * picture.c: makes the picture of a machine: its links, in order.
  */
 #include "bench/draw/picture.h"
 
@@ -28,7 +28,7 @@ static int by_ends(const void *left, const void *right)
     return order != 0 ? order : a->outlet < b->outlet ? -1 : a->outlet > b->outlet;
 }
 
-/* The links so far, and how many have room. */
+/* The links so far, and how many fit. */
 struct gathering {
     struct picture *picture;
     const struct hw_config *hw;

@@ -1,11 +1,11 @@
 /*
  * picture.h: the machine as a picture: how its SIPs are joined, every directed link between SIPs
- * and switches, and, where there are few SIPs, those between cubes; with the use of each over one
- * collective. Plain data: a picture keeps no pointer to the machine that it was made of, so that
- * one that was read from JSON (picture_json.h) is drawn (picture_svg.h) like any other.
+ * and switches and, if there are few SIPs, between cubes; with the use of each over one collective.
+ * Plain data without pointers into the machine, so a picture read from JSON (picture_json.h) is
+ * drawn (picture_svg.h) like any other.
  *
- * Units: times in ps, of simulated time; rates in GB/s; bytes. A picture of which time_ps is 0 has
- * no use: the machine alone.
+ * Units: simulated times in ps; rates in GB/s; bytes. A picture whose time_ps is 0 has no use: it
+ * shows the machine alone.
  *
  * No state of its own; a picture belongs to one thread at a time.
  */
@@ -27,7 +27,7 @@ enum { PICTURE_CUBE_BIT = 1 << 30, PICTURE_SWITCH_BIT = 1 << 29 };
 
 enum {
     PICTURE_KINDS = 8,       /* most kinds of links in a picture */
-    PICTURE_INSIDE_MAX = 20, /* SIPs of a picture that has the links inside them */
+    PICTURE_INSIDE_MAX = 20, /* most SIPs of a picture with the links inside them */
     PICTURE_SIPS_MAX = 1 << 16,
     PICTURE_CUBES_MAX = 1 << 10, /* of a SIP */
     PICTURE_NODE_BYTES = 24
@@ -42,7 +42,7 @@ struct picture_kind {
 struct picture_link {
     uint32_t from, to; /* nodes */
     uint32_t count;
-    uint8_t kind;     /* index in struct picture */
+    uint8_t kind;     /* index into `kinds` */
     uint8_t side;     /* of a cube's link: enum hw_port, the cube's side; else HW_PORT_NONE */
     uint16_t outlet;  /* the number at its sender (hw/topology/topology.h); 0 where it was read */
     uint64_t bytes;   /* of all together */
@@ -95,16 +95,16 @@ static inline bool picture_is_sip(uint32_t node) { return node < PICTURE_SWITCH_
 /* A node's number among those of its kind. */
 static inline uint32_t picture_number(uint32_t node) { return node & (PICTURE_SWITCH_BIT - 1); }
 
-/* The machine, with all links between its SIPs, without use. NULL, with *error filled: out of
- * memory, or more SIPs or cubes than a picture has room for. */
+/* The machine with all links between its SIPs, without use. NULL, with *error filled: out of
+ * memory, or more SIPs or cubes than a picture can hold. */
 struct picture *picture_create(const struct hw_config *hw, uint32_t root, struct cw_error *error);
 void picture_free(struct picture *picture); /* accepts NULL */
 
 /* The order of links by their ends and the side of the sender: < 0, 0, > 0 as for qsort(). */
 int picture_link_compare(const struct picture_link *a, const struct picture_link *b);
 
-/* The use of the picture's collective: its time, above 0, and with `cubes` that of cubes, which are
- * 0 at first. CW_OK, or out of memory. */
+/* Adds the use over the picture's collective: its time, above 0, and with `cubes` that of cubes,
+ * initially 0. CW_OK, or out of memory. */
 int picture_use(struct picture *picture, int64_t time_ps, bool cubes, struct cw_error *error);
 /* The link that leaves a SIP by this outlet, or a switch to this SIP, or a cube by this side, or an
  * IO die to a cube of its edge on this side. NULL: it has none, or the picture has no such links.

@@ -1,13 +1,13 @@
 /*
- * picture_fold.c: see picture_fold.h. Dimensions are folded from the first on, each wholly before
- * the next one: so a box is a run of SIPs without gaps, and neighbours stay neighbours.
+ * picture_fold.c: joins runs of SIPs into boxes. Dimensions are folded in order, each completely
+ * before the next, so a box is a run of SIPs without gaps, and neighbours stay neighbours.
  */
 #include "bench/draw/picture_fold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* SIPs along each dimension that one box stands for, and boxes along it. */
+/* For each dimension: the SIPs in one box, and the boxes. */
 struct folding {
     const struct picture *picture;
     uint32_t fold[HW_SIP_DIMS_MAX], size[HW_SIP_DIMS_MAX];

@@ -1,6 +1,6 @@
 /*
- * picture_fold.h: a picture of fewer boxes: runs of SIPs are one box each, and all links between
- * two boxes, one way, are one. Pure: the picture that is folded stays as it is.
+ * picture_fold.h: a picture with fewer boxes: each box is a run of SIPs, and all links from one box
+ * to another are one. The original picture is not changed.
  */
 #ifndef BENCH_DRAW_PICTURE_FOLD_H
 #define BENCH_DRAW_PICTURE_FOLD_H
@@ -8,10 +8,10 @@
 #include "bench/draw/picture.h"
 
 /*
- * At most `boxes` boxes, at most `full` where every two SIPs have a link; in any case parallel
- * links of one direction are one. The counts and bytes of links add up; of times the longest
- * counts. A box of several SIPs has one cube, and links inside the box lead from it to itself.
- * NULL, with *error filled: out of memory.
+ * At most `boxes` boxes, or `full` where every two SIPs have a link; parallel links of one
+ * direction always become one. The counts and bytes of links add up; of times the longest counts. A
+ * box of several SIPs has one cube, and links inside the box lead from it to itself. NULL, with
+ * *error filled: out of memory.
  */
 struct picture *picture_fold(const struct picture *picture, uint32_t boxes, uint32_t full,
                              struct cw_error *error);

@@ -1,6 +1,6 @@
 /*
- * picture_json.c: see picture_json.h. Everything that is read is checked: numbers lie within the
- * machine that the same text describes, and lists are as long as they must be.
+ * picture_json.c: writes pictures as JSON, and reads them. Everything read is checked: numbers must
+ * lie within the machine that the same text describes, and lists must have the right length.
  */
 #include "bench/draw/picture_json.h"
 
@@ -19,13 +19,13 @@ enum { JOINTS = sizeof joint_name / sizeof *joint_name };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Takes the value over. False: out of memory. */
+/* Takes over the value. False: out of memory. */
 static bool put_in(json_t *list, json_t *value)
 {
     return value != NULL && json_array_append_new(list, value) == 0;
 }
 
-/* The value, or NULL where it lacks parts for want of memory. */
+/* The value; NULL if it lacks parts for want of memory. */
 static json_t *if_fine(json_t *value, bool fine)
 {
     if (fine)
@@ -65,7 +65,7 @@ static int by_use(const void *left, const void *right)
     return 0;
 }
 
-/* Alike links keep their order. */
+/* Equal links keep their order. */
 static int by_use_and_place(const void *left, const void *right)
 {
     const struct picture_link *const a = *(const struct picture_link *const *)left;
@@ -324,7 +324,7 @@ static bool read_machine(struct json_reading *r, const json_t *object)
     return fine;
 }
 
-/* "3", "3.5", "x2" at *at, which moves on. False: none of these, or there is no such node. */
+/* "3", "3.5", "x2" at *at, which advances. False: it is none of these, or there is no such node. */
 static bool read_node(const struct picture *p, const char **at, uint32_t *node)
 {
     const bool is_switch = **at == 'x';
@@ -380,7 +380,7 @@ static bool read_places(struct json_reading *r, const char *at, struct picture_l
         link.side = (uint8_t)(side != NULL ? side - hw_port_letter : HW_PORT_NONE);
         at += side != NULL;
         if (((link.from | link.to) & PICTURE_CUBE_BIT) != 0 && side == NULL)
-            return fault_at(r, "links: at", "the side of the cube, N, S, E or W, behind its link");
+            return fault_at(r, "links: at", "the side of the cube, N, S, E or W, after its link");
         if ((*at != ' ' && *at != '\0') || !add_read_link(r, link))
             return fault_at(r, "links: at", legal);
     }

@@ -9,10 +9,10 @@
  * "longest_queue_ns": 0, "at": "0>1 1>2"}], "cubes": [{"sips": "0-15", "work_ns": [..], "end_ns":
  * [..]}]}
  *
- * "at": sender > receiver, nodes as picture_node_name() has them; behind a link of a cube, the side
- * of the cube: "0.1>0.2E". "cubes" is there with use only.
+ * "at": sender > receiver, nodes as picture_node_name() writes them; a link of a cube ends with the
+ * cube's side: "0.1>0.2E". "cubes" is present only with use.
  *
- * A picture that was written and read again is drawn alike, byte for byte.
+ * A picture that was written and read again is drawn the same, byte for byte.
  */
 #ifndef BENCH_DRAW_PICTURE_JSON_H
 #define BENCH_DRAW_PICTURE_JSON_H
@@ -24,8 +24,8 @@
 /* NULL: out of memory. */
 json_t *picture_json(const struct picture *picture);
 
-/* NULL, with *error filled: out of memory (CW_NO_RESOURCE), or the text is no picture (CW_USAGE,
- * the message names the member and its legal values). */
+/* NULL, with *error filled: out of memory (CW_NO_RESOURCE), or the JSON is not a picture
+ * (CW_USAGE; the message names the member and its legal values). */
 struct picture *picture_from_json(const json_t *object, struct cw_error *error);
 
 #endif

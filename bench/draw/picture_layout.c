@@ -1,5 +1,5 @@
 /*
- * picture_layout.c: see picture_layout.h.
+ * picture_layout.c: computes where boxes stand, dimension by dimension (picture_layout.h).
  */
 #include "bench/draw/picture_layout.h"
 
@@ -44,7 +44,7 @@ static void as_rows(struct picture_grid *grid, enum picture_order order, uint32_
     grid->rows = (size + grid->columns - 1) / grid->columns;
 }
 
-/* A closed way round a grid: it needs an even number of columns. */
+/* A closed path around a grid, which needs an even number of columns. */
 static void as_loop(struct picture_grid *grid, uint32_t size)
 {
     if (size <= LOOP_OF_TWO_ROWS_MAX) {
@@ -127,7 +127,7 @@ static void place_alone(struct picture_layout *l)
     }
 }
 
-/* The dies of a package above each other, packages in rows; else columns and rows. */
+/* The dies of a package stand one above the other, packages in rows; otherwise columns and rows. */
 static void place_plane(struct picture_layout *l, bool paired)
 {
     as_rows(&l->grid[0], ORDER_ROWS, l->size[0], paired ? 1 : l->size[0]);
@@ -135,7 +135,7 @@ static void place_plane(struct picture_layout *l, bool paired)
     l->grid[0].is_plane = l->grid[1].is_plane = true;
 }
 
-/* Blocks, so that the drawing does not become much wider than high. */
+/* Arranges blocks so that the drawing does not become much wider than tall. */
 static void place_blocks(struct picture_layout *l, uint32_t k)
 {
     struct picture_grid *const grid = &l->grid[k];
@@ -155,8 +155,8 @@ static double circle_radius(const struct picture_layout *l)
     return (l->size[0] + 1) * hypot(l->box_w + 14, l->box_h + 14) / 6.3;
 }
 
-/* The pitch of a dimension whose blocks are as large as l->block[k], and the block of all so far.
- */
+/* The pitch of a dimension with blocks of the size l->block[k], and the block of all dimensions
+ * so far. */
 static void measure_dim(struct picture_layout *l, uint32_t k)
 {
     struct picture_grid *const grid = &l->grid[k];

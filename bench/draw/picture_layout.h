@@ -1,8 +1,8 @@
 /*
  * picture_layout.h: where the boxes of a picture stand, in px. Dimensions are placed one after the
- * other. The first two, if both are small, are the columns and rows of a plane: its blocks are
- * single boxes. Each further dimension places blocks of all before it on a grid of its own, so that
- * neighbours of a ring or a line are next to each other: as a snake, or as a closed loop.
+ * other. If the first two are small, they are the columns and rows of a plane, whose blocks are
+ * single boxes. Each further dimension places the blocks so far on a grid of its own, so that
+ * neighbours of a ring or a line stand next to each other: as a snake, or as a closed loop.
  */
 #ifndef BENCH_DRAW_PICTURE_LAYOUT_H
 #define BENCH_DRAW_PICTURE_LAYOUT_H

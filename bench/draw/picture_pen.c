@@ -1,5 +1,5 @@
 /*
- * picture_pen.c: see picture_pen.h.
+ * picture_pen.c: draws links, and writes names and titles.
  */
 #include "bench/draw/picture_pen.h"
 

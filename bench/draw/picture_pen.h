@@ -1,6 +1,6 @@
 /*
- * picture_pen.h: the drawing of a picture under way, and the elements that its parts share: links
- * with their colour and title, and text that XML takes.
+ * picture_pen.h: the drawing in progress, and the elements that its parts share: links with their
+ * colour and title, and text escaped for XML.
  */
 #ifndef BENCH_DRAW_PICTURE_PEN_H
 #define BENCH_DRAW_PICTURE_PEN_H
@@ -22,12 +22,12 @@ struct picture_pen {
     double line_px;     /* the width of a link */
 };
 
-/* The class of a share: 0 for none, then by limits, which are in percent. */
+/* The class of a share: 0 for none, then by limits in percent. */
 extern const int pen_link_limit[PEN_LINK_CLASSES], pen_work_limit[PEN_WORK_CLASSES];
 uint32_t pen_link_class(double share);
 uint32_t pen_work_class(double share);
 
-/* Text with the characters escaped that mean something in XML. */
+/* Writes text escaped for XML. */
 void pen_text(struct picture_pen *pen, const char *text);
 /* "SIP 3", "SIPs 0-15", "cube 5 of SIP 3", "switch 2". */
 enum { PEN_NODE_BYTES = 48 };

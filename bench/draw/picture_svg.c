@@ -1,5 +1,5 @@
 /*
- * picture_svg.c: see picture_svg.h. The page: styles, title, boxes of SIPs, legend.
+ * picture_svg.c: writes a picture as SVG: styles, title, boxes of SIPs, legend.
  */
 #include "bench/draw/picture_svg.h"
 
@@ -110,7 +110,7 @@ static void draw_cube(struct picture_pen *pen, uint32_t sip, uint32_t cube, stru
     fputs("</g>", pen->out);
 }
 
-/* The cube of a SIP that was at work for longest. */
+/* The cube of a SIP that worked longest. */
 static struct picture_cube busiest_cube(const struct picture *p, uint32_t sip)
 {
     const size_t cubes = (size_t)p->cube_w * p->cube_h;

@@ -1,5 +1,5 @@
 /*
- * picture_wires.c: see picture_wires.h.
+ * picture_wires.c: draws the links, switches and frames of a picture.
  */
 #include "bench/draw/picture_wires.h"
 
@@ -69,7 +69,8 @@ static void find_switches(struct wiring *w)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-/* The bar at the block of `box`: where its lines end. Upright ones are right of the block. */
+/* The bar at the block of `box`, where its lines end. Upright bars stand to the right of the
+ * block. */
 static struct picture_rect bar_at(const struct wiring *w, uint32_t k, uint32_t box)
 {
     const struct picture_rect block = picture_block(w->l, k, box);

@@ -1,17 +1,17 @@
 /*
- * picture_wires.h: the links of a picture and its switches, drawn (picture_svg.h).
+ * picture_wires.h: draws the links and switches of a picture (picture_svg.h).
  *
- * Neighbours have a line from box to box, or from frame to frame; a link to the far end of its row
- * is a stub at both. A switch is a bar beside its SIPs, and each SIP has a short line to it. Where
- * every two SIPs of a dimension have a link there is such a bar, too, and the line of a SIP stands
- * for its links to all others; unless it is the only dimension: then lines cross a circle.
+ * Neighbours have a line from box to box, or from frame to frame. A link to the far end of its row
+ * is a stub at both ends. A switch is a bar beside its SIPs, each with a short line to it. If every
+ * two SIPs of a dimension have a link, there is such a bar, too, and a SIP's line to it stands for
+ * its links to all others. If that is the only dimension, lines cross a circle instead.
  */
 #ifndef BENCH_DRAW_PICTURE_WIRES_H
 #define BENCH_DRAW_PICTURE_WIRES_H
 
 #include "bench/draw/picture_pen.h"
 
-/* Frames of blocks, bars, and all links but those inside SIPs. CW_OK, or out of memory. */
+/* Frames of blocks, bars, and all links except those inside SIPs. CW_OK, or out of memory. */
 int picture_wires(struct picture_pen *pen, struct cw_error *error);
 /* The links between the cubes of a SIP, in a picture that has them. */
 void picture_inner_wires(struct picture_pen *pen, uint32_t sip);

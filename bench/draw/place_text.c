@@ -1,6 +1,6 @@
 /*
- * place_text.c: see place_text.h. Blocks of places begin as one place each. Part by part, from the
- * SIPs on, neighbours that agree in all other parts are joined.
+ * place_text.c: joins places into blocks. Blocks begin as one place each; part by part, beginning
+ * with SIPs, neighbours that agree in all other parts are joined.
  */
 #include "bench/draw/place_text.h"
 
@@ -11,7 +11,7 @@
 
 #include "core/os/text_stream.h"
 
-enum { LOOK_BACK = 2000 }; /* blocks: more in one text are not worth the time */
+enum { LOOK_BACK = 2000 }; /* most blocks in one text; more are not worth the time */
 
 /* A product: the text of each part. */
 struct block {
@@ -36,7 +36,7 @@ static bool add_number(struct block *block, uint32_t part, uint32_t number)
     if (!goes_on)
         block->first[part] = number;
     block->last[part] = number;
-    if (goes_on) { /* the last run is written anew */
+    if (goes_on) { /* the last run is rewritten */
         char *const comma = strrchr(*text, ',');
         *(comma != NULL ? comma : *text) = '\0';
     }

@@ -1,7 +1,7 @@
 /*
  * place_text.h: many places of a machine as a short text: parts joined by dots, each with runs of
- * numbers: "0-3.10.0,2" are PEs 0 and 2 of cube 10 of SIPs 0 to 3. Places that do not fit in one
- * such product are several, with spaces between them.
+ * numbers: "0-3.10.0,2" are PEs 0 and 2 of cube 10 of SIPs 0 to 3. Places that do not form one such
+ * product are several, separated by spaces.
  */
 #ifndef BENCH_DRAW_PLACE_TEXT_H
 #define BENCH_DRAW_PLACE_TEXT_H

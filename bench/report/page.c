@@ -1,6 +1,6 @@
 /*
- * page.c: see page.h. The texts of page/ and the library are compiled in (page_files.inc, made by
- * .ci/embed.sh from page.css, page.js and d3's modules).
+ * page.c: writes the page: head, sections, data, script. Style, script and d3 are compiled in
+ * (page_files.inc, made by .ci/embed.sh from page/ and d3's modules).
  */
 #include "bench/report/page.h"
 

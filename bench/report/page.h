@@ -13,14 +13,14 @@
 
 #include "bench/survey/survey.h"
 
-/* A part of the page with a heading of its own; left out where it has nothing to show. */
+/* A section with a heading of its own; omitted if it has nothing to show. */
 struct page_section {
     const char *id, *title;
     bool (*has)(const struct survey *survey);
     void (*write)(FILE *out, struct survey *survey);
 };
 
-/* CW_OK, or out of memory with *error filled. A failed write is known to the stream. */
+/* CW_OK, or out of memory with *error filled. Write errors stay in the stream. */
 int page_write(FILE *out, struct survey *survey, struct cw_error *error);
 
 #endif

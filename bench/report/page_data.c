@@ -1,5 +1,5 @@
 /*
- * page_data.c: see page_data.h.
+ * page_data.c: writes a survey as JSON for the page's script (page_data.h describes it).
  */
 #include "bench/report/page_data.h"
 
@@ -9,7 +9,7 @@
 
 #include "bench/survey/say.h"
 
-enum { LOG_ROWS = 2000 }; /* rounds that a page shows; of more, every so many-th */
+enum { LOG_ROWS = 2000 }; /* rounds in a page; of a longer log, every n-th */
 
 static void put_key(FILE *out, const char *key, const char *text)
 {
@@ -48,7 +48,7 @@ static void data_axes(FILE *out, const struct survey *survey)
     fputs("],\n", out);
 }
 
-/* Figures that no row has are left out: the indices of the figures that stay. */
+/* Writes the figures that any row has, and their indices into `kept`. Returns how many. */
 static size_t data_figures(FILE *out, const struct survey *survey, int kept[SURVEY_FIGURES])
 {
     size_t count = 0;
@@ -243,7 +243,7 @@ static void data_logs(FILE *out, const struct survey *survey)
               "\"memory\",\"idle\"],\"rows\":[",
               out);
         for (size_t r = 0; r < log->count; r += step) {
-            /* the last of each group: counts are sums so far */
+            /* the last of each group, since counts are cumulative */
             const size_t at = r + step <= log->count ? r + step - 1 : log->count - 1;
             fprintf(out, "%s[", comma(r));
             for (size_t c = 0; c < LOG_COLUMNS; c++) {

@@ -1,6 +1,6 @@
 /*
- * page_machine.c: see page_machine.h. A picture is drawn from the result's own data (bench/draw). A
- * result whose picture is none that can be drawn is told by a note.
+ * page_machine.c: draws machines from the results' own data (bench/draw). If a picture cannot be
+ * drawn, a note says why.
  */
 #include "bench/report/page_machine.h"
 
@@ -44,15 +44,15 @@ static void put_picture(FILE *out, const struct survey_point *point, size_t numb
     picture_free(picture);
 }
 
-/* Whether two pictures are of one kind of machine. */
+/* Whether two pictures show the same kind of machine. */
 static bool picture_alike(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "topology"), json_object_get(b, "topology")) &&
            json_equal(json_object_get(a, "sips"), json_object_get(b, "sips"));
 }
 
-/* The points whose pictures are shown, at most PAGE_PICTURES: one of each kind of machine; if
- * there is one kind, the first ones. Returns how many. */
+/* The points whose pictures are shown, at most PAGE_PICTURES: one of each kind of machine, or,
+ * if there is only one kind, the first ones. Returns how many. */
 static size_t page_pictures(const struct survey *survey, size_t points[PAGE_PICTURES])
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /*
- * page_tables.c: see page_tables.h.
+ * page_tables.c: writes the sections of a page that are tables and lists.
  */
 #include "bench/report/page_tables.h"
 
@@ -22,7 +22,7 @@ static void put_tile(FILE *out, const char *value, const char *label)
     fprintf(out, "</b><span>%s</span></div>", label);
 }
 
-/* The largest or, with sign -1, the least of a figure; NAN: no row has it. */
+/* The largest value of a figure or, with sign -1, the smallest; NAN: no row has it. */
 static double page_extreme(const struct survey *survey, enum survey_figure figure, int sign)
 {
     double best = NAN;
@@ -174,7 +174,7 @@ static size_t parts_of_path(const struct survey_row *row, struct part parts[PART
     return count;
 }
 
-/* The parts of a series' last row that has any, the one of the largest size. NULL: none has. */
+/* The parts of a series's last row that has any: the one of the largest size. NULL: none has. */
 static const struct survey_row *parts_of_series(const struct survey *survey, size_t s,
                                                 part_reader read, struct part parts[PARTS],
                                                 size_t *count)
@@ -196,7 +196,7 @@ static size_t part_find(const struct part *parts, size_t count, const char *name
     return i;
 }
 
-/* The names of the parts of all series shown, in the order in which they come. */
+/* The names of the parts of all series shown, in order of appearance. */
 static size_t part_names(const struct survey *survey, size_t shown, part_reader read,
                          struct part names[PARTS])
 {

@@ -1,6 +1,6 @@
 /*
- * plots.c: see plots.h. gnuplot is started by posix_spawnp() for each script, in its folder, with
- * nothing of a shell between.
+ * plots.c: writes the data and the script of each plot, and runs gnuplot on it: directly in the
+ * folder, without a shell.
  */
 #define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np() */
 #include "bench/report/plots.h"
@@ -51,8 +51,8 @@ static void put_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* Whether a series has a place on x: one without is no block of data, by whose number gnuplot finds
- * the series. */
+/* Whether any row of a series has a place on x. A series without one has no block of data, and
+ * gnuplot finds series by the number of their block. */
 static bool plot_shows(const struct survey *survey, size_t s)
 {
     for (size_t i = 0; i < survey->series[s].count; i++)
@@ -114,7 +114,7 @@ static void plot_x(FILE *out, const struct survey *survey)
     fputs(")\n", out);
 }
 
-/* Colours and filled markers as in the page: told apart by the colour-blind, and in grey. */
+/* Colours and filled markers as in the page; the colour-blind can tell them apart, also in grey. */
 static void plot_styles(FILE *out)
 {
     static const struct {
@@ -189,7 +189,7 @@ static void plot_script(FILE *out, const struct survey *survey, const struct plo
 
 /* ---- files and gnuplot ----------------------------------------------------------------------- */
 
-/* The path of a plot's file, which may be written. */
+/* The path of a plot's file, if it may be written. */
 static int plot_path(const char *folder, const char *name, const char *suffix, char path[PATH_MAX],
                      struct cw_error *error)
 {
@@ -213,8 +213,8 @@ static int plot_put(const char *folder, const struct survey *survey, const struc
     return atomic_file_commit(&file, error);
 }
 
-/* The environment of gnuplot, which reads its scripts' texts by the locale: that of the scripts
- * stands in for the user's. NULL: no memory. */
+/* gnuplot's environment: the user's, but with the locale of the scripts, by which gnuplot reads
+ * their texts. NULL: no memory. */
 static char **plot_environment(void)
 {
     static char locale[] = "LC_ALL=C.UTF-8";
@@ -264,7 +264,7 @@ static int plot_run(const char *folder, const char *name, struct cw_error *error
                             : "");
 }
 
-/* gnuplot would follow a link, and write read-only files where the superuser runs it. */
+/* gnuplot would follow a link and, as superuser, overwrite read-only files. */
 static int plot_check_images(const char *folder, const struct plot *plot, struct cw_error *error)
 {
     char path[PATH_MAX];

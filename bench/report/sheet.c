@@ -1,5 +1,5 @@
 /*
- * sheet.c: see sheet.h.
+ * sheet.c: writes a survey as CSV and as Markdown.
  */
 #include "bench/report/sheet.h"
 
@@ -70,7 +70,7 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
-/* Characters that Markdown takes for marks are escaped; lines become blanks. */
+/* Escapes Markdown's special characters; line breaks become spaces. */
 static void put_markdown(FILE *out, const char *text)
 {
     for (; text != NULL && *text != '\0'; text++) {

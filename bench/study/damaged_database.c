@@ -1,5 +1,5 @@
 /*
- * damaged_database.c: see damaged_database.h.
+ * damaged_database.c: says that a database is damaged, and how rows may be saved.
  */
 #include "bench/study/damaged_database.h"
 

@@ -1,6 +1,5 @@
 /*
- * damaged_database.h: the message for an SQLite file that is not whole any more, such as one that
- * was cut short by a copy that did not end.
+ * damaged_database.h: the message for a damaged SQLite file, such as an interrupted copy.
  */
 #ifndef BENCH_DAMAGED_DATABASE_H
 #define BENCH_DAMAGED_DATABASE_H
@@ -11,8 +10,8 @@
 
 struct sqlite3;
 
-/* Whether the last call on `db` failed for damage of the file `path`. Then *error says so, with
- * CW_USAGE and with how rows may be saved; else it is as it was. */
+/* Whether the last call on `db` failed because the file `path` is damaged. Then *error says so,
+ * with CW_USAGE and a way to save rows; else it is unchanged. */
 bool database_is_damaged(const char *path, struct sqlite3 *db, struct cw_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include "bench/output/plain_text.h"
 #include "core/os/text_stream.h"
 
-/* A later setting of the same name takes the earlier one's place in force, at its own position. */
+/* Adds a setting at the end, and drops an earlier one of the same name. */
 static void settings_put(struct study_settings *settings, const struct study_setting *setting)
 {
     uint32_t kept = 0;

@@ -1,6 +1,6 @@
 /*
- * study.h: a study as it was read: settings, axes, points (STUDY.md). Const once it is read; its
- * memory is its own arena's. Any thread or process may read it.
+ * study.h: a study as read from its file: settings, axes, points (STUDY.md). Constant once it is
+ * read; its arena owns its memory. Any thread or process may read it.
  */
 #ifndef BENCH_STUDY_H
 #define BENCH_STUDY_H
@@ -24,7 +24,7 @@ struct study_setting {
     const struct option_row *row; /* of the option: that of a key is --set */
     char *option;                 /* "--algorithm", "--set" */
     char *argument; /* of the option: "ring_allreduce", "system.sips.count=4"; NULL: none */
-    bool is_off;    /* an option without a value that is not to be given */
+    bool is_off;    /* a flag that is false: the option is not given */
     struct config_place place;
 };
 
@@ -35,7 +35,7 @@ struct study_settings {
 
 /* One value of an axis: one setting, or those of a named case. */
 struct study_value {
-    const char *text; /* as labels and exclusions have it */
+    const char *text; /* as in labels and exclusions */
     struct study_settings settings;
     struct config_place place;
 };
@@ -49,9 +49,9 @@ struct study_axis {
     struct config_place place;
 };
 
-/* A point: the value that it has on each axis, and its command line. */
+/* A point: its value on each axis. */
 struct study_point {
-    const uint32_t *at; /* [axis_count] */
+    const uint32_t *at; /* [axis_count] indices of values */
     char digest[STUDY_DIGEST_BYTES];
 };
 
@@ -82,7 +82,7 @@ char **study_settings_words(const struct study_settings *settings, size_t *count
 /* The line for a shell that runs a point alone: "cubewarp run ...". The caller frees it. */
 char *study_command(const struct study *study, uint32_t point);
 
-/* Writes a word, quoted if a shell would not take it as it stands. */
+/* Writes a word, quoted for a shell if it needs to be. */
 void study_put_word(FILE *stream, const char *word);
 
 void study_free(struct study *study); /* accepts NULL */

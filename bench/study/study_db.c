@@ -1,6 +1,6 @@
 /*
- * study_db.c: the file, its schema and its statements (study_db.h). The rows of a result are in
- * study_rows.c.
+ * study_db.c: the database file: its lock, its schema, its points. study_rows.c writes the rows of
+ * results.
  */
 #define _GNU_SOURCE /* locks of open files */
 #include "bench/study/study_db.h"
@@ -23,7 +23,7 @@
 #include "perf/database.h"
 
 enum { APPLICATION = 0x43575354, CREATOR_BYTES = 96 };
-/* A byte that SQLite never locks nor writes: whoever holds it writes the database. */
+/* A byte that SQLite never locks or writes. The process that has it locked writes the database. */
 #define WRITER_BYTE ((off_t)1 << 60)
 #define NO_NUMBER   INT64_MIN
 
@@ -34,11 +34,11 @@ struct study_db {
     const struct study *study;
     char *path;
     sqlite3 *sqlite;
-    int lock; /* descriptor of the file, whose WRITER_BYTE is locked; -1: only read */
+    int lock; /* descriptor of the file, whose WRITER_BYTE is locked; -1: read only */
     sqlite3_stmt *begin, *point, *axis, *forget;
     struct study_rows *rows;
     bool is_open;  /* a transaction */
-    bool is_empty; /* only read, and without a schema: its sweep was killed at once */
+    bool is_empty; /* read only, and without a schema: its sweep was killed at once */
     char creator[CREATOR_BYTES];
 };
 
@@ -68,7 +68,7 @@ static const char schema[] =
     " FROM point WHERE state <> 'done' ORDER BY ordinal;"
     "PRAGMA user_version = 1;";
 
-/* Without a failure of SQLite's it is that of an allocation between its calls. */
+/* If SQLite reports no error, an allocation between its calls has failed. */
 static int fail_study_db(const struct study_db *db, struct cw_error *error)
 {
     if (database_is_damaged(db->path, db->sqlite, error))
@@ -108,7 +108,7 @@ static bool run_once(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-/* A whole number that a statement gives, NO_NUMBER if it gives none. */
+/* The whole number that a statement yields; NO_NUMBER: none. */
 static int64_t number_of(struct study_db *db, const char *text)
 {
     sqlite3_stmt *const statement = prepare(db, text);
@@ -121,19 +121,20 @@ static int64_t number_of(struct study_db *db, const char *text)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* The option that demands the database does not begin one. Names the database of the same folder
- * that may be meant. */
+/* Refuses to begin a database where an option requires an existing one; suggests the nearest
+ * name in its folder. */
 static int refuse_missing(const char *path, const char *option, struct cw_error *error)
 {
     char meant[NEAREST_FILE_BYTES];
     return cw_error_set(error, CW_USAGE,
-                        "%.500s: there is no such database; %s goes on with one that is there%s",
-                        path, option, nearest_file_hint(path, ".sqlite", meant));
+                        "%.500s: there is no such database; %s continues an existing one%s", path,
+                        option, nearest_file_hint(path, ".sqlite", meant));
 }
 
 /*
- * Only one sweep writes. The lock belongs to the open file, not to the process, so that SQLite's
- * own locks of the same file are not lost with it; it is gone when the process is, however it ends.
+ * Only one sweep may write. The lock belongs to the open file, not to the process, so that it and
+ * SQLite's locks on the same file do not disturb each other. It ends with the process, however that
+ * ends.
  */
 static int lock_file(struct study_db *db, struct study_opening opening, struct cw_error *error)
 {
@@ -168,7 +169,7 @@ static void study_now(char text[24])
 
 static const char *study_commit_id(void)
 {
-    const char *const volatile commit = cw_build_commit; /* may be absent, whatever its type says */
+    const char *const volatile commit = cw_build_commit; /* weak: may be absent */
     return commit != NULL ? commit : "unknown";
 }
 
@@ -210,7 +211,8 @@ static int create(struct study_db *db, struct study_shard shard, struct cw_error
     return code;
 }
 
-/* Makes a database of the study as it was that of the study, or says how far they agree. */
+/* Turns the database of an earlier version of the study into the study's, or reports how far
+ * they agree. */
 static int settle_change(struct study_db *db, bool extends, struct cw_error *error)
 {
     if (db->study->points == NULL) /* of a merge, which knows no points */
@@ -224,7 +226,7 @@ static int settle_change(struct study_db *db, bool extends, struct cw_error *err
     return fail_study_db(db, error);
 }
 
-/* A database that is there is this study's, and for the same part of it. */
+/* Checks that an existing database belongs to this study, and to the same part of it. */
 static int check_study(struct study_db *db, struct study_shard shard, struct study_opening opening,
                        struct cw_error *error)
 {
@@ -265,8 +267,8 @@ static int check_study(struct study_db *db, struct study_shard shard, struct stu
     return !is_renamed || study_rename(db->sqlite, db->study) ? code : fail_study_db(db, error);
 }
 
-/* Readers may look while a sweep writes. In this mode a killed process loses the
- * transaction that was open, and nothing else. */
+/* In this mode, others can read while a sweep writes, and a killed process loses only its open
+ * transaction. */
 static int open_sqlite(struct study_db *db, struct study_shard shard, struct study_opening opening,
                        struct cw_error *error)
 {
@@ -299,7 +301,7 @@ static int prepare_all(struct study_db *db, struct cw_error *error)
         db, "INSERT INTO point VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10) ON CONFLICT (id)"
             " DO UPDATE SET state = ?6, tries = tries + 1, seconds = ?7, exit_code = ?8,"
             " message = ?9, result = ?10");
-    if (db->point != NULL) /* else a success would hide the failure */
+    if (db->point != NULL) /* otherwise the next statement's success would hide the failure */
         db->axis = prepare(db, "INSERT OR REPLACE INTO axis VALUES (?1, ?2, ?3, ?4)");
     if (db->axis != NULL)
         db->rows = study_rows_create(db->sqlite);
@@ -352,7 +354,7 @@ int study_db_close(struct study_db *db, struct cw_error *error)
     study_rows_free(db->rows);
     sqlite3_finalize(db->point);
     sqlite3_finalize(db->axis);
-    /* A reader may hinder it: then the next writer tidies up. */
+    /* A reader may prevent this; then the next writer cleans up. */
     if (db->sqlite != NULL && db->lock >= 0)
         (void)sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     if (sqlite3_close(db->sqlite) != SQLITE_OK && code == CW_OK)
@@ -383,7 +385,7 @@ int study_db_states(struct study_db *db, enum study_state *states, struct cw_err
         const bool is_point = point >= 0 && point < db->study->point_count;
         const bool is_null = sqlite3_column_type(statement, 1) == SQLITE_NULL;
         const char *const name = (const char *)sqlite3_column_text(statement, 1);
-        if (name == NULL && !is_null) /* there is no memory */
+        if (name == NULL && !is_null) /* out of memory */
             break;
         for (int s = STUDY_DONE; s < STUDY_STATES && name != NULL && is_point; s++)
             if (strcmp(name, study_state_name[s]) == 0)
@@ -406,7 +408,7 @@ static bool insert_point(struct study_db *db, uint32_t point, const struct study
     char *const label = study_label(db->study, point);
     char *const command = study_command(db->study, point);
     sqlite3_stmt *const at = db->point;
-    /* A value that is not bound would be inserted as NULL. */
+    /* An unbound value would be inserted as NULL. */
     int failed = sqlite3_bind_int64(at, 1, (int64_t)point + 1);
     failed |= sqlite3_bind_int64(at, 2, point);
     failed |= sqlite3_bind_text(at, 3, db->study->points[point].digest, -1, SQLITE_STATIC);
@@ -449,7 +451,8 @@ int study_db_record(struct study_db *db, uint32_t point, const struct study_outc
     if (insert_point(db, point, outcome) && insert_axes(db, point) &&
         study_rows_insert(db->rows, (int64_t)point + 1, outcome->rows, outcome->rows_bytes))
         return CW_OK;
-    /* Half a point must not stay. With it go the whole ones of this turn: they run again. */
+    /* No partial point may stay. Whole points of the same transaction are lost with it, and run
+     * again. */
     const int code = fail_study_db(db, error);
     (void)sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
     db->is_open = false;
@@ -467,8 +470,8 @@ static bool is_sound(struct study_db *db)
     return sound;
 }
 
-/* A copy failed. A part that is damaged, lacks a table, or has columns or values that no study has
- * is at fault itself, and not the database that takes it. */
+/* A copy failed. If the part is damaged, lacks a table, or has columns or values that no study
+ * has, the part is to blame, and not the database that takes it. */
 static int fail_part(struct study_db *db, const char *path, struct cw_error *error)
 {
     const int fault = sqlite3_errcode(db->sqlite), code = fail_study_db(db, error);
@@ -484,7 +487,8 @@ static int fail_part(struct study_db *db, const char *path, struct cw_error *err
 
 int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
 {
-    /* The failures here that are results there go; then all points come that are not here. */
+    /* Failures here that are results there are dropped; then all points that are missing here
+     * are copied. */
     static const char copying[] =
         "CREATE TEMP TABLE coming (id INTEGER PRIMARY KEY);"
         "DELETE FROM main.point WHERE state <> 'done' AND id IN"

@@ -1,9 +1,9 @@
 /*
- * study_db.h: the database of a study (STUDY.md, "The database"). One process writes; each result
- * is in the file, whole, when study_db_commit() has returned. One thread.
+ * study_db.h: the database of a study (STUDY.md, "The database"). One process writes. When
+ * study_db_commit() has returned, each recorded result is in the file, complete. One thread.
  *
- * A point has a row if and only if it has ended, and a row is never half a point: all tables change
- * in one transaction.
+ * A point has a row if and only if it has ended, and no row is partial: all tables change in one
+ * transaction.
  */
 #ifndef BENCH_STUDY_DB_H
 #define BENCH_STUDY_DB_H
@@ -28,7 +28,7 @@ enum study_state {
 };
 extern const char *const study_state_name[STUDY_STATES];
 
-/* Which part of a study a database is made for: point P belongs to part P mod count + 1. */
+/* Which part of a study a database holds: point P belongs to part P mod count + 1. */
 struct study_shard {
     uint32_t index, count; /* from 1 */
 };
@@ -46,22 +46,22 @@ struct study_outcome {
 };
 
 struct study_opening {
-    bool must_exist; /* else, and without extends, it is created where there is none */
-    bool extends;    /* it must be there, may be another study's, and becomes this one's
-                      * (study_extend.h) */
-    bool reads; /* it must be there, is left as it is, and another sweep may write to it; else it
-                 * takes over names and the text of the study, where these changed */
+    bool must_exist; /* otherwise, and without `extends`, it is created if missing */
+    bool extends; /* it must exist, may be another study's, and becomes this one's (study_extend.h)
+                   */
+    bool reads;   /* it must exist, is left unchanged, and another sweep may be writing to it;
+                     otherwise it takes over names and text of the study that have changed */
 };
 
 /*
- * Opens the database of a study, for writing unless the opening reads alone. CW_USAGE if the file
- * is another study's, no such database or damaged, or if another sweep writes to it. Processes that
- * are forked after this call study_db_forked().
+ * Opens a study's database, for writing unless the opening only reads. CW_USAGE if the file belongs
+ * to another study, is not such a database or is damaged, or if another sweep is writing to it.
+ * Processes that are forked after this call study_db_forked().
  */
 int study_db_open(const char *path, const struct study *study, struct study_shard shard,
                   struct study_opening opening, struct study_db **db, struct cw_error *error);
-/* In a forked process: gives the lock on the file back to the parent alone. The database is not to
- * be used there. */
+/* In a forked process: leaves the lock on the file to the parent. The database must not be used
+ * there. */
 void study_db_forked(struct study_db *db);
 /* Ends the transaction, if one is open, and leaves one file. Accepts NULL. */
 int study_db_close(struct study_db *db, struct cw_error *error);
@@ -72,11 +72,11 @@ const char *study_db_creator(const struct study_db *db);
 int study_db_states(struct study_db *db, enum study_state *states, struct cw_error *error);
 /* How many points have a result whose data are wrong. */
 int study_db_wrong(struct study_db *db, uint32_t *count, struct cw_error *error);
-/* Records a point's end, in the transaction that is open; opens one. */
+/* Records the end of a point in the open transaction, and begins one if there is none. */
 int study_db_record(struct study_db *db, uint32_t point, const struct study_outcome *outcome,
                     struct cw_error *error);
-/* Adds the points of another database of the same study, in a transaction of its own. Of a point
- * that both have, a result counts more than a failure, and else this database's. */
+/* Adds the points of another database of the same study, in a transaction of its own. If both
+ * have a point, a result beats a failure; otherwise this database's stays. */
 int study_db_take(struct study_db *db, const char *path, struct cw_error *error);
 /* Ends the transaction, if one is open. */
 int study_db_commit(struct study_db *db, struct cw_error *error);

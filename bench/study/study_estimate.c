@@ -1,7 +1,7 @@
 /*
- * study_estimate.c: see study_estimate.h. Where the constants come from: a least-squares fit by eye
- * over 11 algorithms, 1 to 1,024 SIPs and 1 KiB to 512 KiB on a core of 3 GHz. Which point runs
- * first, and how many at once, may depend on an estimate; no result does.
+ * study_estimate.c: the formulas of estimates, and their constants, which were fitted by eye over
+ * 11 algorithms, 1 to 1,024 SIPs and 1 KiB to 512 KiB on a 3 GHz core. Estimates decide which point
+ * runs first, and how many at once; no result depends on them.
  */
 #include "bench/study/study_estimate.h"
 
@@ -21,7 +21,7 @@
 
 #define PROCESS_BYTES           8e6
 #define PE_BYTES                1900.0 /* queues, links, kernels */
-#define TENSOR_FACTOR           2.4    /* tensor, result, tiles on their way */
+#define TENSOR_FACTOR           2.4    /* tensor, result, tiles in flight */
 #define PE_EVENTS               16.0   /* installation, launch, end */
 #define MESSAGE_EVENTS          12.0   /* between SIPs */
 #define INNER_EVENTS            6.0    /* within one */
@@ -31,14 +31,15 @@
 #define TENSOR_BYTE_S           2.5e-9
 #define MOVED_BYTE_S            1.5e-10
 #define MOVED_NOT_KNOWN         2.0
-#define FEW_TILES               4.0 /* a hierarchy sends so many by one cube */
+#define FEW_TILES               4.0 /* up to so many, a hierarchy sends by one cube */
 #define SCHEDULE_MESSAGE_BYTES  180.0
 #define HIERARCHY_MESSAGE_BYTES 900.0
 #define CAUSE_BYTES             50.0 /* of an event that is explained, with the walk along it */
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
-/* How often a rank sends a shard's bytes to others; of a schedule nearly twice, as the best do. */
+/* How many times a rank sends a shard's bytes to others. For schedules nearly twice, like the
+ * best algorithms. */
 static double moved_of(const struct config *config, const struct run_options *run, uint64_t n_elem)
 {
     struct cw_error ignored;
@@ -75,8 +76,8 @@ double study_estimate_shards(const struct config *config)
 }
 
 /*
- * The messages that a rank sends whatever the size. 0: few, or not known. Runs on 64 to 1,024 SIPs
- * with small sizes sent 1.25 to 2.1 times as many as the algorithm's hook says, hence `more`.
+ * The messages that a rank sends at any size; 0: few, or unknown. On 64 to 1,024 SIPs, small sizes
+ * sent 1.25 to 2.1 times as many as the algorithm's hook says, hence `more`.
  */
 static double messages_least(const struct config *config, const struct ccl_algorithm *algorithm)
 {
@@ -90,23 +91,23 @@ static double messages_least(const struct config *config, const struct ccl_algor
     return more * algorithm->messages_least(&call);
 }
 
-/* The events of a rank's messages in one call, of shards of so many tiles. */
+/* The events of a rank's messages in one call, for shards of so many tiles. */
 static double message_events(const struct config *config, double shards, double tiles, double moved)
 {
     struct cw_error ignored;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
     const double least = messages_least(config, algorithm), sent = tiles * moved;
-    /* Each shard goes for itself. */
+    /* Each shard is sent separately. */
     if (algorithm != NULL && algorithm->schedule != NULL && !algorithm->machine.members)
         return shards * (sent > least ? sent : least) * MESSAGE_EVENTS;
-    /* The shards of a rank are brought together, sent as one, and handed out again; of a hierarchy
-     * with more than a few tiles each sends its own part. */
+    /* The shards of a rank are combined, sent as one, and distributed again. With more than a
+     * few tiles, each shard of a hierarchy sends its own part. */
     const double events = sent * MESSAGE_EVENTS + tiles * 2 * (shards - 1) * INNER_EVENTS;
     const double apart = tiles > FEW_TILES ? shards * least * MESSAGE_EVENTS : 0;
     return events > apart ? events : apart;
 }
 
-/* Memory of the schedule itself: steps of each rank, of a hierarchy of each shard. */
+/* Memory of the schedule itself: the steps of each rank, or of each shard in a hierarchy. */
 static double schedule_bytes(const struct config *config, double shards, double tiles)
 {
     struct cw_error ignored;
@@ -117,7 +118,7 @@ static double schedule_bytes(const struct config *config, double shards, double 
     return tiles > FEW_TILES ? messages * shards * HIERARCHY_MESSAGE_BYTES : 0;
 }
 
-/* Adds a size to an estimate that has the machine, but for its memory; bytes: of the schedule. */
+/* Adds the work of one size. `bytes` of the estimate is still only that of the largest schedule. */
 static void add_size(struct study_estimate *estimate, const struct config *config,
                      const struct run_options *run, uint64_t n_elem, double *tensors_most)
 {
@@ -160,7 +161,7 @@ struct study_estimate study_estimate_run(const struct run_options *run, const st
     return estimate;
 }
 
-/* The configuration of the point before: points that differ in sizes alone have the same one. */
+/* The configuration of the previous point: points that differ only in sizes share it. */
 struct kept_config {
     char *key;             /* its settings without sizes; NULL: there is none */
     struct config *config; /* NULL: it is not legal */
@@ -243,14 +244,14 @@ struct study_estimate study_estimate(const struct study *study, uint32_t point)
 
 /* ---- many points ----------------------------------------------------------------------------- */
 
-/* Of two settings of one name. */
+/* Whether two settings of one name are equal. */
 static bool settings_are_equal(const struct study_setting *a, const struct study_setting *b)
 {
     return a->is_off == b->is_off && (a->argument == NULL) == (b->argument == NULL) &&
            (a->argument == NULL || strcmp(a->argument, b->argument) == 0);
 }
 
-/* Whether a setting may change how much there is to simulate. */
+/* Whether a setting may change the amount of work. */
 static bool is_of_size(const struct study_setting *setting)
 {
     static const char *const speeds[] = {"links.", "nodes.", "jitter.", "fabric.", NULL};
@@ -278,7 +279,7 @@ static bool values_agree(const struct study_axis *axis, uint32_t left, uint32_t 
     return agree;
 }
 
-/* For each value of each axis the first value of the axis that agrees with it, axis after axis.
+/* For each value of each axis, the first value of the axis that agrees with it; axis after axis.
  * NULL: no memory. */
 static uint32_t *classes_of(const struct study *study, study_counts_fn counts)
 {
@@ -350,4 +351,41 @@ bool study_estimate_all(const struct study *study, const uint32_t *points, uint3
     forget_config(&kept);
     free(first);
     return is_done;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+enum { UNIT_STEP = 1024 };
+
+const char *estimate_number_text(double number, char text[ESTIMATE_TEXT_BYTES])
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    size_t unit = 0;
+    for (; number >= 1000 && unit < 4; unit++)
+        number /= 1000;
+    snprintf(text, ESTIMATE_TEXT_BYTES, "%.3g%s", number, units[unit]);
+    return text;
+}
+
+const char *estimate_bytes_text(double bytes, char text[ESTIMATE_TEXT_BYTES])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    for (; bytes >= UNIT_STEP && unit < 4; unit++)
+        bytes /= UNIT_STEP;
+    snprintf(text, ESTIMATE_TEXT_BYTES, "%.3g %s", bytes, units[unit]);
+    return text;
+}
+
+const char *estimate_seconds_text(double seconds, char text[ESTIMATE_TEXT_BYTES])
+{
+    if (seconds < 1)
+        snprintf(text, ESTIMATE_TEXT_BYTES, "%.3g ms", seconds * 1e3);
+    else if (seconds < 120)
+        snprintf(text, ESTIMATE_TEXT_BYTES, "%.3g s", seconds);
+    else if (seconds < 7200)
+        snprintf(text, ESTIMATE_TEXT_BYTES, "%.3g min", seconds / 60);
+    else
+        snprintf(text, ESTIMATE_TEXT_BYTES, "%.3g h", seconds / 3600);
+    return text;
 }

@@ -1,6 +1,6 @@
 /*
- * study_extend.c: see study_extend.h. Points are found by their digests, which are those of their
- * settings.
+ * study_extend.c: compares a database with a study that has changed, and makes it the study's.
+ * Points are recognised by the digests of their settings.
  */
 #include "bench/study/study_extend.h"
 
@@ -34,8 +34,8 @@ static bool extend_step(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK && result == SQLITE_DONE;
 }
 
-/* Binds texts, which stay until the statement was run, to the parameters from `first` on. False:
- * one of them is NULL, for want of memory, or SQLite failed. */
+/* Binds texts to the parameters from `first` on; they must live until the statement has run.
+ * False: one of them is NULL, for want of memory, or SQLite failed. */
 static bool bind_texts(sqlite3_stmt *statement, int first, const char *const *texts, int count)
 {
     bool is_done = true;
@@ -47,7 +47,7 @@ static bool bind_texts(sqlite3_stmt *statement, int first, const char *const *te
 
 /* ---- the study as it is now, in temporary tables --------------------------------------------- */
 
-/* Makes a table, and the statement that fills it, which the caller finalises. NULL: it failed. */
+/* Creates a table and the statement that fills it, which the caller finalises. NULL: failed. */
 static sqlite3_stmt *begin_table(sqlite3 *sqlite, const char *create, const char *insert)
 {
     sqlite3_stmt *statement = NULL;
@@ -98,7 +98,7 @@ static bool fill_values(sqlite3 *sqlite, const struct study *study)
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
-/* The axes whose values are others than those of the points that have run, as a list. */
+/* The axes whose values differ from those of the points that have run, as a list. */
 static void name_axes(sqlite3 *sqlite, char names[NAMES_BYTES])
 {
     static const char differing[] =
@@ -131,7 +131,7 @@ bool study_extend_refuse(sqlite3 *sqlite, const struct study *study, const char 
     cw_error_set(error, CW_USAGE,
                  "%.300s has results of another study than %.200s is now: of its %lld points %lld "
                  "are in it still, and %lld of the study's %u points are new (changed: %s). "
-                 "--extend goes on and keeps the points that agree; --db FILE makes another "
+                 "--extend continues and keeps the points that agree; --db FILE makes another "
                  "database",
                  path, study->path, (long long)ended, (long long)same,
                  (long long)study->point_count - (long long)same, study->point_count, names);
@@ -145,7 +145,7 @@ bool study_extend_refuse(sqlite3 *sqlite, const struct study *study, const char 
     " (SELECT c.label, c.command FROM coming c WHERE c.id = point.id);"
 static const char naming[] = NAMING;
 
-/* All tables but `axis` and the returning points' rows. */
+/* All tables except `axis` and the rows of returning points. */
 static const char moving[] =
     "CREATE TABLE IF NOT EXISTS former (digest TEXT PRIMARY KEY, label TEXT NOT NULL, command TEXT"
     " NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL, seconds REAL NOT NULL, exit_code"
@@ -158,7 +158,7 @@ static const char moving[] =
     "DELETE FROM row WHERE point NOT IN (SELECT was FROM renumbered);"
     "DELETE FROM link WHERE point NOT IN (SELECT was FROM renumbered);"
     "DELETE FROM point WHERE id NOT IN (SELECT was FROM renumbered);"
-    /* by way of negative numbers, which no row has */
+    /* through negative numbers, which no row has */
     "UPDATE row SET point = -(SELECT id FROM renumbered WHERE was = point);"
     "UPDATE row SET point = -point;"
     "UPDATE link SET point = -(SELECT id FROM renumbered WHERE was = point);"
@@ -198,7 +198,7 @@ static bool insert_all_axes(sqlite3 *sqlite, const struct study *study)
     return is_done && step == SQLITE_DONE;
 }
 
-/* Of the points that come back from `former`. */
+/* Inserts the rows of the points that come back from `former`. */
 static bool insert_rows(sqlite3 *sqlite)
 {
     sqlite3_stmt *points = NULL;

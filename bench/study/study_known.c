@@ -1,6 +1,7 @@
 /*
- * study_known.c: see study_known.h. The loader of configurations knows the names; its errors about
- * names are taken over, all others are for the points to tell.
+ * study_known.c: loads the configuration of one point for each value that names a preset, an
+ * algorithm or a file, and reports the errors about these names. All other errors are left to the
+ * points.
  */
 #include "bench/study/study_known.h"
 
@@ -38,7 +39,7 @@ static bool has_naming(const struct study_settings *settings)
     return false;
 }
 
-/* The text of an error behind its place, if the error is of the name that this setting gives. */
+/* The text of an error after its place, if it is about the name that this setting gives. */
 static const char *error_of(const struct study_setting *setting, const char *text)
 {
     static const char no_preset[] = "configuration: unknown preset ";
@@ -56,7 +57,7 @@ static const char *error_of(const struct study_setting *setting, const char *tex
     return NULL;
 }
 
-/* Whether the setting's file is opened by the run itself, and not by the loader. */
+/* Whether the run itself opens the setting's file, and not the loader. */
 static bool is_opened_late(const struct study_setting *setting)
 {
     if (setting->argument == NULL || setting->is_off || strcmp(setting->argument, "-") == 0)

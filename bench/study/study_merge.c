@@ -1,5 +1,6 @@
 /*
- * study_merge.c: see study_merge.h. The tables are those of study_db.c; SQLite copies the rows.
+ * study_merge.c: merges the databases of a study's parts. The tables are those of study_db.c;
+ * SQLite copies the rows.
  */
 #include "bench/study/study_merge.h"
 
@@ -12,7 +13,7 @@
 #include "bench/study/study_db.h"
 #include "perf/database.h"
 
-/* A study as far as its database tells: enough to open one. */
+/* What a database says about its study: enough to open another one. */
 struct told {
     struct study study;
     char *texts[5]; /* name, about, text, path, digest */
@@ -24,7 +25,7 @@ static void told_free(struct told *told)
         free(told->texts[i]);
 }
 
-/* On the heap; "" of a value that is NULL. NULL: there is no memory for it. */
+/* A copy on the heap; "" for NULL. NULL: no memory. */
 static char *column_text(sqlite3_stmt *statement, int column)
 {
     const bool is_null = sqlite3_column_type(statement, column) == SQLITE_NULL;
@@ -32,7 +33,7 @@ static char *column_text(sqlite3_stmt *statement, int column)
     return text == NULL && !is_null ? NULL : strdup(text != NULL ? text : "");
 }
 
-/* The numbers that a database of anybody's must keep to. */
+/* Limits that any database must keep. */
 static int check_told(const char *path, int64_t points, int64_t version, struct cw_error *error)
 {
     if (version != STUDY_DB_VERSION)
@@ -47,7 +48,7 @@ static int check_told(const char *path, int64_t points, int64_t version, struct 
                         path, (long long)points, STUDY_POINTS_MAX);
 }
 
-/* `step` is SQLite's result where the row of the table `study` should be. */
+/* `step`: SQLite's result of reading the row of the table `study`. */
 static int refuse_told(const char *path, sqlite3 *sqlite, int step, struct cw_error *error)
 {
     const char *const why = database_is_no_file(path);
@@ -100,7 +101,7 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
     return code;
 }
 
-/* All inputs are parts of one study; *told is the first one's. */
+/* Checks that all inputs are parts of one study; *told is the first one's. */
 static int check_inputs(const char *const *inputs, size_t count, struct told *told,
                         struct cw_error *error)
 {
@@ -121,7 +122,7 @@ static int check_inputs(const char *const *inputs, size_t count, struct told *to
     return code;
 }
 
-/* The database to make is none of its inputs. */
+/* Checks that the database to make is not one of the inputs. */
 static int check_output(const char *path, const char *const *inputs, size_t count,
                         struct cw_error *error)
 {

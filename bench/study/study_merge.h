@@ -14,10 +14,10 @@ struct study_merged {
 };
 
 /*
- * Adds the points of all inputs to the database `path`, which is made if it is not there. Of a
- * point that several have, a result counts more than a failure, and else the first. Each input is
- * added whole. CW_USAGE if an input is no database of a study, or another study's; then nothing is
- * added.
+ * Adds the points of all inputs to the database `path`, which is created if missing. If several
+ * have a point, a result beats a failure, and otherwise the first counts. Each input is added
+ * completely. CW_USAGE if an input is not a database of a study, or is another study's; then
+ * nothing is added.
  */
 int study_merge(const char *path, const char *const *inputs, size_t count,
                 struct study_merged *merged, struct cw_error *error);

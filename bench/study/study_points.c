@@ -1,5 +1,5 @@
 /*
- * study_points.c: exclusions, combinations, checks, digests (study_points.h).
+ * study_points.c: makes the points of a study: exclusions, combinations, checks, digests.
  */
 #include "bench/study/study_points.h"
 
@@ -16,9 +16,9 @@
 
 enum { COMBINATIONS_MAX = 10000000, MESSAGES_MAX = 50, VALUES_SHOWN_BYTES = 600 };
 
-/* An entry of `exclude`: for each axis which values it names. */
+/* An entry of `exclude`: which values it names on each axis. */
 struct exclusion {
-    const bool **names; /* [axis_count]; of an axis that the entry does not have NULL */
+    const bool **names; /* [axis_count]; NULL for an axis that the entry does not mention */
 };
 
 struct making {
@@ -49,7 +49,7 @@ int study_axis_find(struct config_loader *loader, const struct study *study,
 
 /* ---- exclusions ------------------------------------------------------------------------------ */
 
-/* The values of an axis as messages list them: all of them, or how many more there are. */
+/* The values of an axis for messages: all, or some and how many more there are. */
 static void list_values(const struct study_axis *axis, char known[VALUES_SHOWN_BYTES])
 {
     size_t used = 0;
@@ -218,7 +218,8 @@ static void combine(struct making *making)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The setting that a message about options begins with: "--NAME ..."; else the first axis. */
+/* The place of the setting that a message about options begins with ("--NAME ..."); else that of
+ * the first axis. */
 static struct config_place blamed(const struct study *study, const struct study_settings *settings,
                                   const char *message)
 {
@@ -232,8 +233,7 @@ static struct config_place blamed(const struct study *study, const struct study_
                                  : (struct config_place){.source = 1, .line = 1, .column = 1};
 }
 
-/* Checks the point's options beside each other. The same message at the same place is reported
- * once. */
+/* Checks the point's options together. The same message at the same place is reported once. */
 static void check_options(struct making *making, uint32_t point)
 {
     struct study *const study = making->study;
@@ -274,11 +274,11 @@ static bool ends_in(const char *text, const char *end)
     return bytes >= tail && strcmp(text + bytes - tail, end) == 0;
 }
 
-/* Whether a key's value is in a file: "./file.so:symbol", or "./file.xml". */
+/* Whether a key's value names a file: "./file.so:symbol", or "./file.xml". */
 static bool key_names_file(const struct study_setting *setting, char path[PATH_MAX])
 {
     static const char *const keys[] = {".module", ".mapper", ".validator"};
-    const char *const value = setting->argument + strlen(setting->name) + 1; /* behind KEY= */
+    const char *const value = setting->argument + strlen(setting->name) + 1; /* after KEY= */
     bool is_such = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         is_such |= ends_in(setting->name, keys[i]);
@@ -290,7 +290,7 @@ static bool key_names_file(const struct study_setting *setting, char path[PATH_M
     return is_such && (colon != NULL || ends_in(path, ".xml"));
 }
 
-/* Whether a setting names a file that decides results. */
+/* Whether a setting names a file whose contents decide results. */
 static bool names_file(const struct study_setting *setting, char path[PATH_MAX])
 {
     static const char *const options[] = {"topology", "components", "ccl", "data", "measured"};
@@ -308,8 +308,8 @@ static bool names_file(const struct study_setting *setting, char path[PATH_MAX])
     return strcmp(setting->name, "algorithm") == 0 && ends_in(text, ".xml");
 }
 
-/* A file that cannot be read counts as an empty one: its points will say so. So does a device or a
- * pipe, which may have no end. */
+/* A file that cannot be read counts as empty; its points will report it. So does a device or a
+ * pipe, which may be endless. */
 static void digest_file(XXH3_state_t *state, const char *path)
 {
     static const size_t block = 65536;
@@ -360,7 +360,7 @@ static int compare_points(const void *left, const void *right)
     return order != 0 ? order : (*a > *b) - (*a < *b);
 }
 
-/* Points of equal settings would be one row of the database. */
+/* Points with equal settings would share one row of the database. */
 static void check_distinct(struct making *making)
 {
     struct study *const study = making->study;

@@ -1,6 +1,6 @@
 /*
  * study_points.h: the points of a study: the combinations of its axes' values, without the excluded
- * ones, each checked as a command line.
+ * ones, each with its options checked.
  */
 #ifndef BENCH_STUDY_POINTS_H
 #define BENCH_STUDY_POINTS_H
@@ -8,8 +8,8 @@
 #include "bench/study/study.h"
 #include "collectives/config/input/config_parse.h"
 
-/* Fills the points and digests of a study whose settings and axes are right. `exclude`: the list of
- * the file; NULL: none. Errors are reported. */
+/* Fills the points and digests of a study whose settings and axes are valid. `exclude`: the list
+ * of the file; NULL: none. Errors are reported. */
 void study_points_make(struct config_loader *loader, struct study *study,
                        const struct config_node *exclude);
 

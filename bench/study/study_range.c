@@ -1,5 +1,6 @@
 /*
- * study_range.c: see study_range.h. Decimals stay exact: no double is involved.
+ * study_range.c: expands the range of an axis into its values. Decimals stay exact; no double is
+ * involved.
  */
 #include "bench/study/study_range.h"
 
@@ -51,7 +52,7 @@ static bool plus(struct decimal a, struct decimal b, struct decimal *out)
                   places, out);
 }
 
-/* The third part of a range, "x2" or "+8"; NULL: it is not there, and the range doubles. */
+/* The third part of a range, "x2" or "+8"; NULL: there is none, and the range doubles. */
 static bool read_step(const char *text, struct decimal *step, bool *is_factor)
 {
     *is_factor = text == NULL || text[0] == 'x';
@@ -69,7 +70,7 @@ struct range {
     bool is_factor;
 };
 
-/* 1: read; 0: not of decimals; -1: of decimals, and wrong. */
+/* 1: done; 0: not a range of decimals; -1: a wrong range of decimals. */
 static int read_decimals(const char *text, struct range *range)
 {
     const char *const colon = strchr(text, ':');

@@ -1,7 +1,7 @@
 /*
- * study_read.c: the parts of a study file: name, base, axes, zip; then the points
- * (study_points.h). One call, one thread. Reading goes on behind an error as long as the rest
- * can be judged without the part that is wrong.
+ * study_read.c: reads the parts of a study file: name, base, axes, zip; then the points
+ * (study_points.h). One call, one thread. After an error, reading continues with everything that
+ * does not depend on the wrong part.
  */
 #include "bench/study/study_read.h"
 
@@ -56,7 +56,7 @@ static void read_settings(struct config_loader *loader, const struct config_node
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* The values of a range differ, and there may be many: they are not compared with each other. */
+/* The values of a range differ by construction, and may be many, so they are not compared. */
 static struct study_value *add_value(struct config_loader *loader, struct study_axis *axis,
                                      const struct config_node *node, bool of_range)
 {
@@ -76,7 +76,7 @@ static struct study_value *add_value(struct config_loader *loader, struct study_
     return value->text != NULL ? value : NULL;
 }
 
-/* A value that is one setting, by the axis' own name. */
+/* A value that is one setting, named after the axis. */
 static void add_setting(struct config_loader *loader, struct study_axis *axis,
                         const struct config_node *name, const struct config_node *node,
                         bool of_range)
@@ -163,12 +163,12 @@ static void read_axis(struct config_loader *loader, const struct config_node *na
         for (const struct config_node *at = node->first; at != NULL; at = at->next) {
             add_setting(loader, axis, name, at, false);
             if (!study_setting_is_known(name->text))
-                return; /* told once */
+                return; /* reported once */
         }
 }
 
-/* The values of an axis that have all names which it sets: one, where all set the axis' own name. A
- * range has thousands. */
+/* How many values of an axis have, together, all names that it sets: one, if all set the axis's
+ * own name. A range has thousands of values. */
 static uint32_t naming_values(const struct study_axis *axis)
 {
     const bool is_plain = axis->count > 0 && axis->values[0].settings.count == 1 &&
@@ -186,7 +186,7 @@ static const struct study_setting *find_setting(const struct study_axis *axis, c
     return NULL;
 }
 
-/* Two axes that set the same name would leave it open which counts. */
+/* If two axes set the same name, it would be unclear which counts. */
 static void check_axes_apart(struct config_loader *loader, const struct study *study, uint32_t axis)
 {
     const struct study_axis *const later = &study->axes[axis];
@@ -308,7 +308,7 @@ static void find_parts(struct config_loader *loader, const struct config_node *r
                              parts[part].expected))
             found[part] = at->value;
         else if (part == PART_STUDY)
-            found[part] = at; /* told */
+            found[part] = at; /* reported */
     }
 }
 

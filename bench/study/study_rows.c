@@ -1,9 +1,9 @@
 /*
- * study_rows.c: packs the rows and links of a result, and writes them into a study's database. A
- * table has for each column the member of a result, or of its row, that it holds.
+ * study_rows.c: packs the rows and links of a result, and inserts them into a study's database. For
+ * each column of the table, `columns` has the member of the result, or of its row, that it holds.
  *
- * Packed, a row is ROW and a cell for each column; after it come its links, each LINK and four
- * cells. A cell is its kind and its value: 8 bytes, or of a text its length and its bytes.
+ * Packed, a row is ROW and a cell for each column; its links follow, each as LINK and four cells. A
+ * cell is its kind and its value: 8 bytes, or the length of a text and its bytes.
  */
 #include "bench/study/study_rows.h"
 
@@ -93,7 +93,7 @@ static void put_count(FILE *out, int64_t count)
         put_null(out);
 }
 
-/* Rounded as the result's JSON has it. */
+/* Rounded like the figures in the result's JSON. */
 static void put_figure(FILE *out, double figure, int digits)
 {
     char text[40];
@@ -220,7 +220,7 @@ struct unpacking {
     size_t left;
 };
 
-/* The next bytes; NULL: there are not so many. */
+/* The next bytes; NULL: there are fewer. */
 static const char *take(struct unpacking *unpacking, size_t bytes)
 {
     const char *const taken = unpacking->at;
@@ -231,8 +231,8 @@ static const char *take(struct unpacking *unpacking, size_t bytes)
     return taken;
 }
 
-/* Binds the next cell. False: SQLite refuses it, or it is not whole. A value that is not bound
- * would be inserted as NULL. */
+/* Binds the next cell. False: SQLite refuses it, or it is incomplete. An unbound value would be
+ * inserted as NULL. */
 static bool bind_cell(struct unpacking *unpacking, sqlite3_stmt *statement, int at)
 {
     uint64_t value;

@@ -1,6 +1,6 @@
 /*
  * study_rows.h: the rows and links of a result in the tables `row` and `link` (STUDY.md). The
- * process that ran a point packs them, and the one that writes the database inserts them.
+ * process that runs a point packs them; the process that writes the database inserts them.
  */
 #ifndef BENCH_STUDY_ROWS_H
 #define BENCH_STUDY_ROWS_H
@@ -28,15 +28,15 @@ struct study_rows;
 struct study_rows *study_rows_create(sqlite3 *sqlite);
 void study_rows_free(struct study_rows *rows); /* accepts NULL */
 
-/* The values of a result in both tables, as *bytes bytes that another process of this program can
- * insert. Figures get as many digits as the result's JSON has. The caller frees *packed. False: no
- * memory. */
+/* Packs the values that a result has in both tables, so that another process of this program can
+ * insert them. Figures get as many digits as in the result's JSON. The caller frees *packed.
+ * False: no memory. */
 bool study_rows_pack(const struct result_document *result, int digits, char **packed,
                      size_t *bytes);
 /* Replaces the rows and links of a point by packed ones; 0 bytes: none. False: SQLite's own message
  * says why. */
 bool study_rows_insert(struct study_rows *rows, int64_t point, const char *packed, size_t bytes);
-/* The same from a result JSON that the database has kept. False also if it is none. */
+/* The same for a result JSON that the database has kept. Also false if it is not one. */
 bool study_rows_insert_result(struct study_rows *rows, int64_t point, const char *text,
                               size_t bytes);
 

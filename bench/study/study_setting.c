@@ -1,7 +1,6 @@
 /*
- * study_setting.c: names and values of settings (study_setting.h). The tables of options and of
- * keys belong to others; here is only which of them a study may have, and at which place an error
- * is.
+ * study_setting.c: reads the name and value of a setting. The tables of options and keys belong to
+ * others; this file knows which of them a study may use, and where an error is.
  */
 #include "bench/study/study_setting.h"
 
@@ -93,7 +92,7 @@ const struct option_row *study_option(const char *name)
     return NULL;
 }
 
-/* Why a study may not have an option; NULL: it may. */
+/* Why a study may not use an option; NULL: it may. */
 static const char *why_not(const struct option_row *row)
 {
     static const char *const printing[] = {"quiet", "dump-pointers", "ccl-trace", "again", NULL};
@@ -109,14 +108,14 @@ static const char *why_not(const struct option_row *row)
     return NULL;
 }
 
-/* The key of collectives with this name, if it may stand there; -1: there is none. */
+/* The collectives' key of this name, if it is legal here; -1: there is none. */
 static int find_ccl(const char *name, int not_flag)
 {
     const int key = config_ccl_find(name);
     return key >= 0 && (config_ccl_keys[key].flags & not_flag) == 0 ? key : -1;
 }
 
-/* The part of "algorithms.NAME.KEY" behind NAME; NULL: it is no such path. */
+/* The part of "algorithms.NAME.KEY" after NAME; NULL: it is not such a path. */
 static const char *key_of_algorithm(const char *name)
 {
     if (strncmp(name, algorithms, sizeof algorithms - 1) != 0)
@@ -125,7 +124,8 @@ static const char *key_of_algorithm(const char *name)
     return dot != NULL && dot[1] != '\0' ? dot + 1 : NULL;
 }
 
-/* Whether there is such a key. *key: its row; NULL: a parameter, whose type its algorithm knows. */
+/* Whether there is such a key. *key: its row; NULL: a parameter, whose type only its algorithm
+ * knows. */
 static bool find_key(const char *name, const struct config_key **key)
 {
     *key = NULL;
@@ -183,7 +183,7 @@ static void refuse_name(struct config_loader *loader, const struct config_node *
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* An option without a value. */
+/* Reads an option without a value. */
 static bool read_flag(struct config_loader *loader, const char *name,
                       const struct config_node *value, struct study_setting *setting)
 {

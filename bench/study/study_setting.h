@@ -9,9 +9,9 @@
 #include "collectives/config/input/config_parse.h"
 
 /*
- * Fills *setting from a name and a value. False, with an error reported at their place, if there is
- * no such name, if a study may not have it, or if the value is not legal by itself. Texts are in
- * the loader's arena.
+ * Reads *setting from a name and a value. False, with an error reported at its place: the name is
+ * unknown or not legal in a study, or the value is not legal by itself. Texts are in the loader's
+ * arena.
  */
 bool study_setting_read(struct config_loader *loader, const struct config_node *name,
                         const struct config_node *value, struct study_setting *setting);
@@ -20,7 +20,7 @@ const struct option_row *study_option(const char *name);
 /* Whether an option or a key has this name; nothing is reported. */
 bool study_setting_is_known(const char *name);
 
-/* A node as YAML in one line, in the arena; a scalar as it stands. NULL: no memory. */
+/* A node as one line of YAML, in the arena; a scalar unchanged. NULL: no memory. */
 const char *study_node_text(struct config_arena *arena, const struct config_node *node);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * study_shard.c: see study_shard.h. Points go round the parts, so that neighbours, which are alike,
- * take alike long in all parts.
+ * study_shard.c: finds the part of a study that a sweep runs. Points are dealt to the parts in
+ * turn: neighbours cost about the same, so all parts take about as long.
  */
 #include "bench/study/study_shard.h"
 
@@ -13,7 +13,7 @@
 
 #define NONE ENVIRONMENT_NAMES
 
-/* The variables of each engine, in the order in which they are looked for; NONE: it has no such. */
+/* The variables of each engine, in the order in which they are tried; NONE: it has none. */
 static const struct engine {
     const char *name;
     enum environment_name task, first, last, step, count;
@@ -26,7 +26,7 @@ static const struct engine {
     {"PBS", ENVIRONMENT_PBS_ID, NONE, NONE, NONE, NONE},
 };
 
-/* A variable as a number; `otherwise` if it is not set, or no number. */
+/* A variable as a number; `otherwise` if it is unset or not a number. */
 static uint64_t number_or(enum environment_name name, uint64_t otherwise)
 {
     const char *const text = name == NONE ? NULL : environment_get(name);
@@ -37,8 +37,8 @@ static uint64_t number_or(enum environment_name name, uint64_t otherwise)
     return number;
 }
 
-/* Of an engine that has given this process a task. Some set their variable to 0 or "undefined" in
- * a job that is no array. */
+/* Whether an engine has given this process a task. Some set their variable to 0 or "undefined"
+ * in a job that is not an array. */
 static const struct engine *engine_of(uint64_t *task)
 {
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
@@ -50,8 +50,8 @@ static const struct engine *engine_of(uint64_t *task)
     return NULL;
 }
 
-/* Whether a variable names a task by what is no number, and none names one by a number. Grid Engine
- * sets "undefined" in a job that is no array. */
+/* Whether a variable names a task that is not a number, and none names a number. Grid Engine
+ * sets "undefined" in a job that is not an array. */
 static bool is_task_unreadable(struct cw_error *error)
 {
     char quoted[TEXT_QUOTE_BYTES];

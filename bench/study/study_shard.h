@@ -1,6 +1,6 @@
 /*
- * study_shard.h: which part of a study a sweep runs: as the command line says it, or as the job
- * array does that the process is a task of.
+ * study_shard.h: which part of a study a sweep runs: as given on the command line, or by the job
+ * array that this process is a task of.
  */
 #ifndef BENCH_STUDY_SHARD_H
 #define BENCH_STUDY_SHARD_H

@@ -1,5 +1,5 @@
 /*
- * say.c: see say.h.
+ * say.c: formats numbers for people, names of axes, and texts for HTML and JSON.
  */
 #include "bench/survey/say.h"
 
@@ -38,7 +38,7 @@ const char *say_number(double number, char text[SAY_BYTES])
     }
     const int decimals = size >= 1000 || size == 0 ? 0 : 3 - (int)floor(log10(size));
     snprintf(plain, sizeof plain, "%.*f", decimals > DECIMALS ? DECIMALS : decimals, number);
-    if (strchr(plain, '.') != NULL) { /* no zeros that say nothing */
+    if (strchr(plain, '.') != NULL) { /* drops trailing zeros */
         char *end = plain + strlen(plain);
         while (end[-1] == '0')
             *--end = '\0';
@@ -157,8 +157,8 @@ const char *say_axis_unit(const struct survey_axis *axis)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Gives `each` the text in pieces: one character that stands for itself or not, or a run of bytes
- * that do. */
+/* Writes a text, its special characters by `each`. Bytes that are not UTF-8, and control
+ * characters, become U+FFFD. */
 static void say_escaped(FILE *out, const char *text, const char *special,
                         void (*each)(FILE *out, unsigned char special))
 {
@@ -166,7 +166,7 @@ static void say_escaped(FILE *out, const char *text, const char *special,
     while (left > 0) {
         const unsigned char c = (unsigned char)*text;
         size_t whole = text_utf8_prefix(text, c < 0x80 ? 1 : left < 4 ? left : 4);
-        if (c >= 0x80 && whole > 0) /* of a prefix take one character */
+        if (c >= 0x80 && whole > 0) /* only the first character of the prefix */
             whole = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
         if (whole == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) {
             fputs("\xef\xbf\xbd", out);

@@ -1,6 +1,6 @@
 /*
- * say.h: numbers as people read them, and texts from files as HTML, JSON and TSV can hold them.
- * Each function that has `text` returns it.
+ * say.h: numbers as people read them, and texts from files in a form that HTML and JSON can hold.
+ * Functions with a parameter `text` return it.
  */
 #ifndef BENCH_SAY_H
 #define BENCH_SAY_H
@@ -26,13 +26,13 @@ const char *say_axis(const struct survey_axis *axis);
 /* The unit of its values by the end of its name: "GB/s" of "links.ucie.bw_gbs"; "": none. */
 const char *say_axis_unit(const struct survey_axis *axis);
 
-/* As text or as an attribute's value in double quotes. Bytes that are no UTF-8, and control
+/* As text, or as an attribute's value in double quotes. Bytes that are not UTF-8, and control
  * characters, become U+FFFD. */
 void say_html(FILE *out, const char *text);
 /* As a string of JSON inside of a <script>: without <, >, & and line separators. */
 void say_json(FILE *out, const char *text);
 void say_json_number(FILE *out, double number); /* null: NAN */
-/* A whole value of jansson's, with strings as say_json() writes them; reals with six digits. */
+/* A JSON value, with strings as say_json() writes them; reals with six digits. */
 void say_json_value(FILE *out, const json_t *value);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * survey.c: the model's storage (survey.h).
+ * survey.c: the model's storage, and its axes while readers fill them (survey.h).
  */
 #include "bench/survey/survey.h"
 
@@ -175,7 +175,7 @@ struct survey_row *survey_row_add(struct survey *survey)
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* The number that a text is as a whole; NAN: it is none. */
+/* The number that the whole text denotes; NAN: it is not a number. */
 static double survey_number_of(const char *text)
 {
     char *end;
@@ -212,7 +212,7 @@ static int survey_axis_of(struct survey *survey, const char *name, enum survey_a
     return (int)survey->axis_count++;
 }
 
-/* The place of a text in an axis' table: of the value itself, or an empty one. */
+/* The slot of a text in an axis's hash table: its own, or an empty one. */
 static uint32_t *survey_find(const struct survey_axis *axis, const char *text)
 {
     uint64_t at = XXH3_64bits(text, strlen(text));
@@ -223,7 +223,7 @@ static uint32_t *survey_find(const struct survey_axis *axis, const char *text)
     }
 }
 
-/* Keeps the table of an axis at most half full. */
+/* Grows an axis's hash table so that it stays at most half full. */
 static bool survey_find_room(struct survey *survey, struct survey_axis *axis)
 {
     if (2 * (axis->count + 1) <= axis->found_room)
@@ -242,7 +242,7 @@ static bool survey_find_room(struct survey *survey, struct survey_axis *axis)
     return true;
 }
 
-/* The index of a value plus 1, which is made if it is not there; 0: no memory. */
+/* The index plus 1 of a value, which is added if it is new; 0: no memory. */
 static uint32_t survey_value_index(struct survey *survey, struct survey_axis *axis,
                                    const char *text)
 {

@@ -1,15 +1,15 @@
 /*
- * survey.h: all that one report shows, as a plain model between readers and writers: points (one
- * result document each: a run, or a point of a study), rows (one size of one point), axes (in
- * which rows differ), engine logs and histories of throughput.
+ * survey.h: what a report shows, as a plain model between readers and writers: points (one result
+ * document each: a run, or a point of a study), rows (one size of one point), axes (in which rows
+ * differ), engine logs and throughput histories.
  *
- *   readers  survey_result.c, survey_study.c, survey_log.c, survey_history.c fill it;
- *   survey_finish() sorts the axes' values, chooses the axis of sizes and makes the series;
+ *   readers  survey_result.c, survey_study.c, survey_log.c fill it;
+ *            survey_finish() sorts the axes' values, chooses x and makes the series;
  *   writers  page.c (HTML), sheet.c (CSV, Markdown), plots.c (gnuplot) read it.
  *
- * Units are in the names of fields, and of figures in survey_figures[]. An unknown figure is NAN.
- * Texts are as they stand in the files: writers escape them. One thread. Nothing here fails by
- * itself: storage that ran out leaves `no_memory`, which survey_finish() reports.
+ * Units are in the names of fields and in survey_figures[]. An unknown figure is NAN. Texts are as
+ * they are in the files: writers escape them. One thread. No function here fails: when memory runs
+ * out, `no_memory` is set, which survey_finish() reports.
  */
 #ifndef BENCH_SURVEY_H
 #define BENCH_SURVEY_H
@@ -57,7 +57,7 @@ enum survey_axis_kind {
     AXIS_CHANGED, /* a key that differs from the shipped configuration */
     AXIS_MACHINE, /* counts that follow from the configuration */
     AXIS_SIZE,    /* bytes, bytes per rank: only one of them is the size */
-    AXIS_SOURCE,  /* the point's name: tells apart points that are alike else */
+    AXIS_SOURCE,  /* the point's name, where nothing else distinguishes two points */
 };
 
 struct survey_value {
@@ -131,8 +131,9 @@ struct survey_point {
 
 struct survey_study {
     const char *source, *name, *about, *created, *version, *commit; /* NULL: unknown */
-    int64_t points_planned; /* run or not: of the part, where the database is that of a part */
-    int64_t shards;         /* how many parts the study has; 1: the database is of the whole */
+    int64_t points_planned; /* including points that have not run; of this part, if the database
+                               holds one part */
+    int64_t shards;         /* parts of the study; 1: the database holds all of it */
     size_t first_point, point_count;
 };
 
@@ -161,7 +162,7 @@ struct survey_measure {
     bool disturbed;             /* at least half of its rounds were */
     int64_t events;             /* that were simulated; 0: unknown */
     const char *results;        /* simulated times and hashes; "": unknown */
-    bool changed;               /* events or results are others than those of the run before */
+    bool changed;               /* events or results differ from the previous run's */
 };
 struct survey_case {
     const char *source, *name, *host;
@@ -207,16 +208,17 @@ void *survey_alloc(struct survey *survey, size_t bytes);
 char *survey_text(struct survey *survey, const char *text);
 char *survey_print(struct survey *survey, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Takes the reference. Returns it; NULL: no_memory is set, and the reference is gone. */
+/* Takes over the reference and returns it. NULL: the reference was released, and no_memory is
+ * set. */
 json_t *survey_keep(struct survey *survey, json_t *document);
-/* Makes room for one more of `bytes` in a growing list, zeroed. NULL: no_memory is set. */
+/* Appends a zeroed element of `bytes` to a growing list. NULL: no_memory is set. */
 void *survey_more(struct survey *survey, void *list, size_t *count, size_t *room, size_t bytes);
 
 struct survey_point *survey_point_add(struct survey *survey, const char *label, const char *source);
 /* Belongs to the last point. */
 struct survey_row *survey_row_add(struct survey *survey);
-/* Gives a row or a point (its field `axis`) a value on an axis, which is made if it is not there.
- */
+/* Sets the value of a row or a point (its member `axis`) on an axis, which is added if it is
+ * new. */
 void survey_put(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const char *name,
                 enum survey_axis_kind kind, const char *text);
 void survey_put_number(struct survey *survey, uint32_t axis[SURVEY_AXES_MAX], const char *name,

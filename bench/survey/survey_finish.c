@@ -1,6 +1,6 @@
 /*
- * survey_finish.c: see survey_finish.h. Values are sorted by number where all are numbers; names
- * keep the order of the files, but for their digits.
+ * survey_finish.c: sorts the values of axes, and finds which axes vary. Values are sorted by number
+ * if all are numbers; names keep the order of the files, but numbers in them count.
  */
 #include "bench/survey/survey_finish.h"
 
@@ -14,11 +14,11 @@
 /* A value and its index before sorting. */
 struct ranked_value {
     struct survey_value value;
-    double number; /* that it is sorted by */
+    double number; /* the sort key */
     uint32_t was;
 };
 
-/* Digits count as numbers: "ring_2" is before "ring_10". */
+/* Digits count as numbers: "ring_2" comes before "ring_10". */
 static int compare_natural(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {
@@ -51,8 +51,8 @@ static void survey_remap(uint32_t axis[SURVEY_AXES_MAX], size_t index, const uin
         axis[index] = now[axis[index] - 1] + 1;
 }
 
-/* Leaves out values that no row has: those of points that failed, and of settings that results name
- * otherwise, such as `half` for f16. Without rows all stay. */
+/* Drops values that no row has: those of failed points, and settings that results spell
+ * differently (`half` for f16). Without rows, all values stay. */
 static void survey_axis_drop(struct survey *survey, size_t index)
 {
     struct survey_axis *const axis = &survey->axes[index];
@@ -78,7 +78,7 @@ static void survey_axis_drop(struct survey *survey, size_t index)
     free(now);
 }
 
-/* Sorts an axis' values, by number where all are numbers. Names keep the order of the files. */
+/* Sorts an axis's values by number if all are numbers. Names keep the order of the files. */
 static void survey_axis_sort(struct survey *survey, size_t index)
 {
     struct survey_axis *const axis = &survey->axes[index];

@@ -1,5 +1,5 @@
 /*
- * survey_log.c: see survey_log.h.
+ * survey_log.c: reads engine logs (CSV) and throughput histories (SQLite) into a survey.
  */
 #include "bench/survey/survey_log.h"
 
@@ -121,7 +121,7 @@ static void measure_close(struct survey_case *one, struct case_rounds *rounds)
     *rounds = (struct case_rounds){.count = 0};
 }
 
-/* NULL: the value is NULL, or there was no memory for it, which the survey then knows. */
+/* NULL: the value is NULL, or memory ran out and no_memory is set. */
 static const char *history_text(struct survey *survey, sqlite3_stmt *row, int at)
 {
     const bool is_null = sqlite3_column_type(row, at) == SQLITE_NULL;
@@ -130,7 +130,7 @@ static const char *history_text(struct survey *survey, sqlite3_stmt *row, int at
     return survey_text(survey, text);
 }
 
-/* Whether a run has simulated something else than the run before. */
+/* Whether a run's simulated results differ from the previous run's. */
 static bool measure_differs(const struct survey_measure *before, const struct survey_measure *now)
 {
     return (before->events > 0 && now->events > 0 && before->events != now->events) ||
@@ -221,7 +221,7 @@ static int prepare_rows(sqlite3 *db, sqlite3_stmt **rows)
     if (sqlite3_prepare_v2(db, known, -1, &columns, NULL) == SQLITE_OK)
         while (sqlite3_step(columns) == SQLITE_ROW) {
             const char *const column = (const char *)sqlite3_column_text(columns, 0);
-            no_memory |= column == NULL; /* without it a column would seem to be absent */
+            no_memory |= column == NULL; /* else the column would seem to be absent */
             has_events |= column != NULL && strcmp(column, "events") == 0;
             has_results |= column != NULL && strcmp(column, "results") == 0;
         }

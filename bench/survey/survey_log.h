@@ -15,8 +15,8 @@ int survey_log_read(struct survey *survey, const char *path, struct cw_error *er
 /* All cases of a history, each with the median of the rounds of each run. CW_USAGE if it is none.
  */
 int survey_history_read(struct survey *survey, const char *path, struct cw_error *error);
-/* The last run of a case whose simulated results are others than those of the run before; NULL:
- * none. *count: how many there are; may be NULL. */
+/* The last run of a case whose simulated results differ from the previous run's; NULL: none.
+ * *count, unless NULL: how many such runs there are. */
 const struct survey_measure *survey_last_change(const struct survey_case *one, size_t *count);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * survey_read.c: see survey_read.h.
+ * survey_read.c: finds the kind of each file on a report's command line, and reads it into the
+ * survey.
  */
 #include "bench/survey/survey_read.h"
 
@@ -25,7 +26,7 @@ static const char *last_part(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The file's name without .json; with its folder, where two files have one name. */
+/* The file's name without .json, with its folder if two files share a name. */
 static const char *survey_label(struct survey *survey, const char *const *paths, size_t count,
                                 size_t i)
 {
@@ -47,7 +48,8 @@ static int survey_refuse(struct cw_error *error, const char *path)
                         path);
 }
 
-/* By its tables. CW_USAGE with *error filled: it cannot be read. */
+/* Reads a study or a history, whichever the tables say. CW_USAGE with *error filled: it cannot
+ * be read. */
 static int survey_database_read(struct survey *survey, const char *path, struct cw_error *error)
 {
     static const char tables[] =

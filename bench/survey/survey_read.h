@@ -7,9 +7,9 @@
 #include "bench/survey/survey.h"
 
 /*
- * Reads all files and finishes the survey. Kinds are told by the beginning of a file: a result
- * (JSON of run or phold), a study (SQLite), a history (SQLite), an engine log (CSV). A file of
- * another kind is CW_USAGE, and the message names the kinds.
+ * Reads all files and finishes the survey. The beginning of a file says which kind it is: a result
+ * (JSON of run or phold), a study (SQLite), a history (SQLite), an engine log (CSV). Any other file
+ * is CW_USAGE, and the message lists the kinds.
  */
 int survey_read(struct survey *survey, const char *const *paths, size_t count,
                 struct cw_error *error);

@@ -1,10 +1,10 @@
 /*
- * survey_series.c: the axis of the curves and the series (survey_series.h).
+ * survey_series.c: chooses the axis of the curves, and the rows that make a curve.
  *
- * Two rows are of one series if they agree in all axes that name series. Those are found greedily:
- * in the order of survey_rank(), an axis is taken if it tells apart rows that the axes before it do
- * not. So counts that follow from a key name nothing, and the points' own names come in only where
- * nothing else tells two points apart.
+ * Two rows belong to one series if they agree in all axes that name series. These axes are chosen
+ * greedily, in the order of survey_rank(): an axis is chosen if it separates rows that the earlier
+ * ones do not. So counts that follow from a key name nothing, and points' names are used only where
+ * nothing else separates two points.
  */
 #include "bench/survey/survey_series.h"
 
@@ -14,7 +14,7 @@
 
 #include "bench/survey/say.h"
 
-/* Rows are in groups; a group is the number of its first row. */
+/* Groups of rows. A group's number is that of its first row. */
 struct group_key {
     uint32_t group, value;
     size_t row;
@@ -30,7 +30,7 @@ static int compare_groups(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Splits groups by an axis. Returns how many groups there are then. */
+/* Splits groups by an axis. Returns how many groups there are now. */
 static size_t survey_split(const struct survey *survey, size_t axis, const uint32_t *groups,
                            struct group_key *keys, uint32_t *split)
 {
@@ -58,7 +58,7 @@ static int survey_choose_x(const struct survey *survey)
         return per_rank;
     if (bytes >= 0 && survey->axes[bytes].varies)
         return bytes;
-    int partial = -1; /* an axis that some rows have no value on: those would be on no curve */
+    int partial = -1; /* some rows have no value on it, and would be on no curve */
     for (int kind = AXIS_STUDY; kind < AXIS_SOURCE; kind++)
         for (size_t i = 0; i < survey->axis_count; i++)
             if ((int)survey->axes[i].kind == kind && survey->axes[i].varies &&
@@ -72,9 +72,9 @@ static int survey_choose_x(const struct survey *survey)
 
 enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
 
-/* The order in which axes are tried: those of whole points; then x; then those of rows, such as the
- * algorithm that `auto` takes for each size, and counts that may follow from an x that is no size;
- * at last the points' own names. */
+/* The order in which axes are tried: those of whole points; then x; then those of rows, such as
+ * the algorithm that `auto` chose for each size, and counts that may follow from an x that is
+ * not a size; finally the points' own names. */
 static int survey_rank(const struct survey *survey, size_t index)
 {
     const struct survey_axis *const axis = &survey->axes[index];
@@ -107,7 +107,7 @@ static void survey_choose_series(struct survey *survey)
                 const size_t now = survey_split(survey, i, groups, keys, split);
                 if (now == count)
                     continue;
-                /* sizes in another unit are no series */
+                /* sizes in another unit name no series */
                 axis->is_series = (int)i != survey->x && axis->kind != AXIS_SIZE;
                 count = now;
                 uint32_t *const swap = groups;
@@ -120,7 +120,7 @@ static void survey_choose_series(struct survey *survey)
     free(keys);
 }
 
-/* "ring_allreduce · sips 64": values alone where they tell enough, else with the axis' name. */
+/* "ring_allreduce · sips 64": values alone where they are clear, else with the axis's name. */
 static const char *survey_series_name(struct survey *survey, const struct survey_row *row)
 {
     const char *name = "";
@@ -153,7 +153,7 @@ static int compare_by_x(const void *a, const void *b)
     return i < j ? -1 : i > j;
 }
 
-/* Rows that agree in all axes that name series are one group. */
+/* Makes one group of the rows that agree in all axes that name series. */
 static void survey_group_rows(const struct survey *survey, uint32_t *groups, uint32_t *split,
                               struct group_key *keys)
 {
@@ -165,8 +165,8 @@ static void survey_group_rows(const struct survey *survey, uint32_t *groups, uin
         }
 }
 
-/* Adds a row to the series of its group, which is made if it is not there. series_of[group]: the
- * index plus 1. */
+/* Adds a row to the series of its group, which is created with its first row. series_of[group]:
+ * the index plus 1. */
 static void survey_series_put(struct survey *survey, size_t index, uint32_t *series_of)
 {
     struct survey_row *const row = &survey->rows[index];

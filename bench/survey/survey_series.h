@@ -6,8 +6,8 @@
 
 #include "bench/survey/survey.h"
 
-/* Fills the survey's x, its series, and the series of each row, when its axes are sorted. Without
- * memory: no_memory is set. */
+/* Fills the survey's x, its series, and the series of each row, once its axes are sorted.
+ * Without memory, no_memory is set. */
 void survey_series_find(struct survey *survey);
 
 #endif

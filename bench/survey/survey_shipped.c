@@ -1,5 +1,5 @@
 /*
- * survey_shipped.c: see survey_shipped.h.
+ * survey_shipped.c: fills in values that results omit because they are the shipped ones.
  */
 #include "bench/survey/survey_shipped.h"
 
@@ -8,7 +8,7 @@
 /* The shipped value of one axis. */
 struct shipped_value {
     const char *text, *commit; /* NULL: not known */
-    bool doubtful;             /* two results name two values */
+    bool doubtful;             /* two results disagree */
 };
 
 static const char *commit_of(const struct survey_point *point)
@@ -42,7 +42,7 @@ static void shipped_take(const struct survey *survey, const struct survey_point 
     }
 }
 
-/* Whether a key is of no algorithm, or of the point's own: algorithms.NAME.KEY. */
+/* Whether a key belongs to no algorithm, or to the point's own (algorithms.NAME.KEY). */
 static bool shipped_concerns(const struct survey *survey, const struct survey_point *point,
                              const char *key)
 {

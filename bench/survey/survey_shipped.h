@@ -1,8 +1,8 @@
 /*
- * survey_shipped.h: values that no result names, since they are those of the shipped configuration.
+ * survey_shipped.h: values that a result omits because they are those of the shipped configuration.
  * A result lists the values that it has changed, each beside the shipped one ("changed" and
- * "shipped" of its provenance). So a result of the same program, which has not changed that value,
- * has the shipped one.
+ * "shipped" in its provenance). Another result of the same program that has not changed such a
+ * value has the shipped one.
  */
 #ifndef BENCH_SURVEY_SHIPPED_H
 #define BENCH_SURVEY_SHIPPED_H
@@ -10,10 +10,10 @@
 #include "bench/survey/survey.h"
 
 /*
- * Gives all points and rows the shipped values that are known, before axes are sorted. No value is
- * given where it is not certain: results of another commit than the one that names the shipped
- * value, keys for which two results name two shipped values, and parameters of another algorithm
- * than the point's.
+ * Gives all points and rows the shipped values that are known, before axes are sorted. Uncertain
+ * values are left out: results of another commit than the one that names the shipped value, keys
+ * for which two results name different shipped values, and parameters of another algorithm than the
+ * point's.
  */
 void survey_shipped_fill(struct survey *survey);
 

@@ -1,6 +1,6 @@
 /*
- * survey_study.c: see survey_study.h. The database is opened for reading only, so that a study that
- * is being swept can be reported on.
+ * survey_study.c: reads a study's database into a survey. It is opened read-only, so that a study
+ * can be reported while it is swept.
  */
 #include "bench/survey/survey_study.h"
 
@@ -29,7 +29,7 @@ static int study_fail(struct study_reader *reader)
                         reader->path, sqlite3_errmsg(reader->db));
 }
 
-/* NULL: the value is NULL, or there was no memory for it, which the survey then knows. */
+/* NULL: the value is NULL, or memory ran out and no_memory is set. */
 static const char *column_text(const struct study_reader *reader, sqlite3_stmt *statement, int at)
 {
     const bool is_null = sqlite3_column_type(statement, at) == SQLITE_NULL;
@@ -65,7 +65,7 @@ static int study_check_version(struct study_reader *reader)
     return code;
 }
 
-/* Points go round the parts (bench/study/study_shard.h); `shard` counts from 1. */
+/* Points are dealt to the parts in turn (bench/study/study_shard.h); `shard` counts from 1. */
 static int64_t points_of_part(int64_t points, int64_t shard, int64_t shards)
 {
     return shards <= 1 ? points : points / shards + (shard <= points % shards);
@@ -104,7 +104,7 @@ static int study_read_head(struct study_reader *reader)
     return code;
 }
 
-/* Whether a setting is a size: each row tells its own, in bytes. */
+/* Whether a setting is a size. Each row has its own, in bytes. */
 static bool is_size_option(const char *name)
 {
     static const char *const options[] = {"bytes",    "bytes-per-rank", "n-elem",   "minbytes",
@@ -115,7 +115,7 @@ static bool is_size_option(const char *name)
     return false;
 }
 
-/* The point's values on the axes of the study, but for sizes. */
+/* The point's values on the axes of the study, except sizes. */
 static int study_read_axes(struct study_reader *reader, struct survey_point *point,
                            sqlite3_int64 id)
 {
@@ -131,7 +131,7 @@ static int study_read_axes(struct study_reader *reader, struct survey_point *poi
     return step == SQLITE_DONE ? CW_OK : study_fail(reader);
 }
 
-/* A result that is no JSON is a failure of this point alone. */
+/* A result that is not JSON is a failure of this point alone. */
 static int study_read_result(struct study_reader *reader, struct survey_point *point,
                              const char *text)
 {
@@ -140,7 +140,7 @@ static int study_read_result(struct study_reader *reader, struct survey_point *p
     const enum survey_state state = point->state;
     json_error_t fault;
     json_t *document = text == NULL ? NULL : json_loads(text, 0, &fault);
-    if (text != NULL && document == NULL && fault.text[0] == '\0') /* else it says where */
+    if (text != NULL && document == NULL && fault.text[0] == '\0') /* otherwise it is not JSON */
         return cw_error_memory(reader->error, "the results");
     if (document != NULL && (document = survey_keep(survey, document)) == NULL)
         return cw_error_memory(reader->error, "the results");
@@ -149,7 +149,7 @@ static int study_read_result(struct study_reader *reader, struct survey_point *p
     if (code == CW_NO_RESOURCE)
         return cw_error_memory(reader->error, "the results");
     if (code == CW_OK) {
-        if (state != STATE_DONE) /* the database knows more of a failure than the document */
+        if (state != STATE_DONE) /* the database knows more about a failure */
             point->state = state;
     } else if (state == STATE_DONE) {
         point->state = STATE_FAILED;

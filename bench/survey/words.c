@@ -1,6 +1,6 @@
 /*
- * words.c: see words.h. Sentences say how many, from where to where, which is best and by how much,
- * and leave out all that is not known.
+ * words.c: describes a survey in sentences: counts, ranges, what is best and by how much. Unknown
+ * facts are left out.
  */
 #include "bench/survey/words.h"
 
@@ -39,7 +39,7 @@ static const char *words_common(const struct survey *survey, const char *name)
     return value != NULL ? value->text : NULL;
 }
 
-/* Whether all databases are of one study: the whole, or its parts. */
+/* Whether all databases belong to one study: all of it, or its parts. */
 static bool is_one_study(const struct survey *survey)
 {
     const struct survey_study *const first = survey->studies;
@@ -121,7 +121,7 @@ static const char *words_values(struct survey *survey, const struct survey_axis 
     return list;
 }
 
-/* Behind the values of an axis: what the rows are that have none. */
+/* Follows the values of an axis: what rows without a value have. */
 static const char *words_lack(const struct survey *survey, size_t index)
 {
     return survey_axis_is_whole(survey, index)        ? ""
@@ -129,8 +129,8 @@ static const char *words_lack(const struct survey *survey, size_t index)
                                                       : ", or none";
 }
 
-/* Whether an earlier axis has the name and the only value of this one: a study's setting is part of
- * results, too. */
+/* Whether an earlier axis has the same name and the same only value: a study's setting is part
+ * of results, too. */
 static bool is_said_before(const struct survey *survey, size_t i)
 {
     const struct survey_axis *const axis = &survey->axes[i];
@@ -141,8 +141,8 @@ static bool is_said_before(const struct survey *survey, size_t i)
     return false;
 }
 
-/* Names and settings that change with those that name the series: curves of two algorithms on two
- * machines compare the machines, too. Counts that follow from settings are left out. */
+/* Names and settings that change along with those that name the series: curves of two algorithms
+ * on two machines also compare the machines. Counts that follow from settings are left out. */
 static void words_followers(struct words *words)
 {
     static const char *const known[] = {"schedule", "input", "defaults.algorithm"};
@@ -212,7 +212,7 @@ static double words_largest_x(const struct survey *survey)
                : NAN;
 }
 
-/* The fastest and the slowest series there, of those whose data are not wrong. */
+/* The fastest and the slowest series there, among those with correct data. */
 static void words_fastest(struct words *words)
 {
     struct survey *const survey = words->survey;
@@ -310,7 +310,7 @@ const char *words_limit(const struct survey_row *row)
                             : json_string_value(json_object_get(row->explain, "sentence"));
 }
 
-/* Of the slowest explained row, and of the only series' largest size. */
+/* What limits the slowest explained row, and the largest size of the only series. */
 static void words_limits(struct words *words)
 {
     struct survey *const survey = words->survey;
@@ -360,7 +360,7 @@ static void words_verified(struct words *words)
                                say_number(error_most, b)));
 }
 
-/* Less is slower. Where any row has an efficiency, the others do not compare: NAN. */
+/* Lower is slower. If any row has an efficiency, rows without one are not compared: NAN. */
 static double words_speed(const struct survey_row *row, bool by_efficiency)
 {
     return by_efficiency ? row->figure[FIGURE_EFFICIENCY] : -row->figure[FIGURE_TIME];
@@ -407,7 +407,7 @@ static void words_engine(struct words *words)
                                       say_number(events, a), say_time(wall * 1e6, b)));
 }
 
-/* The last run of a case whose simulated results are others than those of the run before. */
+/* The last run of a case whose simulated results differ from the previous run's. */
 static void words_changed(struct words *words, const struct survey_case *one)
 {
     size_t count;
@@ -422,7 +422,7 @@ static void words_changed(struct words *words, const struct survey_case *one)
                                last->started != NULL ? last->started : "unknown"));
 }
 
-/* Each case of a history: the last run beside the one before, and the first. */
+/* Each case of a history: the last run beside the previous one, and the first. */
 static void words_history(struct words *words)
 {
     struct survey *const survey = words->survey;

@@ -10,12 +10,12 @@ enum { WORDS_MAX = 24 };
 
 /* Plain text, each one a sentence or two; they live as long as the survey. Returns how many. */
 size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX]);
-/* A short name of all that was read: the study's, the run's or a count. */
+/* A short title: the study's name, the run's, or a count. */
 const char *words_title(struct survey *survey);
 /* "limited by ..." of a row whose result was explained; NULL: it was not. */
 const char *words_limit(const struct survey_row *row);
-/* The rows that ran, slowest first: by efficiency where it is known, else by time. Returns how many
- * are in `rows`. */
+/* Writes the rows that ran to `rows`, slowest first: by efficiency if it is known, else by time.
+ * Returns how many. */
 size_t words_slowest(const struct survey *survey, size_t *rows, size_t most);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sweep.c: the loop of a sweep (sweep.h): gives points to workers, takes answers, ends points that
- * take too long, forks a new worker for one that has ended, records, shows how far it is.
+ * sweep.c: the loop of a sweep: gives points to workers, takes answers, stops points that take too
+ * long, replaces workers that have ended, records results, shows progress.
  */
 #include "bench/sweep/sweep.h"
 
@@ -17,7 +17,7 @@
 #include "bench/sweep/sweep_worker.h"
 #include "core/os/clock.h"
 
-/* Points shorter than this are given ahead, as long as there are many more. */
+/* Points shorter than this are handed out ahead, while many remain. */
 #define SHORT_POINT_S 0.1
 enum { MANY_EACH = 8, STARTS_FAILED_MAX = 3, TURN_MS = 100 };
 
@@ -28,16 +28,16 @@ struct sweep {
     struct sweep_worker *workers;
     struct pollfd *polled;
     struct sweep_order order;
-    uint32_t *again; /* points that a worker had ahead when it ended */
+    uint32_t *again; /* points that were waiting at a worker when it ended */
     uint32_t again_count;
     uint32_t *killed; /* points whose process was killed once: they run again at the end, alone */
     uint32_t killed_count;
     bool *was_killed; /* [study->point_count] */
     uint32_t ended;
     uint32_t idle_ends;      /* processes in a row that ended without a point */
-    uint32_t processes_most; /* that the system has granted at once */
+    uint32_t processes_most; /* most that the system has granted at once */
     double busy_s;           /* of all points that have ended */
-    double forgotten_s;      /* when the workers' messages were last cut short */
+    double forgotten_s;      /* when the workers' messages were last trimmed */
     struct sweep_progress progress;
 };
 
@@ -71,7 +71,7 @@ static uint32_t points_left(const struct sweep *sweep)
     return sweep_order_left(&sweep->order) + sweep->again_count + sweep->killed_count;
 }
 
-/* The point that a worker gets next; there is one. */
+/* The next point for a worker; at least one must be left. */
 static uint32_t next_point(struct sweep *sweep, const struct sweep_worker *worker)
 {
     if (sweep->again_count > 0)
@@ -81,7 +81,7 @@ static uint32_t next_point(struct sweep *sweep, const struct sweep_worker *worke
     return sweep->killed[sweep->killed_count - 1];
 }
 
-/* The worker has got it. */
+/* Notes that the worker has it. */
 static void take_point(struct sweep *sweep, const struct sweep_worker *worker)
 {
     if (sweep->again_count > 0)
@@ -92,7 +92,7 @@ static void take_point(struct sweep *sweep, const struct sweep_worker *worker)
         sweep_order_take(&sweep->order, (uint32_t)(worker - sweep->workers));
 }
 
-/* How many points a worker may have: a second one only where points are short and many. */
+/* How many points a worker may have: two only while points are short and many. */
 static uint32_t points_each(const struct sweep *sweep)
 {
     const bool is_short = sweep->ended > 0 && sweep->busy_s / sweep->ended < SHORT_POINT_S &&
@@ -114,8 +114,8 @@ static int record(struct sweep *sweep, const struct sweep_answer *answer, struct
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-/* A process may be killed because the points in flight take too much memory, or a moment before the
- * sweep itself is, with all processes of a job. So its point has one try more, alone. */
+/* A process may be killed because the points in flight use too much memory, or just before the
+ * sweep itself is killed with all processes of a job. So its point gets one more try, alone. */
 static bool runs_again(struct sweep *sweep, const struct sweep_answer *answer)
 {
     if (!answer->is_killed || sweep->was_killed[answer->point])
@@ -125,7 +125,7 @@ static bool runs_again(struct sweep *sweep, const struct sweep_answer *answer)
     return true;
 }
 
-/* Ends a worker. Its first point has ended with it, the others run again. */
+/* Ends a worker. Its first point has ended with it; the others run again. */
 static int end_worker(struct sweep *sweep, struct sweep_worker *worker, double timeout_s,
                       struct cw_error *error)
 {
@@ -151,8 +151,8 @@ static double bytes_of(const struct sweep *sweep, uint32_t point)
     return (double)sweep->plan->estimates[point].bytes;
 }
 
-/* Whether the next point fits beside those of the other workers, by estimate. One always does. One
- * whose process was killed fits beside none. */
+/* Whether the next point fits into memory beside those of the other workers, by estimate. A
+ * point always fits alone; one whose process was killed fits only alone. */
 static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
 {
     const uint32_t point = next_point(sweep, worker);
@@ -168,7 +168,7 @@ static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
     return is_alone || (!sweep->was_killed[point] && bytes <= (double)sweep->plan->memory_bytes);
 }
 
-/* Fewer points run at once than was asked for; told once. */
+/* Lowers the number of points that run at once, and reports it once. */
 static void limit_processes(struct sweep *sweep, uint32_t processes, const char *why)
 {
     fprintf(stderr, "cubewarp sweep: %u %s at a time, not %u: %s\n", processes,
@@ -176,8 +176,8 @@ static void limit_processes(struct sweep *sweep, uint32_t processes, const char 
     sweep->processes_most = processes;
 }
 
-/* Each process takes two files here, and has those of the processes before it open, too. Beside
- * them a point reads its configuration, and the database its journal. */
+/* Each worker needs two files here, and inherits those of the workers before it. A point also
+ * reads its configuration, and the database has its journal. */
 static void limit_by_files(struct sweep *sweep)
 {
     enum { FILES_EACH = 2, FILES_SPARE = 24 };
@@ -198,8 +198,8 @@ static void limit_by_files(struct sweep *sweep)
     limit_processes(sweep, room > FILES_EACH ? (uint32_t)room / FILES_EACH : 1, why);
 }
 
-/* Forks a worker's process. Where the system grants no more of them, the others do the work:
- * the worker stays without one. Only the first one that is refused ends the sweep. */
+/* Forks a worker's process. If the system grants no more processes, the others do the work and
+ * this worker stays without one. The sweep ends only if the first one is refused. */
 static int start_worker(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
 {
     uint32_t processes = 0;
@@ -215,7 +215,7 @@ static int start_worker(struct sweep *sweep, struct sweep_worker *worker, struct
     return CW_OK;
 }
 
-/* Gives a worker as many points as it may have, and forks it where there is none. */
+/* Gives a worker as many points as it may have, after forking it if necessary. */
 static int feed(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
 {
     const uint32_t most = points_each(sweep);
@@ -236,7 +236,7 @@ static int feed(struct sweep *sweep, struct sweep_worker *worker, struct cw_erro
     return CW_OK;
 }
 
-/* Takes all answers that have come. */
+/* Takes all answers that have arrived. */
 static int listen_to(struct sweep *sweep, struct sweep_worker *worker, struct cw_error *error)
 {
     struct sweep_answer answer;
@@ -259,7 +259,7 @@ static bool is_late(const struct sweep *sweep, const struct sweep_worker *worker
            clock_s() - worker->begun_s > sweep->plan->timeout_s;
 }
 
-/* Keeps the messages of each worker short, ten times a second at most. */
+/* Trims the messages of each worker, at most ten times a second. */
 static void forget_messages(struct sweep *sweep)
 {
     const double now_s = clock_s();

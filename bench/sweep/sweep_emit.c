@@ -1,6 +1,6 @@
 /*
- * sweep_emit.c: see sweep_emit.h. A task runs its part of the study into a database of its own.
- * Submitted again, a task goes on where it was; one without open points ends at once.
+ * sweep_emit.c: writes a script for each kind of job array. A task runs its part of the study into
+ * its own database. Submitted again, it resumes; a task without open points ends at once.
  */
 #include "bench/sweep/sweep_emit.h"
 
@@ -17,7 +17,7 @@ enum {
     SAFETY_MIB = 256,
     MINUTES_MAX = 365 * 24 * 60
 };
-/* Beyond an estimate that is right within a factor of 3. */
+/* On top of estimates that are right within a factor of 3. */
 #define MEMORY_SAFETY 1.5
 #define TIME_SAFETY   4.0
 
@@ -165,7 +165,7 @@ int sweep_emit(FILE *file, const struct sweep_plan *plan, const struct sweep_opt
     if (!program_path(emitting.program, sizeof emitting.program) ||
         getcwd(emitting.folder, sizeof emitting.folder) == NULL)
         return cw_error_set(error, CW_NO_RESOURCE,
-                            "--emit: the system does not tell where the program and this folder "
+                            "--emit: the system does not say where the program and this folder "
                             "are");
     snprintf(emitting.name, sizeof emitting.name, "%.60s", plan->study->name);
     measure(&emitting);

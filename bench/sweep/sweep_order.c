@@ -1,5 +1,5 @@
 /*
- * sweep_order.c: see sweep_order.h.
+ * sweep_order.c: chooses the next point for each worker (sweep_order.h).
  */
 #include "bench/sweep/sweep_order.h"
 
@@ -37,7 +37,7 @@ static uint32_t left_of_group(const struct sweep_order *order, uint32_t group)
                                             : 0;
 }
 
-/* The first group that no worker is at; if there is none, the one with the most points left. */
+/* The first group without a worker; if there is none, the one with the most points left. */
 static uint32_t choose_group(struct sweep_order *order)
 {
     const uint32_t count = order->plan->group_count;

@@ -1,8 +1,8 @@
 /*
  * sweep_order.h: which point a worker gets next. A worker stays with a group of points
- * (sweep_plan.h), whose machine it keeps, until none is left. Then it takes the first group that no
- * other worker is at. Only when there is none it shares a group, the one with the most points left.
- * So long points still come first, and no worker is idle while points are left.
+ * (sweep_plan.h), whose machine it keeps, until none is left; then it takes the first group without
+ * a worker. If there is none, it shares the group with the most points left. So long points still
+ * come first, and no worker is idle while points are left.
  */
 #ifndef BENCH_SWEEP_ORDER_H
 #define BENCH_SWEEP_ORDER_H
@@ -11,21 +11,21 @@
 
 struct sweep_order {
     const struct sweep_plan *plan;
-    uint32_t *next;  /* [group] the first point of it that no worker has got */
-    uint32_t *at;    /* [worker] the group that it is at; group_count: none yet */
-    uint32_t *begun; /* [group] workers that are at it */
+    uint32_t *next;  /* [group] its first point that no worker has */
+    uint32_t *at;    /* [worker] its group; group_count: none yet */
+    uint32_t *begun; /* [group] its workers */
     uint32_t first;  /* no group before this one has points left */
-    uint32_t left;   /* points that no worker has got */
+    uint32_t left;   /* points that no worker has */
 };
 
-/* False: no memory. Release with sweep_order_free(), whatever the result. */
+/* False: no memory. Release with sweep_order_free() in any case. */
 bool sweep_order_init(struct sweep_order *order, const struct sweep_plan *plan);
 void sweep_order_free(struct sweep_order *order);
 
 uint32_t sweep_order_left(const struct sweep_order *order);
-/* The point that this worker gets next. There is one left. */
+/* The next point for this worker; at least one must be left. */
 uint32_t sweep_order_next(struct sweep_order *order, uint32_t worker);
-/* The worker has got it. */
+/* Notes that the worker has it. */
 void sweep_order_take(struct sweep_order *order, uint32_t worker);
 
 #endif

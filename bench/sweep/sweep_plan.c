@@ -1,17 +1,17 @@
 /*
- * sweep_plan.c: see sweep_plan.h.
+ * sweep_plan.c: orders and groups the points, and divides cores and memory among them.
  */
 #include "bench/sweep/sweep_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/study/estimate_text.h"
+#include "bench/study/study_estimate.h"
 #include "bench/study/study_shard.h"
 #include "core/os/affinity.h"
 #include "core/os/host_limits.h"
 
-/* Shorter points need no order of their own: the cores are busy to the end anyhow. */
+/* Shorter points need no order of their own: the cores stay busy to the end anyway. */
 #define LONG_POINT_S 0.5
 enum { MACHINE_BYTES_MAX = 256 << 20 }; /* twenty machines of 8,192 PEs */
 
@@ -32,7 +32,7 @@ static void choose(struct sweep_plan *plan, struct study_shard shard,
 
 struct ordered {
     uint32_t point;
-    uint32_t like; /* the first one of its group, as a place among the points to run */
+    uint32_t like; /* the first one of its group, as an index into the points to run */
     double seconds;
 };
 
@@ -53,7 +53,7 @@ static int compare_points(const void *left, const void *right)
     return (a->point > b->point) - (a->point < b->point);
 }
 
-/* Whether a setting may change the machine, or its queues. */
+/* Whether a setting may change the machine or its queues. */
 static bool is_of_machine(const struct study_setting *setting)
 {
     static const char *const work[] = {
@@ -66,7 +66,7 @@ static bool is_of_machine(const struct study_setting *setting)
     return true;
 }
 
-/* Long points by themselves, short ones with their like. */
+/* Long points by themselves, short ones in groups. */
 static void make_groups(struct sweep_plan *plan, const struct ordered *ordered)
 {
     plan->group_count = 0;
@@ -79,7 +79,7 @@ static void make_groups(struct sweep_plan *plan, const struct ordered *ordered)
     }
 }
 
-/* Fills plan->estimates, which are by point, and puts the points in order. */
+/* Fills plan->estimates, which are indexed by point, and orders the points. */
 static bool estimate_and_order(struct sweep_plan *plan)
 {
     struct study_estimate *const some = calloc((size_t)plan->count + 1, sizeof *some);
@@ -114,8 +114,8 @@ static uint64_t machine_bytes_of(const struct sweep_plan *plan)
     return share < MACHINE_BYTES_MAX ? share : MACHINE_BYTES_MAX;
 }
 
-/* One point per core is the most work per second: cores that work on one point wait for each other.
- * Cores that memory, or the number of points, leaves over become threads of points. */
+/* One point per core gives the most work per second, because cores that share a point wait for
+ * each other. Cores that are left over, for want of memory or points, become threads of points. */
 static void choose_workers(struct sweep_plan *plan, const struct sweep_options *options)
 {
     const uint32_t cores = affinity_core_count();

@@ -11,8 +11,8 @@
 #include "bench/study/study_db.h"
 #include "bench/study/study_estimate.h"
 
-/* Points that likely run on machines whose queues are installed alike: best on one worker, one
- * after the other. Each long point is a group. */
+/* Points that probably run on machines with equal installations: best on one worker, one after
+ * the other. Each long point is a group. */
 struct sweep_group {
     uint32_t begin, end; /* of sweep_plan.points */
 };
@@ -34,18 +34,18 @@ struct sweep_plan {
 };
 
 /*
- * Chooses the open points among the points of a part, by states[point_count]; with --retry also the
- * points that have no result. Long ones come first, then the groups of short ones, in the order of
- * the study. Release with sweep_plan_free(), whatever the result.
+ * Chooses the open points of a part, by states[point_count]; with --retry, also points without a
+ * result. Long ones come first, then the groups of short ones, in the study's order. Release with
+ * sweep_plan_free() in any case.
  */
 int sweep_plan_make(const struct study *study, struct study_shard shard,
                     const enum study_state *states, const struct sweep_options *options,
                     struct sweep_plan *plan, struct cw_error *error);
 void sweep_plan_free(struct sweep_plan *plan);
 
-/* Of the plan: a line per point with its estimates, if `each`, and their sums. */
+/* Prints the plan: a line per point with its estimates, if `each`, and their sums. */
 void sweep_plan_print(FILE *file, const struct sweep_plan *plan, bool each);
-/* Seconds of all points on one core each, by estimate. */
+/* Estimated seconds of all points, on one core. */
 double sweep_plan_seconds(const struct sweep_plan *plan);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sweep_point.c: runs a point with the options that its settings give, and a few that only a sweep
- * adds. These change no result.
+ * sweep_point.c: runs a point with the options that its settings give, and a few that the sweep
+ * adds without changing any result.
  */
 #include "bench/sweep/sweep_point.h"
 
@@ -73,7 +73,7 @@ static struct study_settings settings_of(struct point_runner *runner, uint32_t p
     return settings;
 }
 
-/* Runs the settings; `words`: the line that says the same, for the result's provenance. */
+/* Runs the settings. `words`: the same as a command line, for the result's provenance. */
 static void run_settings(struct point_runner *runner, const struct study_settings *settings,
                          size_t count, char *const *words, struct run_outcome *outcome)
 {

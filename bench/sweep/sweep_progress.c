@@ -1,5 +1,5 @@
 /*
- * sweep_progress.c: see sweep_progress.h.
+ * sweep_progress.c: writes the bar or the lines that show a sweep's progress.
  */
 #include "bench/sweep/sweep_progress.h"
 

@@ -1,6 +1,6 @@
 /*
- * sweep_progress.h: how far a sweep is, on standard error: a bar on a terminal, else a line per
- * point that is not done, and one now and then.
+ * sweep_progress.h: a sweep's progress on standard error: a bar on a terminal, otherwise a line for
+ * each point that is not done, and one now and then.
  */
 #ifndef BENCH_SWEEP_PROGRESS_H
 #define BENCH_SWEEP_PROGRESS_H

@@ -1,5 +1,6 @@
 /*
- * sweep_worker.c: both ends of a worker (sweep_worker.h).
+ * sweep_worker.c: both ends of a worker: the process that runs points, and the parent that sends
+ * them and takes the answers.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "bench/sweep/sweep_worker.h"
@@ -26,7 +27,7 @@
 
 enum { SIGNALLED = 128, TIMED_OUT = 124, NOTES_SHOWN = 1500, NOTES_KEPT = 1 << 20 };
 
-/* Before the texts of an answer. */
+/* Precedes the parts of an answer. */
 struct header {
     uint32_t point;
     int32_t exit_code;
@@ -52,7 +53,7 @@ static bool write_all(int channel, const void *bytes, size_t count)
 
 static size_t text_bytes(const char *text) { return text != NULL ? strlen(text) : 0; }
 
-/* Runs a point, and answers. False: nobody listens. */
+/* Runs a point and answers. False: nobody listens. */
 static bool serve(struct point_runner *runner, int channel, uint32_t point)
 {
     struct point_result result;
@@ -74,7 +75,8 @@ static bool serve(struct point_runner *runner, int channel, uint32_t point)
     return is_told;
 }
 
-/* The process: signals of the terminal are its parent's business, and it ends with its parent. */
+/* The worker process. Signals of the terminal are its parent's business, and it ends with its
+ * parent. */
 static _Noreturn void worker_main(const struct sweep_setup *setup, int channel, int notes,
                                   pid_t parent)
 {
@@ -176,8 +178,8 @@ static void point_outcome(struct sweep_answer *answer)
     answer->outcome.rows = answer->rows;
 }
 
-/* Takes the first answer out of the bytes that have come. 1: *answer is filled; 0: none is whole;
- * SWEEP_NO_MEMORY: a point would be done without its result. */
+/* Takes the first answer from the received bytes. 1: *answer is filled; 0: it is not complete
+ * yet; SWEEP_NO_MEMORY: the point would be done without its result. */
 static int take_answer(struct sweep_worker *worker, struct sweep_answer *answer)
 {
     struct header header;
@@ -216,7 +218,7 @@ static int take_answer(struct sweep_worker *worker, struct sweep_answer *answer)
     return 1;
 }
 
-/* The end of the process' messages on its point, in one text that begins with `how`. */
+/* The last of the process's messages about its point, after `how`, as one text. */
 static char *last_words(const struct sweep_worker *worker, const char *how)
 {
     char notes[NOTES_SHOWN + 1], *text = NULL;
@@ -242,7 +244,7 @@ static void release(struct sweep_worker *worker)
     *worker = (struct sweep_worker){.channel = -1};
 }
 
-/* Whether the process ends by itself within a second. Its status stays, for waitpid(). */
+/* Whether the process ends by itself within a second. Its status remains for waitpid(). */
 static bool ends_soon(pid_t process)
 {
     enum { TRIES = 100 };
@@ -257,7 +259,7 @@ static bool ends_soon(pid_t process)
     return false;
 }
 
-/* Waits for the end of a process that ends, and tells how in *answer. */
+/* Waits for a process that is ending, and says in *answer how it ended. */
 static void bury(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer)
 {
     int status = 0;
@@ -320,14 +322,14 @@ void sweep_worker_forget(const struct sweep_worker *worker)
     struct stat notes;
     if (fstat(worker->notes, &notes) != 0 || (int64_t)notes.st_blocks * 512 <= NOTES_KEPT)
         return;
-    /* The file keeps its length, since its end is where the process writes. */
+    /* The file keeps its length, since the process writes at its end. */
     (void)fallocate(worker->notes, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
                     notes.st_size - NOTES_SHOWN);
 }
 
 void sweep_worker_end(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer)
 {
-    /* One whose channel has failed may live on, and would wait for its next point for ever. */
+    /* A process whose channel has failed may live on, and would wait for its next point forever. */
     if (timeout_s > 0 || answer == NULL || !ends_soon(worker->process))
         kill(worker->process, SIGKILL);
     struct sweep_answer ignored;

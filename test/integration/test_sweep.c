@@ -233,7 +233,7 @@ static void a_database_that_is_not_there_is_refused_with_the_nearest_name(void *
         struct run_output output = run_line(2, "sweep %s --db %s %s", file_of("speeds", "yaml"),
                                             file_of("spedes", "sqlite"), options[i]);
         snprintf(message, sizeof message,
-                 "spedes.sqlite: there is no such database; %s goes on with one that is there; did "
+                 "spedes.sqlite: there is no such database; %s continues an existing one; did "
                  "you mean 'speeds.sqlite'?",
                  options[i]);
         assert_non_null(strstr(output.err, message));
@@ -261,7 +261,7 @@ static void a_changed_study_keeps_the_points_that_agree(void **state)
         run_line(2, "sweep %s --db %s", file_of("now", "yaml"), file_of("grown", "sqlite"));
     assert_non_null(strstr(output.err, "of its 6 points 2 are in it still, and 4 of the study's 6 "
                                        "points are new (changed: op, seed)."));
-    assert_non_null(strstr(output.err, "--extend goes on"));
+    assert_non_null(strstr(output.err, "--extend continues"));
     run_output_free(&output);
     char *const seconds = query("grown", "SELECT seconds FROM point ORDER BY digest");
     char *const out = sweep(0, "now", "grown", "--extend");

@@ -30,7 +30,7 @@
   const say = (x, unit) => x === null || Number.isNaN(x) ? "–" : NUMBERS.format(x) + (unit ? " " + unit : "");
   const sayFigure = (f, x) => say(x, FIGURES[f].unit);
   const sayAxisValue = (a, v) => v < 0 ? (AXES[a].kind === 3 ? "as shipped" : "–") : AXES[a].texts[v];
-  /* Values of an axis that rows which ran have, in order; -1: a row has none. */
+  /* The values of an axis among rows that ran, in order; -1: a row has none. */
   const presentOf = AXES.map((_, a) => [...new Set(ran.map(row => R.axis[a][row]))].sort((p, q) => p - q));
   /* Names of keys stay as they are. */
   const capital = text => /[._]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
@@ -133,7 +133,7 @@
     return { ticks: scale.ticks(6), least: scale.domain()[0], most: scale.domain()[1] };
   }
 
-  /* Of ascending values those whose labels have room beside each other. */
+  /* The ascending values whose labels have room beside each other. */
   function withRoom(values, scale) {
     const kept = [];
     for (const v of values) if (!kept.length || scale(v) - scale(kept[kept.length - 1]) >= 52) kept.push(v);
@@ -248,7 +248,7 @@
     });
     svg.node().chartGroups = groups;
   }
-  /* Draws again where the width changes. */
+  /* Draws, and draws again when the width changes. */
   function onWidth(holder, draw) {
     let width = 0;
     new ResizeObserver(() => {
@@ -260,7 +260,7 @@
 
   /* ---- curves ---------------------------------------------------------------------------------- */
 
-  const ALL = -2; /* of a filter; -1 is a value, of rows that have none on the axis */
+  const ALL = -2; /* of a filter; -1 stands for rows without a value on the axis */
   function filtersOf(state, axes, changed) {
     return axes.filter(a => presentOf[a].length > 1 && presentOf[a].length <= 200).map(a =>
       choose(AXES[a].label, [[ALL, "all"], ...presentOf[a].map(v => [v, sayAxisValue(a, v)])], state.filter[a] ?? ALL,
@@ -290,7 +290,7 @@
     if (rest.length) group.append(more);
     holder.append(group, controls, plot, panel);
 
-    /* Whether the values differ so much that they need a logarithmic scale; beside times, those of bounds. */
+    /* Whether the values differ so much that they need a logarithmic scale: times together with their bounds. */
     function isWide(rows) {
       const figures = state.figure === F_TIME && state.bound ? [F_TIME, F_BOUND] : [state.figure];
       const [least, most] = d3.extent(rows.flatMap(row => figures.map(f => figureOf(row, f))).filter(v => !Number.isNaN(v)));
@@ -323,7 +323,7 @@
       }
       return { lines, groups };
     }
-    /* Where there is one size, a bar for each series says more than a point. */
+    /* With one size, a bar for each series says more than a point. */
     function rank(lines) {
       const order = lines.flatMap(line => line.points).sort((a, b) => a.y - b.y), figure = FIGURES[state.figure];
       const least = Math.min(0, d3.min(order, p => p.y)), most = Math.max(0, d3.max(order, p => p.y)), wide = most - least || 1;
@@ -406,7 +406,7 @@
       fillControls();
       draw();
     }
-    /* Many lines take their colours from the axis of few values. */
+    /* If there are many lines, they take their colours from an axis of few values. */
     function pick() {
       const axes = axesOf();
       state.by = -1;
@@ -415,7 +415,8 @@
       if (count > COLOURS && axes.length > 1) {
         const few = axes.filter(a => presentOf[a].length <= COLOURS && presentOf[a].length > 1);
         if (few.length) state.by = few[0];
-        /* of many axes, all but two are held at the first value that is left, sizes at the last */
+        /* of many axes, all but two are held at their first value that is left, sizes at their
+         * last */
         const rest = axes.filter(a => a !== state.by && presentOf[a].length <= 200);
         rest.sort((a, b) => presentOf[b].length - presentOf[a].length);
         for (const a of rest.slice(1)) hold(a);
@@ -530,7 +531,7 @@
   }
   function bars(title, names, items, colours) {
     /* items: [{label, parts: [[name, µs], ..], row}]; colours: the names in whose order colours are given */
-    if (names.length > COLOURS) { /* the small ones together */
+    if (names.length > COLOURS) { /* joins the small ones */
       const total = new Map(names.map(name => [name, d3.sum(items, item => d3.sum(item.parts.filter(p => p[0] === name), p => p[1]))]));
       const kept = [...names].sort((a, b) => total.get(b) - total.get(a)).slice(0, COLOURS - 1);
       items = items.map(item => ({ ...item, parts: item.parts.filter(p => kept.includes(p[0])).concat([[`${names.length - kept.length} others`, d3.sum(item.parts.filter(p => !kept.includes(p[0])), p => p[1])]]) }));
@@ -627,7 +628,7 @@
   }
   const limitOf = row => { const e = data.explain[row]; return e ? e.limited_by || e.sentence || null : null; };
   const times = list => list.map(([name, ns]) => [name, ns / 1000]).filter(p => p[1] > 0);
-  /* The uses of time of which any kernel has some: one colour each, in both bars. */
+  /* The uses of time that any kernel has: one colour each, in both bars. */
   function usesOf(rows) {
     const names = [];
     for (const row of rows)
@@ -644,7 +645,8 @@
     for (const row of rows) body.append(make("tr", {}, ...row.map((text, i) => make(i ? "td" : "th", i ? { class: /^(\d|–$)/.test(text) ? "n" : null } : { scope: "row" }, text))));
     return make("table", {}, make("thead", {}, make("tr", {}, ...head.map((text, i) => make("th", { scope: "col", class: i && rows.length && /^(\d|–$)/.test(rows[0][i]) ? "n" : null }, text)))), body);
   }
-  /* Of one row: limits, places of the critical path, waits for data by direction, blocks. */
+  /* Details of one row: limits, places of the critical path, waits for data by direction,
+   * blocks. */
   function detailsOf(e, label) {
     const share = ns => say(100 * ns / e.time_ns, "%"), parts = [];
     const path = e.path || {};
@@ -798,7 +800,7 @@
             return { x: i + 1, y: m[2] / unit, changed: m[6], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
               facts: () => [["date", m[0]], ["commit", m[1]], ["median", say(m[2], "/s")], ["least to most", say(m[3]) + " to " + say(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : []), ...(m[6] ? [["", "simulated results are others than before"]] : [])] };
           }) })),
-        x: { label: "Run, oldest first", log: false }, y: { label: state.one < 0 ? "Events per second / those of the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
+        x: { label: "Run, oldest first", log: false }, y: { label: state.one < 0 ? "Events per second, relative to the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
       });
     }
     onWidth(box, draw);
