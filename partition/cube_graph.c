@@ -1,5 +1,6 @@
 /*
- * cube_graph.c: expected traffic and work (cube_graph.h).
+ * cube_graph.c: the traffic and the work that a machine's cubes and links can expect, and the graph
+ * and the judgement made from them (cube_graph.h).
  *
  * Expected are one installation and one hierarchical all-reduce of TILES tiles, by counting:
  *   1. A control message and its answer for each PE (installation), and for one PE per cube

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "hw/structure.h"
 #include "hw/topology/sip_grid.h"
 
 static bool pair_neighbour(const struct hw_config *hw, uint32_t sip, enum hw_port port,

@@ -1,5 +1,5 @@
 /*
- * wait_graph.c: see wait_graph.h.
+ * wait_graph.c: finds the shortest cycle of a directed graph (wait_graph.h), in three steps:
  *   1. Strongly connected components (Tarjan, 1972, without recursion: a ring may have a hundred
  *      thousand nodes).
  *   2. A component with as many edges as nodes is one cycle.
