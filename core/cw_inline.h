@@ -32,8 +32,8 @@ struct cw_ctx {
     const uint8_t *state, *state_end; /* of the LP whose event this is */
     const struct cw_event *event;
     const void *model_data;
-    bool keep;            /* before-images are wanted: undo is on, or changes are being checked */
-    struct cw_undo *undo; /* if undo alone is on */
+    bool keep;            /* changes and sends are logged, checked or compared */
+    struct cw_undo *undo; /* if `keep`: they are logged, and no more; NULL: the slow paths know */
 };
 
 static inline const void *cw_model_data(const struct cw_ctx *ctx) { return ctx->model_data; }

@@ -29,4 +29,17 @@ static inline uint64_t cpu_ticks(void)
 #endif
 }
 
+/* About how far the stack of this thread reaches. __builtin_frame_address() would cost each
+ * function that asks a register and two instructions. */
+static inline uintptr_t cpu_stack_pointer(void)
+{
+#ifdef __x86_64__
+    uintptr_t pointer;
+    __asm__("mov %%rsp, %0" : "=r"(pointer));
+    return pointer;
+#else
+    return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+
 #endif

@@ -97,11 +97,9 @@ static void enter_handler(struct timewarp *tw, const struct entry *entry, bool s
     if (entry->event->reserved & EVENT_LAZY)
         begin_lazy_cancel(tw, entry->event);
     worker_set_context(worker, block, entry->event, worker->sim->config.tuning.sends_per_event_max);
-    if (tw->lazy.log != NULL)
-        worker->sends_left = 0; /* cw_send() asks lazy_cancel_reuse() */
-    worker->ctx.keep = speculative || worker->sim->config.check_changes;
-    worker->ctx.undo =
-        speculative && !worker->sim->config.check_changes ? &tw->undo_log.undo : NULL;
+    const bool slow = worker->sim->config.check_changes || tw->lazy.log != NULL;
+    worker->ctx.keep = speculative || slow;
+    worker->ctx.undo = slow ? NULL : &tw->undo_log.undo;
     worker->speculative = speculative;
     tw->counted = worker->committed; /* earlier events are counted already: handle_failure() */
     if (__builtin_expect(worker->sim->config.check_changes, 0))

@@ -36,8 +36,9 @@ void cw_mut_outside(struct cw_ctx *ctx, const void *part, size_t bytes)
 }
 
 /* Says which limit a send broke, and fails the event. */
-static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t delay_ps,
-                                uint64_t number, unsigned payload_bytes)
+static _Noreturn __attribute__((noinline)) void fail_send(struct worker *worker, uint32_t lp,
+                                                          int64_t delay_ps, uint64_t number,
+                                                          unsigned payload_bytes)
 {
     const struct cw_event *const event = worker->ctx.event;
     if (event->lp == worker->listener)
@@ -67,10 +68,11 @@ static _Noreturn void fail_send(struct worker *worker, uint32_t lp, int64_t dela
 
 /* Fails the event if a send is below the least delay that the partition promised for its pair of
  * workers. */
-static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
+static __attribute__((noinline)) void check_promise(struct worker *worker, uint32_t lp,
+                                                    int64_t delay_ps)
 {
     const struct cw_config *const config = &worker->sim->config;
-    if (lp + 1 == config->tuning.listener)
+    if (lp == worker->sim->listener)
         return;
     const uint32_t from = config->lp_worker[worker->ctx.event->lp], to = config->lp_worker[lp];
     if (from == to && config->sync != CW_SEQUENTIAL)
@@ -84,17 +86,8 @@ static void check_promise(struct worker *worker, uint32_t lp, int64_t delay_ps)
                     (unsigned)to);
 }
 
-/* Whether a send has to be held against the promises. While events are gathered, those between LPs
- * of one owner need not. */
-static inline bool needs_check(const struct worker *worker, uint32_t lp, int64_t delay_ps)
-{
-    if (__builtin_expect(delay_ps >= worker->check_below_ps, 1))
-        return false;
-    const uint32_t *const owners = worker->sim->config.lp_worker;
-    return !worker->gathered || owners[worker->ctx.event->lp] != owners[lp];
-}
-
-/* The arguments of cw_send(). */
+/* The arguments of cw_send(). Always in registers: only functions that are inlined take a pointer.
+ */
 struct send {
     uint32_t lp, entity;
     int64_t delay_ps;
@@ -102,41 +95,6 @@ struct send {
     const void *payload;
     uint16_t type, payload_bytes;
 };
-
-/* Room for the note of a send, before anything of it has happened. The engine's data change from
- * here to the note. */
-static __attribute__((noinline)) void reserve_specially(struct worker *worker)
-{
-    if (worker->speculative && !undo_log_room(&worker->timewarp->undo_log, UNDO_SEND_BYTES_MAX))
-        worker_out_of_memory(worker);
-}
-
-static inline void reserve_note(struct worker *worker, const struct send *send)
-{
-    worker_enter_engine(worker, send->payload, send->payload_bytes);
-    const struct cw_undo *const undo = worker->ctx.undo;
-    if (__builtin_expect(undo == NULL || undo->end - undo->at < UNDO_SEND_BYTES_MAX, 0))
-        reserve_specially(worker);
-}
-
-/* Notes an event that was sent to an own LP: in the undo log, or for the trace of causes. */
-static __attribute__((noinline)) void note_specially(struct worker *worker,
-                                                     const struct cw_event *event)
-{
-    if (worker->speculative)
-        undo_log_add_local(&worker->timewarp->undo_log.undo, event);
-    else if (worker->sim->trace.fn != NULL &&
-             !cause_trace_sent(&worker->sim->trace, event, worker->committed))
-        worker_fail_for_memory(worker);
-}
-
-static inline void handler_api_note_sent(struct worker *worker, const struct cw_event *event)
-{
-    if (__builtin_expect(worker->ctx.undo != NULL, 1))
-        undo_log_add_local(worker->ctx.undo, event);
-    else
-        note_specially(worker, event);
-}
 
 /* The depth of an event that is sent: from 0 to CW_DEPTH_MAX + 1. Hidden in a register: the
  * compiler would test the delay wherever the depth is used. */
@@ -152,7 +110,24 @@ static inline bool is_within_limits(const struct worker *worker, const struct se
     const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - worker->ctx.event->time_ps);
     return send->lp < worker->lp_count && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX &&
            send->number <= CW_NUMBER_MAX && (uint64_t)send->delay_ps < room_ps &&
-           depth <= CW_DEPTH_MAX;
+           depth <= CW_DEPTH_MAX && worker->sends_left > 0;
+}
+
+/* Whether the least delays have to be checked also if the event stays on this worker. While events
+ * are gathered, not between LPs of one owner. */
+static inline bool needs_check(const struct worker *worker, const struct send *send)
+{
+    if (__builtin_expect(send->delay_ps >= worker->check_below_ps, 1))
+        return false;
+    const uint32_t *const owners = worker->sim->config.lp_worker;
+    return !worker->gathered || owners[worker->ctx.event->lp] != owners[send->lp];
+}
+
+/* Another worker handles the LP's events. */
+static inline bool is_foreign(const struct worker *worker, uint32_t lp)
+{
+    return __builtin_expect(worker->lp_worker != NULL, 0) && !worker->gathered &&
+           worker->lp_worker[lp] != worker->index;
 }
 
 static inline struct event_header header_of(const struct worker *worker, const struct send *send,
@@ -169,217 +144,123 @@ static inline struct event_header header_of(const struct worker *worker, const s
     };
 }
 
-/* An event that this worker handles. */
-static inline struct cw_event *send_to_own(struct worker *worker, const struct send *send,
-                                           const struct event_header *header)
+/* ---- the slow path of cw_send() -------------------------------------------------------------- */
+
+/* Room to log a send, before anything of it has happened. */
+static void reserve_undo(struct worker *worker)
+{
+    if (worker->speculative && !undo_log_room(&worker->timewarp->undo_log, UNDO_SEND_BYTES_MAX))
+        worker_out_of_memory(worker);
+}
+
+/* Logs an event that lies with this worker: to be undone, or for the trace of causes. */
+static void log_send(struct worker *worker, const struct cw_event *event)
+{
+    if (worker->speculative)
+        undo_log_add_local(&worker->timewarp->undo_log.undo, event);
+    else if (worker->sim->trace.fn != NULL &&
+             !cause_trace_sent(&worker->sim->trace, event, worker->committed))
+        worker_fail_for_memory(worker);
+}
+
+static struct cw_event *send_to_own(struct worker *worker, const struct event_header *header,
+                                    const void *payload)
 {
     struct cw_event *const event = worker_need_in_handler(
-        worker, event_pool_get(worker_pool_of(worker, send->lp), send->payload_bytes));
+        worker, event_pool_get(worker_pool_of(worker, header->lp), header->payload_bytes));
     event_write(event, header);
-    payload_copy(event->payload, send->payload, send->payload_bytes);
-    if (__builtin_expect(!pending_push(&worker->pending, entry_of(header, event)), 0))
+    payload_copy(event->payload, payload, header->payload_bytes);
+    if (!pending_push(&worker->pending, entry_of(header, event)))
         worker_fail_for_memory(worker);
     return event;
 }
 
-/* Another worker handles the LP's events. */
-static inline bool is_foreign(const struct worker *worker, uint32_t lp)
+/* cw_send() in every case that there is. */
+static __attribute__((noinline)) void send_slow(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps,
+                                                uint16_t type, uint32_t entity, uint64_t number,
+                                                const void *payload, uint16_t payload_bytes)
 {
-    return worker->lp_worker != NULL && !worker->gathered && worker->lp_worker[lp] != worker->index;
-}
-
-/* Ends send_checked(): the event lies with this worker. */
-static inline void note_own(struct worker *worker, const struct cw_event *event)
-{
-    if (__builtin_expect(worker->ctx.keep, 0)) {
-        handler_api_note_sent(worker, event);
-        worker_leave_engine(worker);
-    }
-}
-
-/* An event for the LP that only listens, which other workers' LPs know nothing of (listen.h). It
- * takes the arguments one by one: a pointer to them would have send_checked() write them to memory,
- * and wait for that when it reads two of them at once. */
-static __attribute__((noinline)) void send_to_listener(struct worker *worker, uint32_t lp,
-                                                       int64_t delay_ps, uint16_t type,
-                                                       uint32_t entity, uint64_t number,
-                                                       const void *payload, uint16_t payload_bytes)
-{
-    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    const struct event_header header = header_of(worker, &send, depth_of(worker, delay_ps));
-    if (!listen_reserve(worker))
-        worker_out_of_memory(worker);
-    struct cw_event *const event =
-        worker_need_in_handler(worker, event_pool_get(&worker->pool, payload_bytes));
-    event_write(event, &header);
-    payload_copy(event->payload, payload, payload_bytes);
-    listen_add(worker, entry_of(&header, event));
-    note_own(worker, event);
-}
-
-/* Sends an event that is within the limits, in every case that there is. Inlined: its arguments
- * stay in registers. */
-static inline __attribute__((always_inline)) void send_checked(struct worker *worker,
-                                                               const struct send *send)
-{
-    const uint32_t lp = send->lp;
-    if (__builtin_expect(needs_check(worker, lp, send->delay_ps), 0))
-        check_promise(worker, lp, send->delay_ps);
-    worker->sends_left--;
-    if (__builtin_expect(worker->ctx.keep, 0))
-        reserve_note(worker, send);
-
-    if (__builtin_expect(lp == worker->listener, 0)) {
-        send_to_listener(worker, lp, send->delay_ps, send->type, send->entity, send->number,
-                         send->payload, send->payload_bytes);
-        return;
-    }
-    const struct event_header header = header_of(worker, send, depth_of(worker, send->delay_ps));
-    if (is_foreign(worker, lp)) {
-        if (worker->sim->config.least_delay_ps != NULL)
-            check_promise(worker, lp, send->delay_ps);
-        const struct event_words words = words_of(&header);
-        send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3],
-                   send->payload);
-        return;
-    }
-    note_own(worker, send_to_own(worker, send, &header));
-}
-
-/* Slow path of cw_send(). Either the send breaks a limit, or a rolled-back event is being handled
- * again under lazy cancellation: lazy_cancel_begin() has set sends_left to 0, so that each send
- * comes here and may reuse the message that is already out. */
-static __attribute__((noinline)) void send_specially(struct worker *worker, uint32_t lp,
-                                                     int64_t delay_ps, uint16_t type,
-                                                     uint32_t entity, uint64_t number,
-                                                     const void *payload, uint16_t payload_bytes)
-{
+    struct worker *const worker = worker_of(ctx);
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
     const uint64_t depth = depth_of(worker, delay_ps);
-    struct lazy_cancel *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
-    if (!is_within_limits(worker, &send, depth) || lazy == NULL || lazy->log == NULL ||
-        lazy->sends_left == 0) {
+    if (!is_within_limits(worker, &send, depth))
         fail_send(worker, lp, delay_ps, number, payload_bytes);
-        return; /* not reached */
-    }
-    lazy->sends_left--;
-    reserve_note(worker, &send);
+    const bool foreign = lp != worker->listener && is_foreign(worker, lp);
+    if (needs_check(worker, &send) || (foreign && worker->sim->config.least_delay_ps != NULL))
+        check_promise(worker, lp, delay_ps);
+    worker->sends_left--;
+    worker_enter_engine(worker, payload, payload_bytes);
+    reserve_undo(worker);
     const struct event_header header = header_of(worker, &send, depth);
-    if (lazy_cancel_reuse(worker->timewarp, &header, payload)) {
-        worker_leave_engine(worker);
-        return;
+    const struct event_words words = words_of(&header);
+    struct lazy_cancel *const lazy = worker->timewarp == NULL ? NULL : &worker->timewarp->lazy;
+    if (lazy != NULL && lazy->log != NULL && lazy_cancel_reuse(worker->timewarp, &words, payload)) {
+        /* the message of the event's last run stays */
+    } else if (foreign) {
+        send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
+    } else {
+        log_send(worker, lp == worker->listener ? listen_send(worker, &header, payload)
+                                                : send_to_own(worker, &header, payload));
     }
-    worker->sends_left = 1;
-    send_checked(worker, &send);
+    worker_leave_engine(worker);
 }
 
-/* send_checked() with the arguments of cw_send(). */
-static __attribute__((noinline)) void send_with_care(struct cw_ctx *ctx, uint32_t lp,
-                                                     int64_t delay_ps, uint16_t type,
-                                                     uint32_t entity, uint64_t number,
-                                                     const void *payload, uint16_t payload_bytes)
-{
-    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    send_checked(worker_of(ctx), &send);
-}
+/* ---- the fast path --------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void push_elsewhere(struct worker *worker, int64_t time_ps,
-                                                     uint64_t key_high, uint64_t key_low,
-                                                     struct cw_event *event)
+static __attribute__((noinline)) void push_slow(struct worker *worker, int64_t time_ps,
+                                                uint64_t key_high, uint64_t key_low,
+                                                struct cw_event *event)
 {
     if (!pending_push_elsewhere(&worker->pending, time_ps, key_high, key_low, event))
         worker_fail_for_memory(worker);
+    worker_leave_engine(worker);
 }
 
-/*
- * Sends an event that is within the limits, where nothing is to be undone, no promise to be
- * checked, and its LP's events are this worker's. False: no free record is at hand, and nothing has
- * changed. Inlined: once with a pool that is at a fixed place in the worker.
- */
-static inline __attribute__((always_inline)) bool send_at_once(struct worker *worker,
-                                                               struct event_pool *pool,
-                                                               const struct send *send,
-                                                               uint64_t depth)
+/* Makes ready to log a send, if the event is speculative. False: send_slow() has to. */
+static inline bool begin_log(struct worker *worker, const struct send *send)
 {
-    struct cw_event *const event = event_pool_get_used(pool, send->payload_bytes);
-    if (__builtin_expect(event == NULL, 0))
+    if (__builtin_expect(!worker->ctx.keep, 1))
+        return true;
+    const struct cw_undo *const undo = worker->ctx.undo;
+    if (undo == NULL || undo->end - undo->at < UNDO_SEND_BYTES_MAX)
         return false;
-    worker->sends_left--;
-    const struct event_header header = header_of(worker, send, depth);
-    event_write(event, &header);
-    payload_copy(event->payload, send->payload, send->payload_bytes);
-    const struct entry entry = entry_of(&header, event);
-    if (__builtin_expect(!pending_push_here(&worker->pending, entry), 0))
-        push_elsewhere(worker, entry.time_ps, entry.key_high, entry.key_low, event);
+    worker_enter_engine(worker, send->payload, send->payload_bytes);
     return true;
 }
 
-/* Sends an event to an LP of another worker, from an event that is never undone. */
-static __attribute__((noinline)) void send_abroad(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps,
-                                                  uint16_t type, uint32_t entity, uint64_t number,
-                                                  const void *payload, uint16_t payload_bytes)
-{
-    struct worker *const worker = worker_of(ctx);
-    const struct cw_config *const config = &worker->sim->config;
-    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    const struct event_header header = header_of(worker, &send, depth_of(worker, delay_ps));
-    const struct event_words words = words_of(&header);
-    const size_t pair = (size_t)worker->index * config->worker_count + worker->lp_worker[lp];
-    if (config->least_delay_ps != NULL && delay_ps < config->least_delay_ps[pair])
-        check_promise(worker, lp, delay_ps);
-    worker->sends_left--;
-    send_event(worker, words.word[0], words.word[1], words.word[2], words.word[3], payload);
-}
-
-/* cw_send() where LPs have owners. It, too, leaves by jumps alone. */
-static __attribute__((noinline)) void
-send_among_workers(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type,
-                   uint32_t entity, uint64_t number, const void *payload, uint16_t payload_bytes)
-{
-    struct worker *const worker = worker_of(ctx);
-    const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
-    const uint64_t depth = depth_of(worker, delay_ps);
-    if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
-        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
-        return;
-    }
-    if (__builtin_expect(ctx->keep || lp == worker->listener || needs_check(worker, lp, delay_ps),
-                         0)) {
-        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
-        return;
-    }
-    if (__builtin_expect(is_foreign(worker, lp), 0)) {
-        send_abroad(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
-        return;
-    }
-    if (!send_at_once(worker, worker_pool_of(worker, lp), &send, depth))
-        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
-}
-
 /*
- * Most sends are within the limits and go to an LP of the same worker, with nothing to undo, no
- * promise to check, and a free record at hand. All others leave by a jump to a function with the
- * same arguments, before anything has changed: so this one keeps no registers for them.
+ * Most sends go to an LP of the same worker, with no least delay to check, and a free record at
+ * hand. All others leave by a jump to send_slow(), which has the same arguments, before anything
+ * has changed.
  */
 void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, uint32_t entity,
              uint64_t number, const void *payload, uint16_t payload_bytes)
 {
     struct worker *const worker = worker_of(ctx);
-    if (worker->lp_worker != NULL) {
-        send_among_workers(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
-        return;
-    }
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
     const uint64_t depth = depth_of(worker, delay_ps);
-    if (__builtin_expect(!is_within_limits(worker, &send, depth) || worker->sends_left == 0, 0)) {
-        send_specially(worker, lp, delay_ps, type, entity, number, payload, payload_bytes);
+    struct cw_event *event = NULL;
+    if (is_within_limits(worker, &send, depth) && lp != worker->listener &&
+        !needs_check(worker, &send) && !is_foreign(worker, lp) && begin_log(worker, &send))
+        event = event_pool_get_used(worker_pool_of(worker, lp), payload_bytes);
+    if (__builtin_expect(event == NULL, 0)) {
+        send_slow(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
     }
-    if (__builtin_expect(ctx->keep || lp == worker->listener || needs_check(worker, lp, delay_ps),
-                         0) ||
-        !send_at_once(worker, &worker->pool, &send, depth))
-        send_with_care(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
+    if (__builtin_expect(ctx->keep, 0))
+        undo_log_add_local(ctx->undo, event);
+    worker->sends_left--;
+    const struct event_header header = header_of(worker, &send, depth);
+    event_write(event, &header);
+    payload_copy(event->payload, payload, payload_bytes);
+    const struct entry entry = entry_of(&header, event);
+    if (__builtin_expect(!pending_push_here(&worker->pending, entry), 0))
+        push_slow(worker, entry.time_ps, entry.key_high, entry.key_low, event);
+    else
+        worker_leave_engine(worker);
 }
+
+/* ---- records --------------------------------------------------------------------------------- */
 
 /* Of an event that is not speculative the LP had no log when the handler began (I-SAFE-2). So the
  * records of all its events before have been handed out: in each mode an event's records are handed

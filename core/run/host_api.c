@@ -128,13 +128,13 @@ static void init_worker(struct cw_sim *sim, struct worker *worker)
     worker->index = (uint32_t)(worker - sim->workers);
     worker->hash_off = sim->config.tuning.hash_off;
     worker->check_below_ps = INT64_MIN;
-    worker->listener = UINT32_MAX;
+    worker->listener = NO_LISTENER;
     if (sim->config.sync == CW_SEQUENTIAL && sim->config.least_delay_ps != NULL)
         worker->check_below_ps = CW_TIME_MAX;
     else if (sim->worker_count > 1 && sim->config.sync != CW_SEQUENTIAL)
         worker->lp_worker = sim->config.lp_worker;
-    if (worker->lp_worker != NULL && sim->config.tuning.listener > 0)
-        worker->listener = sim->config.tuning.listener - 1;
+    if (worker->lp_worker != NULL)
+        worker->listener = sim->listener;
     worker->ctx.model_data = sim->model.data;
     activity_init(&worker->clock);
     event_pool_init(&worker->pool, &sim->memory);
@@ -189,6 +189,7 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
     if (result != CW_OK)
         return result;
     sim->worker_count = sequential ? 1 : config->worker_count;
+    sim->listener = config->tuning.listener - 1; /* 0, which is none, becomes NO_LISTENER */
     sim->workers = memory_take(&sim->memory, sim->worker_count * sizeof *sim->workers);
     if (sim->workers == NULL)
         return memory_error(&sim->memory, error);

@@ -64,6 +64,19 @@ bool listen_make_room(struct worker *worker)
                        ENTRIES_MIN);
 }
 
+struct cw_event *listen_send(struct worker *worker, const struct event_header *header,
+                             const void *payload)
+{
+    if (!listen_reserve(worker))
+        worker_out_of_memory(worker);
+    struct cw_event *const event =
+        worker_need_in_handler(worker, event_pool_get(&worker->pool, header->payload_bytes));
+    event_write(event, header);
+    payload_copy(event->payload, payload, header->payload_bytes);
+    listen_add(worker, entry_of(header, event));
+    return event;
+}
+
 void listen_free(struct worker *worker)
 {
     struct listened *const listened = &worker->listened;

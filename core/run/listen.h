@@ -47,6 +47,11 @@ static inline void listen_add(struct worker *worker, struct entry entry)
     worker->listened.entries[worker->listened.count++] = entry;
 }
 
+/* From a handler: an event for the LP that only listens. Returns it; its record is of this worker's
+ * pool. */
+struct cw_event *listen_send(struct worker *worker, const struct event_header *header,
+                             const void *payload);
+
 /* Calls fn(arg, worker) for each worker, on its thread: parallel_each_worker(). */
 typedef void (*listen_each_fn)(struct cw_sim *sim, cw_worker_fn fn, void *arg);
 

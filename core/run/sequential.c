@@ -18,18 +18,26 @@
 /* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. */
 enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, EVENTS_PER_PROGRESS = 1 << 16 };
 
+/* Calls the handler where its changes are checked. */
+static __attribute__((noinline)) void handle_checked(struct cw_sim *sim, struct worker *worker,
+                                                     struct lp_block *block,
+                                                     const struct cw_event *event)
+{
+    change_check_begin(&worker->change_check, block->state, block->state_bytes);
+    sim->model.handle(&worker->ctx, block->state, event);
+    worker_check_changes(worker, block);
+}
+
 /* Calls the handler. Returns only if it did not fail. */
 static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
                                      struct lp_block *block, const struct cw_event *event)
 {
-    struct cw_ctx *const ctx = &worker->ctx;
     worker_set_context(worker, block, event, sim->config.tuning.sends_per_event_max);
-    if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
-        change_check_begin(&worker->change_check, block->state, block->state_bytes);
-    sim->model.handle(ctx, block->state, event);
-    if (__builtin_expect(ctx->keep, 0) && worker->change_check.before != NULL)
-        worker_check_changes(worker, block);
-    ctx->event = NULL; /* a fault from here on is not the handler's */
+    if (__builtin_expect(sim->config.check_changes, 0))
+        handle_checked(sim, worker, block, event);
+    else
+        sim->model.handle(&worker->ctx, block->state, event);
+    worker->ctx.event = NULL; /* a fault from here on is not the handler's */
 }
 
 static void deliver_records(const struct cw_sim *sim, struct worker *worker,

@@ -123,7 +123,6 @@ void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event)
         item = data_of(item);
     }
     lazy->log = log;
-    lazy->sends_left = tw->worker->sim->config.tuning.sends_per_event_max;
 }
 
 static bool is_same(const uint64_t *item, const struct event_words *words, const void *payload)
@@ -151,7 +150,7 @@ static bool is_same(const uint64_t *item, const struct event_words *words, const
 }
 
 /* Adds the send to the new log, as if this handler had sent it. There is room for a send to an own
- * LP (reserve_note() in handler_api.c). */
+ * LP (reserve_undo() in handler_api.c). */
 static void note_again(struct timewarp *tw, const uint64_t *item)
 {
     struct remote_send sent;
@@ -166,16 +165,15 @@ static void note_again(struct timewarp *tw, const uint64_t *item)
         worker_fail_for_memory(tw->worker);
 }
 
-bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, const void *payload)
+bool lazy_cancel_reuse(struct timewarp *tw, const struct event_words *words, const void *payload)
 {
     struct lazy_cancel *const lazy = &tw->lazy;
-    const struct event_words words = words_of(header);
     while (lazy->item_count > 0 && lazy->items[lazy->item_count - 1] == NULL)
         lazy->item_count--;
     const size_t last = lazy->item_count > SEARCH_MAX ? lazy->item_count - SEARCH_MAX : 0;
     for (size_t i = lazy->item_count; i > last; i--) {
         const uint64_t *const item = lazy->items[i - 1];
-        if (item == NULL || !is_same(item, &words, payload))
+        if (item == NULL || !is_same(item, words, payload))
             continue;
         lazy->items[i - 1] = NULL;
         lazy->reused++;

@@ -46,10 +46,10 @@ void lazy_cancel_drop(struct timewarp *tw, struct cw_event *event);
 bool lazy_cancel_drop_next(struct timewarp *tw, size_t *place);
 
 /* Before the handler of an event that has kept sends; takes its note away. While `log` is set, the
- * caller keeps worker->sends_left at 0, so that cw_send() asks lazy_cancel_reuse(). */
+ * caller has ctx.keep set and no ctx.undo, so that each send asks lazy_cancel_reuse(). */
 void lazy_cancel_begin(struct timewarp *tw, struct cw_event *event);
 /* True: this send is one of those kept, and stays. */
-bool lazy_cancel_reuse(struct timewarp *tw, const struct event_header *header, const void *payload);
+bool lazy_cancel_reuse(struct timewarp *tw, const struct event_words *words, const void *payload);
 /* After the handler, or its failure: cancels the kept sends that were not sent again. */
 void lazy_cancel_end(struct timewarp *tw);
 

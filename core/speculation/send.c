@@ -27,8 +27,8 @@ static void note_key(struct timewarp *tw, struct out_link *out, const struct ent
         links_note_crossing(&tw->links, out, key_of(entry));
 }
 
-void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
-                uint64_t word_3, const void *payload)
+__attribute__((noinline)) void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1,
+                                          uint64_t word_2, uint64_t word_3, const void *payload)
 {
     struct timewarp *const tw = worker->timewarp;
     const struct event_words words = {{word_0, word_1, word_2, word_3}};

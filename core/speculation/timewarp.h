@@ -97,7 +97,6 @@ struct lazy_cancel {
     struct log *log;        /* NULL: none is */
     const uint64_t **items; /* [item_count]: the sends in its log, newest first; NULL: sent again */
     size_t item_count, item_capacity;
-    uint32_t sends_left;
     uint64_t reused; /* sends, ever */
 };
 

@@ -48,6 +48,7 @@ struct cw_sim {
     struct lp_states lp_states;
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
+    uint32_t listener; /* the LP that only listens; NO_LISTENER: there is none */
     /* the parallel modes' only: */
     struct gvt_slot *slots;      /* [worker_count] */
     int64_t *path_delays_ps;     /* [to * worker_count + from]: D of I-SAFE-1 */

@@ -12,6 +12,7 @@
 
 #include <setjmp.h>
 
+#include "core/os/cpu.h"
 #include "core/worker/activity_clock.h"
 #include "core/worker/change_check.h"
 #include "core/exchange/commit_records.h"
@@ -57,15 +58,18 @@ struct listened {
     size_t count, capacity;
 };
 
+#define NO_LISTENER UINT32_MAX
+
 struct worker {
     _Alignas(128) struct cw_ctx ctx;   /* no two workers share a line, or a pair of lines */
     uint32_t sends_left, records_left; /* of the handler call that is running */
     uint32_t lp_count;
     uint32_t index;
     bool hash_off;
-    bool speculative;          /* the event that is being handled may be undone */
-    bool gathered;             /* this is worker 0, and it handles the events of all workers */
-    uint32_t listener;         /* the LP that only listens; UINT32_MAX: there is none */
+    bool speculative;  /* the event that is being handled may be undone */
+    bool gathered;     /* this is worker 0, and it handles the events of all workers */
+    uint32_t listener; /* the LP whose events are left to the end of the drain (listen.h); */
+                       /* NO_LISTENER: none, as on one worker and in CW_SEQUENTIAL */
     const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker has the records of all */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also sends that stay on this worker; INT64_MIN: none is */
@@ -129,8 +133,9 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
  * belongs to the worker that owns the LP, or for all LPs to worker 0 (move_events.h). */
 static inline struct event_pool *worker_pool_of(struct worker *worker, uint32_t lp)
 {
-    return worker->gathered && worker->lp_worker != NULL ? &worker[worker->lp_worker[lp]].pool
-                                                         : &worker->pool;
+    return __builtin_expect(worker->lp_worker == NULL, 1) || !worker->gathered
+               ? &worker->pool
+               : &worker[worker->lp_worker[lp]].pool;
 }
 
 /* The thread that calls runs this worker, or none any more (NULL): the faults of its handlers are
@@ -169,7 +174,7 @@ _Noreturn void worker_out_of_stack(struct worker *worker);
 static inline void worker_enter_engine(struct worker *worker, const void *payload,
                                        size_t payload_bytes)
 {
-    if (__builtin_expect((uintptr_t)__builtin_frame_address(0) < worker->watch.stack_low, 0))
+    if (__builtin_expect(cpu_stack_pointer() < worker->watch.stack_low, 0))
         worker_out_of_stack(worker);
     if (payload_bytes > 0) { /* the pages that it lies on, at most two */
         (void)*(const volatile uint8_t *)payload;
