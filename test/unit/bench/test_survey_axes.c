@@ -271,7 +271,7 @@ static void values_of_axes_are_exact_in_a_page(void **state)
                ROWS(ROW("c", "17179869184", "10", ""), ROW("c", "34359738368", "20", "")));
     finish(&survey);
     char *const text = written(page_write, &survey);
-    assert_non_null(strstr(text, "\"values\":[17179869184,34359738368]"));
+    assert_non_null(strstr(text, "\"numbers\":[17179869184,34359738368]"));
     free(text);
     survey_free(&survey);
 }
