@@ -87,8 +87,8 @@ def measure(program, case):
     limit = path["limits"][0]
     settings = [word for one in limit["twice_as_fast_set"].split() for word in ("--set", one)]
     faster = run(program, words + settings + ["--explain"])["explain"]
-    before, after, foretold = explain["time_ns"], faster["time_ns"], limit["twice_as_fast_ns"]
-    saved, promised = before - after, before - foretold
+    before, after, predicted = explain["time_ns"], faster["time_ns"], limit["twice_as_fast_ns"]
+    saved, promised = before - after, before - predicted
     off = 100 * abs(promised - saved) / saved if saved > 0 else 0 if promised == 0 else 999
     return {"case": case, "limit": limit["limit"], "share": 100 * limit["time_ns"] / before,
             "us": before / 1000, "promised": 100 * promised / before,
@@ -99,15 +99,15 @@ def write(rows):
     good = sum(row["off"] <= GOOD_PERCENT for row in rows)
     with open(HERE / "explain.md", "w", encoding="utf-8") as out:
         out.write(
-            "# The limits that `run --explain` names, held against faster machines\n\n"
+            "# The limits that `run --explain` names, compared with faster machines\n\n"
             "`make explain-table` makes this table again. For each case the program names the limit "
             "of the critical path, its share of the time, and the time with the limit twice as fast. "
             "Then the case runs with the settings that make it so.\n\n"
-            "- **foretold, saved**: the part of the time that goes, by the path and in the run.\n"
-            "- **off**: the difference between the two, in per cent of the saving.\n\n"
+            "- **predicted, saved**: the part of the time that goes, by the path and in the run.\n"
+            "- **off**: the difference between the two, as a percentage of the saving.\n\n"
             f"{good} of {len(rows)} savings are within {GOOD_PERCENT} % of the prediction. "
             "The parts of all paths sum to the time, to the picosecond.\n\n"
-            "| `cubewarp run --no-data` | us | limit | share % | foretold % | saved % | off % | legs |\n"
+            "| `cubewarp run --no-data` | us | limit | share % | predicted % | saved % | off % | legs |\n"
             "|---|---:|---|---:|---:|---:|---:|---:|\n")
         for row in rows:
             out.write(f"| `{row['case']}` | {row['us']:.3f} | {row['limit']} | {row['share']:.1f} | "
