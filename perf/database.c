@@ -1,5 +1,6 @@
 /*
- * database.c: see database.h.
+ * database.c: opens SQLite databases that anybody may have made, with nothing of their own
+ * switched on (database.h).
  */
 #include "perf/database.h"
 

@@ -13,7 +13,7 @@ enum { DATABASE_NAME_BYTES = 4200 };
  * it. */
 const char *database_name(const char *path, char name[DATABASE_NAME_BYTES]);
 
-/* Why a path cannot be that of a database: "is a directory", or "is no regular file" of a pipe or a
+/* Why a path cannot be a database's: "is a directory", or "is no regular file" of a pipe or a
  * device, which SQLite would wait for or could not lock. NULL: it may be, or nothing is there. */
 const char *database_is_no_file(const char *path);
 

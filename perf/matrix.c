@@ -1,6 +1,6 @@
 /*
- * matrix.c: see matrix.h. Each run of PHOLD is some five million events, so that it takes a fifth
- * of a second on one thread.
+ * matrix.c: lists the models of the matrix (matrix.h). Each run of PHOLD is some five million
+ * events, so that it takes a fifth of a second on one thread.
  */
 #include "perf/matrix.h"
 

@@ -58,7 +58,7 @@ double perf_drift(const struct perf_run *before, const struct perf_run *after);
 struct perf_difference perf_compare_case(const struct perf_case_run *before,
                                          const struct perf_case_run *after, double drift);
 
-/* All cases of two runs: those of `before`, then those that `after` alone has. */
+/* All cases of two runs: the cases of `before`, then the ones that only `after` has. */
 struct perf_comparison {
     double drift;
     struct perf_difference *cases; /* [counts.cases]; names are the runs' */

@@ -47,7 +47,7 @@ static bool is_over(const struct perf_session *session, double start_s)
 }
 
 /* Measures each case once. The first round ends early where the budget is over, with one case at
- * least; the cases behind it leave the run. */
+ * least; the cases after it leave the run. */
 static int run_round(const struct perf_session *session, const struct perf_case *cases,
                      uint32_t round, double start_s, struct perf_calibration *calibration,
                      struct perf_run *run, struct cw_error *error)

@@ -78,8 +78,8 @@ void cli_end_interrupted(const char *command)
 void cli_hint(const char *command) { fprintf(stderr, "Try 'cubewarp %s --help'.\n", command); }
 
 /* A misspelt variable would have no effect without a word. One that is near none of cubewarp's own
- * may be somebody else's, and stays. Processes that the command starts do not tell it again. */
-static void tell_misspelt_variables(const char *command)
+ * may be somebody else's, and stays. Processes that the command starts do not say it again. */
+static void report_misspelt_variables(const char *command)
 {
     const char *unknown;
     for (unsigned i = 0; (unknown = environment_unknown(i)) != NULL;) {
@@ -107,7 +107,7 @@ bool cli_read(struct option_parse *parse, int argc, char **argv, int *code)
     }
     if (!parse->help) {
         if (parse->command != COMMAND_CONFIG) /* which lists them */
-            tell_misspelt_variables(name);
+            report_misspelt_variables(name);
         return true;
     }
     options_print_help(parse->command);

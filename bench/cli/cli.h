@@ -35,7 +35,7 @@ _Noreturn void cli_end_interrupted(const char *command);
 /* Flushes standard output: `result`. If the output could not be written, CW_NO_RESOURCE, unless
  * `result` is a failure itself. */
 int cli_end(const char *command, int result);
-/* The same, and prints the error behind it, if there is one. */
+/* The same, and prints the error after it, if there is one. */
 int cli_end_with(const char *command, int result, const struct cw_error *error);
 
 #endif

@@ -67,7 +67,7 @@ static int check_size(const struct config *config, const struct run_options *opt
 }
 
 /* The collective that a bench calls, if an option names one, which its algorithm must do then; else
- * that of the algorithm. */
+ * the algorithm's own. */
 static int check_collective(const struct config *config, const struct run_options *options,
                             enum ccl_collective *collective, struct cw_error *error)
 {
@@ -82,7 +82,7 @@ static int check_collective(const struct config *config, const struct run_option
     return bench_algorithm_fits(config, does, options->bench, error);
 }
 
-/* All sizes. One that cannot run is told, and is an error if no other can, as in a run. */
+/* All sizes. One that cannot run is reported, and is an error if no other can, as in a run. */
 static int check_algorithm(const struct config *config, const struct run_options *options,
                            FILE *choices, struct cw_error *error)
 {

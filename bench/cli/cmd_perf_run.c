@@ -114,7 +114,7 @@ int perf_run_main(const struct perf_options *options, struct cw_error *error)
         .budget_s = options->budget_s,
         .stop = interrupt_asked,
     };
-    interrupt_watch(NULL, NULL); /* before any file is there that an end would leave behind */
+    interrupt_watch(NULL, NULL); /* before there is any file that an early end would leave */
     int result = open_history(options, path, sizeof path, error);
     if (result == CW_OK && options->json != NULL && strcmp(options->json, "-") != 0)
         result = atomic_file_open(&json, options->json, error);

@@ -1,6 +1,6 @@
 /*
  * cmd_replay.c: `cubewarp replay FILE`: executes an op log again and compares the memory at its end
- * with that of the run that wrote it.
+ * with the memory at the end of the run that wrote it.
  */
 #include "bench/cli/cmd_replay.h"
 

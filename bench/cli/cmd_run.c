@@ -77,7 +77,7 @@ static int begin_result(struct result *result, int argc, char **argv,
     return cw_error_memory(error, "the result's provenance");
 }
 
-/* Of a line that is complete: --again is in it no more. */
+/* Runs a command line with --again already expanded. */
 static int run_of_line(int argc, char **argv, const struct again *again)
 {
     struct run_options options;

@@ -59,8 +59,8 @@ static const char *print_value(const json_t *value, bool is_ns, char text[VALUE_
 static void compare_members(struct comparison *comparison, const char *first, const char *prefix,
                             json_t *a, json_t *b);
 
-/* How the lines of a list's items begin: with the item's own name, if it has one that is told
- * apart from others by 24 letters; else with its place in the list. */
+/* How the lines of a list's items begin: with the item's own name, if 24 letters tell it
+ * apart from others; else with its place in the list. */
 static const struct {
     const char *list, *item, *name;
 } item_names[] = {{"phases", "phases", "name"},

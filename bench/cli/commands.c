@@ -94,7 +94,7 @@ static int refuse_command(const char *name)
     return CW_USAGE;
 }
 
-/* Jansson's reader goes on without the values that it has no memory for, and may crash. So the
+/* Jansson's reader continues without values that it has no memory for, and may crash. So the
  * process ends there: output files are absent or whole at any end. */
 static void *json_memory(size_t bytes)
 {
@@ -135,7 +135,7 @@ int commands_main(int argc, char **argv)
     /* A process that has one thread is registered for it at once. Beside a second thread the kernel
      * waits for all cores first: 13 ms, which every run on several threads would wait. */
     (void)sync_can_fence_all();
-    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is told as such */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is reported as such */
     signal(SIGCHLD, SIG_DFL); /* ignored, as a launcher may leave it, it hides how processes end */
     if (argc > 2 && strcmp(argv[1], "help") == 0)
         ask_for_help(argc, argv);

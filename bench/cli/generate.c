@@ -14,7 +14,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* Writes one page, that of the program for NULL. */
+/* Writes one page; the program's own for NULL. */
 static int write_page(const char *folder, const struct command_row *command, struct cw_error *error)
 {
     struct atomic_file page = {.stream = NULL};

@@ -1,5 +1,5 @@
 /*
- * accounts.c: see accounts.h.
+ * accounts.c: sums up the time of each PE's kernel (accounts.h).
  */
 #include "bench/explain/accounts.h"
 

@@ -44,7 +44,7 @@ struct accounts *accounts_create(const struct hw_config *hw); /* NULL: out of me
 void accounts_free(struct accounts *accounts);                /* accepts NULL */
 void accounts_clear(struct accounts *accounts);
 
-/* As struct lp_cause_direct tells them. */
+/* Called as the members of struct lp_cause_direct. */
 void accounts_take_kernel(struct accounts *accounts, const struct cw_event *event, uint32_t entity,
                           uint32_t context, int64_t at_ps, const uint32_t *steps, uint32_t count);
 void accounts_take_other(struct accounts *accounts, const struct cw_event *event, uint32_t entity,

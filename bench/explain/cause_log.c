@@ -1,11 +1,11 @@
 /*
- * cause_log.c: see cause_log.h. Entries lie in blocks. Memory comes in huge pages, of several
- * blocks each, which a worker keeps for the next collective: to touch new pages takes longer than
- * to write the entries. A place is the number of a page, and a word of it. 0 is a word of the first
- * block's own data.
+ * cause_log.c: keeps entries of causes in blocks, and looks them up (cause_log.h). Entries lie
+ * in blocks. Memory comes in huge pages, of several blocks each, which a worker keeps for the
+ * next collective: to touch new pages takes longer than to write the entries. A place is the
+ * number of a page, and a word of it. 0 is a word of the first block's own data.
  *
  * Where entries come in the order of time, each full block ends with a list of the latest entry of
- * each LP. So a question for an entry at some time begins in the right block, which has few entries
+ * each LP. So a look-up of an entry at some time begins in the right block, which has few entries
  * of an LP.
  */
 #include "bench/explain/cause_log.h"
@@ -51,8 +51,8 @@ struct worker_log {
     uint32_t nowhere[LP_ENTRY_WORDS_MAX + LP_ENTRY_STEPS_MAX + LP_STEPS_AT_ONCE];
 };
 
-/* The last entry not after a time that was asked for: most questions go on from there. */
-struct asked {
+/* Of an LP: the entry that the last look-up found, where most look-ups continue. */
+struct lookup_cache {
     uint32_t place;
     int64_t until_ps;
 };
@@ -64,15 +64,15 @@ struct asked {
 struct cause_log {
     uint32_t lps, workers, pages_max;
     uint64_t worker_bytes_max;
-    size_t block_bytes;              /* a power of two, at most a huge page */
-    size_t list_bytes;               /* at the end of each block; 0: blocks have no lists */
-    struct worker_log *worker;       /* [workers] */
-    struct lp_cause_writer **writer; /* [workers] theirs */
-    struct asked *asked;             /* [lps] by the host, between drains; not with lists */
-    struct cause_block *near;        /* that the host asked for last, with lists; NULL: none */
-    uint32_t **page;                 /* [pages_max] */
-    struct sync_u64 pages;           /* numbers that were taken; added to by any worker */
-    uint32_t last[];                 /* [lps] places, each written by the worker that owns the LP */
+    size_t block_bytes;                /* a power of two, at most a huge page */
+    size_t list_bytes;                 /* at the end of each block; 0: blocks have no lists */
+    struct worker_log *worker;         /* [workers] */
+    struct lp_cause_writer **writer;   /* [workers] theirs */
+    struct lookup_cache *lookup_cache; /* [lps] by the host, between drains; not with lists */
+    struct cause_block *last_block;    /* of the host's last look-up, with lists; NULL: none */
+    uint32_t **page;                   /* [pages_max] */
+    struct sync_u64 pages;             /* numbers that were taken; added to by any worker */
+    uint32_t last[]; /* [lps] places, each written by the worker that owns the LP */
 };
 
 static uint32_t *list_of(const struct cause_log *log, struct cause_block *block)
@@ -119,13 +119,13 @@ static struct cause_block *add_page(struct cause_log *log, struct worker_log *ow
     return block;
 }
 
-/* A block behind `before`, which is the last one, or NULL; NULL: there is no memory for it. */
+/* A block after `before`, which is the last one, or NULL; NULL: there is no memory for it. */
 static struct cause_block *add_block(struct cause_log *log, struct worker_log *own,
                                      struct cause_block *before)
 {
-    uint8_t *const behind = before != NULL ? (uint8_t *)before + log->block_bytes : NULL;
-    struct cause_block *block = (struct cause_block *)(void *)behind;
-    if ((uintptr_t)behind % PAGES_HUGE_BYTES == 0) /* the page has ended, or there is none before */
+    uint8_t *const after = before != NULL ? (uint8_t *)before + log->block_bytes : NULL;
+    struct cause_block *block = (struct cause_block *)(void *)after;
+    if ((uintptr_t)after % PAGES_HUGE_BYTES == 0) /* the page has ended, or there is none before */
         block = add_page(log, own);
     else
         block->page = before->page;
@@ -134,7 +134,7 @@ static struct cause_block *add_block(struct cause_log *log, struct worker_log *o
     return block;
 }
 
-/* The writer's room has ended: goes on to the next block, or nowhere. */
+/* The writer's room has ended: continues in the next block, or nowhere. */
 static void next_block(struct lp_cause_writer *writer, int64_t now_ps)
 {
     struct worker_log *const own = (struct worker_log *)(void *)writer; /* its first member */
@@ -159,9 +159,10 @@ static bool create_arrays(struct cause_log *log, uint32_t workers)
 {
     log->worker = aligned_alloc(_Alignof(struct worker_log), workers * sizeof *log->worker);
     log->writer = calloc(workers, sizeof *log->writer);
-    log->asked = calloc(log->lps, sizeof *log->asked);
+    log->lookup_cache = calloc(log->lps, sizeof *log->lookup_cache);
     log->page = calloc(log->pages_max > 0 ? log->pages_max : 1, sizeof *log->page);
-    return log->worker != NULL && log->writer != NULL && log->asked != NULL && log->page != NULL;
+    return log->worker != NULL && log->writer != NULL && log->lookup_cache != NULL &&
+           log->page != NULL;
 }
 
 struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered, uint64_t bytes_max)
@@ -206,8 +207,8 @@ static void add_first_pages(struct cause_log *log, struct worker_log *own)
 void cause_log_clear(struct cause_log *log)
 {
     memset(log->last, 0, log->lps * sizeof *log->last);
-    memset(log->asked, 0, log->lps * sizeof *log->asked);
-    log->near = NULL;
+    memset(log->lookup_cache, 0, log->lps * sizeof *log->lookup_cache);
+    log->last_block = NULL;
     for (uint32_t i = 0; i < log->workers; i++) {
         struct worker_log *const own = &log->worker[i];
         own->writer.at = own->writer.end = NULL;
@@ -229,7 +230,7 @@ void cause_log_free(struct cause_log *log)
             pages_unmap(log->page[i], PAGES_HUGE_BYTES);
     free(log->worker);
     free(log->writer);
-    free(log->asked);
+    free(log->lookup_cache);
     free(log->page);
     free(log);
 }
@@ -298,18 +299,18 @@ static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp
 static int64_t first_ps(const struct cause_block *block) { return block->base_ps + BASE_BEFORE_PS; }
 
 /* The place of the latest entry of an LP in the last block that begins until a time, or before that
- * block; 0: there is none. All blocks behind are later. */
+ * block; 0: there is none. All blocks after it are later. */
 static uint32_t place_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
 {
     struct cause_block *const current = log->worker[0].current;
-    struct cause_block *block = log->near != NULL ? log->near : current;
+    struct cause_block *block = log->last_block != NULL ? log->last_block : current;
     if (block == NULL)
         return 0;
     while (block->before != NULL && first_ps(block) > until_ps)
         block = block->before;
     while (block != current && first_ps(block->next) <= until_ps)
         block = block->next;
-    log->near = block;
+    log->last_block = block;
     return block == current ? log->last[lp] : list_of(log, block)[lp];
 }
 
@@ -317,16 +318,16 @@ struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_
 {
     if (lp >= log->lps || !cause_log_is_whole(log))
         return (struct lp_cause_entry){0};
-    struct asked *const asked = &log->asked[lp];
+    struct lookup_cache *const cache = &log->lookup_cache[lp];
     if (log->list_bytes > 0)
-        asked->place = place_until(log, lp, until_ps);
-    else if (asked->place == 0 || until_ps > asked->until_ps)
-        asked->place = log->last[lp];
-    struct lp_cause_entry entry = read_entry(log, lp, asked->place);
+        cache->place = place_until(log, lp, until_ps);
+    else if (cache->place == 0 || until_ps > cache->until_ps)
+        cache->place = log->last[lp];
+    struct lp_cause_entry entry = read_entry(log, lp, cache->place);
     while (entry.place != 0 && entry.now_ps > until_ps)
         entry = read_entry(log, lp, entry.before);
-    asked->place = entry.place;
-    asked->until_ps = until_ps;
+    cache->place = entry.place;
+    cache->until_ps = until_ps;
     return entry;
 }
 

@@ -1,5 +1,6 @@
 /*
- * explain.c: see explain.h. Records come on the workers; the rest runs between drains.
+ * explain.c: listens to a machine, and explains its collectives (explain.h). Records come on the
+ * workers; the rest runs between drains.
  */
 #include "bench/explain/explain.h"
 

@@ -3,7 +3,7 @@
  * blocks of PEs, and the critical path with the thing that limits it. The explainer listens to a
  * machine (struct lp_cause_sink) and explains each of its collectives.
  *
- * Times are simulated, in ps. All figures are those of committed events, so they are the same for
+ * Times are simulated, in ps. All figures count committed events, so they are the same for
  * any number of threads.
  */
 #ifndef BENCH_EXPLAIN_H
@@ -97,7 +97,7 @@ void explainer_free(struct explainer *explainer); /* accepts NULL */
 struct lp_cause_sink explainer_sink(struct explainer *explainer);
 
 /* The collective that will be explained is the last one of so many. The machine notes causes for
- * this one alone, and for those behind it. Between drains. */
+ * this one alone, and for those after it. Between drains. */
 void explainer_expect(struct explainer *explainer, uint32_t calls);
 
 /* Explains the last collective of the machine; between drains. The caller frees it. NULL: out of

@@ -1,5 +1,5 @@
 /*
- * explain_text.c: see explain_text.h.
+ * explain_text.c: prints an explanation as text, and makes it JSON (explain_text.h).
  */
 #include "bench/explain/explain_text.h"
 

@@ -1,5 +1,5 @@
 /*
- * explain_text.h: an explanation as lines behind '#' for people, and as JSON.
+ * explain_text.h: an explanation as lines that begin with '#', for people, and as JSON.
  */
 #ifndef BENCH_EXPLAIN_TEXT_H
 #define BENCH_EXPLAIN_TEXT_H

@@ -1,5 +1,6 @@
 /*
- * limits.c: see limits.h.
+ * limits.c: names parts and limits of a path, and says how to make a limit twice as fast
+ * (limits.h).
  */
 #include "bench/explain/limits.h"
 

@@ -271,7 +271,7 @@ static struct path_leg leg_to(struct walk *walk, const struct moment *moment, st
     return leg;
 }
 
-/* The entry by which a kernel's end told the host. */
+/* The entry of the event by which a kernel's end reached the host. */
 static struct lp_cause_entry end_of_kernel(const struct lp_model *m, struct cause_log *log,
                                            uint32_t pe, int64_t end_ps)
 {

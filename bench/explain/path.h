@@ -5,10 +5,10 @@
  * A path is a list of legs. A leg is the delay of one event that was sent, or a part of it:
  *   - an event comes when its sender's handler has run, plus its delay;
  *   - where a transfer has waited for a link, it came late because of the transfer before it on
- *     that link. Then the leg begins at that moment, and the path goes on with the other transfer.
- * So each leg begins at the moment at which the next one ends, and the legs' times sum to the time
- * from the first kernel's start to the last kernel's end. The leg under way at the first start is
- * cut there.
+ *     that link. Then the leg begins at that moment, and the path continues with the other
+ * transfer. So each leg begins at the moment at which the next one ends, and the legs' times sum to
+ * the time from the first kernel's start to the last kernel's end. A leg that began before the
+ * first start is cut there.
  *
  * path_parts.h divides the legs into parts.
  */
@@ -21,7 +21,7 @@
 /* Kinds of parts. `which` is the kind of link or of node. */
 enum path_class {
     PATH_SERIAL, /* a link passes bytes of this transfer, */
-    PATH_QUEUE,  /* and of one that has waited behind another */
+    PATH_QUEUE,  /* and of one that has waited for another */
     PATH_FLIGHT, /* flight time of a link */
     PATH_NODE,   /* overhead or work of a node or a block */
     PATH_ENGINE, /* the engine of PE_DMA passes bytes, at the rate of pe_noc */

@@ -19,7 +19,7 @@ struct resolving {
     void *arg;
     int64_t sum_ps;
     uint32_t nodes, flights; /* bits of kinds that there was a part of */
-    bool credit;             /* the parts are those of a credit's way */
+    bool credit;             /* the parts belong to a credit's way */
 };
 
 static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
@@ -156,7 +156,7 @@ static void add_calls(struct resolving *r, uint32_t step)
     }
 }
 
-/* The service of m_cpu or io_cpu, behind that of other messages: each takes as long. */
+/* The service of m_cpu or io_cpu, after other messages, each of which takes as long. */
 static void add_service(struct resolving *r, enum hw_node_kind node, int64_t ps)
 {
     const int64_t old_ps = r->m->hw.overhead_ps[node], now_ps = r->hw->overhead_ps[node];
@@ -267,15 +267,15 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
     const bool costs = (step & LP_STEP_FREE) == 0;
     const int64_t ser_ps = costs ? hw_rate_ps(rate_of(r->hw, kind), leg->entry.bytes) : 0;
     const int64_t more_ps = ser_ps > *sigma_ps ? ser_ps - *sigma_ps : 0;
-    const bool behind = leg->after_link && i == leg->first;
+    const bool queued = leg->after_link && i == leg->first;
     *sigma_ps += more_ps;
     if (i < leg->first || i >= leg->end)
         return;
     add(r,
         reduce   ? PATH_REDUCE
-        : behind ? PATH_QUEUE
+        : queued ? PATH_QUEUE
                  : PATH_SERIAL,
-        reduce ? 0 : kind, lp_step_index(step), behind ? ser_ps : more_ps);
+        reduce ? 0 : kind, lp_step_index(step), queued ? ser_ps : more_ps);
     if (leg->to_link && i + 1 == leg->end)
         return;
     if (!reduce)
@@ -302,7 +302,7 @@ static void add_steps(struct resolving *r)
     }
 }
 
-/* The rest of a leg's time has no steps: the event's type tells the reason. */
+/* The rest of a leg's time has no steps: the event's type gives the reason. */
 static void add_rest(struct resolving *r, int64_t rest_ps)
 {
     const struct lp_cause_entry *const entry = &r->leg->entry;

@@ -1,5 +1,5 @@
 /*
- * ways.c: see ways.h. Runs between drains, on one thread.
+ * ways.c: finds the links of ways through cubes (ways.h). Runs between drains, on one thread.
  */
 #include "bench/explain/ways.h"
 
@@ -13,7 +13,7 @@ enum {
     WAY_LINKS_MAX = LP_WAY_HOPS_MAX + 2 /* out of the cube */
 };
 
-/* Full chunks lie behind the latest one. */
+/* The latest chunk leads to the full ones before it. */
 struct way_steps {
     struct way_steps *before;
     size_t used, room;

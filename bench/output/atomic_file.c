@@ -4,7 +4,7 @@
  * first step that failed and nothing else.
  *
  * The file aside is one of O_TMPFILE, which the system removes with its last descriptor. linkat()
- * names it but replaces nothing, hence the rename behind it. File systems without O_TMPFILE, and
+ * names it but replaces nothing, hence the rename after it. File systems without O_TMPFILE, and
  * systems without /proc, through which it is named, get a file with a name from the start.
  */
 #define _GNU_SOURCE /* O_TMPFILE, fopencookie */
@@ -180,7 +180,7 @@ static int open_aside(struct atomic_file *file)
 {
     char *const folder = folder_of(file->path);
     if (folder != NULL)
-        left_aside_tell(folder, file->path);
+        left_aside_report(folder, file->path);
     free(folder);
     int descriptor = open_nameless(file->path);
     if (descriptor < 0)

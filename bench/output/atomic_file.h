@@ -5,7 +5,7 @@
  * regular file (a pipe, /dev/null) is written to directly. A file that is replaced keeps its
  * permissions; a read-only file, and a link that leads nowhere, are refused
  * (core/os/output_path.h). Files aside that have a name are removed by exit(); files aside that a
- * killed run has left are told (left_aside.h). Each file is one thread's; files may be open in
+ * killed run has left are reported (left_aside.h). Each file is one thread's; files may be open in
  * several.
  */
 #ifndef BENCH_ATOMIC_FILE_H

@@ -1,6 +1,6 @@
 /*
- * engine_log.c: see engine_log.h. Runs on the thread that drains. The file remembers a failed
- * write.
+ * engine_log.c: writes the rows of --engine-log (engine_log.h). Runs on the thread that drains.
+ * The file remembers a failed write.
  */
 #include "bench/output/engine_log.h"
 

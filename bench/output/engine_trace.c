@@ -1,6 +1,7 @@
 /*
- * engine_trace.c: see engine_trace.h. All intervals are copied, each worker's are sorted so that an
- * interval comes before those inside it, and written in that order.
+ * engine_trace.c: writes --engine-trace (engine_trace.h). All intervals are copied, each
+ * worker's are sorted so that an interval comes before those inside it, and written in that
+ * order.
  */
 #include "bench/output/engine_trace.h"
 

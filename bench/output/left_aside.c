@@ -1,7 +1,7 @@
 /*
- * left_aside.c: looks through the folder of a path for names of files aside, and asks for the lock
- * of each. A lock that is got is given back at once; a process that makes its file aside in that
- * moment goes on without a lock, and may be told of by mistake.
+ * left_aside.c: looks through a path's folder for temporary files, and tries to lock each. A lock
+ * that it gets is released at once; a process that creates its temporary file at that moment
+ * continues without a lock, and its file may be reported by mistake.
  */
 #include "bench/output/left_aside.h"
 
@@ -18,18 +18,18 @@
 void left_aside_lock(int descriptor) { (void)flock(descriptor, LOCK_EX | LOCK_NB); }
 
 /* Skips a point and a number; NULL: they are not there. */
-static const char *behind_number(const char *text)
+static const char *after_number(const char *text)
 {
     const size_t digits = *text == '.' ? strspn(text + 1, "0123456789") : 0;
     return digits > 0 ? text + 1 + digits : NULL;
 }
 
-/* Whether a name is that of a file aside of `base`. */
+/* Whether a name is one of a temporary file for `base`. */
 static bool is_aside_of(const char *name, const char *base)
 {
     const size_t bytes = strlen(base);
-    const char *const end = strncmp(name, base, bytes) == 0 ? behind_number(name + bytes) : NULL;
-    const char *const part = end != NULL ? behind_number(end) : NULL;
+    const char *const end = strncmp(name, base, bytes) == 0 ? after_number(name + bytes) : NULL;
+    const char *const part = end != NULL ? after_number(end) : NULL;
     return part != NULL && strcmp(part, ".part") == 0;
 }
 
@@ -44,7 +44,7 @@ static bool is_left(int folder, const char *name)
     return is_left;
 }
 
-void left_aside_tell(const char *folder, const char *path)
+void left_aside_report(const char *folder, const char *path)
 {
     const char *const slash = strrchr(path, '/'), *const base = slash != NULL ? slash + 1 : path;
     DIR *const stream = opendir(folder);

@@ -1,5 +1,6 @@
 /*
- * plain_text.c: see plain_text.h. Bytes from 128 on stay: they are UTF-8.
+ * plain_text.c: replaces control characters (plain_text.h). Bytes from 128 on stay: they are
+ * UTF-8.
  */
 #include "bench/output/plain_text.h"
 

@@ -1,5 +1,5 @@
 /*
- * process_phases.c: see process_phases.h.
+ * process_phases.c: sums up the wall time of a process by phases (process_phases.h).
  */
 #include "bench/output/process_phases.h"
 

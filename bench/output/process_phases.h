@@ -23,7 +23,7 @@ struct process_phase {
 struct process_phases {
     struct process_phase list[PROCESS_PHASES_MAX]; /* each name once, in the order of first ends */
     size_t count;
-    double since_s;        /* when the phase under way began */
+    double since_s;        /* when the current phase began */
     struct cw_times times; /* of the simulation by then */
 };
 

@@ -1,5 +1,5 @@
 /*
- * progress.c: see progress.h.
+ * progress.c: shows the progress line, and estimates the rest of a run (progress.h).
  */
 #include "bench/output/progress.h"
 

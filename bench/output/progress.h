@@ -3,8 +3,8 @@
  * standard error, written over itself a few times a second, and cleared before anything else is
  * printed. One thread at a time.
  *
- * A run of several sizes is estimated by events: those of a call are a + b x tiles, of which the
- * last two sizes that were done give a and b; within a size, the calls that are done give them.
+ * A run of several sizes is estimated by events: a call has a + b x tiles of them, and the last two
+ * sizes that were done give a and b; within a size, the calls that are done give them.
  */
 #ifndef BENCH_PROGRESS_H
 #define BENCH_PROGRESS_H
@@ -28,11 +28,11 @@ double event_estimate_of(const struct event_estimate *estimate, double tiles);
 struct progress_line {
     double shown_s;
     uint64_t shown_events;
-    size_t size, sizes;   /* the size under way, from 1; sizes 0: there are none */
+    size_t size, sizes;   /* the current size, from 1; sizes 0: there are none */
     uint64_t begun;       /* committed events when it began */
     double begun_s;       /* and when that was */
     double expected;      /* events of this size; 0: not known */
-    double expected_rest; /* of all sizes behind it; 0: none, or not known */
+    double expected_rest; /* of all sizes after it; 0: none, or not known */
 };
 
 /* `done_percent` of `whole` is done: of the run, or of its present step. */

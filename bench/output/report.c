@@ -1,7 +1,7 @@
 /*
  * report.c: the table that users of nccl-tests know, with simulated times. Rows stand alone on
- * their lines; all else is behind '#', so that scripts that read the output of nccl-tests read it
- * too.
+ * their lines; all other lines begin with '#', so that scripts that read the output of nccl-tests
+ * read it too.
  */
 #include "bench/output/report.h"
 
@@ -98,7 +98,7 @@ const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES])
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
-/* Sizes are a shard's; all rows have as many of them, but for those of single tiles. */
+/* Sizes are a shard's; all rows have as many of them, except rows of single tiles. */
 static void print_shards(FILE *file, const struct result *result)
 {
     uint32_t shards = 0, parts = 0;
@@ -213,8 +213,8 @@ static bool same_moved(const struct result_row *a, const struct result_row *b)
     return a->moved == b->moved && strcmp(a->algorithm, b->algorithm) == 0;
 }
 
-/* How often ranks send the tensor, once for neighbouring rows that have the same. The least is
- * that of an all-reduce. */
+/* How often ranks send the tensor, once for neighbouring rows that have the same. An all-reduce
+ * moves the least. */
 static void print_moved(FILE *file, const struct result *result)
 {
     for (size_t i = 0, last; i < result->row_count; i = last + 1) {
@@ -466,7 +466,7 @@ void report_table_row(FILE *file, const struct result *result, size_t row)
     report_print_row(file, &result->rows[row], result->measured.path != NULL);
 }
 
-/* Of many sizes the first and the last tell how things go; rows with names are all of interest. */
+/* Of many sizes the first and the last are enough; rows with names are all of interest. */
 static bool has_details(const struct result *result, size_t row)
 {
     enum { ALL_DETAILED = 4 };

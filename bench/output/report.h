@@ -30,12 +30,12 @@ const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES]);
 const char *report_place(const struct hw_place *place, char buf[REPORT_PLACE_BYTES]); /* "0.10.0" */
 
 void report_table(FILE *file, const struct result *result);
-/* Its parts: a row, the first with the head; and all that stands behind the rows. */
+/* Its parts: a row, the first with the head; and all that follows the rows. */
 void report_table_row(FILE *file, const struct result *result, size_t row);
 void report_table_rest(FILE *file, const struct result *result);
 /* The shares of several threads' time, and their rollbacks; nothing for one thread. */
 void report_threads(FILE *file, const struct result_engine *engine);
-/* The interventions of the stress mode, as a line behind '#'; nothing in other modes. */
+/* The interventions of the stress mode, as a line that begins with '#'; nothing in other modes. */
 void report_stress(FILE *file, const struct cw_stats *stats);
 
 #endif

@@ -37,7 +37,7 @@ static void print_quoted(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* A field of any text behind others: an algorithm, a value of --set or --tag. */
+/* A field of any text after others: an algorithm, a value of --set or --tag. */
 static void print_value(FILE *file, const char *text)
 {
     fputc(',', file);

@@ -481,7 +481,7 @@ int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_erro
     return cw_error_memory(error, "the JSON result");
 }
 
-/* Whether every time has at most 15 digits; those of a row are all within the simulated time. */
+/* Whether every time has at most 15 digits; all times of a row lie within the simulated time. */
 static bool times_are_short(const struct result *result)
 {
     bool are_short =

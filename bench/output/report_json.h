@@ -21,7 +21,7 @@ int report_json_object(FILE *file, json_t *object, size_t digits, struct cw_erro
 void report_put(json_t **object, const char *key, json_t *value);
 void report_append(json_t **list, json_t *value);
 
-/* A text that may come from the system, and need not be UTF-8: then each of its bytes but those of
+/* A text that may come from the system, and need not be UTF-8: then each byte that is not
  * ASCII becomes '?'. NULL: out of memory. */
 json_t *report_text(const char *text);
 

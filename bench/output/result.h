@@ -144,7 +144,7 @@ struct result {
     struct result_row unfinished;
     bool rows_named;         /* a size has several rows, of several collectives */
     size_t sizes;            /* that were asked for */
-    size_t told;             /* rows that row_done was called for */
+    size_t reported;         /* rows that row_done was called for */
     struct picture *picture; /* the machine in its last row, the result's; NULL: not asked for */
     /* Filled before the run, by its caller: */
     bool document; /* its JSON is wanted */
@@ -152,7 +152,7 @@ struct result {
                      size_t row); /* each row, once it is known
 with all figures of the run so far; in order, on the host's thread; or NULL */
     void *row_arg;
-    struct json_t *provenance;     /* the result's; NULL: none is told */
+    struct json_t *provenance;     /* the result's; NULL: none */
     struct result_column *columns; /* [column_count], the result's */
     size_t column_count;
 };

@@ -248,7 +248,7 @@ static int phold_check(const struct phold_options *options, struct cw_error *err
     return phold_check_memory(options, error);
 }
 
-/* The first events under way. */
+/* The first events, while they are injected. */
 struct first_events {
     struct cw_sim *sim;
     const struct phold_options *options;

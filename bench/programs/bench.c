@@ -262,7 +262,7 @@ static void note_waiting(void *arg, const struct lp_waiting *waiting)
 static void drop_unfinished(struct bench_session *session, const char *why)
 {
     struct result *const result = session->result;
-    const size_t known = result->row_done != NULL ? result->told : 0;
+    const size_t known = result->row_done != NULL ? result->reported : 0;
     while (result->row_count > known && !result->rows[result->row_count - 1].done &&
            result->rows[result->row_count - 1].not_run == NULL) {
         struct result_row *const row = &result->rows[--result->row_count];

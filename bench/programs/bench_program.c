@@ -187,9 +187,9 @@ void bench_size_end(struct bench_session *session)
     if (result->row_done == NULL)
         return;
     bench_fill_result(session);
-    while (result->told < result->row_count) {
-        result->row_done(result->row_arg, result, result->told);
-        result->told++;
+    while (result->reported < result->row_count) {
+        result->row_done(result->row_arg, result, result->reported);
+        result->reported++;
     }
 }
 

@@ -20,7 +20,7 @@ struct again {
 
 /* CW_OK, or CW_USAGE with *error filled. Released by again_free() either way. */
 int again_begin(struct again *again, int argc, char **argv, struct cw_error *error);
-/* Compares, and tells on `file`. CW_OK; CW_DATA_WRONG with *error filled: they differ. */
+/* Compares, and reports on `file`. CW_OK; CW_DATA_WRONG with *error filled: they differ. */
 int again_end(const struct again *again, const struct result *result, FILE *file,
               struct cw_error *error);
 void again_free(struct again *again);

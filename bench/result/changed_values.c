@@ -1,6 +1,7 @@
 /*
- * changed_values.c: see changed_values.h. Values are compared as texts in canonical spelling, so
- * that no two spellings of one value differ.
+ * changed_values.c: visits the values in which two configurations differ (changed_values.h).
+ * Values are compared as texts in canonical spelling, so that no two spellings of one value
+ * differ.
  */
 #include "bench/result/changed_values.h"
 

@@ -18,9 +18,9 @@ bool changed_values_are_known(const struct config *config);
 
 /*
  * Calls `changed` for each value of `config` that is another in `shipped`, in the schema's order:
- * the machine's, those under `defaults`, and, of the algorithm that runs, those of its entry and
- * of the entries that it extends, each with the name of the algorithm that runs. shipped NULL: the
- * values that the loader has kept.
+ * the machine's, those under `defaults`, and, of the algorithm that runs, the values of its entry
+ * and of the entries that it extends, each with the name of the algorithm that runs. shipped NULL:
+ * the values that the loader has kept.
  */
 void changed_values_visit(const struct config *config, const struct config *shipped,
                           changed_value_fn changed, void *arg);

@@ -1,7 +1,8 @@
 /*
- * interrupt.c: see interrupt.h. Shared words: `signal_noted` is written by the watching thread, and
- * `asked` by any thread; both only ever go from 0 to another value. `mask_before`, `thread` and
- * `watching` are the main thread's, and `late` is written before the thread is made.
+ * interrupt.c: waits for signals on a thread of its own, and ends the command (interrupt.h).
+ * Shared words: `signal_noted` is written by the watching thread, and `asked` by any thread;
+ * both only ever go from 0 to another value. `mask_before`, `thread` and `watching` are the main
+ * thread's, and `late` is written before the thread is made.
  */
 #include "bench/result/interrupt.h"
 

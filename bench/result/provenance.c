@@ -1,5 +1,5 @@
 /*
- * provenance.c: see provenance.h.
+ * provenance.c: makes the object "provenance" of a result (provenance.h).
  */
 #include "bench/result/provenance.h"
 

@@ -30,7 +30,7 @@ struct run_kept {
     struct lp_wired *wired; /* machines of earlier runs; NULL: none are kept */
 };
 
-/* One call under way. */
+/* The state of one call. */
 struct call {
     struct run_options *options;
     struct config *config;

@@ -1,5 +1,6 @@
 /*
- * run_line.c: see run_line.h.
+ * run_line.c: loads the configuration of a command line, and finds its bench and algorithm
+ * (run_line.h).
  */
 #include "bench/result/run_line.h"
 

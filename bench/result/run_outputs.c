@@ -1,5 +1,5 @@
 /*
- * run_outputs.c: see run_outputs.h.
+ * run_outputs.c: prints and writes the results of `run`, row by row (run_outputs.h).
  *
  * Threads: the host's thread calls all functions but run_outputs_late(), which the watching thread
  * of interrupt.h calls. Streams, `document`, `digits` and `ended` are touched under the lock alone.
@@ -159,7 +159,7 @@ static int end_csv(struct run_outputs *outputs, const struct result *result, str
     if (csv == NULL)
         return CW_OK;
     write_csv_row(outputs, csv, result, NULL);
-    for (size_t i = result->told; i < result->row_count; i++)
+    for (size_t i = result->reported; i < result->row_count; i++)
         write_csv_row(outputs, csv, result, &result->rows[i]);
     if (result->unfinished.not_run != NULL)
         write_csv_row(outputs, csv, result, &result->unfinished);
@@ -182,7 +182,7 @@ int run_outputs_end(struct run_outputs *outputs, struct result *result, struct c
         measured_attach(outputs->measured, result);
     (void)pthread_mutex_lock(&outputs->lock);
     if (table_to_stdout(outputs)) {
-        for (size_t i = result->told; i < result->row_count; i++)
+        for (size_t i = result->reported; i < result->row_count; i++)
             report_table_row(stdout, result, i);
         if ((whole || result->interrupted) && result->row_count > 0)
             report_table_rest(stdout, result);

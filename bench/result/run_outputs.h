@@ -37,7 +37,7 @@ int run_outputs_open(struct run_outputs *outputs, const struct run_options *opti
 void run_outputs_follow(struct run_outputs *outputs, const struct measured *measured,
                         struct result *result);
 /* The run is over. Writes the rest: of one that failed or was interrupted the rows that are known
- * and, in the CSV, a row for the size under way, whose not_run says why. CW_OK, or CW_NO_RESOURCE.
+ * and, in the CSV, a row for the unfinished size, whose not_run says why. CW_OK, or CW_NO_RESOURCE.
  */
 int run_outputs_end(struct run_outputs *outputs, struct result *result, struct cw_error *error);
 /* For interrupt_watch(): writes the files from the rows that are kept. arg: struct run_outputs. */

@@ -1,8 +1,8 @@
 /*
- * timeline.c: see timeline.h. An operation is written when the next record comes, on the first
- * track of its PE that is free at its start. A store of several tiles is several records of one
- * time: they are one operation here. A kernel's slice begins when it starts, or when the time that
- * is asked for begins.
+ * timeline.c: writes the slices, kernels and instants of a timeline (timeline.h). An operation
+ * is written when the next record comes, on the first track of its PE that is free at its start.
+ * A store of several tiles is several records of one time: they are one operation here. A
+ * kernel's slice begins when it starts, or when the time that is asked for begins.
  */
 #include "bench/trace/timeline.h"
 
@@ -35,7 +35,7 @@ struct pe_tracks {
     bool runs;
     bool is_open;           /* the kernel's slice has begun in the file */
     int64_t start_ps;       /* of the kernel */
-    int64_t phase_ps;       /* the phase under way began */
+    int64_t phase_ps;       /* the current phase began */
     uint32_t phase, launch; /* UINT32_MAX: none yet */
     uint32_t tracks, room;  /* of operations */
     int64_t *free_ps;       /* [tracks] */
@@ -127,7 +127,7 @@ static void write_peer(struct timeline *t, const char *label, uint32_t pe)
             place.cube, place.pe);
 }
 
-/* The other end is told where no arrow leads to it. wait: at the end of the slice; NULL: none. */
+/* The other end is named where no arrow leads to it. wait: at the end of the slice; NULL: none. */
 static void write_args(struct timeline *t, const struct lp_op *op, bool has_arrow,
                        const struct wait_span *wait)
 {

@@ -6,7 +6,7 @@
  * simulated, in us with all their digits. One thread; no state of its own.
  *
  * Slices that others lie in are pairs of B and E events, all others single X events. On each track
- * events stand in the file in the order of time. A time has one more digit behind its ps, which is
+ * events stand in the file in the order of time. A time has one more digit after its ps, which is
  * always 1: a reader that multiplies it by 1,000 as a double, and cuts off, gets the right ns, and
  * with it the right order. So slices nest for readers that know ns alone, too.
  */
@@ -40,7 +40,7 @@ void timeline_kernel(struct timeline *timeline, const struct lp_kernel_record *r
 void timeline_arrival(struct timeline *timeline, const struct lp_arrival *arrival);
 void timeline_crossed(struct timeline *timeline, const struct lp_crossed *crossed);
 void timeline_waited(struct timeline *timeline, int64_t now_ps, const struct lp_waited *waited);
-/* A kernel that has not ended when the run fails: an instant event, behind all others. */
+/* A kernel that has not ended when the run fails: an instant event, after all others. */
 void timeline_waiting(struct timeline *timeline, const struct lp_waiting *waiting);
 /* The run was interrupted at that time, say: an instant event of the whole trace. */
 void timeline_interrupted(struct timeline *timeline, int64_t now_ps);

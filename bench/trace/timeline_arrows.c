@@ -1,6 +1,7 @@
 /*
- * timeline_arrows.c: see timeline_arrows.h. A tile of a queue is known by the receiving end of its
- * queue and its number there, a put by its sender and its number.
+ * timeline_arrows.c: pairs sends with their receives, and writes the arrows (timeline_arrows.h).
+ * A tile of a queue is known by the receiving end of its queue and its number there, a put by
+ * its sender and its number.
  */
 #include "bench/trace/timeline_arrows.h"
 

@@ -1,6 +1,6 @@
 /*
- * timeline_arrows.h: the arrows of a timeline, from the slice of a send or a put to that of its
- * receive or its landing. One thread.
+ * timeline_arrows.h: the arrows of a timeline, from the slice of a send or a put to the slice of
+ * its receive or its landing. One thread.
  */
 #ifndef BENCH_TIMELINE_ARROWS_H
 #define BENCH_TIMELINE_ARROWS_H

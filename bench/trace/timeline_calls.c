@@ -1,5 +1,5 @@
 /*
- * timeline_calls.c: see timeline_calls.h.
+ * timeline_calls.c: writes the calls of a timeline (timeline_calls.h).
  */
 #include "bench/trace/timeline_calls.h"
 

@@ -1,5 +1,5 @@
 /*
- * timeline_events.c: see timeline_events.h.
+ * timeline_events.c: writes single events in the trace format (timeline_events.h).
  */
 #include "bench/trace/timeline_events.h"
 

@@ -27,7 +27,7 @@ int64_t trace_clip(const struct timeline_events *events, int64_t ps);
 bool trace_in_time(const struct timeline_events *events, int64_t begin_ps, int64_t end_ps);
 
 /* The number of a PE's track: 0 has its kernels, the others its operations. The first TRACKS_SIDE
- * tracks of a PE have numbers side by side; its next ones lie behind those of all PEs of its SIP.
+ * tracks of a PE have numbers side by side; its next ones come after those of all PEs of its SIP.
  */
 enum { TRACKS_SIDE = 1024 };
 uint32_t trace_tid(const struct lp_model *model, uint32_t pe, uint32_t track);
@@ -41,7 +41,7 @@ void trace_text(const struct timeline_events *events, const char *text);
 void trace_begin(struct timeline_events *events, const char *type);
 /* A slice without others inside: its duration stands in its own event. */
 void trace_begin_leaf(struct timeline_events *events, int64_t begin_ps, int64_t end_ps);
-/* Track and time, for events with members behind them. */
+/* Track and time, for events with members after them. */
 void trace_time(struct timeline_events *events, uint32_t tid, int64_t ps);
 void trace_end(struct timeline_events *events, uint32_t pid, uint32_t tid, int64_t ps);
 void trace_end_on_track(struct timeline_events *events, uint32_t pe, uint32_t track, int64_t ps);

@@ -1,5 +1,5 @@
 /*
- * timeline_filter.c: see timeline_filter.h.
+ * timeline_filter.c: reads which places and times a timeline shows (timeline_filter.h).
  */
 #include "bench/trace/timeline_filter.h"
 

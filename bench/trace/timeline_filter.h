@@ -1,5 +1,5 @@
 /*
- * timeline_filter.h: which part of a run a timeline tells of: --trace-only PLACES, --trace-from,
+ * timeline_filter.h: which part of a run a timeline shows: --trace-only PLACES, --trace-from,
  * --trace-to. Pure.
  */
 #ifndef BENCH_TIMELINE_FILTER_H

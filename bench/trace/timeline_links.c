@@ -1,6 +1,6 @@
 /*
- * timeline_links.c: see timeline_links.h. Tracks have the numbers from LINK_TRACKS on, in the order
- * in which links are first in use.
+ * timeline_links.c: writes the tracks of links (timeline_links.h). Tracks have the numbers from
+ * LINK_TRACKS on, in the order in which links are first in use.
  */
 #include "bench/trace/timeline_links.h"
 
@@ -78,7 +78,7 @@ static bool is_asked_for(const struct timeline_links *links, const struct timeli
     return false;
 }
 
-/* The process of a link: that of its SIP, or of its switch, behind that of the calls. */
+/* The process of a link: its SIP's, or its switch's, which comes after the one of the calls. */
 static uint32_t process_of(const struct timeline_links *links, uint32_t lp)
 {
     const struct lp_model *const m = links->model;

@@ -1,6 +1,6 @@
 /*
- * trace_stream.c: see trace_stream.h. The text passes a stream of the C library whose write
- * function packs it.
+ * trace_stream.c: compresses a stream by its file name (trace_stream.h). The text passes a
+ * stream of the C library whose write function packs it.
  */
 #define _GNU_SOURCE /* fopencookie() */
 #include "bench/trace/trace_stream.h"

@@ -8,7 +8,7 @@
  *
  *   heap      a 4-ary heap of 24-byte entries, whose root is replaced in one pass
  *   calendar  Brown's calendar queue (1988): sorted lists of 32-byte nodes, as many buckets as
- *             events. It is told the best width of a bucket instead of finding it
+ *             events. It is given the best width of a bucket instead of finding it
  *
  *   baseline heap|calendar random|mesh LPS POPULATION END_US [SHIFT]
  *

@@ -5,14 +5,14 @@
  * process and works on it for so many nanoseconds of arithmetic. A share of the events sends a
  * message to the other thread: one cache line, which the other thread reads. An event may be
  * handled only before the other thread's promise + the lookahead. The promise and the count of
- * messages share one line. So a look moves one line, and each message one more. The time is that of
- * the slower thread.
+ * messages share one line. So a look moves one line, and each message one more. The time is the
+ * slower thread's.
  *
  *   exchange EVENTS_PER_LOOKAHEAD WORK_NS REMOTE_PERCENT [EVENTS]
  *
- * EVENTS_PER_LOOKAHEAD counts those of one thread. Prints, for several numbers of events between
- * two looks, millions of events per second of both threads together, the ratio to one thread
- * without any exchange, and the time that a line takes from one core to the other.
+ * EVENTS_PER_LOOKAHEAD counts the events of one thread. Prints, for several numbers of events
+ * between two looks, millions of events per second of both threads together, the ratio to one
+ * thread without any exchange, and the time that a line takes from one core to the other.
  *
  * Threads: `tail` and `promise_ps` are written by their own thread alone, with release, after the
  * messages. The other thread acquires `promise_ps` and then `tail`, so it has each message that was

@@ -1,5 +1,5 @@
 /*
- * pending_race.c: the pending set against a 4-ary heap and a calendar queue, behind one interface.
+ * pending_race.c: the pending set against a 4-ary heap and a calendar queue, through one interface.
  *
  * The classic hold model: a fixed number of pending entries; take the least, put it back later by
  * a random delay. Entries and their order are the engine's (event.h); there are no events, LPs or

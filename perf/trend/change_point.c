@@ -1,5 +1,5 @@
 /*
- * change_point.c: see change_point.h.
+ * change_point.c: finds the step in a series of nightly figures (change_point.h).
  */
 #include "perf/trend/change_point.h"
 

@@ -32,7 +32,7 @@ struct trend_case {
     const char *name;
     struct trend_night *nights;
     size_t count;
-    struct change_point change; /* its `at` is an index into those of `counted` */
+    struct change_point change; /* its `at` is an index into the nights of `counted` */
     size_t change_run;          /* index of the run with which the change begins */
     size_t results_run; /* of the last run whose results differ from the run before; 0: none */
     size_t counted;     /* nights that are not disturbed */
