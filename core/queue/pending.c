@@ -211,8 +211,8 @@ static uint64_t pending_clamp(uint64_t least, uint64_t x, uint64_t most)
 /*
  * How many events to aim for in a bucket. With few events pending, a share of them, so that their
  * sends rarely fall into their own bucket. With a million or more, enough for the fine buckets to
- * hold most of them: sorting then costs cache misses, but going through a coarse bucket first costs
- * more.
+ * hold most of them: sorting then costs cache misses, but passing through a coarse bucket first
+ * costs more.
  */
 static uint64_t bucket_events_wanted(const struct pending *pending)
 {
@@ -468,7 +468,7 @@ static uint64_t next_bucket(struct pending *pending)
  * The width that the last turns suggest. Too many distinct times in a bucket, or a deep `overflow`
  * heap that takes much of the traffic: narrower. Too few events for a turn to pay: wider, but
  * models whose density swings should not fall into the same trap at each swing, hence shift_max.
- * Many events at few times are no reason for either: no width can part them. Nor is a deep heap
+ * Many events at few times are no reason for either: no width can separate them. Nor is a deep heap
  * where few events pass for each bucket: those come from rollbacks, and no width keeps them out.
  */
 static unsigned shift_suggested(struct pending *pending)

@@ -208,7 +208,7 @@ static void hold_speculation(struct cw_sim *sim, bool held)
         sim->workers[i].timewarp->throttle.held = held;
 }
 
-/* Whether events may be gathered: no round and no move is on, and the run does not end. */
+/* Whether events may be gathered: no round and no move is in progress, and the run does not end. */
 static bool may_gather(const struct cw_sim *sim)
 {
     for (uint32_t i = 0; i < sim->worker_count; i++) {

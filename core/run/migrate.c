@@ -501,7 +501,7 @@ static void migrate_go_on(struct timewarp *tw, struct migrate_slot *slot)
                  (long long)now.time_ps, (long long)tw->gvt.now.time_ps, (long long)safe_ps);
     tw->gvt.now = now;
     tw->gvt.safe_ps = safe_ps;
-    promise_count_anew(tw); /* not in step 3, where worker 0 makes the links of all anew */
+    promise_count_anew(tw); /* not in step 3, in which worker 0 makes all links anew */
     record_outbox_change_lanes(&tw->outbox);
     tw->move.ticks += clock_ticks() - tw->move.begun;
     tw->move.stage = MOVE_NONE;

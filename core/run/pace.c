@@ -14,19 +14,19 @@
  * of it finds the caches cold: it is chosen where it comes close. The product is over 1, so that a
  * noise of some per cent does not change the way for ever. */
 static const double gain_min[WAYS] = {1.06, 0.96};
-/* The model itself may have been faster just during a trial, and the best way measured with cold
- * caches. So a win counts if the way was good enough against the best one both before the trial and
- * right after it. Together has to win so many trials in a row. */
+/* The model itself may have been faster during the trial, and the best way may have been measured
+ * with cold caches. So a win counts if the way was good enough against the best one both before the
+ * trial and right after it. Together has to win so many trials in a row. */
 #define WINS_MIN 3
 /* Two wins are enough, or one, where together is so much faster than apart was both times. Apart is
  * chosen without another look at together where it is clearly faster. */
 #define CLEAR    1.25
 #define DECISIVE 2.5
-/* A way that has just begun is measured at the latest after so many times as long as the best one
- * takes for the events that are pending. */
+/* A way that has just begun is measured at the latest after so many times the time that the best
+ * one takes for the pending events. */
 #define WARM_MOST 2
-/* Nothing is known of the first way's speed. It is measured at the latest after so many times as
- * long as a change takes: to handle an event that no cache holds takes so much longer. */
+/* The first way's speed is unknown. It is measured at the latest after so many times the time of a
+ * change: handling an event that no cache holds takes that much longer. */
 #define WARM_FIRST 8
 /* A trial that is so much slower after a quarter or a half of its time ends then. One that ends
  * below SLOWER_HALF is not repeated soon. */

@@ -1,7 +1,7 @@
 /*
  * fossil.c: commits final events from the undo log (fossil.h).
  *
- * The undo log is gone through from its oldest block on. A block whose least event is not final is
+ * The undo log is walked from its oldest block on. A block whose least event is not final is
  * skipped. A block without a live log is used again. So each LP's events commit in their order
  * (I-HIST-2), as the trace hash needs. Events of different LPs may not; record_merge.h puts their
  * records in order.

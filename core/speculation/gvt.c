@@ -88,7 +88,8 @@ bool gvt_is_before_failed(const struct timewarp *tw, const struct cw_event *even
     return cw_event_before(event, tw->failures.event);
 }
 
-/* Tells each worker to which this one has sent between its cuts (I-GVT-4). */
+/* Lowers the in-transit minimum of each worker that this one has sent to between its cuts
+ * (I-GVT-4). */
 static void report_crossings(struct timewarp *tw)
 {
     const struct links *const links = &tw->links;
@@ -212,8 +213,8 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
 /*
  * One thread that runs all workers waits for none. Of them worker 0 alone calls a round because it
  * waits: it has the first turn, so the round is over after two turns of each worker. The last
- * worker would end a round, and wait, before the first one ends it. Then it would call the next
- * round in the same turn, and a round would be on after every turn: events would not be gathered.
+ * worker would end a round before the first one does, and call the next round in the same turn.
+ * Then a round would always be in progress, and events would never be gathered.
  */
 static uint64_t looks_before_round(const struct timewarp *tw)
 {

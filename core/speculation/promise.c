@@ -24,9 +24,9 @@ void promise_count_anew(struct timewarp *tw)
     worker_reach_anew(tw->worker);
 }
 
-/* The safe bound that the promises give of those workers that may send to this one; no other can
- * hold it up. Notes the worker that limits it: of several, the last one after this worker in the
- * order in which cores take turns. */
+/* The safe bound that the promises of this worker's senders imply; no other worker can hold it up.
+ * Notes the worker that limits it: of several, the last one after this worker in the order in which
+ * cores take turns. */
 static int64_t bound_of_promises(struct timewarp *tw)
 {
     const struct gvt_slot *const slots = tw->worker->sim->slots;

@@ -3,7 +3,7 @@
  * anything early, in a word that the others read. (It is the null message of Chandy, Misra and
  * Bryant, 1977-79, without the message.)
  *
- * P(B), worker B's promise, is the lesser of two times: of its least pending event, and its safe
+ * P(B), worker B's promise, is the lesser of two times: its least pending event's, and its safe
  * bound. It is computed when all that B has sent was published. L(B, A) is the least delay of a
  * send from B to A; cw_send() refuses a smaller one.
  *
@@ -67,8 +67,8 @@ bool promise_may_rise(const struct timewarp *tw);
 /*
  * Whether speculation ends early: the promise that limits the safe bound has risen, and of the
  * model time that this worker is ahead a quarter would be safe with it. Others wait for the promise
- * that this worker makes then. Less is not worth a turn. It is the next turn that takes the
- * promise, so this look orders nothing.
+ * that this worker makes then. A smaller gain is not worth ending the turn. This check needs no
+ * ordering: the next turn reads the promise properly.
  */
 bool promise_has_risen(const struct timewarp *tw);
 

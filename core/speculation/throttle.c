@@ -56,7 +56,8 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
     const size_t first = sync == CW_ADAPTIVE && most > WINDOW_START ? WINDOW_START : most;
     const size_t window = sync == CW_CONSERVATIVE ? 0 : first;
     const size_t part = share / BATCHES_PER_WINDOW;
-    /* Among many workers a worker rests between rounds, so a narrow window would be full mostly. */
+    /* Among many workers a worker rests between rounds, so a narrow window would usually be full.
+     */
     const size_t pays =
         sync == CW_OPTIMISTIC && workers > GVT_WORKERS_FEW ? WINDOW_OPTIMISTIC : WINDOW_PAYS;
     const unsigned ahead = part > THROTTLE_AHEAD_MAX ? THROTTLE_AHEAD_MAX
@@ -76,9 +77,9 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
 
 /*
  * If the last rise of the safe bound released an event for every few turns (TURNS_PER_SAFE) that
- * the worker had waited, and not too few of them, double the turns that it waits before it
- * speculates: waiting is better than filling the cache with logs. If it released fewer, or the
- * worker waited in vain, halve them. A rise that released none may be a gap in model time: no
+ * the worker had waited, and not too few of them, the turns that it waits before it speculates are
+ * doubled: waiting is better than filling the cache with logs. If it released fewer, or the worker
+ * waited in vain, the turns are halved. A rise that released none may be a gap in model time: no
  * change.
  */
 static void adjust_patience(struct throttle *throttle, uint64_t safe)

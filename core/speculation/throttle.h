@@ -8,7 +8,7 @@
  *      window is, and committed. So is a safe event, unless all events are speculated on
  * (`optimistic`).
  *   2. A worker whose window is full begins a round of GVT, or takes part in one. Among many
- *      workers it may rest before, for a number of turns that is bounded (gvt.c).
+ *      workers it may rest first, for a bounded number of turns (gvt.c).
  *   3. After each round the worker with the least event handles it (step 1), or GVT has risen.
  *      Committed events are never undone, and finitely many events come at one key.
  *
@@ -74,8 +74,8 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
                    uint32_t workers);
 
 /* How many speculative events may be handled between two looks at the others. The pending events
- * cover about one mean delay. A batch covers a small part of that model time. So few messages
- * that arrive meanwhile come too late. In the stress mode such messages are welcome. */
+ * cover about one mean delay. A batch covers a small part of that model time. So few of the
+ * messages that arrive meanwhile come too late. In the stress mode such messages are welcome. */
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
 
 /* After a batch. While the safe bound stops a worker, the others wait for its next promise. Several
