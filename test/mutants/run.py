@@ -61,7 +61,7 @@ SCHEDULE_TESTS = [("asan", "test/unit/schedule/test_" + name, {})
 LP = "test/unit/lp/test_lp_"
 LP_TESTS = [("asan", LP + name, {})
             for name in ("operands", "unreceived", "futures", "tiles", "ipcq", "failures",
-                         "install", "maps", "rings", "endpoint")]
+                         "install", "maps", "rings", "endpoint", "credits", "one_sided")]
 # Of the hardware's times: bugs in hw/.
 HW_TESTS = [("asan", "test/unit/hw/test_hw_" + name, {})
             for name in ("dma", "timing", "structure", "route", "phys_addr")]
