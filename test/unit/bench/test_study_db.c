@@ -1,7 +1,9 @@
 /*
  * test_study_db.c: databases of studies that cannot be written, each with its exact message; and
- * the lock of a database, which one sweep has, and no process that it forks; names that change.
+ * the lock of a database, which one sweep has, and no process that it forks; names that change;
+ * rows that come packed.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +20,7 @@
 
 #include "bench/study/study_db.h"
 #include "bench/study/study_read.h"
+#include "bench/study/study_rows.h"
 #include "core/cw.h"
 
 #define TEST_SCRATCH "study-db"
@@ -251,6 +254,99 @@ static void new_names_are_taken_over(void **state)
     }
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* All cells of a table, with | between them and a line for each row; NULL is empty. */
+static void table_is(const char *path, const char *query, const char *expected)
+{
+    sqlite3 *sqlite;
+    sqlite3_stmt *statement;
+    char text[1024] = "";
+    size_t used = 0;
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(sqlite, query, -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW)
+        for (int i = 0, last = sqlite3_column_count(statement) - 1; i <= last; i++) {
+            const char *const cell = (const char *)sqlite3_column_text(statement, i);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                     cell != NULL ? cell : "", i == last ? "\n" : "|");
+        }
+    sqlite3_finalize(statement);
+    sqlite3_close(sqlite);
+    assert_string_equal(text, expected);
+}
+
+/* A result of two rows, of which the first has links and the second was not run. */
+static void pack_two_rows(char **packed, size_t *bytes)
+{
+    struct document_link_kind kinds[] = {{"hccs", 4, 4096, 0.25}, {"ucie", -1, NAN, 1.0 / 3}};
+    struct document_row rows[] = {{.collective = "all_reduce",
+                                   .bytes = 1024,
+                                   .count = 512,
+                                   .wrong = 0,
+                                   .time_ns = 10.0 / 3,
+                                   .host_time_ns = NAN,
+                                   .kinds = kinds,
+                                   .kind_count = 2},
+                                  {.collective = "a \"b\" | c",
+                                   .bytes = -1,
+                                   .wrong = -1,
+                                   .time_ns = NAN,
+                                   .not_run = "too large"}};
+    const struct result_document result = {
+        .bench = "b", .has_seed = true, .seed = INT64_MIN, .rows = rows, .row_count = 2};
+    assert_true(study_rows_pack(&result, 5, packed, bytes));
+}
+
+static void packed_rows_arrive_as_they_were(void **state)
+{
+    struct cw_error error = {.exit_code = CW_OK};
+    struct study_outcome outcome = {.state = STUDY_DONE, .message = "", .result = "{}"};
+    struct study_db *db;
+    char path[128], *packed;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("rows.sqlite"));
+    pack_two_rows(&packed, &outcome.rows_bytes);
+    outcome.rows = packed;
+    outcome.result_bytes = 2;
+    assert_int_equal(open_at(path, &db, &error), CW_OK);
+    for (int turn = 0; turn < 2; turn++) /* the second time they take the place of the first */
+        assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    table_is(path,
+             "SELECT point, ordinal, bench, collective, seed, bytes, count, time_ns, host_time_ns,"
+             " wrong, not_run FROM row",
+             "2|0|b|all_reduce|-9223372036854775808|1024|512|3.3333||0|\n"
+             "2|1|b|a \"b\" | c|-9223372036854775808||0||0.0||too large\n");
+    table_is(path, "SELECT * FROM link", "2|0|hccs|4|4096|0.25\n2|0|ucie|||0.33333\n");
+    free(packed);
+}
+
+/* What a process that broke may have sent is refused, and leaves no part of a point. */
+static void incomplete_rows_are_refused(void **state)
+{
+    struct study_db *db;
+    char path[128], *packed;
+    size_t bytes;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("cut.sqlite"));
+    pack_two_rows(&packed, &bytes);
+    struct cw_error error = {.exit_code = CW_OK};
+    assert_int_equal(open_at(path, &db, &error), CW_OK);
+    for (size_t cut = 1; cut < 40; cut++) {
+        const struct study_outcome outcome = {.state = STUDY_DONE,
+                                              .message = "",
+                                              .result = "{}",
+                                              .result_bytes = 2,
+                                              .rows = packed,
+                                              .rows_bytes = bytes - cut};
+        assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_NO_RESOURCE);
+    }
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    table_is(path, "SELECT (SELECT count(*) FROM point), (SELECT count(*) FROM row)", "0|0\n");
+    free(packed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +354,8 @@ int main(void)
         cmocka_unit_test(a_database_that_is_only_read_is_left_as_it_is),
         cmocka_unit_test(one_sweep_at_a_time_writes_a_database),
         cmocka_unit_test(a_part_that_cannot_be_read_leaves_the_database),
+        cmocka_unit_test(packed_rows_arrive_as_they_were),
+        cmocka_unit_test(incomplete_rows_are_refused),
         cmocka_unit_test(any_name_is_that_of_a_file),
         cmocka_unit_test(new_names_are_taken_over),
     };
