@@ -13,20 +13,16 @@
 enum { TICKS_OF_ONE_EVENT_MAX = 2 }; /* a handler that runs for so many is abandoned */
 
 /* Leaves the handler. */
-static _Noreturn void fail_handler(struct worker *worker, enum cw_exit exit_code,
-                                   const char *format, va_list arguments)
-{
-    worker->watch.in_engine = true; /* until the jump has arrived */
-    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
-                            arguments);
-    longjmp(worker->failed, 1);
-}
-
 void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)
 {
+    struct worker *const worker = worker_of(ctx);
     va_list arguments;
+    worker->watch.in_engine = true; /* until the jump has arrived */
     va_start(arguments, format);
-    fail_handler(worker_of(ctx), exit_code, format, arguments);
+    (void)cw_error_set_list(&worker->failure, exit_code == CW_OK ? CW_BUG : exit_code, format,
+                            arguments);
+    va_end(arguments);
+    longjmp(worker->failed, 1);
 }
 
 void worker_fail(struct worker *worker, enum cw_exit exit_code, const char *format, ...)
