@@ -2,7 +2,8 @@
  * perf_json.h: a run of the harness in google-benchmark's JSON form, which its tools read: an
  * object `context` and a list `benchmarks` with an entry per case and round (run_type iteration)
  * and the aggregates median and stddev. Figures that have no place in that form stand beside it as
- * counters and under context.cubewarp, so that a file read back is the run that was written.
+ * counters and under context.cubewarp, so that reading the file gives back the run that was
+ * written.
  */
 #ifndef PERF_PERF_JSON_H
 #define PERF_PERF_JSON_H

@@ -1,7 +1,7 @@
 /*
  * statistics.h: statistics of a few figures that were measured in turn: robust, since one of
- * five may have been disturbed. Pure functions, but for want of memory; the arrays are the caller's
- * and stay as they are.
+ * five may have been disturbed. Pure functions, unless memory runs out; the arrays are the caller's
+ * and do not change.
  */
 #ifndef PERF_STATISTICS_H
 #define PERF_STATISTICS_H

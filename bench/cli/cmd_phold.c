@@ -38,7 +38,7 @@ struct outcome {
 
 static double phold_ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-static void print_phold_table(const struct phold_command *command, const struct outcome *outcome)
+static void print_table(const struct phold_command *command, const struct outcome *outcome)
 {
     const struct phold_options *const options = &command->options;
     const struct cw_stats *const stats = &outcome->stats;
@@ -120,7 +120,7 @@ static int report_phold(const struct phold_command *command, const struct outcom
         return write_phold_json(stdout, command, outcome, error);
     const struct result_engine engine = engine_of(command, outcome);
     if (outcome->code == CW_OK || outcome->code == CW_INTERRUPTED) {
-        print_phold_table(command, outcome);
+        print_table(command, outcome);
         report_threads(stdout, &engine);
     }
     if (outcome->code == CW_INTERRUPTED)

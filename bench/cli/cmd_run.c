@@ -64,7 +64,7 @@ static int begin_result(struct result *result, int argc, char **argv,
                         bool is_document, struct cw_error *error)
 {
     *result = (struct result){.document = is_document};
-    if (is_document) /* it takes as long as all that a short run does before its machine */
+    if (is_document) /* which takes as long as a short run takes to build its machine */
         result->provenance = provenance_of_run(argc, argv, options, config, NULL);
     snprintf(result->bench, sizeof result->bench, "%s", options->bench);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);

@@ -32,7 +32,7 @@ static bool parse_place(const char *text, const struct hw_config *hw, struct hw_
            place->sip < hw->sip_count && place->cube < hw_cubes(hw) && place->pe < hw_pes(hw);
 }
 
-/* The dimensions of the SIPs, where the name of the topology does not say them by itself. */
+/* The dimensions of the SIPs, where the name of the topology does not give them. */
 static void print_dims(const struct hw_config *hw)
 {
     static const char *const joint[] = {[HW_SIP_RING] = "ring of %u",

@@ -107,8 +107,9 @@ static void *json_memory(size_t bytes)
     _exit(CW_NO_RESOURCE);
 }
 
-/* A standard stream that the caller has closed would be the next file that is opened, and what is
- * printed would stand in that file. In its place stands one with which all that is tried fails. */
+/* The next file that is opened would take the number of a standard stream that the caller has
+ * closed, and get what is printed. So such a stream is opened here, in a way in which its every use
+ * fails. */
 static void hold_standard_streams(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
@@ -132,8 +133,8 @@ int commands_main(int argc, char **argv)
         print_usage(stderr);
         return CW_USAGE;
     }
-    /* A process that has one thread is registered for it at once. Beside a second thread the kernel
-     * waits for all cores first: 13 ms, which every run on several threads would wait. */
+    /* Registers the process for membarrier while it has one thread. Once there is a second one, the
+     * kernel waits for all cores first: 13 ms in every run on several threads. */
     (void)sync_can_fence_all();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit on files fails, and is reported as such */
     signal(SIGCHLD, SIG_DFL); /* ignored, as a launcher may leave it, it hides how processes end */

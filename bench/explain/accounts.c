@@ -12,8 +12,8 @@
 #include "lp/kernel/tl_call.h"
 
 /*
- * A PE without a kernel has no account. The accounts lie in the order in which they were begun: on
- * few pages of memory, since to touch a new page takes longer than to write an account. On several
+ * A PE without a kernel has no account. The accounts lie in the order in which they were begun, on
+ * few pages of memory, since touching a new page takes longer than writing an account. On several
  * threads this order is by chance, and nothing depends on it. Each worker takes places for itself.
  * A place is written by the worker that owns the PE's cube.
  */

@@ -1,12 +1,12 @@
 /*
  * path.h: the critical path of a collective: from the end of the kernel that ended last back
- * through causes, to the start of the first kernel.
+ * through causes to the start of the first kernel.
  *
  * A path is a list of legs. A leg is the delay of one event that was sent, or a part of it:
  *   - an event comes when its sender's handler has run, plus its delay;
  *   - where a transfer has waited for a link, it came late because of the transfer before it on
  *     that link. Then the leg begins at that moment, and the path continues with the other
- * transfer. So each leg begins at the moment at which the next one ends, and the legs' times sum to
+ * transfer. So each leg begins when the next one ends, and the legs' times sum to
  * the time from the first kernel's start to the last kernel's end. A leg that began before the
  * first start is cut there.
  *
@@ -64,7 +64,7 @@ struct path {
     int64_t from_ps, to_ps;
     int64_t host_ps;  /* before all legs: launch messages wait for the host's link to the SIP */
     uint32_t host_lp; /* the IO die of that SIP */
-    bool whole;       /* it reaches from_ps; else a cause was not found, or memory */
+    bool whole;       /* it reaches from_ps; else a cause was not found, or there was no memory */
 };
 
 /* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. The path is valid as long as

@@ -79,8 +79,8 @@ static int64_t walk_credit(struct resolving *r, const struct hw_config *hw, uint
     return way.ps + way.ser_ps;
 }
 
-/* A credit takes the idle time of its path. Of which outlet the path leaves the SIP is found by
- * that time. */
+/* A credit takes the idle time of its path. That time shows by which outlet the path leaves the
+ * SIP. */
 static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t ps)
 {
     const struct hw_config *const hw = &r->m->hw;
@@ -104,7 +104,7 @@ static void add_credit(struct resolving *r, uint32_t from, uint32_t to, int64_t 
     r->credit = false;
 }
 
-/* A receive waits so long for the credit that the same event has sent. */
+/* Adds the time that a receive waits for the credit that the same event has sent. */
 static void add_credit_of_receive(struct resolving *r, int64_t ps)
 {
     const struct lp_cause_entry *const own = &r->leg->entry;
@@ -226,7 +226,7 @@ static struct hw_rate rate_of(const struct hw_config *hw, uint32_t kind)
     return kind < HW_LINK_KINDS ? hw->link[kind].rate : hw->dma_reduce;
 }
 
-/* The serialisation on a kind of link, if it was at most the one that was paid; else 0. */
+/* The serialisation on a kind of link, if that is at most what was paid; else 0. */
 static int64_t paid_on(const struct resolving *r, enum hw_link_kind kind)
 {
     const struct lp_cause_entry *const entry = &r->leg->entry;
@@ -237,9 +237,8 @@ static int64_t paid_on(const struct resolving *r, enum hw_link_kind kind)
 
 static int64_t longer_ps(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The serialisation that was paid before this handler. On which link that was is not noted: the
- * first kind that fits stands for it. A transfer that comes from another LP has crossed the links
- * between cubes. */
+/* The serialisation that was paid before this handler. The entry does not say on which link: the
+ * first kind that fits is taken. A transfer from another LP has crossed the links between cubes. */
 static int64_t sigma_before(const struct resolving *r)
 {
     const struct lp_cause_entry *const entry = &r->leg->entry;
@@ -328,7 +327,7 @@ int64_t path_steps_ps(const struct lp_model *m, const struct cause_log *log,
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Passes the parts of a leg on as long as they are not before the path's start. */
+/* Passes on the parts of a leg that are not before the path's start. */
 struct cutting {
     int64_t left_ps;
     path_part_fn visit;

@@ -1,11 +1,12 @@
 /*
- * atomic_file.c: the steps in their order: open aside, write, flush, fsync, name, rename, fsync of
- * the folder. A failure of any of them removes the file aside and names the path, the error of the
- * first step that failed and nothing else.
+ * atomic_file.c: the steps in order: open a temporary file, write, flush, fsync, name, rename,
+ * fsync of the folder. A failure of any of them removes the temporary file and reports the path and
+ * the error of the first step that failed.
  *
- * The file aside is one of O_TMPFILE, which the system removes with its last descriptor. linkat()
- * names it but replaces nothing, hence the rename after it. File systems without O_TMPFILE, and
- * systems without /proc, through which it is named, get a file with a name from the start.
+ * The temporary file is opened with O_TMPFILE, which the system removes with its last descriptor.
+ * linkat() names it but replaces nothing, hence the rename after it. File systems without
+ * O_TMPFILE, and systems without /proc, through which it is named, get a file with a name from the
+ * start.
  */
 #define _GNU_SOURCE /* O_TMPFILE, fopencookie */
 #include "bench/output/atomic_file.h"
@@ -24,7 +25,7 @@
 #define ATTEMPTS   100
 #define PROC_BYTES 40u
 
-/* Files aside that have names, for a program that ends in the middle (exit()). */
+/* Temporary files that have names, for a program that ends early (exit()). */
 static struct atomic_file *named_files;
 static pthread_mutex_t named_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t named_once = PTHREAD_ONCE_INIT;
@@ -96,7 +97,7 @@ static int close_descriptor(void *cookie)
     return close(file->descriptor);
 }
 
-/* ---- the file aside -------------------------------------------------------------------------- */
+/* ---- the temporary file ---------------------------------------------------------------------- */
 
 /* Where a path leads: through symbolic links to the file itself, so that they stay links. A path to
  * anything but a regular file stays as it is: /dev/stdout may lead to a pipe, which has none. */
@@ -123,7 +124,7 @@ static const char *atomic_file_name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* A file without a name in the path's folder; -1 if there is no such thing. */
+/* A file without a name in the path's folder; -1 if the system has none. */
 static int open_nameless(const char *path)
 {
     char *const folder = folder_of(path);

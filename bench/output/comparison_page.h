@@ -1,12 +1,12 @@
 /*
- * comparison_page.h: the page that a command prints which compares two of something (`compare`,
- * `perf compare`), in the form that its reader wants: tables as text or Markdown; for CI,
- * annotations of GitHub's actions or JUnit's XML. JSON is each command's own.
+ * comparison_page.h: the page that `compare` and `perf compare` print, in the form that is wanted:
+ * tables as text or Markdown; for CI, annotations of GitHub's actions or JUnit's XML. JSON is each
+ * command's own.
  *
  * A command writes all forms in one walk: lines and tables are in text and Markdown alone, cases in
- * GitHub's and JUnit's forms alone. Texts may be anybody's: no control character, bar, colon or
- * angle bracket of theirs ends a cell, an annotation or an element. A failed write is known to the
- * stream.
+ * GitHub's and JUnit's forms alone. Texts may come from any file: no control character, bar, colon
+ * or angle bracket of theirs ends a cell, an annotation or an element. A failed write is known to
+ * the stream.
  */
 #ifndef BENCH_COMPARISON_PAGE_H
 #define BENCH_COMPARISON_PAGE_H

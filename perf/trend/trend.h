@@ -3,7 +3,7 @@
  * faster, and since when its simulated results differ.
  *
  * Only runs of one machine and one set are put in a row. A night's figure is the case's median, in
- * events per second, times the slowness of the machine itself that night: the time of a bare loop
+ * events per second, times how slow the machine itself was that night: the time of a bare loop
  * over its time in the median night (perf/calibration.h). So a slow night of the machine is no
  * slow night of the program.
  */
@@ -52,7 +52,7 @@ struct trend {
  */
 int trend_read(const char *path, const struct perf_machine *machine, const char *set, size_t most,
                struct trend *trend, struct cw_error *error);
-/* Of runs that are there already; takes them. For tests, and trend_read(). */
+/* Of runs that are in memory already; takes them. For tests, and trend_read(). */
 int trend_of_runs(struct perf_run *runs, int64_t *ids, size_t count, struct trend *trend,
                   struct cw_error *error);
 void trend_free(struct trend *trend);
