@@ -176,7 +176,7 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 /* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
  * if no number will do, or the algorithm is no file. */
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
-/* That of the file which the algorithm was made of. */
+/* The protocol of the file that the algorithm was made of. */
 enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);

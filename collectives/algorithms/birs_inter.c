@@ -12,7 +12,7 @@
  * the last. Since packages come in descending order, a node's right half is complete before its
  * left half, unless one of the two contains m: its sibling then stays until the end. So each level
  * has at most two nodes that wait: one that waits for its left neighbour, and the sibling of the
- * node that contains m. While the streams of a round are under way the kernel merges the partial of
+ * node that contains m. While the streams of a round run the kernel merges the partial of
  * the round before: two partials, and every node that becomes complete with them, in one pass.
  *
  * The last package of an odd number of packages, the lone one, has no neighbour: its partial is a

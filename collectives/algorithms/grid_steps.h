@@ -35,7 +35,7 @@ enum grid_topo_kind { GRID_TOPO_RING, GRID_TOPO_TORUS, GRID_TOPO_MESH };
 
 struct grid_frame {
     uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */
-    uint32_t first, tiles;            /* of the tensor: the tiles under way */
+    uint32_t first, tiles;            /* of the tensor: the current tiles */
     uint32_t acc;                     /* where they are in TCM */
     uint32_t i;                       /* tile, counted from `first` */
     uint32_t r, k;                    /* round; tensor of a row */
@@ -101,7 +101,7 @@ enum { GRID_PHASES = 5 };
 void grid_kernel_args(const struct ccl_call *call, struct tl_args *args);
 /* The conditions of the exchange between SIPs: struct ccl_algorithm's check(). */
 int grid_check(const struct ccl_call *call, struct ccl_refusal *refusal);
-/* TCM for `bytes` under way: rank_invariant adds in a second place. */
+/* TCM for `bytes` in progress: rank_invariant adds in a second place. */
 uint64_t grid_tcm_bytes(const struct ccl_call *call, uint64_t bytes);
 /* The scalar GRID_PIECE, and TCM for such a piece: struct ccl_machine's tcm_bytes(). */
 uint32_t grid_piece_tiles(const struct ccl_call *call);

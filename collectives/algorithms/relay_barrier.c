@@ -1,7 +1,7 @@
 /*
- * relay_barrier.c: no rank's PE (0, 0) goes on before every rank's has begun: a tile of four bytes
- * from all children, then to the parent of a spanning tree (relay.h); when the root has heard of
- * all, the same way down.
+ * relay_barrier.c: no rank's PE (0, 0) continues before every rank's has begun: a tile of four
+ * bytes from all children, then to the parent of a spanning tree (relay.h); when the root has heard
+ * of all, the same way down.
  */
 #include "collectives/algorithm.h"
 #include "collectives/relay.h"

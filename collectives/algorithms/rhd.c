@@ -4,7 +4,7 @@
  * to be reduced there. On paired dies all steps but the last use hccs alone, the last sio alone.
  *
  * The working copy of the slices that a rank keeps is in the scratch. In the first step it comes
- * from the input, slice by slice, and the partner is told of each slice, so that the copy costs
+ * from the input, slice by slice, and the partner is notified of each slice, so that the copy costs
  * about one slice's time.
  *
  * Where N is no power of two, p is the largest below it and the first 2 (N - p) ranks are folded
@@ -92,7 +92,7 @@ static void put_range(struct tl *tl, const struct fold *fold, uint32_t to, struc
 
 /* ---- the first step: from the input ---------------------------------------------------------- */
 
-/* Prepares slices f->low .. f->low + f->count - 1 and tells f->s, a PE, of each. */
+/* Prepares slices f->low .. f->low + f->count - 1 and notifies f->s, a PE, of each. */
 static enum tl_status prepare_stream(struct tl *tl, void *frame)
 {
     struct rs_frame *f = frame;

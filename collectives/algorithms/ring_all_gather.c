@@ -23,7 +23,7 @@ static const char *const phase_name[] = {"pieces before the last", "launch, load
 
 struct frame {
     uint16_t line, part, leaf, level;
-    uint32_t first, tiles; /* of the tensor: the piece under way (pieces.h) */
+    uint32_t first, tiles; /* of the tensor: the current piece (pieces.h) */
     uint32_t r, k, i;      /* round, tensor of a row, tile of the piece */
     struct lane_stores stores;
     struct lp_operand row[2], column[2]; /* first tile that came from low and from high */

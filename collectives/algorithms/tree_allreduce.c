@@ -1,8 +1,8 @@
 /*
  * tree_allreduce.c: all-reduce on PE (0, 0) of each rank over the logical topology tree_binary
  * (ALGORITHMS.md): rank r's children are 2r + 1 and 2r + 2. Upwards acc = acc + left + right,
- * then to the parent; downwards the parent's tile goes on to the left, then to the right child,
- * and is stored. Every rank ends with the root's bits.
+ * then to the parent; downwards the parent's tile is passed on to the left, then to the right
+ * child, and is stored. Every rank ends with the root's bits.
  */
 #include <stdio.h>
 #include <string.h>

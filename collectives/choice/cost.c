@@ -1,7 +1,7 @@
 /*
  * cost.c: the estimate of a schedule's time (cost.h): its first pieces are carried out
- * (cost_walk.h) on a machine (cost_machine.h) that is otherwise idle. A kernel's is that of its
- * steps.
+ * (cost_walk.h) on a machine (cost_machine.h) that is otherwise idle. A kernel's estimate is
+ * the time of its steps.
  *
  * Pieces after the first few take as long as these in the mean, but for the first half of them.
  */
@@ -48,7 +48,7 @@ static void count_pieces(struct cost *c)
     c->all_pieces = (c->chunk_elems * c->times.itemsize + of_piece - 1) / of_piece;
 }
 
-/* All threads have come to their ends: no ring was full for ever. */
+/* All threads have come to their ends: no ring was full forever. */
 static bool all_ended(const struct cost *c)
 {
     for (uint32_t i = 0; i < c->threads; i++)
@@ -58,7 +58,7 @@ static bool all_ended(const struct cost *c)
 }
 
 /* Carries out the first pieces: when they end, in *ps; or COST_LONG, or NEVER, where rings
- * fill up for ever. False: out of memory. */
+ * fill up forever. False: out of memory. */
 static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
 {
     c.pieces = pieces;
@@ -140,7 +140,7 @@ int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_err
         made = estimate(&c, &mixed, ps);
     }
     if (made && *ps == NEVER)
-        return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up for ever", c.s->name,
+        return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up forever", c.s->name,
                             c.slots);
     return made ? CW_OK : cw_error_memory(error, "an estimate");
 }

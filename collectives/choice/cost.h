@@ -19,7 +19,7 @@ struct cost_request {
     uint32_t beside;  /* one shard: so many more schedules of its kind run beside it, on other PEs,
                          and load the links between SIPs as much */
 };
-/* A time that is over the limit is COST_LONG. CW_USAGE: its rings fill up for ever.
+/* A time that is over the limit is COST_LONG. CW_USAGE: its rings fill up forever.
  * CW_NO_RESOURCE: out of memory. */
 #define COST_LONG INT64_MAX
 int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_error *error);

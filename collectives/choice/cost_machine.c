@@ -296,7 +296,7 @@ static void note_writers(const struct cost *c, const struct cost_thread *t,
 }
 
 /* Chunks that other threads write may be written later than they are read, as in an all-gather
- * behind a reduce-scatter; so it is asked when the estimate comes to it. */
+ * after a reduce-scatter; so it is asked when the estimate comes to it. */
 static enum cost_early may_be_early(const struct cost *c, const struct cost_thread *t,
                                     uint32_t number,
                                     struct first_writer *const writer[SCHEDULE_BUFFERS])

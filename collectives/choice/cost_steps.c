@@ -1,10 +1,10 @@
 /*
  * cost_steps.c: the time that a kernel's steps take (cost_steps.h). Its streams, the two channels
- * of its PE_DMA and the transfers under way are carried out in the order of time.
+ * of its PE_DMA and the transfers in flight are carried out in the order of time.
  *
  * The engine passes the operations of a channel one after the other. Then they move in a few parts,
  * as fast as the slowest link on their way lets them, and share HBM and the links between SIPs with
- * all others under way, as chunks do. Where a message holds a link as one block
+ * all others in flight, as chunks do. Where a message holds a link as one block
  * (fabric.contention: message) it is one part: others wait for all of it, and the engine turns to
  * the other channel only when the data are there.
  */
@@ -121,7 +121,7 @@ struct transfer {
     uint32_t stream; /* that waits for its end; NONE */
     uint32_t queue;
     struct cost_put put;
-    struct way *way;            /* of a put under way */
+    struct way *way;            /* of a put in flight */
     int64_t ready_ps, extra_ps; /* extra: that the stream waits after its end */
     uint64_t passed, moved;     /* bytes that the engine has passed; that have been moved */
     uint32_t notifications;     /* that wait for the end of this put; NONE */
@@ -168,7 +168,7 @@ struct walk {
     struct arrival *arrival;
     uint32_t arrivals;
     int64_t *link_free_ps; /* [crossing of a SIP] */
-    uint32_t *put_to;      /* [SIP] the last put to it that is under way, + 1 */
+    uint32_t *put_to;      /* [SIP] the last put to it that is in flight, + 1 */
     int64_t *put_ends_ps;  /* [SIP] the last put to it that has ended */
     int64_t engine_ps, read_ps, write_ps, reduce_ps; /* free again */
     uint32_t engine_of;                              /* the channel that had the engine last */
@@ -198,7 +198,7 @@ static struct hw_place place_of(const struct walk *w, uint32_t rank)
     return (struct hw_place){.sip = ccl_sip_of(&w->call->ccl->ranks, rank)};
 }
 
-/* The slower of HBM's link and that of PE_DMA. */
+/* The slower of HBM's link and PE_DMA's. */
 static int64_t hbm_ps(const struct walk *w, uint64_t bytes)
 {
     return later(cost_memory_ps(&w->times, bytes), cost_engine_ps(&w->times, bytes));

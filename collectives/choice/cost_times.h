@@ -15,7 +15,7 @@ struct cost_times {
     int64_t wait_ps;   /* a call that waits for a load or a store */
     int64_t issue_ps;  /* a call that begins one */
     int64_t queue_ps;  /* a send or a receive */
-    int64_t notice_ps; /* a notification, until the PE that waits for it goes on */
+    int64_t notice_ps; /* a notification, until the PE that waits for it continues */
 };
 struct cost_times cost_times_of(const struct ccl_call *call);
 

@@ -8,14 +8,14 @@
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* ---- the threads that can go on -------------------------------------------------------------- */
+/* ---- the threads that can continue ----------------------------------------------------------- */
 
 static struct cost_turn turn_of(const struct cost *c, uint32_t thread)
 {
     return (struct cost_turn){c->thread[thread].now_ps, thread};
 }
 
-/* The thread that is noted there, if there is one, goes on from `ps` at the earliest. */
+/* The thread that is noted there, if there is one, continues at `ps` at the earliest. */
 static void wake(struct cost *c, uint32_t *waiter, int64_t ps)
 {
     if (*waiter == COST_NONE)
@@ -166,7 +166,7 @@ static bool step_loads(const struct cost *c, const struct cost_thread *t, uint32
     return schedule_op_reads(op) && (op != SCHEDULE_SEND || t->chain[step] > 1 || !is_home(c, t));
 }
 
-/* A step's sources may be loaded while the step before it is under way: asked then. */
+/* A step's sources may be loaded while the step before it runs: asked then. */
 static bool loads_early(const struct cost *c, const struct cost_thread *t, uint32_t number)
 {
     const struct schedule_step *const step = cost_step_at(t, number);

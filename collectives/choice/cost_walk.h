@@ -39,13 +39,13 @@ struct cost_thread {
     int64_t now_ps;
     int64_t engine_ps;            /* its PE_DMA is free */
     int64_t load_ps, store_ps;    /* latencies */
-    int64_t moved_ps[COST_MOVES]; /* loads and stores under way: when they end */
+    int64_t moved_ps[COST_MOVES]; /* loads and stores in flight: when they end */
     uint32_t moves;               /* begun */
-    int64_t loaded_ps;            /* the value of the tile under way */
+    int64_t loaded_ps;            /* the value of the current tile */
     int64_t ahead_ps;             /* that of the next one, if its load has begun; -1: it has not */
     uint32_t piece, step, chunk, tile;
-    uint32_t link; /* of the steps that are carried out as one (chain): the one under way */
-    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the tile under way */
+    uint32_t link; /* of the steps that are carried out as one (chain): the current one */
+    enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the current tile */
     uint32_t *send_queue, *recv_queue;                          /* [step] */
     enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
     uint8_t *chain;               /* [step]: so many, from this one on, are carried out as one */
@@ -78,15 +78,15 @@ struct cost {
     struct cost_turns turns;          /* of threads that can continue */
     int64_t ended_ps;                 /* the last thread */
     uint64_t all_pieces;
-    int64_t limit_ps; /* longer times are not told */
+    int64_t limit_ps; /* longer times need not be known */
     bool too_long, failed;
 };
 
 /* Step number `step` of a thread's own. */
 const struct schedule_step *cost_step_at(const struct cost_thread *t, uint32_t step);
 
-/* Carries out all threads until they have come to the end of their pieces, until none can go on, or
- * until the whole will take longer than limit_ps (too_long). */
+/* Carries out all threads until they have come to the end of their pieces, until none can continue,
+ * or until the whole will take longer than limit_ps (too_long). */
 void cost_walk(struct cost *c);
 
 #endif

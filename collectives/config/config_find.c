@@ -67,7 +67,7 @@ static const char *find_beside_executable(struct config_loader *loader)
     return NULL;
 }
 
-/* The folder that is to hold the shipped files: `given`, or that of the environment. */
+/* The folder that is to hold the shipped files: `given`, or the environment's. */
 static const char *named_folder(const char *given)
 {
     return given != NULL ? given : environment_get(ENVIRONMENT_CONFIGS);

@@ -32,7 +32,7 @@ struct load {
     const char *configs_dir; /* NULL: not found */
 };
 
-/* Whether a path is that of a file in configs/ of the working directory. */
+/* Whether a path is a file in configs/ of the working directory. */
 static bool is_found_there(const struct load *load, const char *path)
 {
     const size_t bytes = strlen(CONFIG_WORKING_FOLDER);

@@ -125,7 +125,7 @@ static void print_parameters(const struct printer *printer, const struct config_
     if (entry != tree->chosen || tree->algorithm == NULL)
         return;
     const uint64_t contents = ccl_algorithm_contents(tree->algorithm);
-    if (contents != 0) /* so that the digest is that of the file's contents, too */
+    if (contents != 0) /* so that the digest covers the file's contents, too */
         fprintf(printer->file, "    # contents of the module's file: %016" PRIx64 "\n", contents);
     for (uint32_t i = 0; i < tree->algorithm->parameter_count; i++) {
         const struct ccl_parameter *const parameter = &tree->algorithm->parameters[i];
@@ -248,7 +248,7 @@ bool config_loaded_at(const struct config *config, uint32_t i, struct config_loa
     return false;
 }
 
-/* So that the digest is that of the shared objects, too. An MSCCL file's contents are among the
+/* So that the digest covers the shared objects, too. An MSCCL file's contents are among the
  * entry's lines. */
 static void print_contents(FILE *file, const struct config *config)
 {

@@ -196,7 +196,7 @@ static void on_kernel_end(void *pass, uint32_t worker, const struct cw_event *ev
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
-/* Lists the cubes that were other workers' before. A cube may have gone on to a third worker
+/* Lists the cubes that were other workers' before. A cube may have moved to a third worker
  * meanwhile, so nothing of it is touched but `next`. */
 static void adopt(struct data_worker *worker)
 {

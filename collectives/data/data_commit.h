@@ -38,7 +38,7 @@ struct lp_worker_listener data_commit_listener(struct data_pass *pass);
 /* How a drain has ended. */
 struct data_drain {
     bool aborted;                  /* without an order: a record that still waits is no fault */
-    const struct cw_event *failed; /* failures at or behind this event do not count; NULL: all do */
+    const struct cw_event *failed; /* failures at or after this event do not count; NULL: all do */
 };
 /*
  * The host, after a drain: executes the records that still wait. Returns CW_OK, or the failure that

@@ -57,7 +57,7 @@ struct data_gemm data_gemm_shape(const struct lp_op *op)
                               .b_bytes = (uint64_t)op->peer * cols * itemsize};
 }
 
-/* One product under way. */
+/* One product in progress. */
 struct gemm {
     const struct data_site *site;
     const struct lp_op *op;

@@ -30,7 +30,7 @@ struct op_log;
 struct data_cube {
     _Alignas(64) struct sparse_memory memory;
     struct tile_queues tiles;
-    void *puts; /* JudyL: puts, raw stores, lent values under way to this cube (data_parcel.h) */
+    void *puts; /* JudyL: puts, raw stores, lent values in flight to this cube (data_parcel.h) */
     struct data_waiting *first, *last; /* records that wait, in the order of the LP */
     struct sync_node next; /* in a worker's list, or on its way to one (data_commit.c): */
     bool listed;           /* it is in one of them */

@@ -27,7 +27,7 @@ void data_note_failure(struct data_worker *worker, const struct cw_event *event,
  * A name that is unique in the receiving cube. PE indices have 30 bits. A put and a raw store are
  * named by the sender and its number. A lent value is named by lender, loading PE, and that PE's
  * number, which may be in use for the next lender's value by the time this one has come. `to` has
- * 24 of its bits there: enough to tell the PEs of one cube apart.
+ * 24 of its bits there: enough to distinguish the PEs of one cube.
  */
 static Word_t parcel_key(uint8_t kind, uint32_t from, uint32_t to, uint32_t seq)
 {
@@ -86,10 +86,10 @@ static int deliver_put(const struct data_site *site, struct data_parcel *parcel,
         return data_out_of_storage(site->pass, error);
     }
     struct data_parcel *last = *value;
-    while (last != NULL && last->behind != NULL)
-        last = last->behind;
+    while (last != NULL && last->later != NULL)
+        last = last->later;
     if (last != NULL)
-        last->behind = parcel;
+        last->later = parcel;
     else
         *value = parcel;
     return CW_OK;
@@ -142,7 +142,7 @@ static struct data_parcel *make_parcel(const struct data_site *site, const struc
     if (parcel == NULL)
         return NULL;
     parcel->buffer = buffer;
-    parcel->behind = NULL;
+    parcel->later = NULL;
     parcel->op = *op;
     parcel->event.payload_bytes = 0;
     if (site->event != NULL)
@@ -186,8 +186,8 @@ void data_parcel_drop(const struct data_site *site, const struct lp_op *op)
     const Word_t key = landing_key(op);
     void **const value = JudyLGet(site->cube->puts, key, PJE0);
     struct data_parcel *const parcel = *value;
-    *value = parcel->behind;
-    if (parcel->behind == NULL)
+    *value = parcel->later;
+    if (parcel->later == NULL)
         (void)JudyLDel(&site->cube->puts, key, PJE0);
     tile_buffer_release(parcel->buffer, &site->worker->pool);
     free(parcel);
@@ -204,8 +204,8 @@ void data_parcels_free(struct data_cube *cube)
     Word_t key = 0;
     for (void **value = JudyLFirst(cube->puts, &key, PJE0); value;
          value = JudyLNext(cube->puts, &key, PJE0))
-        for (struct data_parcel *parcel = *value, *behind; parcel != NULL; parcel = behind) {
-            behind = parcel->behind;
+        for (struct data_parcel *parcel = *value, *later; parcel != NULL; parcel = later) {
+            later = parcel->later;
             free(parcel);
         }
     JudyLFreeArray(&cube->puts, PJE0);

@@ -22,7 +22,7 @@ struct data_parcel {
     struct sync_node node; /* in an inbox */
     struct tile_buffer *buffer;
     struct data_parcel
-        *behind;     /* of the same name, later; of a put, a store or a loan that was delivered */
+        *later;      /* of the same name, later; of a put, a store or a loan that was delivered */
     struct lp_op op; /* SEND, PUT, STORE_TO or LENT */
     struct cw_event event; /* that emitted it, if the site names one */
 };

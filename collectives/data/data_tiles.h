@@ -1,5 +1,5 @@
 /*
- * data_tiles.h: the values of tiles under way to the PEs of one cube, for the data pass. A tile is
+ * data_tiles.h: the values of tiles in flight to the PEs of one cube, for the data pass. A tile is
  * named by (receiving PE, direction, sequence number) and is an immutable buffer (tile_pool.h):
  * forwarding it gives the same buffer another name, and with the last name the buffer is free.
  *

@@ -100,7 +100,7 @@ static int op_log_read_fill(struct op_log_reader *reader, size_t want, struct cw
                              "%s (%s); expected an op log, a Zstandard stream with a window of at "
                              "most %u MiB, as cubewarp run --op-log writes it",
                              foreign ? "this is no op log"
-                                     : "the compressed data is damaged behind here",
+                                     : "the compressed data is damaged after this point",
                              ZSTD_getErrorName(left), 1u << (WINDOW_LOG_MAX - 20));
         if (reader->input_over && out.pos == reader->end)
             return refuse_at(reader, content_end, error,
@@ -376,7 +376,7 @@ static int read_trailer(struct op_log_reader *reader, struct cursor *c,
         return error->exit_code;
     if (reader->end != reader->begin)
         return refuse_at(reader, reader->offset, error,
-                         "there is something behind the trailer, which must be the end");
+                         "there is something after the trailer, which must be the end");
     return CW_OK;
 }
 

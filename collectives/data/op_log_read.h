@@ -29,7 +29,7 @@ struct op_log_reader;
 struct op_log_reader *op_log_open(FILE *stream, const char *name, struct op_log_header *header,
                                   struct cw_error *error);
 void op_log_close(struct op_log_reader *reader); /* accepts NULL; the stream stays open */
-/* The next record. The last is the trailer, behind which there is nothing. */
+/* The next record. The last is the trailer; nothing follows it. */
 int op_log_next(struct op_log_reader *reader, struct op_log_record *record, struct cw_error *error);
 /* Refuses the record read last: NAME:OFFSET: record N: the fault. Always CW_USAGE. */
 int op_log_refuse(const struct op_log_reader *reader, struct cw_error *error, const char *format,

@@ -16,7 +16,7 @@
 struct lp_plan;
 struct strict_check;
 
-/* hw must outlive the check. `warn` is told of each IpcqSlotReuse, once per queue. NULL: out of
+/* hw must outlive the check. `warn` gets each IpcqSlotReuse, once per queue. NULL: out of
  * memory. */
 struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_slots,
                                          void (*warn)(void *arg, const char *text), void *arg);

@@ -35,7 +35,7 @@ struct matmul_shape {
 };
 #define MATMUL_SIDE_MAX 65536u
 
-/* A product under way, const until it is complete. */
+/* A product in progress, const until it is complete. */
 struct matmul_job {
     struct matmul_shape shape;
     uint32_t tcm;                   /* where its tiles are in TCM */

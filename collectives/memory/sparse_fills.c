@@ -14,7 +14,7 @@ static uint64_t last_of(const struct sparse_fill *fill)
     return fill->address + (fill->bytes - 1);
 }
 
-/* The first fill that ends at or behind the address; count: none. */
+/* The first fill that ends at or after the address; count: none. */
 static size_t first_behind(const struct sparse_fills *fills, uint64_t address)
 {
     size_t low = 0, high = fills->count;

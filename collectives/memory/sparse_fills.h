@@ -19,7 +19,7 @@ bool sparse_fills_show(const struct sparse_fills *fills, uint64_t address, void 
 /* The first fill that has a byte of the `bytes` bytes from `address` on; NULL: none has. */
 const struct sparse_fill *sparse_fills_at(const struct sparse_fills *fills, uint64_t address,
                                           size_t bytes);
-/* The first address at or behind this one that a fill has; false: none. */
+/* The first address at or after this one that a fill has; false: none. */
 bool sparse_fills_next(const struct sparse_fills *fills, uint64_t address, uint64_t *next);
 
 #endif

@@ -16,7 +16,7 @@
 #define SLAB_BYTES_MAX ((size_t)STORAGE_LARGE_BYTES)
 enum {
     SLABS_PER_SLAB = 4, /* so many times its bytes are there before it */
-    TAIL_SHARE = 8      /* of a slab no more than one part in so many is lost behind its tiles */
+    TAIL_SHARE = 8      /* of a slab no more than one part in so many is lost after its tiles */
 };
 
 struct tile_slab {

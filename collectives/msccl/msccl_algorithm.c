@@ -23,7 +23,7 @@ struct loaded {
     uint64_t contents;
     enum ccl_protocol protocol;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
-    bool told;                 /* its hazards */
+    bool reported;             /* its hazards */
     struct schedule *schedule;
     uint32_t sound_for; /* the slots for which the schedule was last found to be without faults */
     bool sound_strictly;
@@ -59,7 +59,8 @@ static void tell_hazards(const struct schedule_faults *hazards)
         fprintf(stderr, "cubewarp: note: and %u more hazards\n", hazards->count - lines);
 }
 
-/* Hazards are told once, and refused under strict validation only: results may be right with them.
+/* Hazards are reported once, and refused under strict validation only: results may be right with
+ * them.
  */
 static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struct cw_error *error)
 {
@@ -70,9 +71,9 @@ static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struc
                                     ccl->strict_validation ? NULL : &hazards, error);
     loaded->sound_for = code == CW_OK ? ccl->n_slots : 0;
     loaded->sound_strictly = ccl->strict_validation;
-    if (code == CW_OK && hazards.count > 0 && !loaded->told) {
+    if (code == CW_OK && hazards.count > 0 && !loaded->reported) {
         tell_hazards(&hazards);
-        loaded->told = true;
+        loaded->reported = true;
     }
     schedule_faults_free(&hazards);
     return code;
@@ -149,7 +150,7 @@ static const struct ccl_algorithm *msccl_algorithm(const char *path, struct cw_e
     if (stat(path, &now) != 0) {
         for (const struct loaded *at = all_loaded; at != NULL; at = at->next)
             if (strcmp(at->path, path) == 0)
-                return &at->algorithm; /* the last that was read: a run goes on with it */
+                return &at->algorithm; /* the last that was read: a run continues with it */
         char meant[NEAREST_FILE_BYTES];
         (void)cw_error_set(error, CW_USAGE,
                            "%.300s cannot be read: %s; legal is an MSCCL XML file%s", path,

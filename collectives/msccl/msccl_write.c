@@ -108,7 +108,7 @@ static void add_wait(struct writing *w, struct piece *piece, uint32_t for_piece)
     piece->wait_count++;
 }
 
-/* A piece of a thread's step behind piece `before`, or NONE; returns its number. */
+/* A piece of a thread's step after piece `before`, or NONE; returns its number. */
 static uint32_t add_piece(struct writing *w, const struct schedule_step *step, uint32_t block,
                           uint32_t before)
 {

@@ -6,7 +6,7 @@
  * thread with more becomes several thread blocks, whose steps wait for each other in the thread's
  * order. A step that receives from one and sends to another of these blocks' peers becomes two
  * steps; chunks that it does not keep go through scratch of its own. A step of a file waits for one
- * step, so further waits are steps of type nop before it. Parts are not told: they share the
+ * step, so further waits are steps of type nop before it. Parts are not written: they share the
  * tensor, as they do where a rank has one shard.
  */
 #ifndef COLLECTIVES_MSCCL_WRITE_H

@@ -155,8 +155,8 @@ static void try_attribute(struct text_nearest *nearest, const char *name, const 
         text_nearest_try(nearest, name, attribute);
 }
 
-/* An attribute of no meaning whose name is nearly that of one: what it should say would be lost.
- * Those of extensions, such as `netdepid`, are passed over. */
+/* An unknown attribute whose name is nearly a known one: what it should say would be lost.
+ * Extensions, such as `netdepid`, are ignored. */
 static void refuse_misspelt(struct reading *r, enum element element, const char *name)
 {
     struct text_nearest nearest = {0};
@@ -491,11 +491,11 @@ int msccl_read_text(const char *path, const char *text, size_t bytes, struct msc
         file->schedule =
             r.custom ? build_custom(&r, error) : msccl_build(&r.lists, path, &r.faults, error);
     snprintf(file->protocol, sizeof file->protocol, "%s", r.lists.algo.protocol);
-    const int told = schedule_faults_tell(&r.faults, error);
+    const int code = schedule_faults_report(&r.faults, error);
     XML_ParserFree(r.parser);
     msccl_lists_free(&r.lists);
     schedule_faults_free(&r.faults);
-    return told != CW_OK ? told : file->schedule == NULL ? error->exit_code : CW_OK;
+    return code != CW_OK ? code : file->schedule == NULL ? error->exit_code : CW_OK;
 }
 
 int msccl_read(const char *path, struct msccl_file *file, struct cw_error *error)

@@ -11,7 +11,7 @@
  *
  * Gpus, thread blocks and steps may come in any order: their numbers count. A step may be an <op
  * step= buf= off=> as well, which names one place for both source and destination. <copy> stands
- * for steps that copy from i to o before all others; a thread behind the last one carries them out.
+ * for steps that copy from i to o before all others; a thread after the last one carries them out.
  * The attributes that say nothing about the schedule are passed over. A file with a document type,
  * and so with entities, is refused.
  *

@@ -121,8 +121,8 @@ static struct program_request lanes_of(const struct install_plans *plans)
                                     .lanes_apart = all ? 1 : pes};
 }
 
-/* For questions alone, very many steps of an algorithm are not laid: their rings never fill up for
- * ever. Those of a file may. */
+/* For questions alone, very many steps of an algorithm are not laid: their rings never fill up
+ * forever. Those of a file may. */
 static bool has_places_only(const struct install_plans *plans)
 {
     enum { STEPS_MAX = 1000000 };

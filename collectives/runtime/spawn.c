@@ -306,7 +306,7 @@ static int report_stuck(const struct launcher *launcher, struct cw_error *error)
     const struct mp_wait *wait = launcher->workers[rank].wait;
     char text[900];
     wait->describe(wait->arg, text, sizeof text);
-    return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits for ever: %s", rank, text);
+    return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits forever: %s", rank, text);
 }
 
 /* ---- the scheduler --------------------------------------------------------------------------- */
@@ -335,8 +335,8 @@ static void fetch_stack(const struct launcher *launcher, uint32_t rank)
         __builtin_prefetch(top - below, 1);
 }
 
-/* Gives every worker that can go on a turn, in rank order; `waiting`: only workers whose wait has
- * ended. Returns how many had a turn. */
+/* Gives every worker that can continue a turn, in rank order; `waiting`: only workers whose wait
+ * has ended. Returns how many had a turn. */
 static uint32_t run_round(struct launcher *launcher, bool waiting)
 {
     enum { RANKS_AHEAD = 3 };

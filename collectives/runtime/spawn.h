@@ -23,7 +23,7 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
 /*
  * Runs fn(rank, arg) for every rank below nprocs and returns when all have ended. When a worker
  * fails, workers that have not had their turn in this round get it. So do workers whose wait ended
- * meanwhile (a barrier's last rank goes on before the others), so that an error all ranks make is
+ * meanwhile (a barrier's last rank continues before the others), so that an error all ranks make is
  * everybody's; then the others are ended where they are: memory that they alone hold is lost, so
  * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
  * gravest (greatest) of the workers' exit codes, with *error listing every rank's
@@ -65,7 +65,7 @@ int mp_rank(void);
 
 /*
  * Ends the calling worker with an error. Its stack is abandoned, not unwound. Outside of workers
- * there is nobody to tell: prints the error and exits with its code.
+ * nobody is there to report to: prints the error and exits with its code.
  */
 _Noreturn void mp_fail(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -83,8 +83,8 @@ void *mp_runtime(void);
 
 /*
  * Calls fn(arg) on the stack of the caller of mp_spawn(), which is not as small as a worker's,
- * and goes on when it has returned; no other worker runs meanwhile. fn runs outside of workers: it
- * may not wait, and has no rank. Outside of workers it is just called.
+ * and continues when it has returned; no other worker runs meanwhile. fn runs outside of workers:
+ * it may not wait, and has no rank. Outside of workers it is just called.
  */
 void mp_run_outside(void (*fn)(void *arg), void *arg);
 

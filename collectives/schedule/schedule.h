@@ -88,7 +88,7 @@ struct schedule_step {
     uint8_t op;      /* enum schedule_op */
     uint8_t channel; /* of its queues */
     uint8_t awaited; /* 1: some step of another thread waits for this one */
-    uint8_t joined;  /* 1: it goes on with the value of the step before it in its thread: both are
+    uint8_t joined;  /* 1: it continues with the value of the step before it in its thread: both are
                         carried out as one, tile by tile, and the value stays in TCM */
     uint32_t count;  /* chunks; 0: none (nop) */
     struct schedule_chunks src, dst; /* as the operation says */
@@ -148,7 +148,7 @@ struct schedule *schedule_share(struct schedule *schedule);
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);
 
 /* How many steps of a thread are carried out as one, from its step `step` on: this step, and the
- * joined steps behind it. */
+ * joined steps after it. */
 uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint32_t step);
 
 /* Elements of chunk `chunk` of a buffer of n elements in `chunks`, and where they begin. */

@@ -154,7 +154,7 @@ static bool is_same_place(const struct schedule *s, struct schedule_chunks a,
     return a.at == b.at && (a.buffer == b.buffer || shared);
 }
 
-/* A step can go on with the value of the one before it. */
+/* A step can continue with the value of the one before it. */
 static bool goes_on(const struct schedule *s, const struct schedule_step *before,
                     const struct schedule_step *step)
 {

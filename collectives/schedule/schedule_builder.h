@@ -1,6 +1,6 @@
 /*
  * schedule_builder.h: makes schedules, step by step. Memory that runs out is kept as a state, and
- * told at the end: no call before needs to be checked.
+ * reported at the end: no call before needs to be checked.
  *
  *     struct schedule_builder *b = schedule_builder_create("ring", CCL_ALL_REDUCE, 4, 1);
  *     schedule_chunks_of(b, rank, 4, 4, 0);

@@ -214,11 +214,11 @@ static uint32_t cause_of(const struct circle *circle, uint32_t i, const char **h
     return graph->sender[i];
 }
 
-/* Walks from cause to cause until the walk meets itself, and tells the circle. */
+/* Walks from cause to cause until the walk meets itself, and reports the circle. */
 static void tell_circle(const struct circle *circle, uint32_t from, struct schedule_faults *faults)
 {
-    enum { STEPS_TOLD = 12 };
-    uint32_t at = from, when = 0, told = 0;
+    enum { STEPS_LISTED = 12 };
+    uint32_t at = from, when = 0, listed = 0;
     char place[SCHEDULE_PLACE_BYTES], name[SCHEDULE_PLACE_BYTES], text[600] = "";
     const char *how = "", *before = "";
     size_t n = 0;
@@ -231,14 +231,15 @@ static void tell_circle(const struct circle *circle, uint32_t from, struct sched
         at = cause_of(circle, at, &how);
         /* Steps of one thread follow each other: the last of them says it. */
         const bool same = strcmp(how, "comes after") == 0 && strcmp(before, how) == 0;
-        if (!same && told++ < STEPS_TOLD && n < sizeof text)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s %s %s", told > 1 ? ", which" : "",
-                                  how, schedule_graph_name(circle->graph, at, name));
+        if (!same && listed++ < STEPS_LISTED && n < sizeof text)
+            n +=
+                (size_t)snprintf(text + n, sizeof text - n, "%s %s %s", listed > 1 ? ", which" : "",
+                                 how, schedule_graph_name(circle->graph, at, name));
         before = how;
     } while (at != first);
     schedule_fault(faults, schedule_graph_place(circle->graph, first, place),
                    "deadlock:%s%s; legal are waits and messages without a circle", text,
-                   told > STEPS_TOLD ? ", and so on" : "");
+                   listed > STEPS_LISTED ? ", and so on" : "");
 }
 
 static void check_circle(const struct schedule_graph *graph, struct schedule_faults *faults)
@@ -288,7 +289,7 @@ int schedule_check(const struct schedule *schedule, uint32_t slots, struct sched
         faults.count == 0 ? schedule_graph_create(schedule, &faults) : NULL;
     if (graph != NULL)
         check_graph(graph, slots, &own, hazards, &faults);
-    const int code = schedule_faults_tell(&faults, error);
+    const int code = schedule_faults_report(&faults, error);
     schedule_graph_free(graph);
     schedule_faults_free(&faults);
     if (values != NULL)
@@ -311,7 +312,7 @@ struct schedule_values *schedule_formulas(const struct schedule *schedule, struc
         values = schedule_values_create(graph, &faults);
     if (values != NULL)
         schedule_values_check(values, schedule, &faults);
-    const int code = schedule_faults_tell(&faults, error);
+    const int code = schedule_faults_report(&faults, error);
     schedule_graph_free(graph);
     schedule_faults_free(&faults);
     if (code == CW_OK)

@@ -1,10 +1,10 @@
 /*
- * schedule_check.h: finds a schedule's faults before it runs, and tells them in its own terms: gpu,
- * tb and step of a file, rank, thread and step of an algorithm.
+ * schedule_check.h: finds a schedule's faults before it runs, and reports them in its own terms:
+ * gpu, tb and step of a file, rank, thread and step of an algorithm.
  *
  * 1. Structure: peers, chunks and awaited steps are there; a queue has one thread at each end, and
  *    both ends agree on the messages.
- * 2. Deadlock: steps that wait for each other in a circle, and rings that fill up for ever.
+ * 2. Deadlock: steps that wait for each other in a circle, and rings that fill up forever.
  * 3. Hazards: two steps of a rank touch one chunk, one of them writes, and nothing orders them.
  * 4. Values: each output chunk holds the collective's result, each contribution once.
  *
@@ -24,7 +24,7 @@ struct schedule_values;
  *   slots   of a queue's ring, each for a tile of a chunk; 0: as many as are needed
  *   values  if not NULL, *values has the formulas of the outputs, or NULL on failure; the caller
  *           frees them (schedule_values.h)
- *   hazards if not NULL, hazards are told there, and are no faults: a result may still be right
+ *   hazards if not NULL, hazards are reported there, and are no faults: a result may still be right
  */
 int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
                    struct schedule_faults *hazards, struct cw_error *error);

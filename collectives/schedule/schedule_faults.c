@@ -44,7 +44,7 @@ void schedule_fault(struct schedule_faults *faults, const char *place, const cha
             (size_t)snprintf(at, bytes, "%s%s: %s", faults->bytes > 0 ? "\n" : "", place, text);
 }
 
-int schedule_faults_tell(const struct schedule_faults *faults, struct cw_error *error)
+int schedule_faults_report(const struct schedule_faults *faults, struct cw_error *error)
 {
     if (faults->no_memory)
         return cw_error_memory(error, "the faults of a schedule");

@@ -1,6 +1,6 @@
 /*
- * schedule_faults.h: the faults of a schedule, a line each: all of them are told at once. The first
- * ones are kept, the others are counted. Used by the reader (msccl_xml.h) and the check
+ * schedule_faults.h: the faults of a schedule, a line each: all of them are reported at once. The
+ * first ones are kept, the others are counted. Used by the reader (msccl_xml.h) and the check
  * (schedule_check.h). One thread at a time.
  */
 #ifndef COLLECTIVES_SCHEDULE_FAULTS_H
@@ -23,7 +23,7 @@ void schedule_faults_free(struct schedule_faults *faults);
 void schedule_fault(struct schedule_faults *faults, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* CW_OK: there are none. Otherwise *error has all lines: CW_USAGE, or CW_NO_RESOURCE. */
-int schedule_faults_tell(const struct schedule_faults *faults, struct cw_error *error);
+int schedule_faults_report(const struct schedule_faults *faults, struct cw_error *error);
 
 enum { SCHEDULE_PLACE_BYTES = 400 };
 /*

@@ -22,8 +22,8 @@ struct schedule_graph {
     uint32_t *receiver;  /* [steps]: of the message that it sends */
     uint32_t *send_queue, *receive_queue; /* [steps]: numbers of queues; GRAPH_NONE: none */
     uint32_t queues;
-    uint32_t *order;  /* [ordered]: each step behind the steps that it comes after */
-    uint32_t ordered; /* fewer than steps: the others wait for each other in a circle, or behind
+    uint32_t *order;  /* [ordered]: each step after the steps that it waits for */
+    uint32_t ordered; /* fewer than steps: the others wait for each other in a circle, or after
                          one */
 };
 

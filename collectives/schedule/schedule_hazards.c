@@ -1,7 +1,7 @@
 /*
  * schedule_hazards.c: chunks that two steps of a rank touch in no order (schedule_hazards.h).
  *
- * The steps of a rank are looked at in an order in which each one is behind all that it comes
+ * The steps of a rank are looked at in an order in which each one is after all that it comes
  * after. For each chunk, the last step that has written it is kept, and each thread's last step
  * that has read it since. A step that reads must come after the last writer; a step that writes
  * must also come after the readers. That is enough for all pairs: earlier steps have been compared

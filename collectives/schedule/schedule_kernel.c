@@ -5,8 +5,8 @@
 #include "collectives/schedule/schedule_kernel.h"
 
 enum {
-    OPERANDS = 4, /* tiles in TCM that have been loaded, and one behind them: the result of add */
-    AHEAD = 2,    /* loads that may be under way before they are needed */
+    OPERANDS = 4, /* tiles in TCM that have been loaded, and one after them: the result of add */
+    AHEAD = 2,    /* loads that may be in flight before they are needed */
     NOTICE_TAG = 0
 };
 
@@ -378,7 +378,7 @@ static enum tl_status reduce_tile(struct tl *tl, struct schedule_frame *f)
     TL_END(&f->tile_line);
 }
 
-/* The step under way, of the steps that are carried out as one. */
+/* The current step, of the steps that are carried out as one. */
 static const struct program_step *step_under_way(const struct tl *tl,
                                                  const struct schedule_frame *f)
 {

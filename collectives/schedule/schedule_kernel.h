@@ -7,7 +7,7 @@
  *
  * For each tile of a step, the kernel loads the step's own value into TCM, receives a tile, adds,
  * sends, and stores, as the operation says. Loads for the next tile, and for the next step where
- * that is safe, are under way meanwhile; stores are waited for before another thread is notified,
+ * that is safe, are in flight meanwhile; stores are waited for before another thread is notified,
  * and before the thread reads chunks that it may have written.
  */
 #ifndef COLLECTIVES_SCHEDULE_KERNEL_H

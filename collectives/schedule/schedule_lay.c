@@ -4,7 +4,7 @@
  * 1. Links: the messages between two threads go over one queue each way. The graph of steps knows
  *    the step at the other end of each message (schedule_graph.h).
  * 2. Sizes: the last chunks of a block may be short. A value is as long as the chunk of the input
- *    that it came from, wherever it is kept. Going through all steps in their order tells which.
+ *    that it came from, wherever it is kept. Going through all steps in their order shows which.
  * 3. Notifications, early loads, fused steps, and the tiles of a step (schedule_rings.h).
  */
 #include "collectives/schedule/schedule_lay.h"
@@ -387,7 +387,7 @@ static bool loads_early(const struct laying *l, struct writers w, uint32_t r, ui
 }
 
 /* The same by the order of all steps: no step before it has written its sources. A schedule without
- * hazards has each write that comes later ordered behind this step. Files may have hazards, which
+ * hazards has each later write ordered after this step. Files may have hazards, which
  * are only notes. */
 static bool reads_input_as_it_came(const struct laying *l, uint32_t *written, uint32_t i)
 {
@@ -445,7 +445,7 @@ static int find_early_loads(struct laying *l)
 
 /* ---- fused steps ------------------------------------------------------------------------ */
 
-/* A step goes on with the sum that the step before it has in TCM: both add to the same place, and
+/* A step continues with the sum that the step before it has in TCM: both add to the same place, and
  * no other thread comes between. */
 static bool goes_on_with_sum(const struct laying *l, uint32_t r, const struct schedule_step *step,
                              const struct program_step *laid)
@@ -533,7 +533,7 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
         l->program->piece_tiles = tiles_of_any(l, ccl);
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,
-                            "%s: rings of %u slots fill up for ever; legal: more slots (n_slots)",
+                            "%s: rings of %u slots fill up forever; legal: more slots (n_slots)",
                             s->name, ccl->n_slots);
     return CW_OK;
 }
@@ -543,7 +543,7 @@ static struct schedule_graph *graph_of(const struct schedule *s, struct cw_error
 {
     struct schedule_faults faults = {0};
     struct schedule_graph *const graph = schedule_graph_create(s, &faults);
-    if (graph == NULL && schedule_faults_tell(&faults, error) == CW_OK)
+    if (graph == NULL && schedule_faults_report(&faults, error) == CW_OK)
         (void)cw_error_memory(error, "the graph of a schedule");
     schedule_faults_free(&faults);
     return graph;

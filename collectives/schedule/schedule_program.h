@@ -13,7 +13,7 @@
  *
  * Pieces. Chunks are larger than slots. So a thread goes through its steps piece by piece: in piece
  * p, each step moves the tiles p m to (p + 1) m - 1 of its chunks. m is the largest number for
- * which rings of so many slots never fill up for ever. Chunks that follow each other travel
+ * which rings of so many slots never fill up forever. Chunks that follow each other travel
  * together, as one long chunk, where one piece is all. So where calls are known to have chunks no
  * larger than a tile, a step may have more chunks than a ring has slots.
  *
@@ -40,8 +40,8 @@ struct program_step {
     uint8_t flags;                  /* enum program_flag */
     uint8_t src_buffer, dst_buffer; /* enum schedule_buffer */
     uint8_t fused; /* so many steps, this one being the first, are carried out as one, tile by tile:
-                      reductions of several sources into one place, or steps that go on with a value
-                      (schedule.h, `joined`) */
+                      reductions of several sources into one place, or steps that continue with a
+                      value (schedule.h, `joined`) */
     uint8_t reserved;
     uint16_t count; /* chunks */
     uint16_t wait_count, notify_count;
@@ -89,7 +89,7 @@ struct schedule_program {
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
     uint32_t piece_tiles;         /* m */
-    uint64_t most_bytes;          /* of a call's shard: rings may fill up for ever with more */
+    uint64_t most_bytes;          /* of a call's shard: rings may fill up forever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rings;               /* of places only: most of a PE; else the wiring says it */
     uint32_t rank_count;
@@ -152,7 +152,7 @@ static inline uint64_t program_chunk_elems(const struct schedule_program *progra
     return (program_block_elems(program, n_elem) + chunks - 1) / chunks;
 }
 
-/* Bytes of scratch of a rank, in each PE that has a shard, for a call: its chunks, and behind them
+/* Bytes of scratch of a rank, in each PE that has a shard, for a call: its chunks, and after them
  * the input, where a call in place runs a schedule whose input is apart. */
 uint64_t schedule_program_scratch(const struct schedule_program *program,
                                   const struct ccl_call *call);

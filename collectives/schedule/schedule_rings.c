@@ -1,8 +1,9 @@
 /*
  * schedule_rings.c: carries out a schedule with rings of some slots, tile by tile
- * (schedule_rings.h). Each thread goes on until it waits; whoever ends its wait puts it on a list
- * of threads that may go on. So the work is one step of this loop for each tile and each wait. The
- * outcome does not depend on the order, since a thread that can go on can do so until it does.
+ * (schedule_rings.h). Each thread runs until it waits; whoever ends its wait puts it on a list
+ * of threads that may continue. So the work is one step of this loop for each tile and each wait.
+ * The outcome does not depend on the order, since a thread that can continue can do so until it
+ * does.
  */
 #include "collectives/schedule/schedule_rings.h"
 
@@ -15,7 +16,7 @@ struct ring_thread {
     uint32_t step;         /* in the thread */
     uint32_t chain;        /* steps that are carried out as one, from `step` on */
     uint32_t tile;         /* of the step */
-    uint32_t link;         /* of the chain: the step under way for this tile */
+    uint32_t link;         /* of the chain: the current step for this tile */
     bool received;         /* this tile, which is still to be sent */
     bool listed;           /* on the list */
 };
@@ -132,7 +133,7 @@ static void rings_advance(struct rings *r, uint32_t number)
     }
 }
 
-/* A thread that waits for ever. */
+/* A thread that waits forever. */
 static void rings_fault(const struct rings *r, const struct ring_thread *thread,
                         struct schedule_faults *faults)
 {

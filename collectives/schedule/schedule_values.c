@@ -205,7 +205,7 @@ static bool carry_out(struct interpreter *in)
         const uint32_t count = schedule_graph_step(in->graph, i)->count;
         for (uint32_t k = 0; k < count; k++)
             if (!carry_out_chunk(in, i, k))
-                return false; /* one fault: those behind it come of it */
+                return false; /* one fault: those after it follow from it */
     }
     return true;
 }
@@ -333,7 +333,7 @@ static uint64_t *sum_prints(const struct schedule_values *v)
     return print;
 }
 
-/* How often each leaf is in a node: nodes come behind the nodes that they are sums of. NULL: out of
+/* How often each leaf is in a node: nodes come after the nodes that they are sums of. NULL: out of
  * memory. */
 static uint32_t *count_leaves(const struct schedule_values *v, uint32_t node)
 {
@@ -355,18 +355,18 @@ static void tell_difference(const struct schedule_values *v, const uint32_t *tim
                             struct demand demand, const char *rank_word, char *buf, size_t size)
 {
     size_t n = 0;
-    uint32_t told = 0;
+    uint32_t listed = 0;
     for (uint32_t i = 0; i < v->leaves && n < size; i++) {
         const uint32_t rank = i / v->inputs, chunk = i % v->inputs;
         const bool wanted =
             chunk == demand.chunk && rank >= demand.first && rank < demand.first + demand.count;
         if (times[i] == (wanted ? 1u : 0u))
             continue;
-        if (told++ == 3) {
+        if (listed++ == 3) {
             (void)snprintf(buf + n, size - n, ", and so on");
             return;
         }
-        n += (size_t)snprintf(buf + n, size - n, "%schunk %u of %s %u ", told > 1 ? ", " : "",
+        n += (size_t)snprintf(buf + n, size - n, "%schunk %u of %s %u ", listed > 1 ? ", " : "",
                               chunk, rank_word, rank);
         if (n < size)
             n += times[i] == 0   ? (size_t)snprintf(buf + n, size - n, "not at all")

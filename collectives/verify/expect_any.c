@@ -29,7 +29,7 @@ struct any_comparison {
     struct any_share *shares; /* [workers] */
 };
 
-/* The elements under way, `first` to `first` + count - 1 of the inputs. */
+/* The current elements, `first` to `first` + count - 1 of the inputs. */
 struct any_step {
     uint64_t first, count;
     _Alignas(64) uint8_t bits[ANY_STEP * DTYPE_BYTES_MAX];

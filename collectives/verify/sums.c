@@ -87,7 +87,7 @@ static bool push(struct share *share, uint32_t value)
     return true;
 }
 
-/* Lists a formula behind all formulas that it is the sum of. */
+/* Lists a formula after all formulas that it is the sum of. */
 static bool list_node(const struct schedule_values *v, struct share *share, uint32_t node)
 {
     if (!push(share, node))

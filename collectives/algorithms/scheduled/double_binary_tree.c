@@ -5,7 +5,7 @@
  *
  * Each step has a time: chunk i leaves a rank of height h upwards at 2 i + h, and the root of
  * height H downwards at 2 i + H, one time later for each level. A thread's steps are in the order
- * of their times, and a message is taken later than it is sent. So no thread waits for ever.
+ * of their times, and a message is taken later than it is sent. So no thread waits forever.
  */
 #include <stdlib.h>
 

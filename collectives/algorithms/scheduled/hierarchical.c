@@ -87,7 +87,7 @@ struct shape {
     enum inside_way inside;
     bool together;
 };
-/* Shapes that are often the best come first, since no estimate goes on for longer than the second
+/* Shapes that are often the best come first, since no estimate continues for longer than the second
  * best so far. */
 static const struct shape shapes[] = {{INSIDE_LRAB, true},    {INSIDE_DIRECT, true},
                                       {INSIDE_DIRECT, false}, {INSIDE_LINES, false},

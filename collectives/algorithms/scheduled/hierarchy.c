@@ -24,7 +24,7 @@ static uint32_t threads_between(const struct hierarchy *h)
     return most;
 }
 
-/* One thread can carry out the phases inside: along lines always; directly, while that which it
+/* One thread can carry out the phases inside: along lines always; directly, while what it
  * sends before it receives fits in the slots. */
 static bool may_share(const struct hierarchy *h)
 {

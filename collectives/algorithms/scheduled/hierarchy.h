@@ -18,11 +18,11 @@
  * between SIPs has: chunk k of owner o is number (g * owners + o) * chunks + k. Owners are numbered
  * by their places, the last dimension's first, so that a group (below) is one run of chunks.
  *
- * No step waits for ever, however many chunks it has and however few slots: (1) In phase 1 and 3
+ * No step waits forever, however many chunks it has and however few slots: (1) In phase 1 and 3
  * each thread sends to higher places of a line alone, or to lower ones alone, or it only sends, or
  * it only receives; the one that adds last waits for the other, never the reverse. So threads of a
- * dimension wait in no circle. (A thread that goes on with one value for several peers goes window
- * by window: inside.c.) Where one thread does both, all it sends first fits in the slots, or
+ * dimension wait in no circle. (A thread that continues with one value for several peers goes
+ * window by window: inside.c.) Where one thread does both, all it sends first fits in the slots, or
  * goes to higher places. (2) A dimension waits for those before it alone, and phases likewise.
  * (3) Phase 2 waits in no circle by itself.
  *
@@ -84,9 +84,9 @@ uint32_t inside_owner(const struct member *member);
 /* Threads of phase 1, and of phase 3, where there are PEs enough. */
 uint32_t inside_threads(const struct inside *inside);
 
-/* Adds a step to a thread of the member, behind the steps that it awaits. */
+/* Adds a step to a thread of the member, after the steps that it awaits. */
 void member_add(struct member *member, uint32_t thread, struct schedule_step step);
-/* The next step of a thread comes behind the first `steps` ones of another. */
+/* The next step of a thread comes after the first `steps` ones of another. */
 void member_await(struct member *member, uint32_t thread, uint32_t other, uint32_t steps);
 
 /* Phase 1 and phase 3 of a turn, on thread[0] and, if inside_threads() is two, thread[1], which may

@@ -175,7 +175,7 @@ static void reduce_line(struct member *m, struct inside_step step, const uint32_
     add_inside(m, down);
 }
 
-/* The own group goes up and down; the groups from there come, and go on. */
+/* The own group goes up and down; the groups from there come, and are passed on. */
 static void spread_line(struct member *m, struct inside_step step, const uint32_t thread[])
 {
     const uint32_t n = m->inside->dim[step.d].n, at = m->at[step.d];
@@ -200,8 +200,8 @@ static void spread_line(struct member *m, struct inside_step step, const uint32_
 /*
  * A place exchanges with several others at once: their tiles are added one after the other without
  * leaving TCM, and its own go to all from there. So no ring may be full for a peer that comes
- * later: all go on window by window, with as many chunks as fill the slots. Windows of less than a
- * tile would be a waste: then each peer's chunks are one step, alone.
+ * later: all continue window by window, with as many chunks as fill the slots. Windows of less than
+ * a tile would be a waste: then each peer's chunks are one step, alone.
  */
 static void begin_windows(const struct member *m, struct inside_step *step)
 {

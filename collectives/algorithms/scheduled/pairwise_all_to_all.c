@@ -7,7 +7,7 @@
  *
  * All ranks share their steps alike, and each thread goes through its steps in one order. So a
  * thread that waits in step k waits for the same thread of another rank, which is in an earlier
- * step or in this one: no thread waits for ever.
+ * step or in this one: no thread waits forever.
  */
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_builder.h"

@@ -106,7 +106,7 @@ void rs_ag_scatter_along(struct rs_ag_place *p, uint32_t d, bool sends)
     }
 }
 
-/* The group of the place `distance` below (or above) comes, and goes on. */
+/* The group of the place `distance` below (or above) comes, and is passed on. */
 static void pass_result(struct rs_ag_place *p, const struct reach *r, struct rs_ag_span w,
                         uint32_t distance, bool up)
 {
@@ -125,7 +125,7 @@ static void pass_result(struct rs_ag_place *p, const struct reach *r, struct rs_
                                           .recv_from = rs_ag_peer_at(p, w.d, up ? before : next)});
 }
 
-/* Sends a window of the own group upwards and downwards; `sent`: in one way it is under way. */
+/* Sends a window of the own group upwards and downwards; `sent`: in one way it is in flight. */
 static void give_result(struct rs_ag_place *p, const struct reach *r, struct rs_ag_span w,
                         bool sent)
 {

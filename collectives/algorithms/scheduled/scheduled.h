@@ -17,7 +17,7 @@
  * all-to-all. */
 enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0, SCHEDULED_THREADS = 0 };
 
-/* A parameter's value: of the configured algorithm that which is configured, else the default. */
+/* A parameter's value: of the configured algorithm the configured one, else the default. */
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                             const struct ccl_parameter *parameters, uint32_t i);
 

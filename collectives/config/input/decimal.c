@@ -92,7 +92,7 @@ static bool read_digits(const char *text, size_t bytes, struct digits *read)
         if (read->mantissa >= (int64_t)(power_of_ten(DIGITS_MAX) / 10)) {
             if (!point || text[i] != '0')
                 return false;
-            continue; /* a zero behind the last place that is kept */
+            continue; /* a zero after the last place that is kept */
         }
         read->mantissa = read->mantissa * 10 + (text[i] - '0');
         read->places += point ? 1 : 0;

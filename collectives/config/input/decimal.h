@@ -11,7 +11,7 @@
 
 #include "hw/hw_config.h"
 
-/* mantissa / 10^places, |mantissa| < 10^18, places <= 18, no trailing zero behind the point. */
+/* mantissa / 10^places, |mantissa| < 10^18, places <= 18, no trailing zero after the point. */
 struct decimal {
     int64_t mantissa;
     uint32_t places;

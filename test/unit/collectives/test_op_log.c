@@ -433,7 +433,7 @@ static void impossible_records_are_refused_with_their_number_and_place(void **st
            "f.zst:207: record 0: trailer: the content ends in this record");
     REFUSE(HEADER "\x7f\x00"
                   "12345678x",
-           "f.zst:217: there is something behind the trailer, which must be the end");
+           "f.zst:217: there is something after the trailer, which must be the end");
 }
 
 /* Sends that nobody receives: the storage that they take is limited, whoever asks for it. */

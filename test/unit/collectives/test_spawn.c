@@ -405,12 +405,12 @@ static void a_rank_that_ends_while_others_wait_is_missed_by_name(void **state)
     struct scene scene;
     set_scene(&scene, 8);
     spawn_badly(some_skip_the_second, 8, &scene, CW_PROGRAM_FAILED,
-                "rank 0 waits for ever: epoch 1 of the barrier lacks rank 1, 4-6 of 8, which will "
+                "rank 0 waits forever: epoch 1 of the barrier lacks rank 1, 4-6 of 8, which will "
                 "not join it any more");
     barrier_free(scene.barrier);
     set_scene(&scene, 3);
     spawn_badly(some_skip_the_second, 3, &scene, CW_PROGRAM_FAILED,
-                "rank 0 waits for ever: epoch 1 of the barrier lacks rank 1 of 3, which will not "
+                "rank 0 waits forever: epoch 1 of the barrier lacks rank 1 of 3, which will not "
                 "join it any more");
     expect_usable(&scene);
     barrier_free(scene.barrier);

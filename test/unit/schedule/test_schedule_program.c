@@ -280,7 +280,7 @@ static void impossible_schedules_are_refused(void **state)
         (void)schedule_add(b, r, t, step(SCHEDULE_SEND, 1, 0, 1 - r));
     }
     refused(config, built(b), 0, "circle");
-    refused(config, senders_first(9), 0, "rings of 8 slots fill up for ever");
+    refused(config, senders_first(9), 0, "rings of 8 slots fill up forever");
     config_free(config);
 }
 
