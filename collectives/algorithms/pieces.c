@@ -1,4 +1,6 @@
-/* pieces.c: see pieces.h. */
+/*
+ * pieces.c: cuts tensors above the size of TCM into pieces of whole tiles (pieces.h).
+ */
 #include "collectives/algorithms/pieces.h"
 
 #include "collectives/config/config_rings.h"

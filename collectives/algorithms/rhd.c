@@ -257,7 +257,7 @@ static uint64_t rhd_scratch_bytes(const struct ccl_call *call)
     return ccl_rs_scratch_bytes(call, &needs);
 }
 
-/* One per distance, and the other of a pair. */
+/* A partner at each distance, and the other rank of a pair. */
 static uint32_t rhd_peers(const struct ccl_call *call)
 {
     uint32_t peers = 1;

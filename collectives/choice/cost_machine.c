@@ -1,5 +1,6 @@
 /*
- * cost_machine.c: see cost_machine.h.
+ * cost_machine.c: makes the threads of an estimate, with their places, and the queues between them
+ * at their first use; finds which loads may begin early (cost_machine.h).
  */
 #include "collectives/choice/cost_machine.h"
 

@@ -6,9 +6,9 @@
  * equally long, only rank 0 is carried out. Members of a rank may differ: then those of rank 0 are
  * carried out, each for all members of its number.
  * A message that one of them receives from another SIP comes when the message that corresponds to
- * it, sent by one of them, would arrive at its peer. A link between SIPs is then that of an outlet
- * of any SIP; a message keeps it busy as often as the messages of all ranks together cross the
- * busiest link of that outlet.
+ * it, sent by one of them, would arrive at its peer. A link between SIPs then stands for that
+ * outlet of every SIP; a message keeps it busy as often as the messages of all ranks together cross
+ * the busiest link of that outlet.
  */
 #ifndef COLLECTIVES_COST_MACHINE_H
 #define COLLECTIVES_COST_MACHINE_H

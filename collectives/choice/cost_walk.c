@@ -1,5 +1,6 @@
 /*
- * cost_walk.c: see cost_walk.h. Each thread takes the steps of schedule_kernel.c here.
+ * cost_walk.c: carries out the threads of an estimate: each takes the steps of schedule_kernel.c,
+ * in thirds of tiles, in the order of time (cost_walk.h).
  */
 #include "collectives/choice/cost_walk.h"
 

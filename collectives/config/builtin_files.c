@@ -1,5 +1,5 @@
 /*
- * builtin_files.c: see builtin_files.h. The build writes the table's rows (.ci/embed.sh).
+ * builtin_files.c: finds a shipped file in a table whose rows the build writes (.ci/embed.sh).
  */
 #include "collectives/config/builtin_files.h"
 

@@ -71,7 +71,7 @@ struct ccl_config {
     enum ccl_credit_mode credit_return_mode;
     enum ccl_host_copy host_copy;
     uint32_t n_slots, slot_bytes;
-    /* Of the tiles. With ll each line that travels is half payload, and half says that it is there.
+    /* Of the tiles. With ll each line that travels is half payload and half flags.
      */
     enum ccl_protocol protocol;
     uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without */

@@ -1,7 +1,7 @@
 /*
  * config_apply.c: lays one source over the tree. A node either stands at a key, whose value it
  * becomes, or above keys, and then it is a mapping whose own keys lead to them. A later source
- * replaces values one by one; a value that is wrong leaves an error and none in force.
+ * replaces values one by one; a wrong value leaves an error, and no value in force.
  */
 #include "collectives/config/config_apply.h"
 

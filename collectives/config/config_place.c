@@ -1,6 +1,6 @@
 /*
- * config_place.c: see config_place.h. A path without a value has the place of a value beside it, or
- * of the mapping that would hold it.
+ * config_place.c: finds the place of a value (config_place.h). A path without a value has the place
+ * of a value beside it, or of the mapping that would hold it.
  */
 #include "collectives/config/config_place.h"
 

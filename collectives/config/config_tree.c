@@ -1,5 +1,5 @@
 /*
- * config_tree.c: looking values up, and the copy of a tree: see config_tree.h.
+ * config_tree.c: looks values up, and copies a tree (config_tree.h).
  */
 #include "collectives/config/config_tree.h"
 

@@ -1,5 +1,5 @@
 /*
- * data_commit.c: see data_commit.h.
+ * data_commit.c: executes records as they commit (data_commit.h).
  *
  * A worker lists the cubes in which records wait. A cube that has changed its owner meanwhile is
  * handed over to the new one, by that worker's inbox: nothing else of the list is shared.

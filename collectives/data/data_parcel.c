@@ -1,7 +1,8 @@
 /*
- * data_parcel.c: see data_parcel.h. Puts, raw stores and lent values that have come wait in a JudyL
- * array for the record of their landing. Several raw stores of one name may be there, since a PE
- * uses the name again when the store before it is in its memory: they land in their order.
+ * data_parcel.c: carries values between cubes (data_parcel.h). Puts, raw stores and lent values
+ * that have come wait in a JudyL array for the record of their landing. Several raw stores of one
+ * name may be there, since a PE uses the name again when the store before it is in its memory: they
+ * land in their order.
  */
 #include "collectives/data/data_parcel.h"
 

@@ -1,9 +1,9 @@
 /*
- * strict_check.c: see strict_check.h. A queue's slots are kept by sequence number modulo n_slots.
- * Of a slot it is known which send was the last for it, which tile is in it, since when, and until
- * when operations have read that tile. Protocol and commit order give I-STRICT-1: a send's record
- * comes after the arrival and the receive of the tile n_slots before, so that one entry per slot is
- * enough.
+ * strict_check.c: checks records of committed sends and receives (strict_check.h). A queue's slots
+ * are kept by sequence number modulo n_slots. Of a slot it is known which send was the last for it,
+ * which tile is in it, since when, and until when operations have read that tile. Protocol and
+ * commit order give I-STRICT-1: a send's record comes after the arrival and the receive of the tile
+ * n_slots before, so that one entry per slot is enough.
  *
  * Reuse: an operation reads its tile until its t_end. Either the tile n_slots later has arrived by
  * then, in commit order, or it arrives later at a time before that t_end (a kernel runs ahead of

@@ -1,8 +1,9 @@
 /*
- * range_hash.c: see range_hash.h. XXH3 reads a long input in blocks of 1 KiB. From a block it makes
- * eight sums, which depend on that block alone. It adds them to eight accumulators, and scrambles
- * these before the next block. So the workers make the sums of all blocks but the last, each of a
- * part of the input, and the caller adds and scrambles. That is one addition for each 128 bytes.
+ * range_hash.c: hashes ranges of memories by all workers (range_hash.h). XXH3 reads a long input in
+ * blocks of 1 KiB. From a block it makes eight sums, which depend on that block alone. It adds them
+ * to eight accumulators, and scrambles these before the next block. So the workers make the sums of
+ * all blocks but the last, each of a part of the input, and the caller adds and scrambles. That is
+ * one addition for each 128 bytes.
  *
  * Threads: in a round each worker reads the memories and writes the sums of its own part; the round
  * ends before the caller reads them (cw_each_worker()).

@@ -1,5 +1,5 @@
 /*
- * sparse_arena.c: see sparse_arena.h.
+ * sparse_arena.c: cuts pages from chunks, which grow with the arena (sparse_arena.h).
  */
 #include "collectives/memory/sparse_arena.h"
 

@@ -1,5 +1,6 @@
 /*
- * storage.c: see storage.h.
+ * storage.c: counts the bytes that are taken from the system and given back, and refuses those
+ * above the limit (storage.h).
  */
 #include "collectives/memory/storage.h"
 

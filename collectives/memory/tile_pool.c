@@ -1,5 +1,6 @@
 /*
- * tile_pool.c: see tile_pool.h.
+ * tile_pool.c: takes buffers from lists of free ones, or cuts them from slabs, and takes them
+ * back, also from other workers (tile_pool.h).
  */
 #include "collectives/memory/tile_pool.h"
 

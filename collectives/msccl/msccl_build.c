@@ -1,4 +1,7 @@
-/* msccl_build.c: see msccl_build.h. */
+/*
+ * msccl_build.c: turns the sorted elements of an MSCCL XML file into calls of the schedule builder
+ * (msccl_build.h).
+ */
 #include "collectives/msccl/msccl_build.h"
 
 #include "collectives/schedule/schedule_builder.h"

@@ -1,4 +1,7 @@
-/* msccl_lists.c: see msccl_lists.h. */
+/*
+ * msccl_lists.c: adds an MSCCL XML file's elements to lists, and sorts and checks their numbers
+ * (msccl_lists.h).
+ */
 #include "collectives/msccl/msccl_lists.h"
 
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /*
- * msccl_write.c: see msccl_write.h. A rank at a time: its steps as pieces in the order of its
- * threads, each given to a thread block; then numbers; then the text.
+ * msccl_write.c: writes a schedule as an MSCCL XML file (msccl_write.h). A rank at a time: its
+ * steps as pieces in the order of its threads, each given to a thread block; then numbers; then the
+ * text.
  */
 #include "collectives/msccl/msccl_write.h"
 

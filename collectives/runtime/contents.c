@@ -1,6 +1,7 @@
 /*
- * contents.c: see contents.h. A SIP's tensors are filled by the worker that owns the SIP's first
- * cube. So no two workers fill in the same cube, however the cubes are spread.
+ * contents.c: fills tensors by all workers (contents.h). A SIP's tensors are filled by the worker
+ * that owns the SIP's first cube. So no two workers fill in the same cube, however the cubes are
+ * spread.
  */
 #include "collectives/runtime/contents.h"
 

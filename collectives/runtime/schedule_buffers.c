@@ -1,4 +1,7 @@
-/* schedule_buffers.c: see schedule_buffers.h. */
+/*
+ * schedule_buffers.c: allocates the buffers that a schedule needs beside its call's tensors, and
+ * moves values between the two (schedule_buffers.h).
+ */
 #include "collectives/runtime/schedule_buffers.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* schedule_faults.c: see schedule_faults.h. */
+/*
+ * schedule_faults.c: keeps the first faults as lines, counts the others, and reports all as one
+ * error (schedule_faults.h).
+ */
 #include "collectives/schedule/schedule_faults.h"
 
 #include <stdarg.h>

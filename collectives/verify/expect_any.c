@@ -1,7 +1,8 @@
 /*
- * expect_any.c: see expect_any.h. A tensor's elements are cut into equal shares, one for each
- * worker of the engine, and those into steps; of a step the operands are reduced once, and compared
- * with every place where the result is. A worker writes its own share's figures only.
+ * expect_any.c: compares results whose order of additions is not known (expect_any.h). A tensor's
+ * elements are cut into equal shares, one for each worker of the engine, and those into steps; of a
+ * step the operands are reduced once, and compared with every place where the result is. A worker
+ * writes its own share's figures only.
  */
 #include "collectives/verify/expect_any.h"
 

@@ -1,6 +1,6 @@
 /*
- * expect_plan.c: see expect_plan.h. A request is refused here if no order is specified for it, or
- * if the machine cannot have it.
+ * expect_plan.c: checks a request against the machine and the algorithm's order (expect_plan.h). A
+ * request is refused here if no order is specified for it, or if the machine cannot have it.
  */
 #include "collectives/verify/expect_plan.h"
 

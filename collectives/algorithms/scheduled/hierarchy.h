@@ -4,8 +4,8 @@
  * places of a grid. The steps of each member are those of three phases:
  *
  * 1. reduce: along the dimensions of the grid, inside each SIP. Then each owner has the SIP's sums
- * of its part of the tensor. By way of lrab the root alone is an owner, of all; else each member
- * is.
+ * of its part of the tensor. With INSIDE_LRAB the root alone is an owner, of the whole tensor;
+ * else each member is an owner.
  * 2. between: each owner carries out a schedule with the owners of the same part in all other SIPs.
  * 3. spread: the results go back to all members of the SIP, along the dimensions from last to
  * first.

@@ -1,5 +1,6 @@
 /*
- * rs_ag_place.c: see rs_ag_place.h.
+ * rs_ag_place.c: finds a rank's peers and the chunks of its groups, and adds steps on them to its
+ * threads (rs_ag_place.h).
  */
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
 

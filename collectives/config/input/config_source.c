@@ -1,5 +1,5 @@
 /*
- * config_source.c: see config_source.h. A file is read whole into memory, up to a bound.
+ * config_source.c: reads a text (config_source.h). A file is read whole into memory, up to a bound.
  */
 #include "collectives/config/input/config_source.h"
 

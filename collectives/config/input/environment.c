@@ -1,5 +1,6 @@
 /*
- * environment.c: see environment.h.
+ * environment.c: reads the environment variables that cubewarp knows, and checks their values
+ * (environment.h).
  */
 #define _GNU_SOURCE /* environ */
 #include "collectives/config/input/environment.h"

@@ -1,5 +1,6 @@
 /*
- * json_file.c: see json_file.h. Jansson takes an error while it reads for the end of the text.
+ * json_file.c: reads JSON from a file (json_file.h). Jansson takes an error while it reads for the
+ * end of the text.
  */
 #include "collectives/config/input/json_file.h"
 

@@ -1,5 +1,6 @@
 /*
- * nearest_file.c: see nearest_file.h.
+ * nearest_file.c: looks for a file with a similar name beside the one that was not found, and in
+ * configs/ (nearest_file.h).
  */
 #include "collectives/config/input/nearest_file.h"
 

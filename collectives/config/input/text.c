@@ -1,5 +1,6 @@
 /*
- * text.c: see text.h. Nothing here allocates or keeps state.
+ * text.c: shows, compares and checks texts from outside (text.h). Nothing here allocates or keeps
+ * state.
  */
 #include "collectives/config/input/text.h"
 
