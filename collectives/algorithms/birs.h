@@ -20,7 +20,7 @@ uint32_t birs_ahead(const struct tl *tl, uint32_t packages);
 uint32_t birs_target(const struct tl *tl, uint32_t i);
 /* The exchange of a round with the mate, whose intermediate is in scratch slot `slot`. */
 struct rs_put birs_sio_put(const struct tl *tl, uint32_t round, uint32_t slot);
-/* A TL_CALL: intermediate i, in slot `slot`, becomes this rank's own slice. */
+/* A TL_CALL: copies this rank's slice for t_i into intermediate i, which is in slot `slot`. */
 void birs_copy(struct tl *tl, uint32_t i, uint32_t slot);
 /* All rounds: afterwards the partials are where birs_partial_va() says. Runs by f->stage. */
 enum tl_status birs_rounds(struct tl *tl, struct rs_frame *f);

@@ -6,7 +6,7 @@
  * (pe_hierarchical_allreduce).
  *
  * A step works on `tiles` tiles of the tensor from tile `first` on: grid_take() says which, and
- * where in TCM they are and are reduced to. A step finds them in grid_frame.value, and leaves them
+ * where in TCM they are reduced. A step finds them in grid_frame.value, and leaves them
  * there. In TCM they are contiguous; received ones follow each other in their queue.
  *
  * Resumable functions of kernels: speculative, their only state is the frame. The host's part is

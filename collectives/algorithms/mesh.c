@@ -1,8 +1,7 @@
 /*
  * mesh.c: reduce-scatter for small messages (ALGORITHMS.md): every rank writes each
  * other rank its slice, at once; then each reduces the partials of all ranks, in rank order, by the
- * same tree as birs. Where ranks are on the dies in order, the bits are those of birs: neighbours
- * first.
+ * same tree as birs. Where ranks are on the dies in order, it has birs's bits: neighbours first.
  */
 #include "collectives/algorithms/reduce_scatter.h"
 #include "collectives/algorithms/reduce_scatter_kernel.h"

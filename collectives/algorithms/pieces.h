@@ -3,9 +3,9 @@
  * if it were a tensor of its own. A tensor that fits is one piece. Host side, pure.
  *
  * No piece waits for another's PEs. (1) A PE leaves a piece when it has sent and received all tiles
- * of it. (2) Tiles of a queue arrive in the order of sending, so those of the least piece in which
- * any PE still is are before all others in every queue. (3) So the PEs in that piece continue as
- * with that piece alone.
+ * of it. (2) Tiles of a queue arrive in the order of sending, so in every queue, tiles of the
+ * earliest piece that any PE is still in come before all others. (3) So the PEs in that piece
+ * continue as with that piece alone.
  */
 #ifndef COLLECTIVES_PIECES_H
 #define COLLECTIVES_PIECES_H

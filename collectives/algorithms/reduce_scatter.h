@@ -17,10 +17,10 @@
 #include "collectives/algorithm.h"
 #include "collectives/choice/cost_steps.h"
 
-/* birs takes as many ranks at most; birs_inter takes more. */
+/* The most ranks that birs takes; birs_inter takes more. */
 enum { CCL_BIRS_RANKS_MAX = 16 };
 
-/* An algorithm's conditions, beside those of all: n_elem is a multiple of the ranks, one cube per
+/* An algorithm's conditions beyond the common ones: n_elem is a multiple of the ranks, one cube per
  * SIP. */
 struct ccl_rs_needs {
     bool pairs;                    /* pair_switch, an even number of ranks */
@@ -38,7 +38,8 @@ uint64_t ccl_rs_slice_bytes(const struct ccl_call *call);
 uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_needs *needs);
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles);
 void ccl_rs_kernel_args(const struct ccl_call *call, struct tl_args *args);
-/* The built-in mappers that choose PE 0 of a SIP's only cube, and takes_part(), which does. */
+/* The built-in mappers that choose PE 0 of a SIP's only cube, and a takes_part() that does so, too.
+ */
 enum { CCL_RS_MAPPERS = CCL_MAPPER_LEADER_ONLY | CCL_MAPPER_PE0_ALL_CUBES };
 bool ccl_rs_takes_part(const struct ccl_call *call, uint32_t cube, uint32_t pe);
 

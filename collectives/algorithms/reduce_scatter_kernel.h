@@ -61,8 +61,9 @@ struct rs_put {
  * Runs by f->part. The same `put` every time it is entered. */
 enum tl_status rs_exchange(struct tl *tl, struct rs_frame *f, const struct rs_put *put);
 
-/* Pieces of a slice, f->done bytes into it, of slot_size at most; in TCM one after the other. Each
- * of the three is a TL_CALL: from `va` + done, to it, and TCM piece dst <- a + b. */
+/* A piece of a slice: at most slot_size bytes, from byte f->done on. In TCM pieces lie one after
+ * the other. Each of these is a TL_CALL: load from `va` + done, store there, add TCM pieces (dst <-
+ * a + b). */
 uint32_t rs_full_piece_bytes(const struct tl *tl);
 void rs_load_piece(struct tl *tl, const struct rs_frame *f, uint32_t piece, uint64_t va);
 void rs_store_piece(struct tl *tl, const struct rs_frame *f, uint64_t va);

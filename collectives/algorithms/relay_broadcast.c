@@ -1,7 +1,7 @@
 /*
  * relay_broadcast.c: the root rank's tensor to all ranks, over the queues that join them: along a
  * spanning tree (relay.h), tile by tile, each forwarded before it is stored. Every shard goes its
- * own lane, so tensors of any layout do, as long as their PEs are wired.
+ * own lane, so tensors of any layout will do, as long as their PEs are wired.
  */
 #include "collectives/algorithms/lane_steps.h"
 #include "collectives/relay.h"
@@ -17,7 +17,7 @@ struct frame {
     struct lp_operand tile;
 };
 
-/* The tile at hand to every child. */
+/* Sends the current tile to every child. */
 static enum tl_status relay_broadcast_forward(struct tl *tl, struct frame *f)
 {
     TL_BEGIN(&f->part);

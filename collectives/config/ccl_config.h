@@ -74,7 +74,7 @@ struct ccl_config {
     /* Of the tiles. With ll each line that travels is half payload and half flags.
      */
     enum ccl_protocol protocol;
-    uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without */
+    uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without ll */
     bool module_unread;     /* the module could not be loaded: nothing may run */
     uint32_t slots_asked;   /* n_slots as configured, where a schedule needs more; 0: as it is */
     enum ccl_channels vc;   /* of PE_DMA: one for each kind of work, or one for both */
@@ -91,7 +91,7 @@ struct ccl_config {
 
     /* of reduce-scatter on paired dies (collectives/algorithms/ALGORITHMS.md) */
     bool birs_enable;         /* `auto` may choose birs */
-    uint64_t mesh_max_bytes;  /* `auto` takes mesh below this only */
+    uint64_t mesh_max_bytes;  /* `auto` takes mesh only below this */
     uint32_t min_slice_align; /* bytes; scratch slots' stride is a multiple of it */
     bool slice_rounding;      /* false: slices must be multiples of it themselves */
     struct ccl_ranks ranks;

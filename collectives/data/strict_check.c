@@ -35,7 +35,7 @@ struct slot {
     uint8_t sender_dir;
     bool sent, arrived;
     uint32_t seq;                /* of the tile in it */
-    uint32_t user;               /* of the operation that reads it longest: its kind */
+    uint32_t user;               /* kind of the operation that reads it longest */
     int64_t arrived_ps, used_ps; /* since when it is there; until when it is read */
 };
 

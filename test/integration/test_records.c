@@ -143,8 +143,9 @@ static void a_log_that_is_not_whole_is_refused_with_its_place(void **state)
         {"text", "/text:0: this is no op log (Unknown frame descriptor); expected an op log, a "
                  "Zstandard stream with a window of at most 8 MiB, as cubewarp run --op-log writes "
                  "it\n"},
-        {"changed", ": the compressed data is damaged after this point (Restored data doesn't match "
-                    "checksum); expected an op log"}};
+        {"changed",
+         ": the compressed data is damaged after this point (Restored data doesn't match "
+         "checksum); expected an op log"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct run_output replay = run_line(2, "replay %s/%s", folder, cases[i][0]);
         expect_in(replay.err, cases[i][1]);

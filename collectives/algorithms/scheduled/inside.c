@@ -138,7 +138,7 @@ static void add_inside(struct member *m, struct inside_step step)
 
 /* ---- along lines, in both directions --------------------------------------------------------- */
 
-/* The step towards higher places and the one towards lower ones, of the thread of each. */
+/* The steps towards higher and towards lower places, each by a thread of its own. */
 static void both_ways(struct inside_step step, uint32_t at, const uint32_t thread[],
                       struct inside_step *up, struct inside_step *down)
 {

@@ -14,7 +14,7 @@ static void add_dim(struct rs_ag_dim *dim, uint32_t *count, struct rs_ag_dim one
         dim[(*count)++] = one;
 }
 
-/* Where every two are joined, but they are too many for a rank's threads, they make a ring. */
+/* Where every two places are joined, but are too many for a rank's threads, they form a ring. */
 static enum rs_ag_joint joint_of(const struct hw_sip_dim *dim)
 {
     if (dim->joint == HW_SIP_LINE)

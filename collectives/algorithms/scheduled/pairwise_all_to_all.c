@@ -14,7 +14,8 @@
 
 enum {
     PEERS_MAX = 15, /* of a thread: a PE has 16 directions */
-    THREADS_CUT = 8 /* blocks are cut for no more threads: more cost small messages more */
+    THREADS_CUT =
+        8 /* blocks are cut for at most so many threads: with more, small messages take longer */
 };
 
 static const struct ccl_parameter parameters[] = {

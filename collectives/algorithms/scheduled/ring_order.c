@@ -11,7 +11,7 @@ bool ring_order_by_sip(const struct ccl_call *call)
            call->ccl->ranks.per_sip == 0;
 }
 
-/* A walk through a grid of `w` columns and `h` rows, or of rows and columns. */
+/* A walk through a grid of `w` columns and `h` rows; turned, of `w` rows and `h` columns. */
 struct walk {
     uint32_t w, h;
     bool turned;    /* x counts rows of the machine */
@@ -33,8 +33,8 @@ static void walk_to(struct walk *walk, uint32_t x, uint32_t y)
         walk->turned ? row_at(walk, x) * walk->h + y : row_at(walk, y) * walk->w + x;
 }
 
-/* Row by row to and fro. With an even number of rows, column 0 is left out on the way down but for
- * row 0, and is the way back. */
+/* Row by row to and fro. With an even number of rows, the way down leaves out column 0 except in
+ * row 0; column 0 is the way back. */
 static void walk_through(struct walk *walk)
 {
     const uint32_t first = walk->h % 2 == 0 && walk->w > 1 ? 1 : 0;

@@ -3,8 +3,8 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
 
-/* Of the part's threads, the one that exchanges messages with the place `distance` above. Each has
- * so many peers at most; those of rings and lines are the first thread's. */
+/* The thread of the part that exchanges messages with the place `distance` above. A thread has so
+ * many peers at most; messages along rings and lines are the first thread's. */
 static uint32_t thread_for(const struct rs_ag_part *part, uint32_t d, uint32_t distance)
 {
     uint32_t peers = distance - 1;

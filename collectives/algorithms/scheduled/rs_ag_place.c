@@ -33,8 +33,9 @@ uint32_t rs_ag_peer_at(const struct rs_ag_place *p, uint32_t d, uint32_t at)
     return rs_ag_rank_numbered(p, p->number - p->at[d] * dim->stride + at * dim->stride);
 }
 
-/* The rank that chunk `i` of a group belongs to: its places are those of this rank before dimension
- * d, `at` in d, and then the digits of i, the last dimension's the least. */
+/* The rank that chunk `i` of a group belongs to: before dimension d its places are this rank's, in
+ * d it is at `at`, and after d its places are the digits of i, the last dimension's least
+ * significant. */
 static uint32_t owner_of(const struct rs_ag_place *p, uint32_t d, uint32_t at, uint32_t i)
 {
     uint32_t number = at * rs_ag_dim_of(p, d)->stride;

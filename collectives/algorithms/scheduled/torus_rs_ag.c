@@ -37,8 +37,8 @@ static uint32_t turns_of(const struct rs_ag_dim *dim, uint32_t dims)
     return most;
 }
 
-/* The ways of a ring of an even number of places differ by one step. So each order is there twice,
- * where there are rings. */
+/* In a ring of an even number of places, one way round is a step longer. So each order is there
+ * twice, where there are rings. */
 static struct schedule *grid_schedule(const struct ccl_call *call, const char *name,
                                       struct cw_error *error)
 {
