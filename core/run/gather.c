@@ -202,10 +202,10 @@ static void set_gathered(struct cw_sim *sim, bool gathered)
     }
 }
 
-static void hold_speculation(struct cw_sim *sim, bool held)
+static void disable_speculation(struct cw_sim *sim, bool disabled)
 {
     for (uint32_t i = 0; i < sim->worker_count; i++)
-        sim->workers[i].timewarp->throttle.held = held;
+        sim->workers[i].timewarp->throttle.disabled = disabled;
 }
 
 /* Whether events may be gathered: no round and no move is in progress, and the run does not end. */
@@ -307,7 +307,7 @@ static void join(struct cw_sim *sim)
     if (!await_others(sim))
         return;
     sim->gather->together = true;
-    hold_speculation(sim, true);
+    disable_speculation(sim, true);
     pin_end(sim->pin); /* one thread alone: the system finds the core that is free */
 }
 
@@ -325,7 +325,7 @@ static void part(struct cw_sim *sim)
     struct gather *const gather = sim->gather;
     if (!scatter(sim))
         return;
-    hold_speculation(sim, false);
+    disable_speculation(sim, false);
     gather->together = false;
     pin_thread(sim->pin, 0);
     sync_store_release(&sim->paused, 0); /* pairs with simulation_paused() */
@@ -469,7 +469,7 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     sync_store_release(&sim->paused, gather->together);
     for (uint32_t i = 1; i < sim->thread_count; i++)
         sync_store_release(&gather->threads[i].parked, gather->together ? PARKED : RUNS);
-    hold_speculation(sim, gather->together);
+    disable_speculation(sim, gather->together);
     if (!gather->together || !may_gather(sim))
         (void)scatter(sim);
     else

@@ -36,11 +36,11 @@ enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };
 
 /* Whether safe events are speculated on, too. Near the limit, where the window is small, they would
  * then need a round of GVT each. */
-static bool keeps_all(const struct timewarp *tw)
+static bool speculate_on_safe(const struct timewarp *tw)
 {
     const enum cw_sync sync = tw->worker->sim->config.sync;
     const enum memory_level level = tw->throttle.level;
-    return !tw->throttle.held &&
+    return !tw->throttle.disabled &&
            ((sync == CW_OPTIMISTIC && level < MEMORY_TIGHT) ||
             (sync == CW_STRESS && tw->stress.keep_all && level < MEMORY_SCARCE));
 }
@@ -63,7 +63,7 @@ static enum verdict classify_least(struct timewarp *tw, const struct entry *leas
         return NOTHING;
     if (tw->failures.failed && !gvt_is_before_failed(tw, least->event))
         return BLOCKED;
-    if ((least->time_ps < tw->gvt.safe_ps && !keeps_all(tw)) || tw->gathered ||
+    if ((least->time_ps < tw->gvt.safe_ps && !speculate_on_safe(tw)) || tw->gathered ||
         !key_before(tw->gvt.now, key_of(least)))
         return tw->stress.on && stress_keeps_undo(tw, least) ? SPECULATIVE : SAFE;
     if (tw->throttle.patience > 0 || tw->undo_log.live >= tw->throttle.allowance ||
@@ -479,7 +479,7 @@ bool handle_batch(struct timewarp *tw)
         throttle_speculative_batch(&tw->throttle, pending_count(&tw->worker->pending));
     enum verdict verdict = SAFE;
     while (handled < most && ahead < ahead_max) {
-        if (runs && !keeps_all(tw))
+        if (runs && !speculate_on_safe(tw))
             handled += handle_safe_run(tw, most - handled);
         if (runs && tw->throttle.patience == 0) {
             const unsigned rest = ahead_max - ahead;

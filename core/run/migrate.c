@@ -245,7 +245,7 @@ uint32_t *migrate_draft(struct timewarp *tw)
                  (unsigned long long)tw->gvt.round);
     /* worker 0 alone writes `due`, so it may read it in any way */
     if (migration == NULL || sync_load_acquire(&migration->due) >= tw->gvt.round ||
-        tw->failures.failed || tw->throttle.held || memory_level(&sim->memory) != MEMORY_PLENTY)
+        tw->failures.failed || tw->throttle.disabled || memory_level(&sim->memory) != MEMORY_PLENTY)
         return NULL;
     memcpy(migration->part_next, migration->part_worker, migrate_part_bytes(migration));
     return migration->part_next;

@@ -145,7 +145,7 @@ static void forget_bounds(struct cw_sim *sim)
         struct gvt *const gvt = &tw->gvt;
         gvt->now = gvt->reported = (struct key){.time_ps = INT64_MIN};
         gvt->over = tw->ended = false;
-        tw->wait.last_looks = 0;
+        tw->wait.end_polls = 0;
         tw->short_turns = has_short_turns(sim, &sim->workers[i]);
         links_forget_arrivals(&tw->links); /* all that was handled is committed */
         /* no worker runs yet */

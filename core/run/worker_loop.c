@@ -1,7 +1,7 @@
 /*
- * worker_loop.c: a worker's loop (worker_loop.h): look at the promises and messages of the others,
- * go on with GVT, commit events that are final, handle events, publish messages. It is at the end
- * of this file; read that first.
+ * worker_loop.c: the loop of a worker in the parallel modes, worker_loop(): receive, advance GVT,
+ * collect, handle, send, wait. Before it stand the parts of a turn, after it the threads: one
+ * worker on a thread of its own, or several that take turns.
  *
  * Workers share the mailboxes, the GVT slots, the memory account and const configuration.
  */
@@ -22,38 +22,41 @@
 #include "core/speculation/wait.h"
 #include "core/worker/worker.h"
 
-/* Looks for records of other workers after the last event; of them, looks without a pause. */
-enum { LAST_LOOKS_MAX = 1 << 14, LAST_LOOKS_SPUN = 64 };
-/* A look counts as so many more, if other programs had the core meanwhile. */
-enum { LAST_LOOKS_AWAY = 256 };
+/* Polls of the receiver of records after the last event; of them, polls without a pause. */
+enum { END_POLLS_MAX = 1 << 14, END_POLLS_SPUN = 64 };
+/* A poll counts as so many more, if other programs had the core meanwhile. */
+enum { END_POLLS_AWAY = 256 };
 
-/* Looks at the others. True: the run is over. */
-static bool look_around(struct timewarp *tw)
+/* ---- parts of a turn ------------------------------------------------------------------------- */
+
+/* Commits events that are final, and adapts speculation to its success and to memory. */
+static void collect(struct timewarp *tw, bool bound_raised, bool round_ended)
 {
     struct worker *const worker = tw->worker;
-    worker_check_stop(worker);
-    const bool risen = promise_look(tw);
-    const bool round_ended = gvt_step(tw);
     if ((tw->undo_log.live > 0 && (round_ended || promise_ps(tw) > tw->collected_ps)) ||
         undo_log_is_idle(&tw->undo_log))
         fossil_collect(tw);
-    if (risen || round_ended) {
+    if (bound_raised || round_ended) {
         tw->throttle.pending = pending_count(&worker->pending);
         throttle_adjust(&tw->throttle, round_ended, tw->undo_log.live, tw->safe);
-        /* else no wait releases more than an event or two */
-        tw->throttle.wary &= promise_may_rise(tw);
+        /* without lookahead, waiting frees at most one or two events */
+        tw->throttle.prefer_waiting &= promise_may_rise(tw);
     }
     throttle_read_memory(&tw->throttle, &worker->sim->memory, worker->committed);
     throttle_read_logs(&tw->throttle, tw->undo_log.live, tw->undo_log.used_bytes);
     make_room(tw);
-    if (!round_ended)
-        return false;
+}
+
+/* After a round of GVT: the duties of worker 0, and all that a round may begin. */
+static void end_round(struct timewarp *tw)
+{
+    struct worker *const worker = tw->worker;
+    const uint64_t events_max = worker->sim->config.events_max;
     tw->throttle.window_sum += tw->throttle.window;
     if (tw->gvt.over)
-        return true;
+        return;
     if (tw->index == 0) {
-        if (worker->sim->config.events_max > 0 &&
-            progress_committed(worker->sim) > worker->sim->config.events_max)
+        if (events_max > 0 && progress_committed(worker->sim) > events_max)
             worker_too_many_events(worker);
         progress_report_round(tw);
         balance_look(tw);
@@ -61,7 +64,6 @@ static bool look_around(struct timewarp *tw)
     migrate_begin(tw);
     if (recorder_is_behind(&worker->sim->recorder, &tw->outbox))
         wait_for_recorder(tw);
-    return false;
 }
 
 /* Whether short turns may follow: nothing is to be undone, committed or reported. */
@@ -69,7 +71,7 @@ static bool may_take_short_turns(const struct timewarp *tw)
 {
     return tw->short_turns && tw->undo_log.live == 0 && tw->gvt.stage == GVT_BEGIN &&
            tw->promise.blocked_by_delay_ps > 0 && tw->throttle.level < MEMORY_TIGHT &&
-           !tw->throttle.held && !tw->failures.failed && !tw->failures.stuck;
+           !tw->throttle.disabled && !tw->failures.failed && !tw->failures.stuck;
 }
 
 /* Where few events lie within the lookahead, a turn's upkeep costs as much as its events. It waits
@@ -79,7 +81,7 @@ static void take_short_turns(struct timewarp *tw)
     struct activity_clock *const clock = &tw->worker->clock;
     unsigned events = 0, empty = 0;
     while (events < THROTTLE_SHORT_EVENTS && empty < THROTTLE_SHORT_EMPTY) {
-        (void)promise_look(tw);
+        (void)refresh_safe_bound(tw);
         const unsigned handled = handle_safe_batch(tw);
         (void)activity_go(clock, CW_GVT);
         promise_renew(tw);
@@ -89,7 +91,7 @@ static void take_short_turns(struct timewarp *tw)
     }
 }
 
-/* Tells the interval log whether the turn had something to do. */
+/* Notes in the interval log whether the turn had something to do. */
 __attribute__((noinline)) static void log_turn(struct timewarp *tw, bool handled)
 {
     struct interval_log *const log = tw->worker->clock.log;
@@ -99,8 +101,9 @@ __attribute__((noinline)) static void log_turn(struct timewarp *tw, bool handled
         interval_log_work(log);
 }
 
-/* Lets the receiver of this worker's records go on. Returns whether it waits for other workers. */
-static inline bool records_wait(const struct timewarp *tw)
+/* Lets the receiver of this worker's records continue. Returns whether it waits for other workers.
+ */
+static inline bool poll_record_receiver(const struct timewarp *tw)
 {
     const struct cw_config *const config = &tw->worker->sim->config;
     struct interval_log *const log = tw->worker->clock.log;
@@ -113,58 +116,23 @@ static inline bool records_wait(const struct timewarp *tw)
     return waits;
 }
 
-/* The drain is over. Returns whether this worker's part of it has ended, too: nothing waits for the
- * records of other workers, or for too long. After a failure those may never come. */
-static bool has_ended(struct timewarp *tw)
+/* The drain is over. This worker's part of it has ended, too, unless the receiver of its records
+ * waits for those of other workers. After a failure, or after many polls, they may never come. */
+static void end_drain(struct timewarp *tw)
 {
-    tw->wait.looks = 0; /* nothing wakes a worker any more */
     tw->ended =
-        !records_wait(tw) || tw->gvt.failed != NULL || ++tw->wait.last_looks > LAST_LOOKS_MAX;
+        !poll_record_receiver(tw) || tw->gvt.failed != NULL || ++tw->wait.end_polls > END_POLLS_MAX;
     if (!tw->ended && tw->worker->clock.log != NULL)
         log_turn(tw, false);
-    if (!tw->ended && tw->wait.last_looks > LAST_LOOKS_SPUN && sync_yield_timed() > 0)
-        tw->wait.last_looks += LAST_LOOKS_AWAY;
-    return tw->ended;
+    if (!tw->ended && tw->wait.end_polls > END_POLLS_SPUN && sync_yield_timed() > 0)
+        tw->wait.end_polls += END_POLLS_AWAY;
 }
 
-/* One turn. Afterwards tw->wait.looks is 0 if there was something to do. True: the run is over. */
-static inline __attribute__((always_inline)) bool turn(struct timewarp *tw)
+/* A turn that is timed begins, if it is time for one. */
+static inline void begin_turn(struct timewarp *tw)
 {
-    struct activity_clock *const clock = &tw->worker->clock;
-    if (--clock->turns_left == 0)
+    if (--tw->worker->clock.turns_left == 0)
         worker_begin_timed(tw->worker, CW_GVT, gvt_moment(&tw->gvt));
-    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
-        tw->wait.looks = migrate_step(tw) ? 0 : tw->wait.looks + 1;
-        return false;
-    }
-    if (tw->gvt.over || look_around(tw))
-        return has_ended(tw);
-    if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
-        tw->wait.looks = 0;
-        return false;
-    }
-    (void)records_wait(tw);
-    if (__builtin_expect(clock->log != NULL, 0) && clock->log->waiting)
-        interval_log_look(clock->log, clock_ticks());
-    const bool handled = handle_batch(tw);
-    (void)activity_go(clock, CW_GVT);
-    promise_renew(tw);
-    if (__builtin_expect(clock->log != NULL, 0))
-        log_turn(tw, handled);
-    tw->turns++;
-    tw->turns_idle += !handled;
-    if (handled) {
-        tw->wait.turns = 0;
-        tw->wait.looks = 0;
-        tw->gvt.wanted = false;
-        if (may_take_short_turns(tw))
-            take_short_turns(tw);
-    } else {
-        tw->wait.looks++;
-        tw->throttle.waited += tw->throttle.patience > 0;
-        tw->throttle.patience -= tw->throttle.patience > 0;
-    }
-    return false;
 }
 
 /* The turn ends, and the waiting that was part of it. */
@@ -172,30 +140,88 @@ static inline void end_turn(struct timewarp *tw)
 {
     const struct activity_clock *const clock = &tw->worker->clock;
     if (__builtin_expect(clock->on, 0))
-        worker_end_timed(tw->worker, tw->wait.looks > 0 && gvt_moment(&tw->gvt) == clock->moment);
+        worker_end_timed(tw->worker,
+                         tw->wait.idle_turns > 0 && gvt_moment(&tw->gvt) == clock->moment);
 }
 
-__attribute__((noinline)) static void worker_loop(
-    struct timewarp *tw) /* not inlined into a function that calls setjmp(), which is slow */
+/* Handles a batch of events. Returns whether there was one. */
+static inline bool handle(struct timewarp *tw)
 {
-    const struct cw_sim *const sim = tw->worker->sim;
-    while (!simulation_paused(sim, false) && !tw->ended) {
-        if (turn(tw))
-            return;
-        if (tw->wait.looks > 0) {
-            (void)activity_go(&tw->worker->clock, CW_IDLE);
-            wait_turn(tw);
-        } else if (sim->crowded && tw->undo_log.live > 0) {
-            wait_give_way(&tw->wait);
-        }
-        end_turn(tw);
-        if (sim->gather != NULL)
-            gather_look(tw);
+    struct activity_clock *const clock = &tw->worker->clock;
+    (void)poll_record_receiver(tw);
+    if (__builtin_expect(clock->log != NULL, 0) && clock->log->waiting)
+        interval_log_look(clock->log, clock_ticks());
+    const bool handled = handle_batch(tw);
+    (void)activity_go(clock, CW_GVT);
+    return handled;
+}
+
+/* Counts the turn, and lets short ones follow. */
+static inline void count_turn(struct timewarp *tw, bool handled)
+{
+    if (__builtin_expect(tw->worker->clock.log != NULL, 0))
+        log_turn(tw, handled);
+    tw->turns++;
+    tw->turns_idle += !handled;
+    if (handled) {
+        tw->wait.waits = 0;
+        tw->gvt.wanted = false;
+        if (may_take_short_turns(tw))
+            take_short_turns(tw);
+    } else {
+        tw->throttle.waited += tw->throttle.patience > 0;
+        tw->throttle.patience -= tw->throttle.patience > 0;
     }
 }
 
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* Turns of a worker that has its thread to itself (`alone`), until it has ended or the thread is to
+ * hand it over. Otherwise one turn: the thread waits for all of its workers at once. Not inlined
+ * into a function that calls setjmp(), which is slow. */
+__attribute__((noinline)) static void worker_loop(struct timewarp *tw, bool alone)
+{
+    struct worker *const worker = tw->worker;
+    struct cw_sim *const sim = worker->sim;
+    do {
+        bool active = true; /* the turn finds something to do */
+        begin_turn(tw);
+        if (__builtin_expect(tw->move.stage != MOVE_NONE, 0)) {
+            active = migrate_step(tw);
+        } else if (tw->gvt.over) {
+            end_drain(tw);
+        } else {
+            worker_check_stop(worker);
+            const bool bound_raised = refresh_safe_bound(tw); /* receive */
+            const bool round_ended = gvt_step(tw);            /* advance GVT */
+            collect(tw, bound_raised, round_ended);           /* collect */
+            if (round_ended)
+                end_round(tw);
+            if (!tw->gvt.over && tw->move.stage == MOVE_NONE) {
+                active = handle(tw); /* handle */
+                promise_renew(tw);   /* send */
+                count_turn(tw, active);
+            }
+        }
+        if (tw->ended)
+            return;
+        tw->wait.idle_turns = active ? 0 : tw->wait.idle_turns + 1;
+        if (alone && !active) { /* wait */
+            (void)activity_go(&worker->clock, CW_IDLE);
+            wait_turn(tw);
+        } else if (alone && sim->crowded && tw->undo_log.live > 0) {
+            wait_give_way(&tw->wait);
+        }
+        end_turn(tw);
+        if (alone && sim->gather != NULL)
+            gather_look(tw);
+    } while (alone && !simulation_paused(sim, false));
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
 /* After a jump out of a handler, or out of the code around it. False: the run ends. */
-static bool worker_go_on(struct worker *worker)
+static bool survives_failure(struct worker *worker)
 {
     fault_guard_leave(); /* of a function that was jumped out of */
     worker_leave_engine(worker);
@@ -213,30 +239,24 @@ static bool worker_go_on(struct worker *worker)
 static void run_alone(struct worker *worker)
 {
     /* Nothing here is read after a jump but `worker`, which does not change. */
-    if (setjmp(worker->failed) != 0 && !worker_go_on(worker)) {
+    if (setjmp(worker->failed) != 0 && !survives_failure(worker)) {
         worker_watch(NULL);
         return;
     }
     worker_watch(worker);
-    worker_loop(worker->timewarp);
+    if (!worker->timewarp->ended && !simulation_paused(worker->sim, false))
+        worker_loop(worker->timewarp, true);
     worker_watch(NULL);
-}
-
-__attribute__((noinline)) static bool turn_of_one(struct timewarp *tw)
-{
-    const bool over = turn(tw);
-    if (!over)
-        end_turn(tw);
-    return over;
 }
 
 /* True: the run is over for this worker. */
 static bool take_turn(struct worker *worker)
 {
     if (setjmp(worker->failed) != 0) /* as in run_alone() */
-        return !worker_go_on(worker);
+        return !survives_failure(worker);
     worker_watch(worker);
-    return turn_of_one(worker->timewarp);
+    worker_loop(worker->timewarp, false);
+    return worker->timewarp->ended;
 }
 
 /* None of a thread's workers has anything to do: the `turns`-th time in a row. */
@@ -252,8 +272,8 @@ static void wait_with_neighbours(struct worker *first, uint32_t count, unsigned 
  * A turn of each worker. Returns how many have not ended; *any: whether one of them had anything to
  * do. Another turn of a worker that has ended does nothing but ask its receiver of records again,
  * since
- * 1. its GVT says that the drain is over, and no move is on then: the turn is has_ended() alone;
- * 2. it stays ended: a failure stays, looks are only counted up, and a receiver that waits for
+ * 1. its GVT says that the drain is over, and no move is on then: the turn is end_drain() alone;
+ * 2. it stays ended: a failure stays, polls are only counted up, and a receiver that waits for
  *    nothing gets no more records to wait for.
  */
 static uint32_t take_turns(struct worker *first, uint32_t count, bool together, bool *any)
@@ -265,7 +285,7 @@ static uint32_t take_turns(struct worker *first, uint32_t count, bool together, 
         if (take_turn(&first[i]))
             continue;
         left++;
-        *any |= tw->wait.looks == 0;
+        *any |= tw->wait.idle_turns == 0;
         if (first->sim->gather != NULL && !together)
             gather_look(tw);
     }

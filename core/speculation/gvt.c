@@ -218,7 +218,7 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
  */
 static uint64_t looks_before_round(const struct timewarp *tw)
 {
-    if (!tw->throttle.held)
+    if (!tw->throttle.disabled)
         return GVT_LOOKS_BEFORE_ROUND;
     return tw->index != 0 ? UINT64_MAX : 1;
 }
@@ -241,9 +241,9 @@ static uint64_t rest_after_round(const struct timewarp *tw)
 static bool needs_round(const struct timewarp *tw)
 {
     const size_t live = tw->undo_log.live;
-    if (tw->turns < tw->gvt.rest_until && !tw->throttle.held)
+    if (tw->turns < tw->gvt.rest_until && !tw->throttle.disabled)
         return false;
-    return tw->gvt.wanted || tw->wait.looks >= looks_before_round(tw) ||
+    return tw->gvt.wanted || tw->wait.idle_turns >= looks_before_round(tw) ||
            live >= GVT_LIVE_BEFORE_ROUND || (live > 0 && live >= tw->throttle.allowance);
 }
 

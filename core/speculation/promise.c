@@ -50,7 +50,7 @@ static int64_t bound_of_promises(struct timewarp *tw)
     return bound_ps;
 }
 
-bool promise_look(struct timewarp *tw)
+bool refresh_safe_bound(struct timewarp *tw)
 {
     const int64_t bound_ps = bound_of_promises(tw);
     const bool all = receive_some(tw);

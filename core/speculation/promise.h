@@ -52,7 +52,7 @@ void promise_count_anew(struct timewarp *tw);
 
 /* Reads the others' promises, takes the messages that have arrived, and raises the safe bound.
  * Returns whether it has risen. */
-bool promise_look(struct timewarp *tw);
+bool refresh_safe_bound(struct timewarp *tw);
 
 /* P: no event of this worker that is pending, or may still arrive, is before it. */
 int64_t promise_ps(struct timewarp *tw);

@@ -16,7 +16,8 @@
  * So a cancellation is as late as I-PROM-1 and I-GVT-1 ask. And a message to an own LP is not
  * committed, since it comes after an event that is not safe.
  *
- * I-STRESS-2: a look at the mailboxes that leaves a message there raises no bound (promise_look()).
+ * I-STRESS-2: a look at the mailboxes that leaves a message there raises no bound
+ * (refresh_safe_bound()).
  *   1. The message was published after the last look that left none, which would have taken it.
  *   2. So it is for the safe bound or later (I-PROM-1, I-GVT-1), like a message that is not sent
  *      yet, and the promises that the worker makes meanwhile hold.

@@ -31,7 +31,7 @@ enum {
     /* to wait so long for a safe event is cheaper than to speculate on it: */
     TURNS_PER_SAFE = 1,
     SAFE_MIN = 4, /* events that a rise must release: each costs some cache lines and a turn */
-    TURNS_PER_SAFE_WARY = 8, /* where much speculation is undone */
+    TURNS_PER_SAFE_LONG = 8, /* where much speculation is undone */
     PATIENCE_MIN = 1,        /* turns */
     PATIENCE_MAX = 256,
     BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
@@ -69,7 +69,7 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
                                   .window_most = most,
                                   .batch_ahead = ahead,
                                   .log_bytes_most = bytes_max / LOG_SHARE / workers,
-                                  .window_pays = pays < most ? pays : most,
+                                  .window_min = pays < most ? pays : most,
                                   .batch = BATCH_START,
                                   .patience_full = PATIENCE_MAX,
                                   .purge_from = PURGE_MIN};
@@ -88,7 +88,7 @@ static void adjust_patience(struct throttle *throttle, uint64_t safe)
     throttle->safe_before = safe;
     if (throttle->sync != CW_ADAPTIVE)
         return;
-    const unsigned turns = throttle->wary ? TURNS_PER_SAFE_WARY : TURNS_PER_SAFE;
+    const unsigned turns = throttle->prefer_waiting ? TURNS_PER_SAFE_LONG : TURNS_PER_SAFE;
     if (gained >= SAFE_MIN && gained * turns >= throttle->waited)
         throttle->patience_full *= 2;
     else if (throttle->waited > 0 && (gained > 0 || throttle->patience == 0))
@@ -125,8 +125,8 @@ static void throttle_narrow(struct throttle *throttle, size_t least)
  * window still has its safe events. */
 static size_t window_that_pays(const struct throttle *throttle)
 {
-    return throttle->sync != CW_ADAPTIVE || throttle->pending > throttle->window_pays
-               ? throttle->window_pays
+    return throttle->sync != CW_ADAPTIVE || throttle->pending > throttle->window_min
+               ? throttle->window_min
            : throttle->pending > WINDOW_MIN ? (size_t)throttle->pending
                                             : WINDOW_MIN;
 }
@@ -144,12 +144,12 @@ static void adjust_window(struct throttle *throttle)
     const struct shares shares =
         throttle->sync == CW_ADAPTIVE ? shares_adaptive : shares_optimistic;
     const size_t least = window_that_pays(throttle);
-    if (throttle->squeezed && throttle->window < least)
+    if (throttle->memory_limited && throttle->window < least)
         throttle->window = least;
-    throttle->squeezed = false;
+    throttle->memory_limited = false;
     if (usage->processed < USAGE_MIN)
         return;
-    throttle->wary = usage->rolled_back * 12 > usage->processed;
+    throttle->prefer_waiting = usage->rolled_back * 12 > usage->processed;
     if (usage->rolled_back * shares.much > usage->processed)
         throttle_narrow(throttle, least);
     else if (usage->rolled_back * shares.little < usage->processed)
@@ -166,7 +166,7 @@ void throttle_adjust(struct throttle *throttle, bool round_ended, size_t live, u
         if (round_ended) { /* half of the events that are live, not of the window */
             throttle->window = live < throttle->window ? live : throttle->window;
             throttle_narrow(throttle, WINDOW_MIN);
-            throttle->squeezed = true;
+            throttle->memory_limited = true;
         }
         throttle->usage = (struct throttle_usage){0}; /* memory decides: usage says nothing */
     } else if (throttle->sync == CW_STRESS) {
@@ -184,7 +184,8 @@ void throttle_read_memory(struct throttle *throttle, const struct memory *memory
         throttle->refused_until = committed + EVENTS_AFTER_REFUSAL;
     if (throttle->level < MEMORY_SCARCE && committed < throttle->refused_until)
         throttle->level = MEMORY_SCARCE;
-    throttle->allowance = throttle->level >= MEMORY_SCARCE || throttle->held ? 0 : throttle->window;
+    throttle->allowance =
+        throttle->level >= MEMORY_SCARCE || throttle->disabled ? 0 : throttle->window;
     if (throttle->level >= MEMORY_TIGHT)
         throttle->batch = BATCH_TIGHT; /* to be back here soon */
 }

@@ -47,22 +47,23 @@ struct throttle_usage {
 struct throttle {
     enum cw_sync sync;
     enum memory_level level;
-    size_t window;          /* events that may be speculated at a time, */
-    size_t window_most;     /* at most, */
-    size_t allowance;       /* as far as memory allows */
-    size_t window_pays;     /* lower limit of the window, ignored when memory is tight */
-    uint64_t pending;       /* events of this worker, when it last looked around */
-    unsigned batch;         /* events between two looks at the others (core/run/); */
-    unsigned batch_ahead;   /* of them, speculative events, at most */
-    size_t log_bytes_most;  /* that the undo log may take */
-    unsigned patience;      /* turns to wait before the next speculative event; */
-    bool wary;              /* much speculation was undone: more waiting pays */
-    bool squeezed;          /* tight memory has narrowed the window, and it has not returned */
+    size_t window;         /* events that may be speculated at a time, */
+    size_t window_most;    /* at most, */
+    size_t allowance;      /* as far as memory allows */
+    size_t window_min;     /* ignored when memory is tight */
+    uint64_t pending;      /* events of this worker, when it last looked around */
+    unsigned batch;        /* events between two looks at the others (core/run/); */
+    unsigned batch_ahead;  /* of them, speculative events, at most */
+    size_t log_bytes_most; /* that the undo log may take */
+    unsigned patience;     /* turns to wait before the next speculative event; */
+    bool prefer_waiting;   /* much speculation was undone: longer waits are faster */
+    bool memory_limited; /* scarce memory has narrowed the window, which is still below its minimum
+                          */
     unsigned patience_full; /* the value that it is set to; */
     unsigned waited;        /* turns since then; */
     uint64_t safe_before;   /* safe events up to then */
     struct throttle_usage usage;
-    bool held;              /* no speculation: one thread runs all workers (gather.h) */
+    bool disabled;          /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
     uint64_t refused_until; /* none is tried before so many events are committed */
     uint64_t purge_from;    /* from so many cancelled events on it pays to look for them */

@@ -66,9 +66,9 @@ struct promise {
 
 /* wait.c */
 struct wait {
-    uint64_t looks;      /* turns in a row that found nothing to do */
-    unsigned last_looks; /* for records of other workers, after the last event */
-    unsigned turns;      /* turns of waiting in a row */
+    uint64_t idle_turns; /* turns in a row that found nothing to do */
+    unsigned end_polls;  /* of the receiver of records, after the last event */
+    unsigned waits;      /* in a row */
     double away_s; /* for how long other programs had the core, when this worker gave it away */
     double back_s; /* when that ended; 0: it has not happened */
 };

@@ -91,7 +91,7 @@ static bool is_core_shared(const struct wait *wait, double times)
 void wait_turn(struct timewarp *tw)
 {
     const struct cw_sim *const sim = tw->worker->sim;
-    const unsigned turns = ++tw->wait.turns, awake = sim->crowded ? TURNS_CROWDED : TURNS_AWAKE;
+    const unsigned turns = ++tw->wait.waits, awake = sim->crowded ? TURNS_CROWDED : TURNS_AWAKE;
     if (turns < TURNS_SPUN && !sim->crowded)
         sync_pause();
     else if (turns >= awake || is_core_shared(&tw->wait, SHARED_TIMES))

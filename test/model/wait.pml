@@ -113,7 +113,7 @@ proctype worker(byte me)
     do
     :: ended == WORKERS -> break
     :: else ->
-        /* promise_look() */
+        /* refresh_safe_bound() */
         least = NEVER; by = me; k = 0;
         do
         :: k == WORKERS -> break

@@ -271,12 +271,12 @@ static struct most count_accesses(struct cw_sim *sim)
             promise_renew(tw);
             raise_to(&most.renew, from);
             from = steps;
-            (void)promise_look(tw);
+            (void)refresh_safe_bound(tw);
             raise_to(turn < 2 ? &most.look : &most.quiet_look, from);
         }
     uint64_t *const spent = calloc(n, sizeof *spent);
     assert_non_null(spent);
-    sim->workers[n / 2].timewarp->wait.looks = GVT_LOOKS_BEFORE_ROUND;
+    sim->workers[n / 2].timewarp->wait.idle_turns = GVT_LOOKS_BEFORE_ROUND;
     for (uint32_t ended = 0, times = 0; ended < n; times++) {
         assert_true(times < 3); /* first cuts, second cuts, results */
         for (uint32_t i = 0; i < n; i++) {
@@ -329,7 +329,7 @@ static void a_turn_costs_the_neighbours_and_a_round_the_workers(void **state)
  * the times given, up to the first that is 0. */
 static void make_round(struct cw_sim *sim, const int64_t *times_ps)
 {
-    sim->workers[0].timewarp->wait.looks = GVT_LOOKS_BEFORE_ROUND;
+    sim->workers[0].timewarp->wait.idle_turns = GVT_LOOKS_BEFORE_ROUND;
     const uint64_t round = sim->workers[0].timewarp->gvt.rounds + 1;
     for (int part = 0; part < 3; part++)
         for (uint32_t i = 0; i < sim->worker_count; i++) {
@@ -343,7 +343,7 @@ static void make_round(struct cw_sim *sim, const int64_t *times_ps)
         }
     for (uint32_t w = 0; w < sim->worker_count; w++)
         assert_true(sim->workers[w].timewarp->gvt.rounds == round);
-    sim->workers[0].timewarp->wait.looks = 0;
+    sim->workers[0].timewarp->wait.idle_turns = 0;
 }
 
 static void take_least(struct worker *worker)
