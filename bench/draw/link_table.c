@@ -144,7 +144,7 @@ static void fill_pes(struct table_filling *f)
     }
 }
 
-/* ---- alike ones ------------------------------------------------------------------------------ */
+/* ---- equal ones ------------------------------------------------------------------------------ */
 
 static int compare_i64(const int64_t *a, const int64_t *b, size_t count)
 {
@@ -342,11 +342,11 @@ static void csv_row(FILE *out, const struct table_size *size, const struct table
     fputc(',', out);
     write_share(out, figure[FIGURE_BUSY], size->time_ps);
     for (int i = FIGURE_QUEUE; i < LINK_FIGURES; i++) {
-        const bool told = row->like.is_pe != (i == FIGURE_QUEUE);
+        const bool is_shown = row->like.is_pe != (i == FIGURE_QUEUE);
         fputc(',', out);
-        if (told && i == FIGURE_RECEIVED)
+        if (is_shown && i == FIGURE_RECEIVED)
             fprintf(out, "%" PRId64, figure[i]);
-        else if (told)
+        else if (is_shown)
             write_ns(out, figure[i]);
     }
     fputc(',', out);

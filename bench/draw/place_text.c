@@ -32,11 +32,11 @@ static bool add_number(struct block *block, uint32_t part, uint32_t number)
 {
     char run[40];
     char **const text = &block->text[part];
-    const bool goes_on = *text != NULL && number == block->last[part] + 1;
-    if (!goes_on)
+    const bool continues = *text != NULL && number == block->last[part] + 1;
+    if (!continues)
         block->first[part] = number;
     block->last[part] = number;
-    if (goes_on) { /* the last run is rewritten */
+    if (continues) { /* the last run is rewritten */
         char *const comma = strrchr(*text, ',');
         *(comma != NULL ? comma : *text) = '\0';
     }

@@ -66,7 +66,7 @@ static bool is_opened_late(const struct study_setting *setting)
            (strcmp(setting->name, "algorithm") == 0 && ccl_is_xml(setting->argument));
 }
 
-static bool is_told(const struct config_errors *errors, struct config_place place)
+static bool is_reported(const struct config_errors *errors, struct config_place place)
 {
     for (size_t i = 0; i < errors->count; i++)
         if (errors->list[i].line == place.line && errors->list[i].column == place.column)
@@ -82,7 +82,7 @@ static void take_errors(struct config_loader *loader, const struct study_setting
             const struct study_setting *const setting = &settings->list[k];
             const char *const text =
                 is_naming(setting) ? error_of(setting, errors->list[i].text) : NULL;
-            if (text != NULL && !is_told(loader->errors, setting->place))
+            if (text != NULL && !is_reported(loader->errors, setting->place))
                 config_error(loader, setting->place, "%s", text);
         }
 }
@@ -93,7 +93,7 @@ static void check_files(struct config_loader *loader, const struct study_setting
         const struct study_setting *const setting = &settings->list[i];
         struct stat status;
         char meant[NEAREST_FILE_BYTES];
-        if (!is_opened_late(setting) || is_told(loader->errors, setting->place))
+        if (!is_opened_late(setting) || is_reported(loader->errors, setting->place))
             continue;
         if (access(setting->argument, R_OK) != 0 || stat(setting->argument, &status) != 0)
             config_error(loader, setting->place, "%.512s: cannot open: %s%s", setting->argument,

@@ -14,15 +14,15 @@
 #include "perf/database.h"
 
 /* What a database says about its study: enough to open another one. */
-struct told {
+struct study_head {
     struct study study;
     char *texts[5]; /* name, about, text, path, digest */
 };
 
-static void told_free(struct told *told)
+static void head_free(struct study_head *head)
 {
-    for (size_t i = 0; i < sizeof told->texts / sizeof *told->texts; i++)
-        free(told->texts[i]);
+    for (size_t i = 0; i < sizeof head->texts / sizeof *head->texts; i++)
+        free(head->texts[i]);
 }
 
 /* A copy on the heap; "" for NULL. NULL: no memory. */
@@ -34,7 +34,7 @@ static char *column_text(sqlite3_stmt *statement, int column)
 }
 
 /* Limits that any database must keep. */
-static int check_told(const char *path, int64_t points, int64_t version, struct cw_error *error)
+static int check_head(const char *path, int64_t points, int64_t version, struct cw_error *error)
 {
     if (version != STUDY_DB_VERSION)
         return cw_error_set(error, CW_USAGE,
@@ -49,7 +49,7 @@ static int check_told(const char *path, int64_t points, int64_t version, struct 
 }
 
 /* `step`: SQLite's result of reading the row of the table `study`. */
-static int refuse_told(const char *path, sqlite3 *sqlite, int step, struct cw_error *error)
+static int refuse_head(const char *path, sqlite3 *sqlite, int step, struct cw_error *error)
 {
     const char *const why = database_is_no_file(path);
     if (why != NULL)
@@ -64,12 +64,12 @@ static int refuse_told(const char *path, sqlite3 *sqlite, int step, struct cw_er
 }
 
 /* Reads the row of the table `study`. */
-static int read_told(const char *path, struct told *told, struct cw_error *error)
+static int read_head(const char *path, struct study_head *head, struct cw_error *error)
 {
     sqlite3 *sqlite = NULL;
     sqlite3_stmt *statement = NULL;
     int code = CW_OK;
-    *told = (struct told){0};
+    *head = (struct study_head){0};
     int step = SQLITE_ERROR;
     if (database_is_no_file(path) == NULL &&
         database_open(path, SQLITE_OPEN_READWRITE, &sqlite) == SQLITE_OK &&
@@ -80,44 +80,44 @@ static int read_told(const char *path, struct told *told, struct cw_error *error
         step = sqlite3_step(statement);
     const bool is_study = step == SQLITE_ROW;
     if (!is_study)
-        code = refuse_told(path, sqlite, step, error);
+        code = refuse_head(path, sqlite, step, error);
     for (int i = 0; i < 5 && is_study; i++) {
-        told->texts[i] = column_text(statement, i);
-        if (told->texts[i] == NULL)
+        head->texts[i] = column_text(statement, i);
+        if (head->texts[i] == NULL)
             code = cw_error_memory(error, "a study");
     }
     if (is_study && code == CW_OK) {
-        told->study.name = told->texts[0];
-        told->study.about = told->texts[1];
-        told->study.text = told->texts[2];
-        told->study.path = told->texts[3];
-        code = check_told(path, sqlite3_column_int64(statement, 5),
+        head->study.name = head->texts[0];
+        head->study.about = head->texts[1];
+        head->study.text = head->texts[2];
+        head->study.path = head->texts[3];
+        code = check_head(path, sqlite3_column_int64(statement, 5),
                           sqlite3_column_int64(statement, 6), error);
-        told->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
-        snprintf(told->study.digest, sizeof told->study.digest, "%.32s", told->texts[4]);
+        head->study.point_count = (uint32_t)sqlite3_column_int64(statement, 5);
+        snprintf(head->study.digest, sizeof head->study.digest, "%.32s", head->texts[4]);
     }
     sqlite3_finalize(statement);
     sqlite3_close(sqlite);
     return code;
 }
 
-/* Checks that all inputs are parts of one study; *told is the first one's. */
-static int check_inputs(const char *const *inputs, size_t count, struct told *told,
+/* Checks that all inputs are parts of one study; *head is the first one's. */
+static int check_inputs(const char *const *inputs, size_t count, struct study_head *head,
                         struct cw_error *error)
 {
-    int code = read_told(inputs[0], told, error);
+    int code = read_head(inputs[0], head, error);
     for (size_t i = 1; i < count && code == CW_OK; i++) {
-        struct told other;
-        code = read_told(inputs[i], &other, error);
-        if (code == CW_OK && strcmp(other.study.digest, told->study.digest) != 0)
+        struct study_head other;
+        code = read_head(inputs[i], &other, error);
+        if (code == CW_OK && strcmp(other.study.digest, head->study.digest) != 0)
             code = cw_error_set(error, CW_USAGE,
                                 "%.300s and %.300s are of different studies: '%.64s' with %u "
                                 "points, digest %s, and '%.64s' with %u points, digest %s. Only "
                                 "parts of one study merge",
-                                inputs[0], inputs[i], told->study.name, told->study.point_count,
-                                told->study.digest, other.study.name, other.study.point_count,
+                                inputs[0], inputs[i], head->study.name, head->study.point_count,
+                                head->study.digest, other.study.name, other.study.point_count,
                                 other.study.digest);
-        told_free(&other);
+        head_free(&other);
     }
     return code;
 }
@@ -136,28 +136,28 @@ static int check_output(const char *path, const char *const *inputs, size_t coun
 int study_merge(const char *path, const char *const *inputs, size_t count,
                 struct study_merged *merged, struct cw_error *error)
 {
-    struct told told;
+    struct study_head head;
     struct study_db *db = NULL;
     *merged = (struct study_merged){0};
     if (check_output(path, inputs, count, error) != CW_OK)
         return error->exit_code;
-    int code = check_inputs(inputs, count, &told, error);
+    int code = check_inputs(inputs, count, &head, error);
     if (code == CW_OK)
-        code = study_db_open(path, &told.study, (struct study_shard){1, 1},
+        code = study_db_open(path, &head.study, (struct study_shard){1, 1},
                              (struct study_opening){.must_exist = false}, &db, error);
     for (size_t i = 0; i < count && code == CW_OK; i++)
         code = study_db_take(db, inputs[i], error);
     if (code == CW_OK)
         code = study_db_commit(db, error);
     enum study_state *const states =
-        code == CW_OK ? calloc(told.study.point_count, sizeof *states) : NULL;
+        code == CW_OK ? calloc(head.study.point_count, sizeof *states) : NULL;
     if (code == CW_OK && states == NULL)
         code = cw_error_memory(error, "the points of the study");
     if (code == CW_OK)
         code = study_db_states(db, states, error);
     if (code == CW_OK)
         code = study_db_wrong(db, &merged->wrong, error);
-    merged->points = told.study.point_count;
+    merged->points = head.study.point_count;
     for (uint32_t i = 0; i < merged->points && code == CW_OK; i++) {
         merged->ended += states[i] != STUDY_OPEN;
         merged->done += states[i] == STUDY_DONE;
@@ -165,6 +165,6 @@ int study_merge(const char *path, const char *const *inputs, size_t count,
     free(states);
     struct cw_error closing = {.exit_code = CW_OK};
     const int closed = study_db_close(db, code == CW_OK ? error : &closing);
-    told_free(&told);
+    head_free(&head);
     return code != CW_OK ? code : closed;
 }

@@ -246,12 +246,13 @@ static void check_options(struct making *making, uint32_t point)
         study->arena.failed = true;
     } else if (study_settings_give(&settings, &parse, &error) != CW_OK) {
         const struct config_place place = blamed(study, &settings, cw_error_text(&error));
-        const struct config_errors *const told = making->loader->errors;
-        bool is_told = told->count >= MESSAGES_MAX;
-        for (size_t i = 0; i < told->count; i++)
-            is_told |= told->list[i].line == place.line && told->list[i].column == place.column;
+        const struct config_errors *const reported = making->loader->errors;
+        bool is_reported = reported->count >= MESSAGES_MAX;
+        for (size_t i = 0; i < reported->count; i++)
+            is_reported |=
+                reported->list[i].line == place.line && reported->list[i].column == place.column;
         char *const label = study_label(study, point);
-        if (!is_told)
+        if (!is_reported)
             config_error(making->loader, place, "%s (point %s)", cw_error_text(&error),
                          label != NULL ? label : "");
         free(label);

@@ -50,12 +50,12 @@ static enum survey_state study_state(const char *name)
 static int study_check_version(struct study_reader *reader)
 {
     sqlite3_stmt *statement = NULL;
-    const bool is_told =
+    const bool is_read =
         sqlite3_prepare_v2(reader->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW;
-    const int version = is_told ? sqlite3_column_int(statement, 0) : 0;
+    const int version = is_read ? sqlite3_column_int(statement, 0) : 0;
     const int code =
-        !is_told ? study_fail(reader)
+        !is_read ? study_fail(reader)
         : version > STUDY_DB_VERSION
             ? cw_error_set(reader->error, CW_USAGE,
                            "%.300s: its tables have version %d; this program reads version %d",

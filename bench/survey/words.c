@@ -151,11 +151,11 @@ static void words_followers(struct words *words)
     size_t count = 0;
     for (size_t i = 0; i < survey->axis_count && list != NULL; i++) {
         const struct survey_axis *const axis = &survey->axes[i];
-        bool is_told =
+        bool is_covered =
             !axis->varies || axis->is_series || (int)i == survey->x || axis->kind > AXIS_CHANGED;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            is_told |= strcmp(axis->name, known[k]) == 0;
-        if (!is_told && count++ < VALUES_SHOWN)
+            is_covered |= strcmp(axis->name, known[k]) == 0;
+        if (!is_covered && count++ < VALUES_SHOWN)
             list = survey_print(survey, "%s%s%s (%s%s)", list, count == 1 ? "" : "; ",
                                 say_axis(axis), words_values(survey, axis), words_lack(survey, i));
     }
@@ -293,7 +293,7 @@ static void words_efficiency(struct words *words)
     if (best == worst)
         words_add(words, survey_print(survey, "Efficiency, lower bound / time, is %s %%%s%s.",
                                       say_number(best->figure[FIGURE_EFFICIENCY], a),
-                                      best->bound_by != NULL ? "; the bound is that of " : "",
+                                      best->bound_by != NULL ? "; the bound comes from " : "",
                                       best->bound_by != NULL ? best->bound_by : ""));
     else
         words_add(words,
@@ -310,7 +310,7 @@ const char *words_limit(const struct survey_row *row)
                             : json_string_value(json_object_get(row->explain, "sentence"));
 }
 
-/* What limits the slowest explained row, and the largest size of the only series. */
+/* What limits the longest explained call. */
 static void words_limits(struct words *words)
 {
     struct survey *const survey = words->survey;
@@ -349,7 +349,7 @@ static void words_verified(struct words *words)
                                       wrong == 1 ? " has" : "s have"));
     else if (verified > 0)
         words_add(words,
-                  survey_print(survey, "The data of %s of %s rows were verified, and are right.",
+                  survey_print(survey, "The data of %s of %s rows were verified and are correct.",
                                say_number((double)verified, a), say_number((double)ran, b)));
     if (measured > 0)
         words_add(words,
@@ -416,7 +416,7 @@ static void words_changed(struct words *words, const struct survey_case *one)
         words_add(words,
                   survey_print(words->survey,
                                "%s: its simulated results changed %zu time%s, last with commit "
-                               "%s (%s): its speeds before and after are of different work.",
+                               "%s (%s): its speeds before and after are for different work.",
                                one->name, count, plural(count),
                                last->commit != NULL ? last->commit : "unknown",
                                last->started != NULL ? last->started : "unknown"));
@@ -437,8 +437,8 @@ static void words_history(struct words *words)
         const double first = one->measures[0].median;
         words_add(words,
                   survey_print(survey,
-                               "%s: %s events per second in the last run, %+.1f %% beside the run "
-                               "before and %+.1f %% beside the first of %s.%s",
+                               "%s: %s events per second in the last run, %+.1f %% against the "
+                               "previous run and %+.1f %% against the first of %s.%s",
                                one->name, say_number(last->median, a),
                                100 * (last->median / before - 1), 100 * (last->median / first - 1),
                                say_number((double)one->count, b),

@@ -71,9 +71,9 @@ static void make_groups(struct sweep_plan *plan, const struct ordered *ordered)
 {
     plan->group_count = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
-        const bool goes_on = i > 0 && long_s(&ordered[i]) == 0 && long_s(&ordered[i - 1]) == 0 &&
-                             ordered[i].like == ordered[i - 1].like;
-        if (!goes_on)
+        const bool continues = i > 0 && long_s(&ordered[i]) == 0 && long_s(&ordered[i - 1]) == 0 &&
+                               ordered[i].like == ordered[i - 1].like;
+        if (!continues)
             plan->groups[plan->group_count++].begin = i;
         plan->groups[plan->group_count - 1].end = i + 1;
     }

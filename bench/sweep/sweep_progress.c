@@ -83,7 +83,7 @@ void sweep_progress_show(struct sweep_progress *progress, uint32_t left)
     const double every_s = progress->is_terminal ? BAR_EVERY_S : LINE_EVERY_S;
     if (progress->plan->is_quiet || now_s - progress->shown_s < every_s)
         return;
-    char gone[TIME_BYTES], rest[TIME_BYTES] = "?";
+    char elapsed[TIME_BYTES], rest[TIME_BYTES] = "?";
     const double since_s = now_s - progress->begun_s;
     const uint32_t count = progress->plan->count;
     const double all_s = sweep_plan_seconds(progress->plan);
@@ -94,7 +94,7 @@ void sweep_progress_show(struct sweep_progress *progress, uint32_t left)
         put_bar(progress);
     fprintf(stderr, "%u of %u points, %u in flight, %u failed, %s, ETA %s, %.1f points/s, %.0f MiB",
             progress->ended, count, count - progress->ended - left, progress->failed,
-            span_text(since_s, gone), rest, progress->ended / since_s,
+            span_text(since_s, elapsed), rest, progress->ended / since_s,
             (double)progress->rss_bytes / 1048576);
     fputs(progress->is_terminal ? "\033[K" : "\n", stderr);
     progress->is_shown = progress->is_terminal;

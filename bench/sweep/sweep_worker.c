@@ -67,12 +67,12 @@ static bool serve(struct point_runner *runner, int channel, uint32_t point)
                                   .message_bytes = text_bytes(result.message),
                                   .result_bytes = text_bytes(result.document),
                                   .rows_bytes = result.rows_bytes};
-    const bool is_told = write_all(channel, &header, sizeof header) &&
+    const bool is_sent = write_all(channel, &header, sizeof header) &&
                          write_all(channel, result.message, header.message_bytes) &&
                          write_all(channel, result.document, header.result_bytes) &&
                          write_all(channel, result.rows, header.rows_bytes);
     point_result_free(&result);
-    return is_told;
+    return is_sent;
 }
 
 /* The worker process. Signals of the terminal are its parent's business, and it ends with its
