@@ -14,11 +14,13 @@ uint32_t expect_sum(struct expect_sums *sums, uint32_t a, uint32_t b)
     }
     if (v->nodes == sums->room) {
         const uint64_t room = (uint64_t)sums->room + sums->room / 2 + 1024;
-        struct value_node *const more = realloc(v->node, room * sizeof *more);
-        sums->failed = more == NULL || room > UINT32_MAX;
-        v->node = more != NULL ? more : v->node;
-        if (sums->failed)
+        struct value_node *const more =
+            room <= UINT32_MAX ? realloc(v->node, room * sizeof *more) : NULL;
+        if (more == NULL) {
+            sums->failed = true;
             return 0;
+        }
+        v->node = more;
         sums->room = (uint32_t)room;
     }
     v->node[v->nodes] = (struct value_node){a, b};
