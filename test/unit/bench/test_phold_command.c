@@ -58,10 +58,11 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error("--population", "-1",
                        "cubewarp phold: --population '-1': expected a whole number from 0 to "
                        "4294967295");
-    expect_usage_error("--traffic", "jam", "cubewarp phold: --traffic jam: legal are random, mesh");
+    expect_usage_error("--traffic", "jam",
+                       "cubewarp phold: --traffic 'jam': expected random or mesh");
     expect_usage_error("--sync", "magic",
-                       "cubewarp phold: --sync magic: legal are sequential, conservative, "
-                       "optimistic, adaptive, stress");
+                       "cubewarp phold: --sync 'magic': expected sequential, conservative, "
+                       "optimistic, adaptive or stress");
     expect_usage_error("--remote", "101%",
                        "cubewarp phold: --remote 101%: a probability is needed: 0 to 1, or 0% to "
                        "100%");
