@@ -50,8 +50,8 @@ DATA_TESTS = [
     ("tsan", DATA + "commit", {"COMMIT_SEEDS": "10"}),
 ]
 # Of schedules, and of the files that they come from.
-SCHEDULE_ROOMS = ("collectives/schedule/", "collectives/msccl/",
-                  "collectives/algorithms/scheduled/")
+SCHEDULE_ROOMS = ("collectives/schedule/", "collectives/choice/", "collectives/msccl/",
+                  "collectives/algorithms/scheduled/", "collectives/verify/")
 SCHEDULE_TESTS = [("asan", "test/unit/schedule/test_" + name, {})
                   for name in ("schedule_check", "msccl_xml", "expect_schedule",
                                "schedule_program", "scheduled", "hierarchy")] + [

@@ -208,6 +208,44 @@ static void test_parts_share(void **state)
     schedule_free(s);
 }
 
+/* ---- parts of the input ---------------------------------------------------------------------- */
+
+static int keep_result(void *arg, const struct sums_result *result, struct cw_error *error)
+{
+    float *const all = arg;
+    (void)error;
+    memcpy(all + result->rank * 6 + result->first, result->bits, result->count * sizeof *all);
+    return CW_OK;
+}
+
+/* Two ranks scatter 12 elements in three parts of four: the second rank's result, elements 6 to 11,
+ * begins in the middle of part 1. Part p is the input of rank p mod 2 here, so that parts differ.
+ */
+static void test_parts_of_the_input(void **state)
+{
+    (void)state;
+    uint32_t output[2 * 3] = {0, 1, 0, 0, 1, 0};
+    const struct schedule_values values = {
+        .ranks = 2, .inputs = 1, .outputs = 3, .nodes = 2, .leaves = 2, .output = output};
+    const struct sums sums = {.values = &values,
+                              .members = 1,
+                              .shards = 1,
+                              .parts = 1,
+                              .scatters = true,
+                              .of_input = true,
+                              .dtype = DTYPE_F32,
+                              .op = REDOP_SUM,
+                              .n_elem = 12,
+                              .seed = SEED};
+    float input[2][12], found[12];
+    struct cw_error error;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        input_fill(DTYPE_F32, SEED, rank * 12, input[rank], 12);
+    assert_int_equal(sums_each(&sums, keep_result, found, &error), CW_OK);
+    for (uint32_t e = 0; e < 12; e++)
+        assert_memory_equal(&found[e], &input[e / 4 % 2][e], sizeof found[e]);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static struct schedule *written_and_read(const struct schedule *s, char **text)
@@ -299,9 +337,9 @@ static void test_written_crossing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_reduce),      cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_reduce_scatter),  cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_parts_share),     cmocka_unit_test(test_written_ring),
-        cmocka_unit_test(test_written_crossing)};
+        cmocka_unit_test(test_all_reduce),     cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_reduce_scatter), cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_parts_share),    cmocka_unit_test(test_parts_of_the_input),
+        cmocka_unit_test(test_written_ring),   cmocka_unit_test(test_written_crossing)};
     return cmocka_run_group_tests_name("expect_schedule", tests, NULL, NULL);
 }
