@@ -281,8 +281,8 @@ CW_API int64_t cw_sim_now(const struct cw_sim *sim);
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Fills *stats (cw_tuning.h): the trace hash, counts, times. Between drains. */
 CW_API void cw_sim_stats(const struct cw_sim *sim, struct cw_stats *stats);
-/* The event whose failure ended the last drain, with which the records end: those of all events
- * before it have been delivered. Per worker, records of later events may have been, too. NULL: the
+/* The event whose failure ended the last drain. The records of all events before it have been
+ * delivered, and no later ones; per worker, records of later events may have been, too. NULL: the
  * drain did not fail, or not at an event. */
 CW_API const struct cw_event *cw_failed_event(const struct cw_sim *sim);
 /* Whether event a comes before event b in the total order. */

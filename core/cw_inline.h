@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* The same word, in a register of its own: without this the compiler may gather neighbouring words
- * into a vector, whose load would wait for stores of a moment ago. */
+ * into a vector, whose load would wait for recent stores. */
 static inline uint64_t cw_keep_in_register(uint64_t word)
 {
     __asm__("" : "+r"(word));

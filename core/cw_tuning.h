@@ -72,7 +72,7 @@ CW_API bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker);
 struct cw_progress {
     uint64_t round;  /* of GVT; CW_SEQUENTIAL: the number of such reports */
     double run_s;    /* wall time inside drains */
-    int64_t gvt_ps;  /* no event before this time is undone any more; never falls */
+    int64_t gvt_ps;  /* no event before this time can be undone; never falls */
     int64_t safe_ps; /* events before this time need no undo; >= gvt_ps; CW_TIME_MAX: all events */
     uint64_t events_committed, events_processed, events_rolled_back;
     uint64_t window_events;  /* events that may be speculated at a time */
@@ -83,19 +83,6 @@ struct cw_progress {
 };
 /* Called on the thread that drains. It must not call the engine. */
 typedef void (*cw_progress_fn)(void *arg, const struct cw_progress *progress);
-
-/*
- * One committed event, as a trace shows it: the data from which the least run time of any engine
- * follows. Sequential mode only, and slow.
- */
-#define CW_NO_CAUSE UINT64_MAX
-struct cw_trace {
-    uint64_t index; /* in order of commitment, from 0, over all drains */
-    uint64_t cause; /* index of the event whose handler sent it; CW_NO_CAUSE: it was injected */
-    uint64_t drain; /* from 0 */
-    double cost_s;  /* wall time, queue and commitment included; < 0: not sampled, as for most */
-};
-typedef void (*cw_trace_fn)(void *arg, const struct cw_event *event, const struct cw_trace *trace);
 
 /* ---- all together -------------------------------------------------------------------------- */
 
@@ -135,13 +122,11 @@ struct cw_tuning {
     size_t interval_bytes;        /* of memory for each worker, to note how it spends its time
                                      (cw_sim_intervals()); 0: nothing is noted */
     cw_worker_record_fn worker_record; /* beside cw_config.record; NULL: not wanted */
-    cw_worker_look_fn worker_look;     /* NULL: nothing ever waits */
+    cw_worker_look_fn worker_look;     /* NULL: nothing is ever pending */
     void *worker_arg;                  /* of both */
     cw_progress_fn progress;           /* every 2^16 events, or every few rounds of GVT; or NULL */
     cw_progress_fn each_round;         /* every round of GVT, and the end of each drain; or NULL */
     void *progress_arg;                /* of both */
-    cw_trace_fn trace;                 /* CW_SEQUENTIAL only; or NULL */
-    void *trace_arg;
 };
 
 /* ---- figures ------------------------------------------------------------------------------- */
@@ -173,8 +158,8 @@ struct cw_stats {
     double move_s;               /* wall time in those moves; all workers stop for them */
     uint64_t undo_bytes;    /* written to undo logs: before-images, sends, records, their heads */
     uint64_t messages_sent; /* to other workers, cancellations included */
-    uint64_t turns;         /* of the workers' loops: looks at the others, then a batch of events */
-    uint64_t turns_idle;    /* of these, turns that found no event to handle */
+    uint64_t turns;      /* of the workers' loops: a check of the others, then a batch of events */
+    uint64_t turns_idle; /* of these, turns that found no event to handle */
     uint64_t promises_raised; /* writes of a word that other workers read */
     uint64_t sends_reused;    /* cw_tuning.lazy_cancellation: messages that were sent again */
     uint64_t events_alive, events_alive_max;
@@ -203,7 +188,7 @@ struct cw_times {
 };
 /* Between drains; a handful of loads. */
 CW_API struct cw_times cw_sim_times(const struct cw_sim *sim);
-/* The same as cw_sim_stats() of one worker. The figures that belong to the simulation as a whole
+/* The same as cw_sim_stats(), for one worker. The figures that belong to the simulation as a whole
  * (trace hash, pinning, wall time) are 0. */
 CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struct cw_stats *stats);
 
@@ -211,7 +196,7 @@ CW_API void cw_sim_worker_stats(const struct cw_sim *sim, uint32_t worker, struc
 enum cw_interval_kind {
     /* The first level: these follow each other. */
     CW_INTERVAL_WORK,   /* turns in a row that had something to do */
-    CW_INTERVAL_TURN,   /* one such turn, sampled: its parts are told apart */
+    CW_INTERVAL_TURN,   /* one such turn, sampled: its parts are shown apart */
     CW_INTERVAL_WAIT,   /* nothing to do */
     CW_INTERVAL_PARKED, /* taken out of the run for a while */
     CW_INTERVAL_HOST,   /* a call by cw_each_worker() */
@@ -235,7 +220,7 @@ struct cw_interval {
     enum cw_activity activity; /* PART */
     uint32_t other; /* WAIT: the worker whose promise limits the safe bound; itself: none. MOVE */
     uint64_t events_committed, events_rolled_back; /* of the first level: in it */
-    double waited_s;        /* WORK, TURN: of it, in waits that are too short to be told apart */
+    double waited_s;        /* WORK, TURN: of it, in waits that are too short to be shown */
     uint64_t window_events; /* ROUND: that this worker may speculate at a time */
     uint64_t memory_bytes;  /* ROUND of worker 0: as far as the engine accounts for it */
     uint64_t count;
@@ -291,7 +276,7 @@ CW_API void cw_sim_clear(struct cw_sim *sim);
 struct cw_snapshot;
 /*
  * Takes a snapshot. Between drains, when no event is left. NULL: a drain has failed (with that
- * error), events are left, the simulation is traced (cw_tuning.trace), or there is no memory.
+ * error), events are left, or there is no memory.
  *   sim    not changed, but for the times of cw_each_worker()
  *   error  filled on failure
  */

@@ -1,6 +1,6 @@
 /*
  * man_page.c: manual pages from the tables (man_page.h). The pages use few macros, so that every
- * formatter of man(7) shows them alike.
+ * formatter of man(7) shows them in the same way.
  */
 #include "bench/options/man_page.h"
 

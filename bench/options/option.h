@@ -102,8 +102,8 @@ struct command_row {
     const char *name;      /* "perf run" */
     const char *summary;   /* one line */
     const char *arguments; /* the rest of the usage; "[OPTION]..." */
-    const char *intro;     /* the lines of help behind the usage */
-    const char *after;     /* the lines of help behind the options; NULL: none */
+    const char *intro;     /* the lines of help after the usage */
+    const char *after;     /* the lines of help after the options; NULL: none */
     uint8_t name_width;    /* of the column of names in help */
     uint8_t letters;       /* enum command_letters */
     bool brief;            /* "--x needs a value", without its name */

@@ -207,7 +207,7 @@ int options_finish(struct option_parse *parse, struct cw_error *error)
 
 int options_read(struct option_parse *parse, int argc, char **argv, struct cw_error *error)
 {
-    bool only_arguments = false; /* behind -- */
+    bool only_arguments = false; /* after -- */
     for (int at = 1, used; at < argc; at += used) {
         char *const text = argv[at];
         int result;

@@ -1,5 +1,5 @@
 /*
- * options_compare.c: see options_compare.h.
+ * options_compare.c: reads the arguments and values of `compare` (options_compare.h).
  */
 #include "bench/options/options_compare.h"
 

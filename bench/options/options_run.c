@@ -255,7 +255,7 @@ static int check_taken(const struct option_parse *parse, struct cw_error *error)
     return CW_OK;
 }
 
-/* The file's form is told by its name. */
+/* The file's name says its form. */
 static bool names_table(const char *path)
 {
     const char *const dot = strrchr(path, '.');

@@ -35,7 +35,7 @@ bool size_parse(const char *text, size_t bytes, uint64_t *size)
     return false;
 }
 
-/* How a range goes on: times factor, or plus step. */
+/* How a range continues: times factor, or plus step. */
 struct step {
     uint64_t factor, plus;
 };

@@ -31,7 +31,7 @@ int contents_fill_input(struct contents *contents, const struct tensor *tensor, 
 
 /* Carries out all that was put off. An enum cw_exit. */
 int contents_settle(struct contents *contents, struct cw_sim *sim, struct cw_error *error);
-/* Forgets it: nothing reads these tensors any more. */
+/* Forgets it: nothing will read these tensors again. */
 void contents_drop(struct contents *contents);
 
 #endif

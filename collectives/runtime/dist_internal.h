@@ -14,7 +14,7 @@
 
 enum { DIST_OPERANDS_REGION = 0 };
 
-/* A rank's part of the collective under way. */
+/* A rank's part of the collective in flight. */
 struct submission {
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
@@ -45,11 +45,11 @@ struct dist {
     uint32_t *launched;      /* [PEs of a SIP] that run the rank's kernel: room for a launch */
     uint32_t *planned;       /* [rank][PEs of a SIP] the same, as the plans say; NULL: too many */
     uint32_t *planned_count; /* [rank] how many; UINT32_MAX: not yet asked */
-    struct tensor **scratch; /* [world_size] of the collective under way; or all NULL */
+    struct tensor **scratch; /* [world_size] of the collective in flight; or all NULL */
     /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
     const struct ccl_algorithm *checked_algorithm;
     struct ccl_call checked;
-    struct relay relay;               /* of the collective under way, where it asks for one */
+    struct relay relay;               /* of the collective in flight, where it asks for one */
     const struct ccl_algorithm *said; /* the last choice that was reported */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
@@ -81,7 +81,7 @@ void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
 
 /* Joins the open collective call as the calling rank; ends the worker if that fails. */
 void dist_submit(const struct submission *submission);
-/* The last rank has submitted: launches all at one moment, runs the machine, tells the bench. */
+/* The last rank has submitted: launches all at one moment, runs the machine, calls the bench. */
 int dist_run_collective(void *dist, struct cw_error *error);
 
 /* ---- dist_tensor.c --------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ struct dist;
 /* A tensor has been made: the PEs that hold a shard of it reach it, at once or when their messages
  * have taken effect. */
 int dist_map_tensor(struct dist *dist, const struct tensor *tensor, struct cw_error *error);
-/* It is about to be freed: no PE reaches it any more. NULL: nothing. */
+/* It is about to be freed: no PE reaches it from here on. NULL: nothing. */
 void dist_unmap_tensor(struct dist *dist, const struct tensor *tensor);
 /* host_copy: simulated: a tensor has been filled; else nothing. */
 int dist_note_fill(struct dist *dist, const struct tensor *tensor, struct cw_error *error);

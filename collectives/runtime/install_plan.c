@@ -232,7 +232,7 @@ static int begin_plans(uint32_t world_size, const char *algorithm, const struct 
     return resolve_names(plans, key, error);
 }
 
-/* Plans with their names resolved get their queues, but those of a sketch. On failure they are
+/* Plans with their names resolved get their queues; a sketch gets none. On failure they are
  * freed. */
 static int end_plans(struct install_plans **out, int code, const char **key, struct cw_error *error)
 {

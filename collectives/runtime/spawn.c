@@ -3,8 +3,8 @@
  * stack has inaccessible pages below it. Only pages that a worker has touched cost memory: 8,192
  * ranks take some 70 MB.
  *
- * A worker that waits for a condition is not resumed to look at it: the scheduler asks. When it
- * finds no worker to resume, nothing can change any more, and that is an error.
+ * A worker that waits for a condition is not resumed to check it: the scheduler asks. When it
+ * finds no worker to resume, nothing can ever change, and that is an error.
  */
 #include "collectives/runtime/spawn.h"
 

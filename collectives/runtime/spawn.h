@@ -91,7 +91,7 @@ void mp_run_outside(void (*fn)(void *arg), void *arg);
 /* A condition that a worker waits for. The functions are called between workers' turns. */
 struct mp_wait {
     bool (*ready)(const void *arg);
-    /* Names the missing ranks, when nothing runs any more because of this wait. */
+    /* Names the missing ranks, when nothing can run because of this wait. */
     void (*describe)(const void *arg, char *text, size_t size);
     void (*abandon)(void *arg); /* the worker is ended while it waits; may be NULL */
     void *arg;

@@ -153,14 +153,11 @@ static void reserve_undo(struct worker *worker)
         worker_out_of_memory(worker);
 }
 
-/* Logs an event that lies with this worker: to be undone, or for the trace of causes. */
+/* Logs an event that lies with this worker, if it may have to be undone. */
 static void log_send(struct worker *worker, const struct cw_event *event)
 {
     if (worker->speculative)
         undo_log_add_local(&worker->timewarp->undo_log.undo, event);
-    else if (worker->sim->trace.fn != NULL &&
-             !cause_trace_sent(&worker->sim->trace, event, worker->committed))
-        worker_fail_for_memory(worker);
 }
 
 static struct cw_event *send_to_own(struct worker *worker, const struct event_header *header,

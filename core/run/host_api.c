@@ -74,8 +74,6 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
             return cw_error_set(
                 error, CW_BUG, "LP %u belongs to worker %u, but there are %u workers", (unsigned)lp,
                 (unsigned)config->lp_worker[lp], (unsigned)config->worker_count);
-    if (config->tuning.trace != NULL && config->sync != CW_SEQUENTIAL)
-        return cw_error_set(error, CW_BUG, "a trace is the sequential mode's only");
     if (config->tuning.listener > model->lp_count)
         return cw_error_set(error, CW_BUG, "LP %u only listens, but there are %u LPs",
                             (unsigned)config->tuning.listener - 1, (unsigned)model->lp_count);
@@ -197,8 +195,6 @@ static int simulation_build(struct cw_sim *sim, const struct cw_config *config,
         init_worker(sim, &sim->workers[i]);
     if (create_interval_logs(sim, error) != CW_OK)
         return error->exit_code;
-    cause_trace_init(&sim->trace, &sim->memory, config->tuning.trace, config->tuning.trace_arg);
-    sim->workers[0].ctx.keep = config->tuning.trace != NULL; /* sends are noted */
     sim->config.check_changes |= config->sync == CW_STRESS;
     for (uint32_t i = 0; i < sim->worker_count && sim->config.check_changes; i++) {
         sim->workers[i].ctx.keep = true;
@@ -260,7 +256,6 @@ void cw_sim_free(struct cw_sim *sim)
     if (sim == NULL)
         return;
     parallel_free(sim);
-    cause_trace_free(&sim->trace);
     for (uint32_t i = 0; i < sim->worker_count && sim->workers != NULL; i++) {
         struct worker *const worker = &sim->workers[i];
         interval_log_free(worker->clock.log);

@@ -131,39 +131,6 @@ static void sequential_run(struct cw_sim *sim, struct worker *worker)
         worker_fail_for_memory(worker);
 }
 
-/* The same, telling of each event. */
-static void run_traced(struct cw_sim *sim, struct worker *worker)
-{
-    struct cause_trace *const trace = &sim->trace;
-    const int64_t end_ps = sim->config.end_ps;
-    worker_check_stop(worker);
-    for (;;) {
-        const uint64_t index = worker->committed;
-        check_limit(sim, worker);
-        cause_trace_begin(trace, index);
-        const struct entry *const least = pending_peek(&worker->pending);
-        if (least == NULL || least->time_ps >= end_ps)
-            break;
-        struct cw_event *const event = least->event;
-        struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
-        pending_pop(&worker->pending, least);
-        (void)worker_fetch_ahead(worker, sim->lp_states.blocks);
-        const uint64_t cause = cause_trace_take_cause(trace, event);
-        sequential_handle(sim, worker, block, event);
-        struct cw_event told;
-        memcpy(&told, event, offsetof(struct cw_event, payload) + event->payload_bytes);
-        commit(sim, worker, block, event);
-        cause_trace_end(trace, &told, index, cause);
-        if (worker->committed % EVENTS_PER_PROGRESS == 0)
-            progress_report_sequential(sim);
-        if (worker->committed % EVENTS_PER_LOOK == 0)
-            worker_check_stop(worker);
-    }
-    if (worker->pending.out_of_memory)
-        worker_fail_for_memory(worker);
-    trace->drain++;
-}
-
 int sequential_drain(struct cw_sim *sim, struct cw_error *error)
 {
     struct worker *const worker = &sim->workers[0];
@@ -178,10 +145,7 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
         return error->exit_code;
     }
     worker_watch(worker);
-    if (sim->config.tuning.trace != NULL)
-        run_traced(sim, worker);
-    else
-        sequential_run(sim, worker);
+    sequential_run(sim, worker);
     worker_watch(NULL);
     return CW_OK;
 }

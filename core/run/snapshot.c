@@ -81,10 +81,6 @@ static int check_taken(const struct cw_sim *sim, struct cw_error *error)
         *error = sim->failure;
         return error->exit_code;
     }
-    if (sim->config.tuning.trace != NULL)
-        return cw_error_set(error, CW_BUG,
-                            "a snapshot of a simulation that is traced: its events "
-                            "have numbers that a snapshot does not have");
     for (uint32_t i = 0; i < sim->worker_count; i++)
         if (event_pool_alive(&sim->workers[i].pool) > 0)
             return cw_error_set(error, CW_BUG,
@@ -164,12 +160,12 @@ static int check_restored(const struct cw_sim *sim, const struct cw_snapshot *sn
         return cw_error_set(error, CW_BUG,
                             "a snapshot of %u LPs, for a model of %u LPs or of other sizes",
                             (unsigned)snapshot->lp_count, (unsigned)states->count);
-    bool is_new = sim->failure.exit_code == CW_OK && sim->config.tuning.trace == NULL;
+    bool is_new = sim->failure.exit_code == CW_OK;
     for (uint32_t i = 0; i < sim->worker_count && is_new; i++)
         is_new = sim->workers[i].pool.alive_max == 0;
     if (!is_new)
         return cw_error_set(error, CW_BUG,
-                            "a snapshot for a simulation that has had events, or is traced; legal: "
+                            "a snapshot for a simulation that has had events; legal: "
                             "before the first injection");
     return CW_OK;
 }

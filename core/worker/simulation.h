@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "core/worker/cause_trace.h"
 #include "core/cw.h"
 #include "core/os/sync.h"
 #include "core/worker/lp_states.h"
@@ -82,7 +81,6 @@ struct cw_sim {
     _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes which word */
     /* written by worker 0 */
     _Alignas(128) struct stats_told told;
-    struct cause_trace trace; /* the sequential mode's */
 };
 
 /* Whether a worker has ended the run (abort_run() in wait.h). */

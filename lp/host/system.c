@@ -359,8 +359,8 @@ static bool may_share_installation(const struct lp_system *system)
     const struct cw_tuning *const tuning = &options->engine.tuning;
     const bool is_first = system->model.named == NULL && system->control.count == 0 &&
                           system->control.next_number == 0;
-    return options->wired != NULL && is_first && !is_heard(options) && tuning->trace == NULL &&
-           tuning->each_round == NULL && tuning->interval_bytes == 0;
+    return options->wired != NULL && is_first && !is_heard(options) && tuning->each_round == NULL &&
+           tuning->interval_bytes == 0;
 }
 
 /* Whether the machine now is as one that was installed alike. */
@@ -583,7 +583,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     if (code != CW_OK)
         return report_failure(system, error);
     if (system->out_of_memory) /* before all else: records are missing */
-        return cw_error_memory(error, "the puts under way");
+        return cw_error_memory(error, "the puts in flight");
     if (system->options.engine.end_ps > 0 && has_events_left(system))
         return report_end_of_time(system, error);
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)

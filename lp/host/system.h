@@ -63,7 +63,7 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
 /* Adds a map to the host's table, between drains. PEs reach it when their MmuMapMsgs have taken
  * effect; at once, if it names no message. */
 int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error);
-/* No PE reaches the map that begins at this address any more. */
+/* From here on no PE reaches the map that begins at this address. */
 void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va);
 
 /*

@@ -46,7 +46,7 @@ UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 # (variant, program, environment), the quick ones first.
 TESTS = [("plain", UNIT + name, {}) for name in
          ("memory", "arrivals", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
-          "cause_trace", "balance", "lazy_cancel", "watermarks", "bounds", "contract")] + [
+          "balance", "lazy_cancel", "watermarks", "bounds", "contract")] + [
     ("explore", STRESS + "explore_harsh", {"HARSH_SEEDS": "400"}),
     ("explore", STRESS + "explore", {"EXPLORE_SEEDS": "400"}),
     ("explore", STRESS + "explore_ties", {"TIES_SEEDS": "400"}),

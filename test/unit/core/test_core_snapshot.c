@@ -263,37 +263,6 @@ static void a_snapshot_is_not_taken_while_events_are_left(void **state)
     cw_sim_free(sim);
 }
 
-static void note_nothing(void *arg, const struct cw_event *event, const struct cw_trace *trace)
-{
-    (void)arg, (void)event, (void)trace;
-}
-
-static void a_traced_simulation_has_no_snapshot(void **state)
-{
-    (void)state;
-    const struct ring ring = {16, COUNTERS};
-    const struct cw_model model = {.name = "ring",
-                                   .data = &ring,
-                                   .lp_count = ring.lps,
-                                   .state_bytes = counter_bytes,
-                                   .init = counter_init,
-                                   .handle = count};
-    const struct cw_config config = {.sync = CW_SEQUENTIAL,
-                                     .worker_count = 1,
-                                     .end_ps = CW_TIME_MAX,
-                                     .tuning.trace = note_nothing};
-    struct cw_error error;
-    struct cw_sim *const traced = cw_sim_create(&config, &model, &error);
-    assert_null(cw_snapshot_take(traced, &error));
-    expect_bug(error.exit_code, &error, "traced");
-    struct cw_sim *const plain = create(&ring, CW_SEQUENTIAL, 1, CW_TIME_MAX);
-    struct cw_snapshot *const snapshot = take(plain);
-    expect_bug(cw_sim_restore(traced, snapshot, &error), &error, "traced");
-    cw_snapshot_free(snapshot);
-    cw_sim_free(plain);
-    cw_sim_free(traced);
-}
-
 static void expect_not_restored(const struct ring *ring, enum cw_sync sync, uint32_t workers,
                                 const struct cw_snapshot *snapshot, const char *text)
 {
@@ -377,7 +346,6 @@ int main(void)
         cmocka_unit_test(counts_go_on_from_the_snapshot),
         cmocka_unit_test(an_injection_before_the_snapshots_time_is_refused),
         cmocka_unit_test(a_snapshot_is_not_taken_while_events_are_left),
-        cmocka_unit_test(a_traced_simulation_has_no_snapshot),
         cmocka_unit_test(only_a_new_simulation_of_the_same_kind_is_restored),
         cmocka_unit_test(a_simulation_that_has_failed_has_no_snapshot),
         cmocka_unit_test(a_restored_run_may_have_drains_without_events),
