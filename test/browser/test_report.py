@@ -97,7 +97,7 @@ def a_run_is_drawn_as_its_json_says(browser):
     page.screenshot(str(OUT / "run.png"), whole=True)
 
 
-def hovering_and_keys_tell_a_point_s_figures(browser):
+def hovering_and_keys_show_a_point_s_figures(browser):
     page = open_page(browser, OUT / "run.html")
     rows = json.loads((OUT / "run.json").read_text())["results"]
     page.move("#curves-view .dot[data-row]", 4)
@@ -186,7 +186,7 @@ def rows_are_sorted_and_searched(browser):
     assert times == sorted(times) and len(times) == 5, times
 
 
-def failures_and_the_slowest_are_told(browser):
+def failures_and_the_slowest_are_listed(browser):
     page = open_page(browser, OUT / "study.html")
     failures = text_of(page, "#failures")
     for text in ("IpcqDeadlock: PE 0.0.0 waits for <data> & more", "longer than 90 s", "a torus of 12 SIPs"):
@@ -288,7 +288,7 @@ def the_readme_s_first_look_has_limits_and_machines(browser):
     page.screenshot(str(OUT / "first_look_machine.png"))
 
 
-def a_link_s_numbers_are_told_by_click_and_key(browser):
+def a_link_s_numbers_are_shown_by_click_and_key(browser):
     result = OUT / "linked.json"
     if "--svg" not in cubewarp("run", "--help"):
         return
@@ -456,10 +456,10 @@ def histories_show_each_run(browser):
     page.screenshot(str(OUT / "history.png"))
 
 
-TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_tell_a_point_s_figures, a_sweep_of_500_points_pivots_over_any_two_axes,
-         series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_told,
+TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_show_a_point_s_figures, a_sweep_of_500_points_pivots_over_any_two_axes,
+         series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_listed,
          a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
-         where_time_goes_is_drawn_as_the_run_explains_it, measured_times_stand_beside_the_simulated, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_told_by_click_and_key,
+         where_time_goes_is_drawn_as_the_run_explains_it, measured_times_stand_beside_the_simulated, the_readme_s_first_look_has_limits_and_machines, a_link_s_numbers_are_shown_by_click_and_key,
          numbers_are_written_alike_in_tables_and_by_the_script, without_scripts_there_are_tables_and_machines, in_the_dark_the_page_is_dark,
          rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen,
          a_narrow_window_shows_all_without_moving_sideways, texts_of_files_are_never_run, histories_show_each_run]

@@ -140,7 +140,7 @@ static void plots_do_not_depend_on_the_locale(void **state)
     free(text);
 }
 
-/* Beyond the limit on files nothing can be written: the file of before is there. */
+/* Beyond the limit on file sizes nothing can be written: the earlier file remains. */
 static void data_of_a_plot_are_whole_or_old(void **state)
 {
     char command[400], path[100], *text;
@@ -163,7 +163,7 @@ static void data_of_a_plot_are_whole_or_old(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-/* A result whose provenance names many keys, in the memory that any other one takes. */
+/* A result whose provenance names many keys needs no more memory than any other. */
 static void many_changed_keys_take_little_memory(void **state)
 {
     enum { KEYS = 20000 };

@@ -1,7 +1,7 @@
 /*
- * test_sweep.c: `cubewarp sweep` as a user runs it: results as `run` has them, nothing twice,
- * nothing lost but the points in flight when the sweep is killed, and nobody stopped by a point
- * that fails, crashes or does not end.
+ * test_sweep.c: `cubewarp sweep` as a user runs it: results are those of `run`, nothing runs twice,
+ * a killed sweep loses only the points in flight, and a point that fails, crashes or hangs stops no
+ * other.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void write_study(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Runs `sweep NAME.yaml` into NAME.sqlite; its standard output. */
+/* Runs `sweep NAME.yaml` into NAME.sqlite. Returns its standard output. */
 static char *sweep(int exit_code, const char *study, const char *db, const char *more)
 {
     struct run_output output = run_line(exit_code, "sweep %s --db %s --quiet %s",
@@ -50,7 +50,7 @@ static char *sweep(int exit_code, const char *study, const char *db, const char 
     return output.out;
 }
 
-/* All rows that a query gives, columns by '|', rows by newlines. */
+/* All rows of a query, columns separated by '|', rows by newlines. */
 static char *query(const char *db, const char *text)
 {
     sqlite3 *sqlite;
@@ -81,8 +81,8 @@ static void query_is(const char *db, const char *text, const char *rows)
     free(found);
 }
 
-/* All that two databases of a study have in common, whatever has happened to the sweeps: not wall
- * times, and not `result`, where they stand, too. */
+/* What two databases of a study have in common, whatever happened to the sweeps: neither wall
+ * times nor `result`, which contains some. */
 static const char *const compared[] = {
     "SELECT name, digest, points, shard, shards, text FROM study",
     "SELECT id, ordinal, digest, label, command, state, tries, exit_code, message FROM point "
@@ -133,7 +133,7 @@ static void results_are_those_of_run(void **state)
     free(text);
 }
 
-/* The study's points each in a process of its own, as the database `db`. */
+/* Runs each point of the study in a process of its own, into the database `db`. */
 static void run_points_apart(const char *study, const char *db, int points)
 {
     char paths[KEPT_POINTS][PATH_BYTES], whole[PATH_BYTES], shards[32];
@@ -154,7 +154,7 @@ static void run_points_apart(const char *study, const char *db, int points)
     run_output_free(&output);
 }
 
-/* Machines that several points share are kept, in whatever order the points come, beside points
+/* Machines that several points share are kept, in any order of the points, and beside points
  * that fail. */
 static void kept_machines_change_no_row(void **state)
 {
@@ -198,7 +198,7 @@ static void the_same_study_twice_does_nothing(void **state)
     free(before);
 }
 
-/* A named case may have any name; a terminal gets no escapes of it. */
+/* A named case may have any name, but its escape sequences do not reach a terminal. */
 static void labels_are_shown_without_control_characters(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void a_database_of_another_study_is_refused(void **state)
     assert_int_not_equal(access(file_of("absent", "sqlite"), F_OK), 0);
 }
 
-/* Both options go on with a database: a slip of the pen begins none. */
+/* Both options continue an existing database: a typing error does not begin a new one. */
 static void a_database_that_is_not_there_is_refused_with_the_nearest_name(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void a_changed_study_keeps_the_points_that_agree(void **state)
     free(out);
     databases_are_equal("grown", "fresh");
     query_is("grown", "SELECT count(*), max(state) FROM former", "4|done\n");
-    /* and back: nothing is left to run, since `former` has all that was taken out */
+    /* and back: nothing is left to run, since `former` has everything that was taken out */
     char *const again = sweep(0, "was", "grown", "--extend");
     assert_non_null(strstr(again, "was: nothing to run"));
     free(again);
@@ -287,7 +287,7 @@ static void change(const char *db, const char *text)
     assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
 }
 
-/* Wrong data count in each sweep, and where parts are merged. */
+/* Wrong data are counted in each sweep, and when parts are merged. */
 static void wrong_data_are_not_forgotten(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void wrong_data_are_not_forgotten(void **state)
     run_output_free(&merged);
 }
 
-/* Whatever is asked for, a task has a time that a scheduler knows. */
+/* Whatever the options, a task gets a time that schedulers accept. */
 static void a_task_takes_a_year_at_most(void **state)
 {
     (void)state;
@@ -394,7 +394,7 @@ static pid_t begin_sweep(const char *study, const char *db, const char *more)
     return child;
 }
 
-/* The process that a sweep has forked, not `other`; it may have to be waited for. */
+/* The process that a sweep has forked, other than `other`; waits for it if necessary. */
 static pid_t worker_of(pid_t sweeping, pid_t other)
 {
     char path[64];
@@ -411,8 +411,8 @@ static pid_t worker_of(pid_t sweeping, pid_t other)
     return worker;
 }
 
-/* The same, once it has worked for a fifth of a second: it has a point, however busy the machine.
- */
+/* The same, after it has worked for a fifth of a second: then it has a point, however busy the
+ * machine. */
 static pid_t busy_worker_of(pid_t sweeping, pid_t other)
 {
     enum { TICKS = 20, LOOKS_MAX = 6000 };
@@ -432,7 +432,7 @@ static pid_t busy_worker_of(pid_t sweeping, pid_t other)
     return worker;
 }
 
-/* How many points a database has; 0 before it is one. */
+/* The number of points in a database; 0 before it is one. */
 static int count_points(const char *db)
 {
     sqlite3 *sqlite = NULL;
@@ -448,8 +448,8 @@ static int count_points(const char *db)
     return count;
 }
 
-/* The first kill may be of the whole job: nothing is recorded for it. Signals that a launcher has
- * ignored change nothing. */
+/* The first kill may hit the whole job: nothing is recorded for it. Signals that a launcher
+ * ignores change nothing. */
 static void a_point_whose_process_is_killed_runs_again_once(void **state)
 {
     (void)state;
@@ -499,7 +499,7 @@ static int from_environment(const char *name, int otherwise)
     return text != NULL ? atoi(text) : otherwise;
 }
 
-/* A study of 30 points for each of so many speeds of links. */
+/* A study of 30 points for each of so many link speeds. */
 static int write_killed_study(int speeds)
 {
     char text[512];
@@ -515,9 +515,9 @@ static int write_killed_study(int speeds)
     return 30 * speeds;
 }
 
-/* Killed at random moments, by default 20 of 300 points: a point with a row keeps it, and in the
- * end the database is that of an undisturbed sweep. SWEEP_KILLS and SWEEP_SPEEDS (30 points each)
- * choose others: test/nightly.sh kills 10 times in 5,010 points. */
+/* A sweep killed at random moments, by default 20 times in 300 points: a point with a row keeps
+ * it, and in the end the database is that of an undisturbed sweep. SWEEP_KILLS and SWEEP_SPEEDS
+ * (30 points each) change these numbers: test/nightly.sh kills 10 times in 5,010 points. */
 static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
 {
     (void)state;
@@ -531,7 +531,7 @@ static void a_killed_sweep_loses_the_points_in_flight_alone(void **state)
     const unsigned within_us = (unsigned)(1e6 * undisturbed_s / 5);
     assert_int_equal(count_points("undisturbed"), all);
     for (int i = 0; killed < kills && i < TRIES_MAX; i++) {
-        if (points == all) { /* over before it could be killed: begin anew */
+        if (points == all) { /* it ended before it could be killed: start again */
             assert_int_equal(unlink(file_of("killed", "sqlite")), 0);
             points = 0;
         }

@@ -1,5 +1,5 @@
 /*
- * test_survey_support.h: surveys of results, studies and histories that a test makes up.
+ * test_survey_support.h: surveys of results, studies and histories that tests make up.
  */
 #ifndef TEST_SURVEY_SUPPORT_H
 #define TEST_SURVEY_SUPPORT_H
@@ -17,7 +17,7 @@
 #include "bench/survey/survey_finish.h"
 #include "bench/survey/survey_result.h"
 
-/* The rows of a result, which is given as its JSON. */
+/* The rows of a result, given as JSON. */
 static inline void add_document(struct survey *survey, const char *label, const char *text)
 {
     struct cw_error error = {.exit_code = CW_OK};
@@ -33,8 +33,8 @@ static inline void finish(struct survey *survey)
     assert_int_equal(survey_finish(survey, &error), CW_OK);
 }
 
-/* The text that a writer makes; the caller's. Not inline: GCC 12 warns of a dangling pointer then.
- */
+/* What a writer writes; the caller frees it. Not inline, since GCC 12 would warn of a dangling
+ * pointer. */
 __attribute__((noinline, unused)) static char *
 written(int (*write)(FILE *, struct survey *, struct cw_error *), struct survey *survey)
 {
@@ -47,7 +47,7 @@ written(int (*write)(FILE *, struct survey *, struct cw_error *), struct survey 
     return text;
 }
 
-/* Makes the database if there is none. */
+/* Creates the database if it is missing. */
 static inline void fill_database(const char *path, const char *statements)
 {
     sqlite3 *db;

@@ -1,7 +1,6 @@
 /*
  * test_draw_picture.c: pictures have every link of the machine once in each direction, are drawn as
- * well-formed XML with ids that stand once, come back from JSON as they were, and fold without
- * losing a link.
+ * well-formed XML with unique ids, come back from JSON unchanged, and fold without losing a link.
  */
 #include "test/support/test_config_support.h"
 

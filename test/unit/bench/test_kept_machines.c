@@ -1,8 +1,8 @@
 /*
- * test_kept_machines.c: lines run one after the other in one process, which keeps machines whose
- * queues are installed, have the documents of runs alone, but for wall times: whatever stands
- * before them, with data and without, where they fail, in all modes. And a machine is taken over
- * where its installation would be the same, and nowhere else.
+ * test_kept_machines.c: runs one after the other in a process that keeps machines with installed
+ * queues have the same documents as runs alone, except for wall times: whatever ran before, with
+ * and without data, where they fail, in all modes. A machine is taken over exactly where its
+ * installation would be the same.
  */
 #include "test/support/test_config_support.h"
 
@@ -37,7 +37,7 @@ static json_t *engine_of(const struct run_outcome *outcome)
     return json_object_get(outcome->document, "engine");
 }
 
-/* Whether the run had the events of its installation, rather than a machine that had had them. */
+/* Whether the run had the events of its installation, instead of taking over a machine. */
 static bool has_wired(const struct run_outcome *outcome)
 {
     size_t i;
@@ -88,7 +88,7 @@ static void expect_equal(json_t *left, json_t *right, const char *words)
     fail_msg("%s:\n%s\nand alone\n%s", words, a != NULL ? a : "-", b != NULL ? b : "-");
 }
 
-/* Runs the line with the others' machines, and alone. Returns its exit code. */
+/* Runs the line with the machines of earlier ones, and alone. Returns its exit code. */
 static int compare_line(struct run_kept *kept, const char *words, bool counts)
 {
     struct run_outcome got, alone;
@@ -110,8 +110,8 @@ static int compare_line(struct run_kept *kept, const char *words, bool counts)
     return code;
 }
 
-/* Machines alike and not; sizes; data; a run that fails at its installation, and some later; lines
- * that are refused; other benches; records in order; explanations. */
+/* Equal and different machines; sizes; data; a run that fails during its installation, and some
+ * that fail later; refused lines; other benches; records in order; explanations. */
 static const char *const lines[] = {
     "--bytes 1KiB --no-data",
     "--bytes 2KiB --verify-data",
@@ -139,7 +139,7 @@ static const char *const lines[] = {
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
-/* Strides that are prime to the number of lines, so that each line comes behind different ones. */
+/* Strides that are coprime to the number of lines, so that each line follows different ones. */
 static void lines_after_others_have_the_documents_of_runs_alone(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void all_modes_have_the_results_of_runs_alone(void **state)
 
 /* ---- which machines are taken over ----------------------------------------------------------- */
 
-/* Runs a line that is legal. Whether it has had the events of its installation. */
+/* Runs a legal line. Returns whether it had the events of its installation. */
 static bool wires(struct run_kept *kept, const char *words)
 {
     struct run_outcome outcome;
@@ -188,7 +188,7 @@ static bool wires(struct run_kept *kept, const char *words)
     return has;
 }
 
-/* Whether the second line wires its machine behind the first. */
+/* Whether the second line installs its machine, after the first. */
 static bool wires_behind(const char *first, const char *second, uint64_t machine_bytes)
 {
     struct run_kept *const kept = run_kept_create(machine_bytes);
@@ -244,7 +244,7 @@ static void machines_that_have_no_room_are_not_kept(void **state)
     assert_true(wires_behind("--bytes 1KiB", "--bytes 1KiB", 10000));
 }
 
-/* Room for one machine, not for two. */
+/* Room for one machine only. */
 static void the_machine_asked_for_least_recently_goes_first(void **state)
 {
     (void)state;
@@ -266,8 +266,8 @@ static void the_machine_asked_for_least_recently_goes_first(void **state)
 
 /* ---- a run that is refused ------------------------------------------------------------------- */
 
-/* The thread that watches for signals may write the caller's columns until the caller frees them.
- */
+/* The thread that watches for signals may write the caller's columns until the caller frees
+ * them. */
 static void a_refused_run_leaves_its_caller_what_it_filled(void **state)
 {
     (void)state;

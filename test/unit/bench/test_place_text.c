@@ -1,6 +1,5 @@
 /*
- * test_place_text.c: places as text: runs, products, and that each place of a random set is in the
- * text once.
+ * test_place_text.c: places as text: runs, products, and each place of a random set exactly once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +40,7 @@ static void runs_and_products(void **state)
     expect_text(pes, 4, 3, "", "0-1.1.0,2");
 }
 
-/* Marks the numbers of one part, such as "0-1,3"; returns the text behind it. */
+/* Marks the numbers of one part, such as "0-1,3"; returns the text after it. */
 static const char *read_part(const char *text, bool *has)
 {
     for (;;) {

@@ -1,6 +1,6 @@
 /*
- * test_study.c: study files: which points they have, under which labels and lines, and which errors
- * they are told, with place and remedy (bench/study/STUDY.md).
+ * test_study.c: study files: their points with labels and commands, and their errors, with place
+ * and remedy (bench/study/STUDY.md).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static struct study *good(const char *text)
     return study;
 }
 
-/* A text with one error, which stands at LINE:COLUMN and begins like this. */
+/* A text with one error, at LINE:COLUMN, whose message begins like this. */
 static void begins(const char *text, const char *error)
 {
     struct config_errors errors = {0};
@@ -69,7 +69,7 @@ static void begins(const char *text, const char *error)
     config_errors_free(&errors);
 }
 
-/* The same, and says nothing more. */
+/* The same, with nothing after it. */
 static void bad(const char *text, const char *error)
 {
     struct config_errors errors = {0};
@@ -80,7 +80,7 @@ static void bad(const char *text, const char *error)
     config_errors_free(&errors);
 }
 
-/* The values of a long axis are not all listed. */
+/* Not all values of a long axis are listed. */
 static void a_wrong_value_is_answered_with_some_of_many(void **state)
 {
     struct config_errors errors = {0};
@@ -438,7 +438,7 @@ static void words_are_quoted_for_a_shell(void **state)
     }
 }
 
-/* Of a run of these settings, on one thread. */
+/* The estimate for a run of these settings, on one thread. */
 static void estimate_is_near(const char *settings, double events, double mib)
 {
     char text[300];
@@ -471,7 +471,7 @@ static void estimates_are_near(void **state)
     estimate_is_near("preset: pod64, bytes: 16KiB, iters: 10, explain: true", 1.2e6, 28);
 }
 
-/* Chunks are small there: messages count, and not the bytes. */
+/* Chunks are small there: the number of messages counts, not that of bytes. */
 static void estimates_of_small_chunks_are_near(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
- * test_study_db.c: databases of studies that cannot be written, each with its exact message; and
- * the lock of a database, which one sweep has, and no process that it forks; names that change;
- * rows that come packed.
+ * test_study_db.c: databases of studies: those that cannot be written, each with its exact message;
+ * the lock, which one sweep holds and no process that it forks; names that change; rows that arrive
+ * packed.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -94,7 +94,7 @@ static void a_database_that_cannot_be_made_says_why(void **state)
             "whole copy of it; 'sqlite3 %1$s .recover | sqlite3 saved.sqlite' may save rows");
 }
 
-/* Ends as a process that a sweep has forked for a point. */
+/* Ends like a process that a sweep has forked for a point. */
 static void fork_one(struct study_db *db)
 {
     int status = -1;
@@ -109,7 +109,7 @@ static void fork_one(struct study_db *db)
     assert_int_equal(status, 0);
 }
 
-/* A database that is missing is not made, and one that its sweep has only begun has no point. */
+/* A missing database is not created, and one that its sweep has only begun has no point. */
 static void a_database_that_is_only_read_is_left_as_it_is(void **state)
 {
     struct cw_error error = {.exit_code = CW_OK};
@@ -145,7 +145,7 @@ static void one_sweep_at_a_time_writes_a_database(void **state)
                 "%s: another sweep writes to it; wait for its end, or give each its own --db");
         fork_one(db); /* whose end leaves the lock to this process */
     }
-    /* A dry run looks at the points meanwhile. */
+    /* A dry run reads the points meanwhile. */
     enum study_state states[2] = {STUDY_DONE, STUDY_DONE};
     const struct study_outcome outcome = {.state = STUDY_FAILED, .exit_code = 1, .message = "no"};
     struct study_db *reader;
@@ -223,8 +223,8 @@ static void label_is(struct study_db *db, const char *path, const char *label)
     sqlite3_close(sqlite);
 }
 
-/* A study whose names alone have changed has the same points: they get the new names, but not where
- * somebody only looks. */
+/* A study in which only names have changed has the same points. They get the new names, unless
+ * the database is only read. */
 static void new_names_are_taken_over(void **state)
 {
     static const char *const texts[] = {"axes: {size: {small: {n-elem: 64}, large: {n-elem: 128}}}",
@@ -310,7 +310,7 @@ static void packed_rows_arrive_as_they_were(void **state)
     outcome.rows = packed;
     outcome.result_bytes = 2;
     assert_int_equal(open_at(path, &db, &error), CW_OK);
-    for (int turn = 0; turn < 2; turn++) /* the second time they take the place of the first */
+    for (int turn = 0; turn < 2; turn++) /* the second time they replace the first */
         assert_int_equal(study_db_record(db, 1, &outcome, &error), CW_OK);
     assert_int_equal(study_db_close(db, &error), CW_OK);
     table_is(path,
@@ -322,7 +322,7 @@ static void packed_rows_arrive_as_they_were(void **state)
     free(packed);
 }
 
-/* What a process that broke may have sent is refused, and leaves no part of a point. */
+/* What a broken process may have sent is refused, and leaves no part of a point. */
 static void incomplete_rows_are_refused(void **state)
 {
     struct study_db *db;

@@ -1,6 +1,6 @@
 /*
- * test_survey.c: results become rows, axes and series; they are said in words; whatever a file
- * holds stays text in a page, in JSON and in CSV; ticks of charts.
+ * test_survey.c: results become rows, axes and series; the summary describes them; whatever a file
+ * contains stays text in a page, in JSON and in CSV.
  */
 #include "test/support/test_survey_support.h"
 
@@ -65,7 +65,7 @@ static void sizes_are_the_axis_of_curves_and_algorithms_name_the_series(void **s
     survey_free(&survey);
 }
 
-/* A file of somebody else may have such figures: none is printed as `inf`. */
+/* Anybody's file may have such figures: none is printed as `inf`. */
 static void figures_that_no_run_gives_are_unknown(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void sizes_per_rank_are_the_axis_where_shards_differ(void **state)
     add_result(&survey, "b", "tree", 3000, 16, "");
     finish(&survey);
     assert_string_equal(survey.axes[survey.x].name, "bytes_per_rank");
-    /* the size in its other unit is no series of its own */
+    /* the size in its other unit names no series */
     assert_int_equal(survey.series_count, 2);
     survey_free(&survey);
 }
@@ -118,7 +118,7 @@ static void a_changed_key_names_the_series_and_its_absence_is_the_shipped_value(
 
 #define OF_COMMIT ", \"provenance\": {\"commit\": \"c1\", \"changed\": {"
 
-/* The result that has changed a key names the shipped value of all others of its commit. */
+/* The result that has changed a key gives the shipped value to all others of its commit. */
 static void the_shipped_value_is_known_where_one_result_names_it(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void what_all_rows_share_is_said_once(void **state)
     survey_free(&survey);
 }
 
-/* Not known: results of another commit. Then nothing is the largest. */
+/* Unknown for results of another commit. Then nothing is the largest. */
 static void the_largest_is_told_of_whole_axes_alone(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void a_history_marks_runs_with_other_results(void **state)
     assert_int_equal(survey.case_count, 2);
     assert_true(survey.cases[0].measures[1].changed); /* pod4: other events */
     const struct survey_measure *const pod64 = survey.cases[1].measures;
-    assert_false(pod64[1].changed); /* the results before were not known */
+    assert_false(pod64[1].changed); /* the earlier results were unknown */
     assert_true(pod64[2].changed);
     assert_false(pod64[3].changed);
     const size_t count = words_of_survey(&survey, sentences);
@@ -333,7 +333,7 @@ static void a_history_marks_runs_with_other_results(void **state)
     unlink(path);
 }
 
-/* A database that was cut short is damaged, and no file of another kind. */
+/* A truncated database is damaged, not a file of another kind. */
 static void a_cut_database_is_told_as_damaged(void **state)
 {
     (void)state;

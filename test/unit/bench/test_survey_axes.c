@@ -1,6 +1,6 @@
 /*
- * test_survey_axes.c: which axes a report has, which values stand on them, and what its summary
- * says of them: sizes of studies, values without rows, parts of studies, axes that rows lack.
+ * test_survey_axes.c: which axes a report has, with which values, and what its summary says about
+ * them: sizes of studies, values without rows, parts of studies, axes on which rows have no value.
  */
 #include "test/support/test_survey_support.h"
 
@@ -33,7 +33,7 @@ static void add_result(struct survey *survey, const char *label, const char *alg
     add_document(survey, label, text);
 }
 
-/* Whether a sentence of the summary has a text. */
+/* Whether a sentence of the summary contains a text. */
 static bool says(struct survey *survey, const char *text)
 {
     const char *sentences[WORDS_MAX] = {NULL};
@@ -44,7 +44,7 @@ static bool says(struct survey *survey, const char *text)
     return false;
 }
 
-/* Reads a study whose tables are filled by `statements`, after those of its head. */
+/* Reads a study whose tables are filled by `statements`, in addition to its head. */
 static void read_study(struct survey *survey, const char *head, const char *statements)
 {
     char path[] = "/tmp/cubewarp-survey-XXXXXX";
@@ -148,7 +148,7 @@ static void parts_of_a_study_count_their_own_points(void **state)
 
 #define SHARDED(bytes_per_rank) ", \"bytes_per_rank\": " bytes_per_rank ", \"shards_per_rank\": 16"
 
-/* A product beside an all-reduce: it has no bytes per rank. */
+/* A product beside an all-reduce has no bytes per rank. */
 static void sizes_per_rank_that_rows_lack_are_not_the_axis(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void a_series_without_a_place_on_x_takes_no_other_s_curve(void **state)
 
 #define SPEED(value) "\"changed\": {\"links.x.bw\": \"" value "\"}"
 
-/* At 4 is only one series, so the comparison is made at 2. */
+/* At 4 there is only one series, so the comparison is made at 2. */
 static void an_x_that_two_series_share_is_not_called_the_largest(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * test_sweep_order.c: the order in which a sweep's workers get points: each point once; a worker
- * stays with a group; workers share a group only when no other one is left; long points first.
+ * test_sweep_order.c: the order in which workers get points: each point once; a worker stays with a
+ * group; workers share a group only if no other is left; long points first.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 
 enum { POINTS_MAX = 200, WORKERS_MAX = 5 };
 
-/* A plan of so many points, point i as number 1000 + i, in groups that begin there. */
+/* A plan of so many points, point i with the number 1000 + i, in groups that begin at these. */
 struct planned {
     struct sweep_plan plan;
     uint32_t points[POINTS_MAX];
@@ -62,7 +62,7 @@ static void a_worker_stays_with_its_group(void **state)
     assert_int_equal(take(&order, 1), 3);
     assert_int_equal(take(&order, 0), 1);
     assert_int_equal(take(&order, 1), 4);
-    assert_int_equal(take(&order, 1), 5); /* the next one that no worker is at */
+    assert_int_equal(take(&order, 1), 5); /* the next one without a worker */
     assert_int_equal(take(&order, 0), 2);
     assert_int_equal(take(&order, 0), 6); /* shared, since no other is left */
     assert_int_equal(sweep_order_left(&order), 0);
@@ -122,7 +122,7 @@ static void each_point_comes_once(void **state)
     }
 }
 
-/* A plug-in of a point may print without an end; its last words are what is shown. */
+/* A plug-in may print endlessly; its last words are shown. */
 static void long_messages_of_a_process_give_their_memory_back(void **state)
 {
     enum { PRINTED = 3 << 20 };
