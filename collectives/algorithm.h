@@ -136,7 +136,8 @@ struct ccl_algorithm {
      * schedules send some more. For estimates of a run's cost, so it has to be quick, and makes no
      * schedule. NULL: few, or not known. */
     double (*messages_least)(const struct ccl_call *call);
-    /* What the kernel does, for estimates of its time. NULL: it is not known, or a schedule's. */
+    /* What the kernel does, for estimates of its time (choice/cost_steps.h): of a candidate of a
+     * choice that is no schedule. Else NULL. */
     void (*steps)(const struct ccl_call *call, struct cost_steps *steps);
     /* Fills the choice, which comes empty; its algorithm is NULL where there is no memory. NULL:
      * this algorithm carries out all its calls. An algorithm that chooses leaves all hooks but this

@@ -108,7 +108,7 @@ void cost_join(struct cost_steps *steps) { (void)add_step(steps, OP_JOIN); }
 
 enum transfer_kind { TRANSFER_LOAD, TRANSFER_STORE, TRANSFER_COPY, TRANSFER_PUT, TRANSFER_NOTIFY };
 
-/* Its way over the links between SIPs. */
+/* The way of a put over the links between SIPs. */
 struct way {
     struct cost_route route;
     uint32_t busy[COST_CROSSINGS_MAX]; /* messages of all ranks that cross that link at once */
@@ -338,7 +338,8 @@ static int64_t pace_of(const struct walk *w, const struct transfer *transfer, ui
     return transfer->put.reduce ? later(ps, hw_rate_ps(w->call->hw->dma_reduce, bytes)) : ps;
 }
 
-/* A transfer continues: with its next part; or a put that is one block is written. */
+/* A transfer continues with its next part. A put that is one block is written when its tail has
+ * come, since others may have taken HBM meanwhile. */
 static void move_part(struct walk *w, uint32_t number, int64_t now_ps)
 {
     struct transfer *const transfer = &w->transfer[number];
@@ -415,8 +416,8 @@ static void add_transfer(struct walk *w, struct transfer transfer)
         begin_first(w, number);
 }
 
-/* The engine passes a part of the first operation of a channel, which is moved from its first part
- * on. */
+/* The engine passes a part of the first operation of a channel. With its first part the operation
+ * begins to move. */
 static void pass_part(struct walk *w, uint32_t number)
 {
     struct channel *const channel = &w->channel[number];
