@@ -122,7 +122,7 @@ static void put_text(FILE *out, const char *text)
 static void put_column(FILE *out, const struct column *column, const struct result_document *result,
                        const struct document_row *row, int digits)
 {
-    const char *const field =
+    const void *const field =
         (const char *)(column->of_row ? (const void *)row : result) + column->offset;
     if (column->type == TEXT)
         put_text(out, *(const char *const *)field);

@@ -95,6 +95,7 @@ struct schedule *choice_schedule(const struct ccl_call *call,
         choice_leave_out(left_out, text, no_room);
         error->exit_code = CW_USAGE;
     }
+    /* cppcheck-suppress returnDanglingLifetime ; a schedule keeps nothing of the call */
     return schedule;
 }
 
