@@ -49,8 +49,8 @@ struct dist {
     /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
     const struct ccl_algorithm *checked_algorithm;
     struct ccl_call checked;
-    struct relay relay;               /* of the collective in flight, where it asks for one */
-    const struct ccl_algorithm *said; /* the last choice that was reported */
+    struct relay relay;                   /* of the collective in flight, where it asks for one */
+    const struct ccl_algorithm *reported; /* the last choice that was reported */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
     size_t owned_count, owned_capacity;
