@@ -6,7 +6,7 @@
  *    "axes": [{"name", "label", "unit", "kind", "numeric", "bytes", "varies", "series",
  *              "texts": [values as people read them, ..], "numbers": [where it is numeric, ..]}],
  *    "figures": [{"key", "label", "unit", "better"}],
- *    "points": [{"label", "source", "state", "message"}],
+ *    "points": [{"label", "state", "message", "command"}],
  *    "rows": {"point": [..], "axis": [[value of axis 0 of each row, -1: none], ..],
  *             "figure": [[..], ..], "not_run": [text or null, ..], "wrong": [elements, ..],
  *             "bound_by": [text or null, ..]},
@@ -14,7 +14,8 @@
  *    "kinds": the same of link kinds: [name, links, bytes, busy share, ..],
  *    "explain": [object or null, ..],
  *    "logs": [{"source", "columns": [..], "rows": [[..], ..]}],
- *    "cases": [{"name", "host", "measures": [[started, commit, median, least, most, disturbed]]}]}
+ *    "cases": [{"name", "host", "measures": [[started, commit, median, least, most, disturbed,
+ *                                          changed]]}]}
  */
 #ifndef BENCH_PAGE_DATA_H
 #define BENCH_PAGE_DATA_H
