@@ -20,7 +20,7 @@ int ccl_refuse(struct ccl_refusal *refusal, const char *key, const char *wrong, 
     return CW_USAGE;
 }
 
-/* Behind what the text has already. */
+/* Appends to the text. */
 __attribute__((format(printf, 3, 0))) static void append(char *text, size_t bytes,
                                                          const char *format, va_list args)
 {

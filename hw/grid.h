@@ -1,7 +1,7 @@
 /*
- * grid.h: a grid of places, w columns by h rows, whose rows and columns are open lines or close to
- * rings: cubes of a SIP, PEs and routers of a cube, SIPs of most topologies. A place is numbered
- * y * w + x; x grows east, y grows south. Pure functions.
+ * grid.h: a grid of places, w columns by h rows, whose rows and columns are open lines or rings:
+ * cubes of a SIP, PEs and routers of a cube, SIPs of most topologies. A place is numbered y * w +
+ * x; x grows east, y grows south. Pure functions.
  */
 #ifndef HW_GRID_H
 #define HW_GRID_H
@@ -65,8 +65,8 @@ static inline bool hw_grid_step(struct hw_grid grid, uint32_t at, enum hw_port p
     return hw_grid_step_from(grid, hw_grid_spot(grid, at), port, to);
 }
 
-/* Along a line of n places, from a to b: forward (E, S) or not. A ring is crossed the shorter way,
- * and forward where both ways are as short. */
+/* Along a line of n places, from a to b: forward (E, S) or not. On a ring the shorter way is taken,
+ * and forward if both are equally long. */
 static inline bool hw_line_forward(uint32_t n, bool wrap, uint32_t a, uint32_t b)
 {
     if (!wrap)

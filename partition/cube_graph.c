@@ -1,8 +1,8 @@
 /*
- * cube_graph.c: the traffic and the work that a machine's cubes and links can expect, and the graph
- * and the judgement made from them (cube_graph.h).
+ * cube_graph.c: estimates the traffic of a machine's links and the work of its cubes, makes a graph
+ * of them, and judges partitions by it (cube_graph.h).
  *
- * Expected are one installation and one hierarchical all-reduce of TILES tiles, by counting:
+ * The estimate counts one installation and one hierarchical all-reduce of TILES tiles:
  *   1. A control message and its answer for each PE (installation), and for one PE per cube
  *      (launch), enter by the W port of the target's row and pass every cube before it.
  *   2. Along each row, and along the middle column, each tile goes to the middle and back. Each
@@ -47,7 +47,7 @@ static uint32_t row_traffic(const struct hw_config *hw, uint32_t x)
     return control_per_cube(hw) * (hw->cube_w - x) + (x > 0 ? PER_TILE * TILES : 0);
 }
 
-/* A cube's link to its IO die: the tiles that leave the SIP do so from the middle. */
+/* A cube's link to its IO die. Tiles leave the SIP from the middle cube. */
 static uint32_t port_traffic(const struct hw_config *hw, struct cube_place at, enum hw_port port)
 {
     const bool row = port == HW_PORT_E || port == HW_PORT_W;
@@ -251,7 +251,7 @@ static void merge_parallel_edges(struct cube_graph *graph, int32_t *place)
     graph->first[graph->count] = out;
 }
 
-/* The divisor of weights, so that their sum is below 2^31 although none becomes 0. */
+/* The divisor of weights that keeps their sum below 2^31, given that none is rounded to 0. */
 static uint64_t unit_of(uint64_t sum) { return (sum >> 30) + 1; }
 
 static void fill_work(struct cube_graph *graph, const uint64_t *work, uint32_t group)

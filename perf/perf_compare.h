@@ -17,7 +17,7 @@ enum perf_verdict {
     PERF_NOT_COMPARABLE, /* other command, other state of the machine, or too much disturbed */
     PERF_ONLY_BEFORE,
     PERF_ONLY_AFTER,
-    PERF_RESULTS_CHANGED, /* it simulates something else: its speed is not compared */
+    PERF_RESULTS_CHANGED, /* it simulates something else, so speeds are not compared */
     PERF_VERDICTS,
 };
 extern const char *const perf_verdict_name[PERF_VERDICTS]; /* "same", "SLOWER", ... */
@@ -44,13 +44,13 @@ struct perf_difference {
     enum perf_verdict verdict;
     double before, after; /* medians, in events per second */
     double change;        /* of the medians: 0.1 is a tenth faster */
-    double noise;         /* the change that counts begins here, as a share of the earlier median */
+    double noise;         /* smaller changes do not count; a share of the earlier median */
     const char *why;      /* of PERF_NOT_COMPARABLE */
 };
 
 /*
- * How much faster or slower the machine itself was, as a share: the most that the calibrations'
- * loop, or a case over bare loops, which know nothing of the engine, differs.
+ * How much faster or slower the machine itself was, as a share: the largest change of the
+ * calibration loop or of a case of bare loops, none of which use the engine.
  */
 double perf_drift(const struct perf_run *before, const struct perf_run *after);
 
@@ -74,7 +74,8 @@ const char *perf_machines_differ(const struct perf_run *before, const struct per
 
 /*
  * The base of a comparison with several runs: a case's rounds are the medians of these runs. So its
- * noise is that from night to night. False: out of memory. The caller frees *base either way.
+ * noise is the variation from night to night. False: out of memory. The caller frees *base either
+ * way.
  */
 bool perf_base_of(const struct perf_run *runs, size_t count, struct perf_run *base);
 

@@ -17,16 +17,16 @@ enum perf_program {
 
 struct perf_case {
     char name[PERF_NAME_BYTES];
-    char command[PERF_COMMAND_BYTES]; /* arguments, parted by single blanks */
+    char command[PERF_COMMAND_BYTES]; /* arguments, separated by single spaces */
     enum perf_program program;
     uint32_t threads;
 };
 
-/* One goal. 0 where there is none. */
+/* A goal; figures that are 0 are not set. */
 struct perf_goal {
     const char *name;    /* of the case */
     double events_per_s; /* on the machine of perf/README.md; elsewhere for comparison only */
-    const char *to;      /* the case that the ratio is to */
+    const char *to;      /* the case to compare with: the ratio's denominator */
     double ratio_near, ratio_far;
     uint64_t rss_bytes_max;
     double efficiency;
@@ -45,7 +45,7 @@ int perf_set_cases(const char *set, uint32_t cores, struct perf_case **cases, si
 
 /* The i-th goal of a case; NULL after its last. */
 const struct perf_goal *perf_goal_of(const char *name, size_t i);
-/* Whether a case of that name is one over bare loops. */
+/* Whether the case of this name runs bare loops, without the engine. */
 bool perf_is_bare(const char *name);
 /* The name of the sequential case of the same model. */
 void perf_reference_of(const char *name, char reference[PERF_NAME_BYTES]);

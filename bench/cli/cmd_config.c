@@ -1,6 +1,6 @@
 /*
- * cmd_config.c: `cubewarp config`: prints the resolved configuration with the places of its
- * values; or, with --keys, all keys with the legal values of each.
+ * cmd_config.c: `cubewarp config`: prints the resolved configuration and where each value was set;
+ * with --keys, all keys and their legal values.
  */
 #include "bench/cli/cmd_config.h"
 

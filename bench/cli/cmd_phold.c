@@ -112,7 +112,7 @@ static int write_phold_json(FILE *file, const struct phold_command *command,
     return report_json_object(file, object, 15, error);
 }
 
-/* Standard output has the table, or the JSON that was asked for there, alone. */
+/* Standard output has only the table, or only the JSON if it goes there. */
 static int report_phold(const struct phold_command *command, const struct outcome *outcome,
                         struct atomic_file *json, struct cw_error *error)
 {
@@ -224,7 +224,7 @@ static int run_and_write(const struct phold_command *command, struct session *se
         outcome->code == CW_USAGE ? CW_OK : report_phold(command, outcome, &session->json, &second);
     if (code == CW_OK && outcome->code != CW_USAGE && session->engine_log.stream != NULL)
         code = atomic_file_commit(&session->engine_log, &second);
-    if (outcome->code != CW_OK) /* the run's own error counts */
+    if (outcome->code != CW_OK) /* the run's own error takes precedence */
         return outcome->code;
     if (code != CW_OK)
         *error = second;

@@ -19,7 +19,8 @@
 #include "bench/study/study_shard.h"
 #include "bench/sweep/sweep.h"
 
-/* The study file's name with .sqlite for its .yaml, in this folder; of a part 3-of-10.sqlite. */
+/* In this folder: the study file's name, with .sqlite instead of .yaml; for part 3 of 10, with
+ * .3-of-10.sqlite. */
 static void default_db(const char *study_path, struct study_shard shard, char path[PATH_MAX])
 {
     const char *const slash = strrchr(study_path, '/');

@@ -39,8 +39,8 @@ static void compare_texts(struct comparison *comparison, const char *name, const
                  b);
 }
 
-/* A value as the table shows it. Values whose texts are equal are equal to the bit: 17 digits tell
- * any two numbers apart, and times have three decimals. */
+/* A value as the table shows it. Values with equal texts have equal bits: 17 digits distinguish any
+ * two numbers, and times have three decimals. */
 static const char *print_value(const json_t *value, bool is_ns, char text[VALUE_BYTES])
 {
     if (value == NULL || json_is_null(value))
@@ -59,8 +59,8 @@ static const char *print_value(const json_t *value, bool is_ns, char text[VALUE_
 static void compare_members(struct comparison *comparison, const char *first, const char *prefix,
                             json_t *a, json_t *b);
 
-/* How the lines of a list's items begin: with the item's own name, if 24 letters tell it
- * apart from others; else with its place in the list. */
+/* How the lines of a list's items begin: with the item's own name, if its first 24 letters are
+ * unique; else with its place in the list. */
 static const struct {
     const char *list, *item, *name;
 } item_names[] = {{"phases", "phases", "name"},

@@ -1,5 +1,5 @@
 /*
- * picture_layout.c: computes where boxes stand, dimension by dimension (picture_layout.h).
+ * picture_layout.c: places the boxes, dimension by dimension (picture_layout.h).
  */
 #include "bench/draw/picture_layout.h"
 
@@ -30,7 +30,7 @@ void picture_cell(const struct picture_grid *grid, uint32_t size, uint32_t at, u
         *column = size - 1 - at;
         return;
     }
-    /* The upper row to the right, then column by column back: down, up, down, ... */
+    /* The upper row to the right, then back column by column: down, up, down, ... */
     const uint32_t leg = (at - columns) / rest, on_leg = (at - columns) % rest;
     *column = columns - 1 - leg;
     *row = leg % 2 == 0 ? 1 + on_leg : rest - on_leg;

@@ -17,7 +17,7 @@ enum {
 };
 
 /* From light to dark, so that they keep their order in grey. ColorBrewer's YlOrBr and Blues, which
- * the colour-blind tell apart; Okabe and Ito's colours for kinds. */
+ * colour-blind readers can distinguish; Okabe and Ito's colours for kinds. */
 static const char *const link_colour[PEN_LINK_CLASSES] = {
     "#c4cad3", "#fee391", "#fec44f", "#fe9929", "#ec7014", "#cc4c02", "#7f2704"};
 static const char *const work_colour[PEN_WORK_CLASSES] = {"#f7fbff", "#deebf7", "#bdd7e7",
@@ -110,7 +110,7 @@ static void draw_cube(struct picture_pen *pen, uint32_t sip, uint32_t cube, stru
     fputs("</g>", pen->out);
 }
 
-/* The cube of a SIP that worked longest. */
+/* The longest work and the latest end of any cube of a SIP. */
 static struct picture_cube busiest_cube(const struct picture *p, uint32_t sip)
 {
     const size_t cubes = (size_t)p->cube_w * p->cube_h;
@@ -192,7 +192,7 @@ static void legend_text(struct picture_pen *pen, double x, double y, const char 
     fputs("</text>\n", pen->out);
 }
 
-/* Samples with the limits of their classes. */
+/* A sample of each class, with the limits between classes. */
 static void legend_scale(struct picture_pen *pen, double y, bool links)
 {
     const unsigned count = links ? PEN_LINK_CLASSES : PEN_WORK_CLASSES;

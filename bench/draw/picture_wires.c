@@ -8,7 +8,7 @@
 
 enum { STUB_PX = 9, BAR_PX = 7, TRUNK_PX = 22, CHORD_ROOM_PX = 6, NO_DIM = UINT32_MAX };
 
-/* The links of a box in one dimension in which every two have one. */
+/* The links of a box along a dimension in which every pair of boxes is linked. */
 struct bundle {
     struct picture_link out, in;
 };
@@ -162,8 +162,8 @@ static double line_width(const struct wiring *w, double room_px)
     return width < w->pen->line_px ? width : w->pen->line_px;
 }
 
-/* The middle of box's own strip among those of its block, along a side of this length; by rows or
- * by columns. `strip` is the strip's width. */
+/* A side of a block, `length` long, is divided into one strip per box, counted by rows or by
+ * columns. Returns the middle of this box's strip; *strip is a strip's width. */
 static double strip_at(const struct wiring *w, uint32_t k, uint32_t box, double length, bool by_row,
                        double *strip)
 {
@@ -178,7 +178,7 @@ static double strip_at(const struct wiring *w, uint32_t k, uint32_t box, double 
     return (rank + 0.5) * *strip;
 }
 
-/* A box's line to its bar; of two, that away from the box is on its right. */
+/* A box's line to its bar, or from it. Seen along its direction, each is shifted to the right. */
 static struct pen_line line_to_bar(const struct wiring *w, uint32_t k, uint32_t box, bool to_bar)
 {
     const struct picture_rect block = picture_block(w->l, k, box), bar = bar_at(w, k, box);
@@ -317,7 +317,7 @@ static void draw_bundles(struct wiring *w)
         }
 }
 
-/* Round the blocks of each dimension that is no plane, and round the dies of a package. */
+/* Around the blocks of each dimension outside the plane, and around the dies of a package. */
 static void draw_frames(struct wiring *w)
 {
     for (uint32_t k = w->l->dims; k-- > 0;)

@@ -1,12 +1,12 @@
 /*
- * cause_log.c: keeps entries of causes in blocks, and looks them up (cause_log.h). Entries lie
- * in blocks. Memory comes in huge pages, of several blocks each, which a worker keeps for the
- * next collective: to touch new pages takes longer than to write the entries. A place is the
- * number of a page, and a word of it. 0 is a word of the first block's own data.
+ * cause_log.c: keeps entries of causes in blocks, and looks them up (cause_log.h). Memory comes in
+ * huge pages of several blocks each, which a worker keeps for the next collective, because touching
+ * new pages takes longer than writing the entries. A place is the number of a page, and a word of
+ * it. 0 is a word of the first block's own data.
  *
- * Where entries come in the order of time, each full block ends with a list of the latest entry of
- * each LP. So a look-up of an entry at some time begins in the right block, which has few entries
- * of an LP.
+ * If entries arrive in order of time, each full block ends with a list of the latest entry of each
+ * LP. So a look-up of an entry at some time begins in the right block, which has few entries of an
+ * LP.
  */
 #include "bench/explain/cause_log.h"
 
@@ -24,15 +24,15 @@ enum {
     /* a place: the number of the huge page, and a word in it */
     PLACE_WORD_BITS = 19,
     PLACE_PAGES_MAX = 1 << (32 - PLACE_WORD_BITS),
-    BASE_BEFORE_PS = 1 << 30 /* a block begins so long before its first event: a later one may be
-                                earlier, of another LP */
+    BASE_BEFORE_PS = 1 << 30 /* a block's base is this long before its first event, since an event
+                                of another LP that is handled later may have an earlier time */
 };
 _Static_assert(PAGES_HUGE_BYTES == WORD_BYTES << PLACE_WORD_BITS, "a place names every word");
 _Static_assert(MORE_STEPS_MAX + LP_CAUSE_STEPS <= LP_ENTRY_STEPS_MAX, "an entry has room for them");
 
 struct cause_block {
     struct cause_block *next, *before;
-    int64_t base_ps; /* the times of its entries count from here */
+    int64_t base_ps; /* its entries' times are relative to this */
     uint32_t page;   /* the number of its huge page */
     bool begins_page;
     uint32_t words[];
@@ -44,7 +44,7 @@ struct worker_log {
     struct cause_log *log;
     struct cause_block *first, *current; /* blocks before `current` are full */
     uint64_t bytes;                      /* of all blocks */
-    bool refused;                        /* something did not find room */
+    bool refused;                        /* an entry or a step found no room */
     uint32_t more;                       /* steps that belong to the next entry */
     uint32_t step[MORE_STEPS_MAX + LP_CAUSE_STEPS];
     /* entries without room are lost here */
@@ -71,7 +71,7 @@ struct cause_log {
     struct lookup_cache *lookup_cache; /* [lps] by the host, between drains; not with lists */
     struct cause_block *last_block;    /* of the host's last look-up, with lists; NULL: none */
     uint32_t **page;                   /* [pages_max] */
-    struct sync_u64 pages;             /* numbers that were taken; added to by any worker */
+    struct sync_u64 pages;             /* numbers taken so far, by any worker */
     uint32_t last[]; /* [lps] places, each written by the worker that owns the LP */
 };
 
@@ -125,7 +125,7 @@ static struct cause_block *add_block(struct cause_log *log, struct worker_log *o
 {
     uint8_t *const after = before != NULL ? (uint8_t *)before + log->block_bytes : NULL;
     struct cause_block *block = (struct cause_block *)(void *)after;
-    if ((uintptr_t)after % PAGES_HUGE_BYTES == 0) /* the page has ended, or there is none before */
+    if ((uintptr_t)after % PAGES_HUGE_BYTES == 0) /* the page is full, or this is the first block */
         block = add_page(log, own);
     else
         block->page = before->page;
@@ -134,7 +134,7 @@ static struct cause_block *add_block(struct cause_log *log, struct worker_log *o
     return block;
 }
 
-/* The writer's room has ended: continues in the next block, or nowhere. */
+/* The writer's room is full: continues in the next block, or in `nowhere`. */
 static void next_block(struct lp_cause_writer *writer, int64_t now_ps)
 {
     struct worker_log *const own = (struct worker_log *)(void *)writer; /* its first member */
@@ -194,8 +194,8 @@ struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered,
     return log;
 }
 
-/* The first pages of several workers are there before these run. The system may take milliseconds
- * for a huge page while all cores are busy, and the other workers wait for the one that asks. */
+/* Several workers get their first pages before they run: while all cores are busy the system may
+ * take milliseconds for a huge page, and the other workers would wait for the one that asks. */
 static void add_first_pages(struct cause_log *log, struct worker_log *own)
 {
     enum { PAGES_FIRST = 2 };
@@ -298,8 +298,8 @@ static struct lp_cause_entry read_entry(const struct cause_log *log, uint32_t lp
 
 static int64_t first_ps(const struct cause_block *block) { return block->base_ps + BASE_BEFORE_PS; }
 
-/* The place of the latest entry of an LP in the last block that begins until a time, or before that
- * block; 0: there is none. All blocks after it are later. */
+/* The place of an LP's latest entry in the last block that begins no later than `until_ps`, or in
+ * an earlier block; 0: there is none. */
 static uint32_t place_until(struct cause_log *log, uint32_t lp, int64_t until_ps)
 {
     struct cause_block *const current = log->worker[0].current;

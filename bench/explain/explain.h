@@ -79,7 +79,7 @@ struct explain {
     size_t leg_count;
     struct explain_part part[PATH_CLASSES * 32]; /* the longest first; their times sum to time_ps */
     size_t part_count;
-    int64_t credit_ps;                          /* of the path, on the ways of credits */
+    int64_t credit_ps;                          /* of the path, credits in flight */
     struct explain_place place[EXPLAIN_PLACES]; /* the longest first */
     size_t place_count;
     struct explain_limit limit[EXPLAIN_LIMITS]; /* the longest first */

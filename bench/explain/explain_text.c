@@ -77,7 +77,7 @@ static void print_path(FILE *file, const struct explain *explain)
                 percent(rest_ps, explain->time_ps));
     fprintf(file, "# %-40s %15.6f %7.2f\n", "sum", in_us(explain->time_ps), 100.0);
     if (explain->credit_ps > 0)
-        fprintf(file, "# %-40s %15.6f %7.2f\n", "of this, on the ways of credits",
+        fprintf(file, "# %-40s %15.6f %7.2f\n", "of which, credits in flight",
                 in_us(explain->credit_ps), percent(explain->credit_ps, explain->time_ps));
     fprintf(file, "#\n# %-40s %15s %7s\n", "critical path, by place", "time(us)", "(%)");
     for (size_t i = 0; i < explain->place_count && i < PLACES_SHOWN; i++)

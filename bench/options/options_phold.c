@@ -1,5 +1,5 @@
 /*
- * options_phold.c: see options_phold.h.
+ * options_phold.c: the defaults of `phold`, and the checks of its options (options_phold.h).
  */
 #include "bench/options/options_phold.h"
 

@@ -1,5 +1,5 @@
 /*
- * options_plugin.c: see options_plugin.h.
+ * options_plugin.c: reads the arguments of `plugin`: `new NAME` (options_plugin.h).
  */
 #include "bench/options/options_plugin.h"
 

@@ -1,12 +1,11 @@
 /*
- * comparison_page.h: the page that `compare` and `perf compare` print, in the form that is wanted:
- * tables as text or Markdown; for CI, annotations of GitHub's actions or JUnit's XML. JSON is each
- * command's own.
+ * comparison_page.h: the page that `compare` and `perf compare` print: tables as text or Markdown;
+ * for CI, annotations for GitHub Actions or JUnit XML. Each command writes its JSON itself.
  *
- * A command writes all forms in one walk: lines and tables are in text and Markdown alone, cases in
- * GitHub's and JUnit's forms alone. Texts may come from any file: no control character, bar, colon
- * or angle bracket of theirs ends a cell, an annotation or an element. A failed write is known to
- * the stream.
+ * A command makes the same calls for every form: text and Markdown show lines and tables, GitHub
+ * and JUnit show cases, and the rest does nothing. Texts may come from any file: control
+ * characters, bars, colons and angle brackets in them are escaped or replaced. Callers check the
+ * stream for failed writes.
  */
 #ifndef BENCH_COMPARISON_PAGE_H
 #define BENCH_COMPARISON_PAGE_H
@@ -61,7 +60,7 @@ void comparison_page_end_table(const struct comparison_page *page);
 
 /* ---- GitHub and JUnit ------------------------------------------------------------------------ */
 
-/* GitHub's form has bad cases alone. `message`: why it is bad or skipped. */
+/* GitHub's form shows bad cases only. `message`: why it is bad or skipped. */
 void comparison_page_case(const struct comparison_page *page, const char *name,
                           enum comparison_verdict verdict, const char *verdict_name,
                           const char *message);

@@ -1,9 +1,9 @@
 /*
- * birs_allreduce.c: a batch-invariant all-reduce on paired dies (ALGORITHMS.md): birs, whose
- * result is written into the tensor itself, then an all-gather over hccs and sio at once. In round
- * i = 0 .. Y - 1 of the gathering a rank sends its own slice over hccs to the rank i + 1 packages
- * further on (not in the last), and its mate over sio the slice that came the round before (its
- * own first). So each slice comes once, and both links are busy throughout.
+ * birs_allreduce.c: a batch-invariant all-reduce on paired dies (ALGORITHMS.md): birs, whose result
+ * is written into the tensor itself, then an all-gather over hccs and sio at once. In round i = 0
+ * .. Y - 1 of the gathering a rank sends its own slice over hccs to the rank i + 1 packages further
+ * on (except in the last round), and over sio sends its mate the slice that arrived in the round
+ * before (its own in round 0). So each slice arrives once, and both links are always busy.
  */
 #include "collectives/algorithms/birs.h"
 

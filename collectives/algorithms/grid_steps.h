@@ -5,9 +5,9 @@
  * (lrab_hierarchical_allreduce), tile by tile (lrab_pipelined_allreduce), on the PEs' grid, too
  * (pe_hierarchical_allreduce).
  *
- * A step works on `tiles` tiles of the tensor from tile `first` on: grid_take() says which, and
- * where in TCM they are reduced. A step finds them in grid_frame.value, and leaves them
- * there. In TCM they are contiguous; received ones follow each other in their queue.
+ * A step works on `tiles` tiles of the tensor from tile `first` on; grid_take() sets both, and
+ * where in TCM they are reduced. A step finds them in grid_frame.value, and leaves them there. In
+ * TCM they are contiguous; received ones follow each other in their queue.
  *
  * Resumable functions of kernels: speculative, their only state is the frame. The host's part is
  * pure.
@@ -28,13 +28,13 @@ enum grid_scalar {
     GRID_RANK_INVARIANT,
     GRID_LOGICAL, /* the exchange goes by N, S, E, W of a logical topology, not by global_* */
     GRID_PIECE,   /* tiles of a piece (pieces.h), for grid_next_piece(); 0: all */
-    GRID_SCALARS  /* a kernel's own follow */
+    GRID_SCALARS  /* a kernel's own scalars follow */
 };
 
 enum grid_topo_kind { GRID_TOPO_RING, GRID_TOPO_TORUS, GRID_TOPO_MESH };
 
 struct grid_frame {
-    uint16_t line, level, part, leaf; /* where the kernel, its part, ... are */
+    uint16_t line, level, part, leaf; /* where to resume the kernel, its part, ... */
     uint32_t first, tiles;            /* of the tensor: the current tiles */
     uint32_t acc;                     /* where they are in TCM */
     uint32_t i;                       /* tile, counted from `first` */
@@ -63,7 +63,8 @@ struct grid_line grid_row(const struct tl *tl);
 struct grid_line grid_column(const struct tl *tl);
 static inline bool grid_at_root(struct grid_line line) { return line.at == line.root; }
 
-/* The steps are about these tiles from here on; where they are in the shard, and their bytes. */
+/* From here on the steps work on these tiles. Returns where they are in the shard, and their
+ * bytes. */
 void grid_take(struct grid_frame *f, uint32_t first, uint32_t tiles, uint32_t acc);
 uint64_t grid_offset(const struct tl *tl, const struct grid_frame *f);
 uint32_t grid_bytes(const struct tl *tl, const struct grid_frame *f);
@@ -82,9 +83,10 @@ enum { GRID_EARLIER };
 enum tl_status grid_add_from(struct tl *tl, struct grid_frame *f, enum hw_dir dir);
 enum tl_status grid_send_to(struct tl *tl, struct grid_frame *f, enum hw_dir dir);
 enum tl_status grid_receive_from(struct tl *tl, struct grid_frame *f, enum hw_dir dir);
-/* Both ends towards the root: the tiles from `low` are added first, then the tiles from `high`. */
+/* From both ends of the line towards the root: the tiles from `low` are added first, then those
+ * from `high`. */
 enum tl_status grid_reduce(struct tl *tl, struct grid_frame *f, struct grid_line line);
-/* The root's value to all: towards `low` first. */
+/* Broadcasts the root's value along the line, towards `low` first. */
 enum tl_status grid_broadcast(struct tl *tl, struct grid_frame *f, struct grid_line line);
 /* Phase 3, at the root of every SIP: along the SIPs' rows (dimension 0), then the columns (1). */
 enum tl_status grid_exchange(struct tl *tl, struct grid_frame *f, int dimension);

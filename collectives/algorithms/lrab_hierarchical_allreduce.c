@@ -8,10 +8,10 @@
  * cube N first, then S; a ring adds its own value first, then the arriving one. Broadcasts go N
  * before S, then W before E.
  *
- * A tensor larger than a slot travels as several tiles: one load at the start, one store at the
- * end; one larger than TCM in pieces of whole tiles, each likewise (pieces.h); in a ring round, for
- * each tile in turn: send it, receive its counterpart, add; elsewhere: for each tile receive and
- * add, then send all tiles, direction by direction.
+ * A tensor larger than a slot travels as several tiles, with one load at the start and one store at
+ * the end. A tensor larger than TCM is processed in pieces of whole tiles, each in this way
+ * (pieces.h). A ring round sends each tile in turn, receives its counterpart and adds it. The other
+ * steps receive and add tile by tile, then send all tiles, direction by direction.
  */
 #include "collectives/algorithms/grid_steps.h"
 

@@ -1,8 +1,8 @@
 /*
  * data_pass.h: the second pass: executes the committed data operations of lp/record.h on sparse
- * memories that hold every PE's HBM slice and TCM and every cube's SRAM. It has nothing to do with
- * time. Values are bound as record.h says: an operation reads its operands entirely before it
- * writes, a send copies, a received tile keeps its value until its last use.
+ * memories that hold every PE's HBM slice and TCM and every cube's SRAM. It knows nothing of time.
+ * Values are bound as record.h says: an operation reads its operands entirely before it writes, a
+ * send copies, a received tile keeps its value until its last use.
  *
  * While a drain lasts, each worker executes the records of its own cubes (data_commit.h). The
  * functions here are the host's, between drains: several threads may be in functions that change a
@@ -21,11 +21,11 @@ struct data_pass;
 struct lp_plan;
 struct op_log;
 
-/* hw must outlive the pass. bytes_max: storage for all contents; 0: as much as there is.
+/* hw must outlive the pass. bytes_max: limit on the storage of all contents; 0: no limit.
  * worker_count: of the engine. NULL: out of memory. */
 struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max,
                                    uint32_t worker_count);
-/* Records will come worker by worker, and `owner` gives the worker of each cube. */
+/* Before a drain: records will come worker by worker; `owner` is the worker of each cube. */
 void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
                          void *arg);
 void data_pass_free(struct data_pass *pass); /* accepts NULL */
@@ -33,13 +33,13 @@ void data_pass_free(struct data_pass *pass); /* accepts NULL */
  * data_pass_free() may be called. */
 void data_pass_free_part(struct data_pass *pass, uint32_t worker);
 
-/* Messages call directions as this install plan does, which outlives the pass. */
+/* Messages name directions as in this install plan, which must outlive the pass. */
 void data_pass_set_plan(struct data_pass *pass, const struct lp_plan *plan);
 
 /* The worker of a SIP's first cube. */
 uint32_t data_pass_worker_of_sip(const struct data_pass *pass, uint32_t sip);
 
-/* From here on the log hears of everything that the functions below change (op_log.h). */
+/* From here on the log records every change that the functions below make (op_log.h). */
 void data_pass_log(struct data_pass *pass, struct op_log *log);
 
 /*
@@ -70,7 +70,8 @@ int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const 
 /* Elements first .. first + count - 1 of the seed's stream (input.h). */
 int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
                          uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error);
-/* The same, or zeros, on a worker while others fill in other cubes. The log does not hear of it. */
+/* The same, or zeros, called on a worker while other workers fill other cubes. The log does not
+ * record it. */
 struct data_fill {
     uint32_t pe;
     enum dtype dtype;

@@ -1,18 +1,18 @@
 /*
  * mailbox.c: the rings (mailbox.h).
  *
- * Positions count bytes and only grow; a position's place is its remainder by the ring's size. A
- * message never wraps: where it would, a MESSAGE_SKIP fills the ring up to its end.
+ * Positions count bytes and only grow; a position modulo the ring's size is its place. A message
+ * never wraps: where it would, a MESSAGE_SKIP fills the ring up to its end.
  *
- * Why copying, not pointers: the receiver's caches take a batch of records in whole lines, and
- * records stay with the worker that allocated them.
+ * Messages are copied rather than passed by pointer: so the receiver's cache loads a batch as whole
+ * lines, and memory stays with the worker that allocated it.
  */
 #include "core/exchange/mailbox.h"
 
 #include "core/invariant.h"
 
-/* Lines are asked for so far ahead: they come from the other worker's cache. Without, a store to
- * one that the receiver has read holds up all later stores. */
+/* Lines are prefetched this far ahead, because they come from the other worker's cache: otherwise a
+ * store to a line that the receiver has read delays all later stores. */
 enum { AHEAD_BYTES = 512, LINE_BYTES = 64 };
 
 static size_t ring_bytes(uint64_t bytes) { return sizeof(struct mailbox_ring) + bytes; }
@@ -142,8 +142,8 @@ static bool look_again(struct mailbox_in *in)
                 return false;
             continue;
         }
-        /* Read before `tail`: if the ring then is empty, it is so for good (I-MAIL-2). acquire:
-         * pairs with the release in extend() */
+        /* Read before `tail`: if there is a next ring and this one is empty, it stays empty
+         * (I-MAIL-2). acquire: pairs with the release in extend() */
         struct mailbox_ring *const next = sync_load_pointer_acquire(&ring->next);
         /* acquire: the messages' bytes; pairs with the release in mailbox_publish() */
         in->tail_seen = sync_load_acquire(&ring->tail);

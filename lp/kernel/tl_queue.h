@@ -1,5 +1,5 @@
 /*
- * tl_queue.h: what has been received, for other calls and for the end of a kernel.
+ * tl_queue.h: what other calls and the end of a kernel need to know of received tiles.
  */
 #ifndef LP_TL_QUEUE_H
 #define LP_TL_QUEUE_H

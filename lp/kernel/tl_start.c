@@ -1,8 +1,7 @@
 /*
  * tl_start.c: the calls of the kernel API (tl.h). A call is checked (tl_arguments.h) and noted in
  * the kernel's state (tl_start); tl_steps.c carries it out after the kernel has returned. Runs in
- * handlers only. Tests put a mock in the place of this file and of tl_queries.c
- * (test/support/mock_tl.h).
+ * handlers only. Tests replace this file and tl_queries.c with a mock (test/support/mock_tl.h).
  */
 #include "lp/kernel/tl.h"
 
@@ -23,7 +22,7 @@ static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
     return handle + 1;
 }
 
-/* As struct hw_dma_op has them (pe_dma.h). */
+/* Both memories in one byte, as in struct hw_dma_op (pe_dma.h). */
 static uint8_t memories_of(struct lp_operand from, struct lp_operand to)
 {
     return (uint8_t)(tl_memory_of(from) | tl_memory_of(to) << 4);
@@ -165,7 +164,7 @@ void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_op
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/* A type or a shape that is named. */
+/* Notes the tile's type and shape, if the kernel gave any. */
 static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind kind,
                                                 struct lp_call *call, struct tl_tile tile)
 {

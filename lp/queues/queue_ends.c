@@ -3,7 +3,8 @@
  * and its receive ring (lp/QUEUES.md, "Queue pair"; hw/HARDWARE.md, "Routing"). The machine's own
  * queues follow from coordinates and from a table for the PEs of one SIP, which all SIPs share. A
  * logical topology brings a table of its own (logical_wiring.h). Queues that lp_plan_join() has
- * laid are in a map of their own. Made by the host; const while the engine runs; any thread reads.
+ * joined are in a map of their own. Made by the host; const while the engine runs; any thread
+ * reads.
  */
 #include "lp/queues/queue_ends.h"
 
@@ -30,14 +31,15 @@ struct lp_plan {
     uint32_t *peer;         /* [cube][pe][dir]: the other end's [cube][pe], UINT32_MAX: none; of a
                                direction between SIPs it is the PE's own */
     uint32_t rings_max;     /* most receive rings that one PE has */
-    int64_t
-        least_credit_ps[HW_PORTS]; /* of each global direction, from any PE; unless SIPs differ */
-    int64_t pair_credit_ps[2];     /* of direction `peer`, by the end in `pair` */
-    void *shaped; /* JudyL: end_key() -> slots and slot size (shape_of()), of rings unlike others */
+    int64_t least_credit_ps[HW_PORTS]; /* the least of each global direction, from any PE; if SIPs
+                                          are alike */
+    int64_t pair_credit_ps[2];         /* of direction `peer`, by the end in `pair` */
+    void *shaped; /* JudyL: end_key() -> slots and slot size (shape_of()), of rings that
+                     lp_plan_shape() changed */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
 
-/* An end of a queue that lp_plan_join() has laid. */
+/* An end of a queue that lp_plan_join() has joined or taken away. */
 struct laid_end {
     uint32_t peer; /* UINT32_MAX: the queue was taken away */
     enum hw_dir peer_dir;
@@ -55,7 +57,7 @@ static Word_t shape_of(uint32_t n_slots, uint32_t slot_size)
     return (Word_t)n_slots << 32 | slot_size;
 }
 
-/* The end as lp_plan_join() has laid it; NULL: it is as the rest of the plan says. */
+/* The end, if lp_plan_join() has changed it; otherwise NULL, and the rest of the plan applies. */
 static const struct laid_end *laid_end_of(const struct lp_plan *plan, uint32_t pe_index,
                                           enum hw_dir dir)
 {
@@ -217,7 +219,7 @@ struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
     return (struct lp_ring_area){0, plan->slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
 }
 
-/* As lp_plan_shape() has left it. */
+/* With the changes of lp_plan_shape(). */
 static Word_t ring_shape(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
     if (plan->shaped != NULL) {
@@ -251,7 +253,7 @@ struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
         endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + index) * ring;
     struct hw_phys_addr address = {plan->slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
-    (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader keeps to its limits */
+    (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader has checked its limits */
     if (sram)
         endpoint.rx_base_va = tl_sram_va(endpoint.rx_base_offset);
     return endpoint;

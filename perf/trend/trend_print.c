@@ -55,7 +55,7 @@ void trend_print(FILE *file, const struct trend *trend)
     }
     fprintf(file,
             "# within the last %d runs: %zu slower, results changed in %zu; %zu of %zu cases "
-            "have the %d undisturbed runs that this takes\n",
+            "have the %d undisturbed runs needed\n",
             TREND_RECENT, slower, changed, judged, trend->case_count, CHANGE_POINT_NIGHTS_MIN);
 }
 

@@ -2,8 +2,8 @@
  * rs_ag.h: reduce-scatters and all-gathers along the dimensions of a machine, as schedules. The
  * ranks are the places of a grid of any number of dimensions. The reduce-scatter goes along the
  * first dimension, then along the second, and so on; the all-gather goes back. An all-reduce is
- * both. After the reduce-scatter along a dimension, a rank holds sums of its group of chunks: those
- * of the ranks at its place of this dimension, and of those before.
+ * both. After the reduce-scatter along a dimension, a rank holds the sums of one group of chunks:
+ * the group of its place in this dimension and in all earlier ones.
  *
  * Along a dimension of n places, group c belongs to the place c. In the reduce-scatter, sums of
  * group c travel along the line to place c, and each place on the way adds its own chunks. In the
@@ -25,13 +25,13 @@ enum rs_ag_joint {
     RS_AG_DIRECT /* every two places are joined */
 };
 
-/* Along a ring. Along a line and directly there is one way only. */
+/* Which way messages travel along a ring. Lines and direct links have one way only. */
 enum rs_ag_way {
     RS_AG_UP,       /* all messages go to the next place */
     RS_AG_DOWN,     /* ... to the place before */
-    RS_AG_MEET,     /* both, half the way round each: the same bytes, half the steps */
-    RS_AG_MEET_DOWN /* ... of an even number of places, the longer half is downwards; of two, by the
-                       other link between them, if there is one */
+    RS_AG_MEET,     /* both ways, half round each: the same bytes in half the steps */
+    RS_AG_MEET_DOWN /* the same; with an even number of places the longer half goes down; with two,
+                       by the second link between them, if there is one */
 };
 
 struct rs_ag_dim {
@@ -42,7 +42,7 @@ struct rs_ag_dim {
 };
 
 enum {
-    RS_AG_DIMS_MAX = 32,  /* each of two places or more: the number of a rank has no more bits */
+    RS_AG_DIMS_MAX = 32,  /* each has at least two places, and a rank's number has 32 bits */
     RS_AG_PEERS_MAX = 15, /* of a thread: a PE has 16 directions */
     RS_AG_THREADS_MAX = 8 /* of a part */
 };
@@ -59,8 +59,8 @@ struct rs_ag {
     const uint32_t *rank_of;     /* of a place's number; NULL: the number itself */
     uint32_t parts;
     const struct rs_ag_part *part; /* [parts]; of as many places */
-    /* Of an all-reduce, fewer places than ranks: places 0 ... folded - 1 have a second rank each,
-     * which sends its whole tensor there first, and gets the result last. */
+    /* An all-reduce may have fewer places than ranks: places 0 ... folded - 1 then have a second
+     * rank each, which sends its whole tensor there first, and gets the result last. */
     uint32_t folded;
     const uint32_t *folded_rank; /* [folded] */
 };
@@ -68,22 +68,23 @@ struct rs_ag {
 struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error);
 
 /*
- * The dimensions of the machine whose SIPs are the ranks, the innermost first, without those of one
- * place; their number. Ranks that are not all SIPs of the machine form one ring. The ways are up.
+ * Fills in the dimensions of a machine whose SIPs are the ranks, innermost first, and returns how
+ * many there are. Dimensions of one place are left out. If the ranks are only some of the SIPs,
+ * they form one ring. All ways are RS_AG_UP.
  */
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX]);
-/* The hook `messages_least` of schedules along these dimensions: of a part for each direction of
- * each dimension that is a ring, and one for each other dimension. In each part of an all-reduce
- * small chunks travel together: two messages to each other place of each dimension. Else each chunk
- * goes for itself: one to each other rank. */
+/* The hook `messages_least` of schedules along these dimensions. A ring has two parts, one per
+ * direction; any other dimension has one part. In each part of an all-reduce small chunks travel
+ * together: two messages to each other place of each dimension. In other collectives each chunk
+ * travels alone: one message to each other rank. */
 double rs_ag_messages_by_dimension(const struct ccl_call *call);
 
-/* Threads of each part need no more than a part may have. */
+/* Whether the part needs at most RS_AG_THREADS_MAX threads. */
 bool rs_ag_fits(const struct rs_ag_part *part);
 int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal);
 
-/* Chunks that travel together: as many as fill the slots of a queue, but no more. Of an all-reduce
- * whose largest call is known, chunks smaller than a slot share slots; else each takes one. */
+/* How many chunks travel together: as many as fit into the slots of a queue. In an all-reduce whose
+ * largest call is known, chunks smaller than a slot share slots; otherwise each takes one. */
 uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks);
 
 #endif
