@@ -70,29 +70,36 @@ static struct ccl_config config_of(const struct ccl_call *call,
     return ccl;
 }
 
+/* The schedule of an algorithm that the call's configuration names. */
+static struct schedule *make_checked(const struct ccl_call *call,
+                                     const struct ccl_algorithm *algorithm, struct cw_error *error)
+{
+    struct ccl_refusal refusal;
+    if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
+        return algorithm->schedule(call, error);
+    char text[sizeof refusal];
+    ccl_refusal_text(&refusal, text, sizeof text);
+    (void)cw_error_set(error, CW_USAGE, "%s", text);
+    return NULL;
+}
+
 struct schedule *choice_schedule(const struct ccl_call *call,
                                  const struct choice_candidate *candidate,
                                  struct choice_left_out *left_out, struct cw_error *error)
 {
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_find(candidate->name);
     const struct ccl_config ccl = config_of(call, candidate);
     struct ccl_call own = *call;
-    struct ccl_refusal refusal;
     uint64_t no_room = 0;
-    char text[sizeof refusal];
+    char name[64];
     own.ccl = &ccl;
     own.no_room = &no_room;
-    if (algorithm->check != NULL && algorithm->check(&own, &refusal) != CW_OK) {
-        ccl_refusal_text(&refusal, text, sizeof text);
-        (void)cw_error_set(error, CW_USAGE, "%s", text);
-        return NULL;
-    }
-    struct schedule *const schedule = algorithm->schedule(&own, error);
+    name_candidate(candidate, name);
+    struct schedule *const schedule =
+        make_checked(&own, ccl_algorithm_find(candidate->name), error);
     if (schedule != NULL) {
-        name_candidate(candidate, schedule->name);
+        snprintf(schedule->name, sizeof schedule->name, "%s", name);
     } else if (no_room > 0) {
-        name_candidate(candidate, text);
-        choice_leave_out(left_out, text, no_room);
+        choice_leave_out(left_out, name, no_room);
         error->exit_code = CW_USAGE;
     }
     /* cppcheck-suppress returnDanglingLifetime ; a schedule keeps nothing of the call */

@@ -213,7 +213,7 @@ static int64_t take(int64_t *free_ps, int64_t from_ps, int64_t takes_ps)
 /* Bytes of the parts that a transfer moves in: two chunks at least. */
 static uint64_t part_bytes(const struct walk *w, const struct transfer *transfer)
 {
-    const uint64_t all = transfer->put.bytes, least = 2 * w->call->ccl->vc_chunk_bytes;
+    const uint64_t all = transfer->put.bytes, least = 2ull * w->call->ccl->vc_chunk_bytes;
     const uint64_t part = (all + PARTS - 1) / PARTS;
     return w->by_message ? all : part < least ? least : part;
 }
