@@ -24,7 +24,7 @@
  * same event when it is handled again. A failed run may leave undone events that keep their
  * messages, and is exempt.
  *
- * No worker is held back for ever:
+ * No worker is held back forever:
  *   1. The worker with the least event of all is not held back. Once a round has found this event,
  *      it is at GVT. All events that the worker has committed since its count began come before
  *      it: they were safe or at GVT. So none of the counted messages is ahead.

@@ -16,7 +16,7 @@
  * `asked` is 0, the recorder owns them and the merger while it is 1. Worker 0 alone sets it to 1,
  * the recorder alone sets it to 0. Before and after a drain all are the host's.
  *
- * I-REC-3: no worker waits for the recorder for ever, and the recorder does not sleep for ever
+ * I-REC-3: no worker waits forever for the recorder, and the recorder does not sleep forever
  * while it is asked for something. Proof:
  *   1. A worker waits only while `asked` is 1. The recorder then needs no worker: everything before
  *      the bound is published. So `asked` becomes 0.

@@ -1,5 +1,6 @@
 /*
- * clock.h: wall time, for reports about a run only: no decision of a run depends on it.
+ * clock.h: wall time: for reports, and for decisions about speed (waiting, gathering, moving
+ * parts). No result depends on it.
  */
 #ifndef CORE_CLOCK_H
 #define CORE_CLOCK_H

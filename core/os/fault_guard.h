@@ -1,5 +1,5 @@
 /*
- * fault_guard.h: catches faults that would end the program, or stop it for ever, while a user's
+ * fault_guard.h: catches faults that would end the program, or stop it forever, while a user's
  * function runs: a signal of a fault, abort(), exit(), and a call that does not return. The
  * function's caller is told, and jumps out of the function.
  *

@@ -10,7 +10,7 @@
 #include "core/at_random.h"
 #include "core/run/migrate.h"
 #include "core/exchange/gvt_slot.h"
-#include "core/run/first_way.h"
+#include "core/run/first_mode.h"
 #include "core/run/move_events.h"
 #include "core/run/pace.h"
 #include "core/os/clock.h"
@@ -138,7 +138,7 @@ static double change_s(uint64_t alive)
     return change_s_per_event * (double)alive + far_change_s_per_event * (double)far;
 }
 
-/* A change of the way is complete. */
+/* A change of the mode is complete. */
 static void begin_measuring(struct cw_sim *sim)
 {
     pace_begin(&sim->gather->pace, gather_now_s(sim), sum_figures(sim).committed);
@@ -162,7 +162,7 @@ static bool guard(struct worker *worker, void (*part)(struct timewarp *))
     return true;
 }
 
-/* ---- events move: entered by way of guard(), as worker 0: memory may run out ---------- */
+/* ---- events move: entered through guard(), as worker 0: memory may run out ---------- */
 
 static void gather_events(struct timewarp *tw)
 {
@@ -408,14 +408,14 @@ void gather_run(struct cw_sim *sim, uint32_t index, struct worker *first, uint32
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-static enum way wanted_way(struct cw_sim *sim)
+static enum threading_mode wanted_mode(struct cw_sim *sim)
 {
     struct gather *const gather = sim->gather;
     if (sim->config.tuning.gather == CW_GATHER_OFTEN) {
         if (gather->looks_left-- > 0)
-            return gather->together ? WAY_TOGETHER : WAY_APART;
+            return gather->together ? THREADS_SINGLE : THREADS_PARALLEL;
         gather->looks_left = cw_rng_below(&gather->rng, OFTEN_LOOKS_MAX);
-        return gather->together ? WAY_APART : WAY_TOGETHER;
+        return gather->together ? THREADS_PARALLEL : THREADS_SINGLE;
     }
     const struct figures figures = sum_figures(sim);
     return pace_look(&gather->pace, gather_now_s(sim), figures.committed, figures.alive,
@@ -431,7 +431,7 @@ void gather_look(struct timewarp *tw)
         sim->config.tuning.gather != CW_GATHER_OFTEN)
         return;
     note_figures(tw->worker, slot);
-    if (tw->index == 0 && !tw->gvt.over && wanted_way(sim) == WAY_TOGETHER)
+    if (tw->index == 0 && !tw->gvt.over && wanted_mode(sim) == THREADS_SINGLE)
         ask_to_pause(sim);
 }
 
@@ -445,7 +445,7 @@ void gather_look_together(struct cw_sim *sim)
         note_figures(&sim->workers[i], &gather->workers[i]);
     if (gather->gathered != before)
         begin_measuring(sim);
-    if (may_part(sim) && wanted_way(sim) == WAY_APART)
+    if (may_part(sim) && wanted_mode(sim) == THREADS_PARALLEL)
         sync_store_release(&sim->paused, 0); /* leaves the loop; part() lets the others see it */
 }
 
@@ -457,11 +457,11 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     for (uint32_t i = 0; i < sim->worker_count; i++)
         note_figures(&sim->workers[i], &gather->workers[i]);
     if (!gather->paced)
-        pace_init(&gather->pace, first_way(sim), gather_now_s(sim), sum_figures(sim).committed);
+        pace_init(&gather->pace, first_mode(sim), gather_now_s(sim), sum_figures(sim).committed);
     gather->paced = true;
     gather->start = start;
     gather->together =
-        gather->pace.way == WAY_TOGETHER && sim->config.tuning.gather != CW_GATHER_OFTEN;
+        gather->pace.mode == THREADS_SINGLE && sim->config.tuning.gather != CW_GATHER_OFTEN;
     /* a thread of the recorder, which worker 0 may wait for, needs all threads to be started */
     const bool alone = gather->together && !sim->recorder.threaded;
     gather->started = !alone;

@@ -31,7 +31,7 @@
  *   2. Promises and safe bounds are as at the beginning of a drain, here as when events gather.
  *   3. GVT stays: no event is before it.
  *
- * I-GATHER-4: no thread sleeps for ever. Proof:
+ * I-GATHER-4: no thread sleeps forever. Proof:
  *   1. A thread sets its word, and then looks whether the drain is over, with a full fence between.
  *   2. Thread 0 says that the drain is over, and then clears the words, with a full fence between.
  *   3. So the thread sees that the drain is over, or its word is cleared after it was set.

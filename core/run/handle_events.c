@@ -1,5 +1,5 @@
 /*
- * handle_events.c: see handle_events.h. handle_batch() runs loops for the usual cases
+ * handle_events.c: decides how each event is handled. handle_batch() runs loops for the usual cases
  * (handle_safe_run(), handle_speculative_run(), handle_gathered_run()). An event that needs a
  * precaution ends such a loop; worker_step() handles that event alone.
  *

@@ -261,7 +261,7 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
 
 /* Of an event that is not speculative the LP had no log when the handler began (I-SAFE-2). So the
  * records of all its events before have been handed out: in each mode an event's records are handed
- * out before its log is dropped, or, without a log, right behind its handler. The worker's number
+ * out before its log is dropped, or, without a log, right after its handler. The worker's number
  * belongs to this thread. While events are gathered, worker 0's stands for all. */
 bool cw_is_final(struct cw_ctx *ctx, uint32_t *worker)
 {

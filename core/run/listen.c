@@ -1,5 +1,6 @@
 /*
- * listen.c: see listen.h.
+ * listen.c: keeps the events for the LP that only listens in a list on each worker; at the end of a
+ * drain the threads sort and merge the lists, and the listener handles the result (listen.h).
  */
 #include "core/run/listen.h"
 
@@ -154,7 +155,7 @@ static void take_samples(struct listening *listening)
     sort_entries(samples, listening->merged, 0, listening->sample_count);
 }
 
-/* Where a stretch begins; NULL: at the first event of all, or behind the last. */
+/* Where a stretch begins; NULL: at the first event of all, or after the last. */
 static const struct entry *begin_of(const struct listening *listening, uint32_t stretch)
 {
     if (stretch == 0 || stretch == listening->stretches)
@@ -180,7 +181,7 @@ static void sink_lane(struct lane *heap, size_t count, size_t place)
     heap[place] = lane;
 }
 
-/* Of all workers' lists the stretch of this index, to where it belongs: behind all events that come
+/* Of all workers' lists the stretch of this index, to its place: after all events that come
  * before it. */
 static void merge_stretch(void *arg, uint32_t index)
 {

@@ -1,7 +1,7 @@
 /*
  * listen.h: the LP that only listens (cw_tuning.listener; ENGINE.md, "Listener"): its handler sends
  * nothing and emits nothing. So nothing depends on when its events are handled, and they are
- * handled behind all others, at the end of a drain.
+ * handled after all others, at the end of a drain.
  *
  * Until then each worker keeps the events that its own LPs have sent to it: records of the worker's
  * own pool, which no bound, promise or round of GVT knows of. To undo such a send is to mark the

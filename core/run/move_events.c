@@ -99,18 +99,20 @@ static uint64_t count_pending(const struct cw_sim *sim)
 }
 
 /* Worker 0 has the events of all workers now, or its own again. Its pending set continues with the
- * width that it had when it was last in the same way. Of many events it soon finds another one that
- * is as good. */
-static bool change_width(struct event_moves *moves, struct pending *pending, enum way way)
+ * width that it had when it was last in the same mode. Of many events it soon finds another one
+ * that is as good. */
+static bool change_width(struct event_moves *moves, struct pending *pending,
+                         enum threading_mode mode)
 {
-    const struct pending_width *const width = &moves->widths[way];
-    return !moves->copies || pending_reopen(pending, moves->has_width[way] ? width : NULL);
+    const struct pending_width *const width = &moves->widths[mode];
+    return !moves->copies || pending_reopen(pending, moves->has_width[mode] ? width : NULL);
 }
 
-static void keep_width(struct event_moves *moves, const struct pending *pending, enum way way)
+static void keep_width(struct event_moves *moves, const struct pending *pending,
+                       enum threading_mode mode)
 {
-    moves->widths[way] = pending_width(pending);
-    moves->has_width[way] = true;
+    moves->widths[mode] = pending_width(pending);
+    moves->has_width[mode] = true;
 }
 
 /* The most records that may be copied at a time: their old ones are not given back. */
@@ -147,19 +149,19 @@ bool move_events_to_first(struct event_moves *moves, struct cw_sim *sim, bool be
         moves->copies = may_copy && count_pending(sim) <= copies_most(sim);
     moves->copies_left = copies_most(sim);
     if (begins && tuned)
-        keep_width(moves, &first->pending, WAY_APART);
+        keep_width(moves, &first->pending, THREADS_PARALLEL);
     for (uint32_t i = 1; i < sim->worker_count; i++)
         if (pending_count(&sim->workers[i].pending) > 0 && !move_from(moves, &sim->workers[i]))
             return false;
-    return !begins || !tuned || change_width(moves, &first->pending, WAY_TOGETHER);
+    return !begins || !tuned || change_width(moves, &first->pending, THREADS_SINGLE);
 }
 
 bool move_events_to_owners(struct event_moves *moves, struct cw_sim *sim)
 {
     struct pending *const pending = &sim->workers[0].pending;
     struct moving moving = {.moves = moves, .from = &sim->workers[0]};
-    keep_width(moves, pending, WAY_TOGETHER);
+    keep_width(moves, pending, THREADS_SINGLE);
     moves->copies_left = copies_most(sim);
     return pending_sift(pending, move_to_owner, &moving) && !moving.failed &&
-           change_width(moves, pending, WAY_APART);
+           change_width(moves, pending, THREADS_PARALLEL);
 }

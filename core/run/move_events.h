@@ -36,8 +36,8 @@ enum { MOVES_COPIED_MAX = 1 << 17 };
 struct event_moves {
     bool copies;                       /* records change their owner with their events */
     uint64_t copies_left;              /* of one change: records that may still be copied */
-    struct pending_width widths[WAYS]; /* of worker 0's pending set, when it ended last, */
-    bool has_width[WAYS];              /* if it has */
+    struct pending_width widths[THREADING_MODES]; /* of worker 0's pending set, when it ended last, */
+    bool has_width[THREADING_MODES];              /* if it has */
 };
 
 /* Worker 0 gets the pending events of all workers. `begins`: it had only its own until now, so

@@ -1,5 +1,5 @@
 /*
- * pace.c: measures both ways and compares them (pace.h).
+ * pace.c: measures both modes and compares them (pace.h).
  */
 #include "core/run/pace.h"
 
@@ -10,33 +10,34 @@
 #define INTERVAL_MAX_S 0.64
 /* Trials take no more than one part in so many of the time. */
 #define TRIAL_SHARE 64
-/* To be chosen a way must be so much better. Together leaves the other cores to others, and a trial
- * of it finds the caches cold: it is chosen where it comes close. The product is over 1, so that a
- * noise of some per cent does not change the way for ever. */
-static const double gain_min[WAYS] = {1.06, 0.96};
-/* The model itself may have been faster during the trial, and the best way may have been measured
- * with cold caches. So a win counts if the way was good enough against the best one both before the
- * trial and right after it. Together has to win so many trials in a row. */
+/* To be chosen a mode must be so much better. A single thread leaves the other cores to others, and
+ * a trial of it finds the caches cold: it is chosen where it comes close. The product is over 1, so
+ * that a noise of some per cent does not change the mode forever. */
+static const double gain_min[THREADING_MODES] = {1.06, 0.96};
+/* The model itself may have been faster during the trial, and the best mode may have been measured
+ * with cold caches. So a win counts if the mode was good enough against the best one both before
+ * the trial and right after it. The single thread has to win so many trials in a row. */
 #define WINS_MIN 3
-/* Two wins are enough, or one, where together is so much faster than apart was both times. Apart is
- * chosen without another look at together where it is clearly faster. */
+/* Two wins are enough, or one, where the single thread is so much faster than the parallel ones
+ * were both times. Parallel threads are chosen without another trial where they are clearly faster.
+ */
 #define CLEAR    1.25
 #define DECISIVE 2.5
-/* A way that has just begun is measured at the latest after so many times the time that the best
+/* A mode that has just begun is measured at the latest after so many times the time that the best
  * one takes for the pending events. */
 #define WARM_MOST 2
-/* The first way's speed is unknown. It is measured at the latest after so many times the time of a
+/* The first mode's speed is unknown. It is measured at the latest after so many times the time of a
  * change: handling an event that no cache holds takes that much longer. */
 #define WARM_FIRST 8
 /* A trial that is so much slower after a quarter or a half of its time ends then. One that ends
  * below SLOWER_HALF is not repeated soon. */
 #define SLOWER_QUARTER 0.7
 #define SLOWER_HALF    0.9
-/* With so few events pending threads apart seldom gain. So that a run that ends soon does not pay
- * for a trial, the first one waits until it takes one part in some 20 of the time. */
+/* With so few events pending, parallel threads seldom gain. So that a run that ends soon does not
+ * pay for a trial, the first one waits until it takes one part in some 20 of the time. */
 #define FEW_PENDING   512
 #define FIRST_TRIAL_S 0.01
-/* The best way has become so much slower than it was when it was chosen: another trial is due. */
+/* The best mode has become so much slower than it was when it was chosen: another trial is due. */
 #define SLOWER 0.7
 
 static void begin_measurement(struct pace *pace, double now_s, uint64_t committed)
@@ -51,42 +52,46 @@ void pace_begin(struct pace *pace, double now_s, uint64_t committed)
     begin_measurement(pace, now_s, committed);
 }
 
-void pace_init(struct pace *pace, enum way way, double now_s, uint64_t committed)
+void pace_init(struct pace *pace, enum threading_mode mode, double now_s, uint64_t committed)
 {
-    *pace = (struct pace){.way = way, .best = way, .interval_s = INTERVAL_MIN_S};
+    *pace = (struct pace){.mode = mode, .best = mode, .interval_s = INTERVAL_MIN_S};
     pace_begin(pace, now_s, committed);
 }
 
-static void change_way(struct pace *pace, enum way way, double now_s, uint64_t committed)
+static void change_mode(struct pace *pace, enum threading_mode mode, double now_s,
+                        uint64_t committed)
 {
-    pace->way = way;
+    pace->mode = mode;
     pace_begin(pace, now_s, committed);
 }
 
-static enum way other_way(enum way way) { return way == WAY_APART ? WAY_TOGETHER : WAY_APART; }
+static enum threading_mode other_mode(enum threading_mode mode)
+{
+    return mode == THREADS_PARALLEL ? THREADS_SINGLE : THREADS_PARALLEL;
+}
 
 static void begin_trial(struct pace *pace, double now_s, uint64_t committed)
 {
     pace->tries = true;
     pace->trial_s = now_s;
     pace->trial_committed = committed;
-    change_way(pace, other_way(pace->best), now_s, committed);
+    change_mode(pace, other_mode(pace->best), now_s, committed);
 }
 
-/* The way is the best one from now on. */
-static void choose(struct pace *pace, enum way way, double now_s, uint64_t committed,
+/* The mode is the best one from now on. */
+static void choose(struct pace *pace, enum threading_mode mode, double now_s, uint64_t committed,
                    double change_s)
 {
-    pace->best = way;
+    pace->best = mode;
     pace->earlier = 0;
-    pace->decided = pace->rate[way];
+    pace->decided = pace->rate[mode];
     pace->wins = 0;
     pace->interval_s = INTERVAL_MIN_S;
     /* a trial that loses costs two changes, and takes about as long again */
     const double least_s = TRIAL_SHARE * 4 * change_s;
     pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
-    if (pace->way != way)
-        change_way(pace, way, now_s, committed);
+    if (pace->mode != mode)
+        change_mode(pace, mode, now_s, committed);
 }
 
 static void note_loss(struct pace *pace, double rate)
@@ -97,21 +102,22 @@ static void note_loss(struct pace *pace, double rate)
         pace->interval_s = INTERVAL_MAX_S;
 }
 
-/* The best way's. A program that took the core meanwhile, or a short phase of the model, is not
- * taken for a slow way. */
+/* The best mode's. A program that took the core meanwhile, or a short phase of the model, is not
+ * taken for a slow mode. */
 static double best_rate(const struct pace *pace)
 {
     const double last = pace->rate[pace->best];
     return last > pace->earlier ? last : pace->earlier;
 }
 
-/* The other way was measured. If apart wins clearly it stays; else the best one returns. */
+/* The other mode was measured. If parallel threads win clearly they stay; else the best mode
+ * returns. */
 static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
-    const enum way tried = pace->way;
+    const enum threading_mode tried = pace->mode;
     const bool wins = pace->rate[tried] > best_rate(pace) * gain_min[tried];
     pace->tries = false;
-    if (tried == WAY_APART && pace->rate[tried] > best_rate(pace) * CLEAR) {
+    if (tried == THREADS_PARALLEL && pace->rate[tried] > best_rate(pace) * CLEAR) {
         choose(pace, tried, now_s, committed, change_s);
         return;
     }
@@ -120,21 +126,21 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     pace->doubts = wins;
     pace->before = best_rate(pace);
     pace->returns = true;
-    change_way(pace, pace->best, now_s, committed);
+    change_mode(pace, pace->best, now_s, committed);
 }
 
-/* The wins in a row that a way needs, of which the last one was by that factor. */
-static unsigned wins_needed(enum way way, double gain)
+/* The wins in a row that a mode needs, of which the last one was by that factor. */
+static unsigned wins_needed(enum threading_mode mode, double gain)
 {
-    if (way == WAY_APART || gain > DECISIVE)
+    if (mode == THREADS_PARALLEL || gain > DECISIVE)
         return 1;
     return gain > CLEAR ? 2 : WINS_MIN;
 }
 
-/* The other way has won a trial, and the best way was measured again after it. */
+/* The other mode has won a trial, and the best mode was measured again after it. */
 static void judge_again(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
-    const enum way other = other_way(pace->best);
+    const enum threading_mode other = other_mode(pace->best);
     const double after = pace->rate[pace->best], tried = pace->rate[other];
     const double best = after > pace->before ? after : pace->before;
     pace->doubts = false;
@@ -149,8 +155,9 @@ static void judge_again(struct pace *pace, double now_s, uint64_t committed, dou
         begin_trial(pace, now_s, committed);
 }
 
-/* The best way continues after a trial that it has won. The time lost is the trial's, less the time
- * that the best way takes for the same events. The changes between the ways are part of it. */
+/* The best mode continues after a trial that it has won. The time lost is the trial's, less the
+ * time that the best mode takes for the same events. The changes between the modes are part of it.
+ */
 static void count_cost(struct pace *pace, double now_s, uint64_t committed)
 {
     const double events = (double)(committed - pace->trial_committed);
@@ -165,12 +172,12 @@ static void count_cost(struct pace *pace, double now_s, uint64_t committed)
 static double first_trial_s(const struct pace *pace, double now_s, uint64_t pending,
                             double change_s)
 {
-    if (pace->best == WAY_TOGETHER)
+    if (pace->best == THREADS_SINGLE)
         return pending <= FEW_PENDING ? now_s + FIRST_TRIAL_S : now_s;
     return change_s < TRIAL_S ? now_s : now_s + TRIAL_SHARE * 2 * change_s;
 }
 
-/* The best way was measured again. */
+/* The best mode was measured again. */
 static void judge_best(struct pace *pace, double now_s, uint64_t pending, double change_s)
 {
     const double rate = pace->rate[pace->best];
@@ -187,7 +194,7 @@ static void judge_best(struct pace *pace, double now_s, uint64_t pending, double
     }
 }
 
-/* Whether the way in use has been measured for long enough. */
+/* Whether the mode in use has been measured for long enough. */
 static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t committed,
                         double change_s)
 {
@@ -201,7 +208,7 @@ static bool is_measured(const struct pace *pace, double elapsed_s, uint64_t comm
            (elapsed_s >= trial_s / 4 && share < SLOWER_QUARTER);
 }
 
-/* Whether the way has run for long enough to be measured: the caches are warm. */
+/* Whether the mode has run for long enough to be measured: the caches are warm. */
 static bool has_settled(const struct pace *pace, double elapsed_s, uint64_t committed,
                         uint64_t pending, double change_s)
 {
@@ -211,35 +218,35 @@ static bool has_settled(const struct pace *pace, double elapsed_s, uint64_t comm
            (committed - pace->committed >= pending || elapsed_s >= SETTLE_S + warm_s);
 }
 
-enum way pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t pending,
-                   double change_s)
+enum threading_mode pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t pending,
+                              double change_s)
 {
     const double elapsed_s = now_s - pace->began_s;
     if (pace->settles) {
         if (!has_settled(pace, elapsed_s, committed, pending, change_s))
-            return pace->way;
+            return pace->mode;
         pace->settles = false;
         if (pace->returns)
             count_cost(pace, now_s, committed);
         begin_measurement(pace, now_s, committed);
-        return pace->way;
+        return pace->mode;
     }
     if (!is_measured(pace, elapsed_s, committed, change_s))
-        return pace->way;
-    if (pace->way == pace->best)
+        return pace->mode;
+    if (pace->mode == pace->best)
         pace->earlier = pace->rate[pace->best];
-    pace->rate[pace->way] = (double)(committed - pace->committed) / elapsed_s;
+    pace->rate[pace->mode] = (double)(committed - pace->committed) / elapsed_s;
     begin_measurement(pace, now_s, committed);
     if (pace->tries) {
         end_trial(pace, now_s, committed, change_s);
-        return pace->way;
+        return pace->mode;
     }
     if (pace->doubts) {
         judge_again(pace, now_s, committed, change_s);
-        return pace->way;
+        return pace->mode;
     }
     judge_best(pace, now_s, pending, change_s);
     if (now_s >= pace->next_s)
         begin_trial(pace, now_s, committed);
-    return pace->way;
+    return pace->mode;
 }

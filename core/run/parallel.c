@@ -414,7 +414,7 @@ int parallel_drain(struct cw_sim *sim, struct cw_error *error)
         return started;
     if (!simulation_aborted(sim))
         return settle(sim, error);
-    /* pairs with the claim in abort_run(); besides, all threads have come to rest */
+    /* pairs with the claim in abort_run(); also, all threads are at rest */
     const uint64_t by = sync_load_acquire(&sim->aborted) - 1;
     *error = by == sim->worker_count ? sim->recorder_failure : sim->workers[by].failure;
     return error->exit_code;

@@ -16,12 +16,12 @@
  * round is a cancellation, the event that it removes leaves nothing at that time. */
 static struct cw_progress new_progress(struct cw_sim *sim, int64_t gvt_ps)
 {
-    if (gvt_ps > sim->told.gvt_ps)
-        sim->told.gvt_ps = gvt_ps;
+    if (gvt_ps > sim->reported.gvt_ps)
+        sim->reported.gvt_ps = gvt_ps;
     return (struct cw_progress){
-        .round = ++sim->told.calls,
+        .round = ++sim->reported.calls,
         .run_s = sim->times.run_s,
-        .gvt_ps = sim->told.gvt_ps,
+        .gvt_ps = sim->reported.gvt_ps,
         .safe_ps = CW_TIME_MAX,
         .memory_bytes = sync_load_acquire(&sim->memory.taken), /* a figure to show */
     };

@@ -1,5 +1,6 @@
 /*
- * lazy_cancel.c: see lazy_cancel.h.
+ * lazy_cancel.c: keeps the logs of undone events in a table, finds their sends again, and cancels
+ * those that were not sent again (lazy_cancel.h).
  */
 #include "core/speculation/lazy_cancel.h"
 

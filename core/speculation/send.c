@@ -1,5 +1,6 @@
 /*
- * send.c: see send.h.
+ * send.c: writes events and cancellations into mailboxes, and notes what GVT must know of them
+ * (send.h).
  */
 #include "core/speculation/send.h"
 

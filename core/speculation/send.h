@@ -14,7 +14,7 @@ struct timewarp;
 struct worker;
 
 /* From a handler, to another worker's LP. The words of the event's header (event.h) are passed in
- * registers: a wide load right behind four narrow stores would wait for them. */
+ * registers: a wide load right after four narrow stores would wait for them. */
 void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1, uint64_t word_2,
                 uint64_t word_3, const void *payload);
 

@@ -8,7 +8,7 @@
  *
  * An event is safe when nothing that could still reach its LP comes before it. Safe events are
  * handled as in a sequential run, and committed at once. Others are handled speculatively: a log
- * (undo_log.h) allows to undo the event, until GVT has passed it.
+ * (undo_log.h) lets the event be undone until GVT has passed it.
  *
  * I-TW-1: the logs of lp_logs[lp] are those of the LP's events that are processed and not
  * committed. From the newest on they descend in the total order.
@@ -51,7 +51,7 @@ struct gvt {
     int64_t safe_ps; /* events strictly before this are safe; never before GVT's time */
     uint64_t rounds;
     uint64_t processed_then; /* the worker's processed events when the last round ended */
-    uint64_t rest_until;     /* the worker's turns from which it may begin a round to go on */
+    uint64_t rest_until;     /* the worker's turns from which it may begin a round again */
     uint64_t begun, ticks;   /* when this round began; the length of all rounds */
 };
 

@@ -6,7 +6,7 @@
  * sampled turns, and waits. Others lie inside them: the parts of a sampled turn, and all that takes
  * long by itself. Rounds of GVT stop no worker; they are a list beside.
  *
- * Its cost is bounded. Turns are sampled by the activity clock. Besides, the counter is read where
+ * Its cost is bounded. Turns are sampled by the activity clock. The counter is also read where
  * a wait begins and ends, in each look while a worker waits, and twice for a rollback. A wait, or
  * an interval inside others, is kept by itself if it takes at least a grain: as long as GRAIN_READS
  * readings of the counter. A shorter wait is a part of the work around it.

@@ -25,8 +25,9 @@ struct pin;
 struct threads;
 struct worker;
 
-/* The figures that the host was told last, so that the next ones fit to them (stats.c). */
-struct stats_told {
+/* The figures that were reported to the host last, so that the next ones agree with them
+ * (progress.c). */
+struct progress_reported {
     uint64_t calls;
     int64_t gvt_ps;
 };
@@ -80,7 +81,7 @@ struct cw_sim {
     struct cw_error recorder_failure;   /* if the recorder ran out of memory */
     _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes which word */
     /* written by worker 0 */
-    _Alignas(128) struct stats_told told;
+    _Alignas(128) struct progress_reported reported;
 };
 
 /* Whether a worker has ended the run (abort_run() in wait.h). */

@@ -53,7 +53,7 @@ TESTS = [("plain", UNIT + name, {}) for name in
     ("plain", UNIT + "listen", {"CW_SEEDS": "5"}),
     ("plain", UNIT + "random", {}),
     ("plain", UNIT + "gather", {}),
-    ("plain", UNIT + "first_way", {}),
+    ("plain", UNIT + "first_mode", {}),
     ("plain", UNIT + "stop", {}),
     ("explore", STRESS + "alloc_faults", {"FAULTS_SEEDS": "1"}),
     ("explore", STRESS + "explore_harsh", {"HARSH_SEED": "1000", "HARSH_SEEDS": "4000"}),

@@ -17,7 +17,7 @@
 
 enum { PREPARE = 1, ASK = 2, HEARD = 3 };
 
-enum way {
+enum threading_mode {
     NO_WAY,
     FAIL,
     DIVIDE,
@@ -30,10 +30,10 @@ enum way {
     EXIT,
     LOOP,
     LOOP_CHANGING,
-    WAYS
+    THREADING_MODES
 };
 
-static const char *const way_text[WAYS] = {
+static const char *const way_text[THREADING_MODES] = {
     [FAIL] = "as cw_fail() says",
     [DIVIDE] = "arithmetic fault in the handler",
     [WILD_READ] = "segmentation fault at address 0x10 in the handler",
@@ -51,7 +51,7 @@ struct asked {
 };
 
 struct plan {
-    enum way way;
+    enum threading_mode way;
     bool prepare;
 };
 
@@ -80,7 +80,7 @@ __attribute__((noinline)) static uint64_t recurse(struct cw_ctx *ctx, uint64_t l
 }
 
 /* As a wrong state has it done. `prepared` is 0 then. */
-static void misbehave(struct cw_ctx *ctx, enum way way, const struct asked *asked)
+static void misbehave(struct cw_ctx *ctx, enum threading_mode way, const struct asked *asked)
 {
     volatile uint64_t zero = asked->prepared;
     switch (way) {
@@ -190,7 +190,7 @@ static struct outcome run_plan(const struct plan *plan, enum cw_sync sync)
 }
 
 /* The sanitizers take some faults for themselves, before the engine can contain them. */
-static bool is_contained_here(enum way way)
+static bool is_contained_here(enum threading_mode way)
 {
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     return way == NO_WAY;
@@ -207,7 +207,7 @@ static void a_speculative_fault_is_no_fault_of_the_run(void **state)
         run_plan(&(struct plan){.way = NO_WAY, .prepare = true}, CW_SEQUENTIAL);
     assert_int_equal(expected.exit_code, CW_OK);
     assert_int_equal(expected.committed, 5);
-    for (enum way way = NO_WAY; way < WAYS; way++) {
+    for (enum threading_mode way = NO_WAY; way < THREADING_MODES; way++) {
         const struct plan plan = {.way = way, .prepare = true};
         static const enum cw_sync modes[] = {CW_OPTIMISTIC, CW_ADAPTIVE, CW_STRESS};
         for (size_t i = 0; i < 3 && is_contained_here(way); i++) {
@@ -224,7 +224,7 @@ static void a_speculative_fault_is_no_fault_of_the_run(void **state)
 static void a_safe_fault_ends_the_run_and_names_the_event(void **state)
 {
     (void)state;
-    for (enum way way = FAIL; way < LOOP; way++) {
+    for (enum threading_mode way = FAIL; way < LOOP; way++) {
         const struct plan plan = {.way = way};
         static const enum cw_sync modes[] = {CW_SEQUENTIAL, CW_OPTIMISTIC, CW_ADAPTIVE};
         for (size_t i = 0; i < 3 && is_contained_here(way); i++) {

@@ -17,7 +17,7 @@
 
 /* A machine on which each way has a rate, and a change takes a while. */
 struct machine {
-    double rate[WAYS]; /* events per second */
+    double rate[THREADING_MODES]; /* events per second */
     double change_s;
     uint64_t pending;
     double now_s;
@@ -26,7 +26,7 @@ struct machine {
     struct pace pace;
 };
 
-static void machine_begin(struct machine *machine, enum way way)
+static void machine_begin(struct machine *machine, enum threading_mode way)
 {
     machine->now_s = machine->events = machine->apart_s = 0;
     pace_init(&machine->pace, way, 0, 0);
@@ -35,12 +35,12 @@ static void machine_begin(struct machine *machine, enum way way)
 static void machine_run(struct machine *machine, double run_s)
 {
     const double step_s = 0.00005, end_s = machine->now_s + run_s;
-    enum way way = machine->pace.way;
+    enum threading_mode way = machine->pace.mode;
     while (machine->now_s < end_s) {
         machine->now_s += step_s;
         machine->events += step_s * machine->rate[way];
-        machine->apart_s += way == WAY_APART ? step_s : 0;
-        const enum way next = pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events,
+        machine->apart_s += way == THREADS_PARALLEL ? step_s : 0;
+        const enum threading_mode next = pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events,
                                         machine->pending, machine->change_s);
         machine->now_s += next != way ? machine->change_s : 0;
         way = next;
@@ -50,8 +50,8 @@ static void machine_run(struct machine *machine, double run_s)
 static void the_faster_way_is_found_and_kept(void **state)
 {
     (void)state;
-    for (enum way first = WAY_APART; first < WAYS; first++)
-        for (enum way faster = WAY_APART; faster < WAYS; faster++) {
+    for (enum threading_mode first = THREADS_PARALLEL; first < THREADING_MODES; first++)
+        for (enum threading_mode faster = THREADS_PARALLEL; faster < THREADING_MODES; faster++) {
             struct machine machine = {.rate = {20e6, 20e6}, .change_s = 20e-6};
             machine.rate[faster] = 30e6;
             machine_begin(&machine, first);
@@ -65,7 +65,7 @@ static void trials_take_a_fiftieth_of_the_time(void **state)
 {
     (void)state;
     struct machine machine = {.rate = {1e5, 30e6}, .change_s = 0.005};
-    machine_begin(&machine, WAY_TOGETHER);
+    machine_begin(&machine, THREADS_SINGLE);
     machine_run(&machine, 20);
     assert_true(machine.events > 0.98 * 20 * 30e6);
     assert_true(machine.apart_s > 0);
@@ -76,15 +76,15 @@ static void a_short_run_of_few_events_has_no_trial(void **state)
 {
     (void)state;
     struct machine machine = {.rate = {60e6, 30e6}, .change_s = 20e-6, .pending = 512};
-    machine_begin(&machine, WAY_TOGETHER);
+    machine_begin(&machine, THREADS_SINGLE);
     machine_run(&machine, 0.009);
     assert_true(machine.apart_s == 0);
     machine_run(&machine, 0.02);
-    assert_int_equal(machine.pace.best, WAY_APART);
+    assert_int_equal(machine.pace.best, THREADS_PARALLEL);
     machine.pending = 513;
-    machine_begin(&machine, WAY_TOGETHER);
+    machine_begin(&machine, THREADS_SINGLE);
     machine_run(&machine, 0.009);
-    assert_int_equal(machine.pace.best, WAY_APART);
+    assert_int_equal(machine.pace.best, THREADS_PARALLEL);
 }
 
 /* The slower a trial is, the sooner it ends: at a quarter of its millisecond, or at half of it. */
@@ -96,9 +96,9 @@ static void a_trial_that_loses_clearly_ends_early(void **state)
     for (int i = 0; i < 3; i++) {
         struct machine machine = {
             .rate = {shares[i] * 30e6, 30e6}, .change_s = 20e-6, .pending = 1024};
-        machine_begin(&machine, WAY_TOGETHER);
+        machine_begin(&machine, THREADS_SINGLE);
         machine_run(&machine, 0.01);
-        assert_int_equal(machine.pace.best, WAY_TOGETHER);
+        assert_int_equal(machine.pace.best, THREADS_SINGLE);
         apart_s[i] = machine.apart_s;
     }
     assert_true(apart_s[1] < 0.7 * apart_s[0]);
@@ -109,9 +109,9 @@ static void a_gain_of_little_does_not_take_the_other_cores(void **state)
 {
     (void)state;
     struct machine machine = {.rate = {30.5e6, 30e6}, .change_s = 20e-6};
-    machine_begin(&machine, WAY_TOGETHER);
+    machine_begin(&machine, THREADS_SINGLE);
     machine_run(&machine, 1);
-    assert_int_equal(machine.pace.best, WAY_TOGETHER);
+    assert_int_equal(machine.pace.best, THREADS_SINGLE);
 }
 
 /* The first measurement finds the caches cold: here together is slow only in the beginning. */
@@ -119,12 +119,12 @@ static void a_slow_beginning_is_not_taken_for_a_slow_way(void **state)
 {
     (void)state;
     struct machine machine = {.rate = {24e6, 20e6}, .change_s = 20e-6, .pending = 1024};
-    machine_begin(&machine, WAY_TOGETHER);
+    machine_begin(&machine, THREADS_SINGLE);
     while (!machine.pace.tries)
         machine_run(&machine, 0.00005);
-    machine.rate[WAY_TOGETHER] = 30e6;
+    machine.rate[THREADS_SINGLE] = 30e6;
     machine_run(&machine, 0.02);
-    assert_int_equal(machine.pace.best, WAY_TOGETHER);
+    assert_int_equal(machine.pace.best, THREADS_SINGLE);
     assert_true(machine.apart_s < 0.004);
 }
 
@@ -134,9 +134,9 @@ static void a_ratio_near_the_threshold_changes_the_way_once(void **state)
     (void)state;
     for (int permille = 950; permille <= 1000; permille++) {
         struct machine machine = {.rate = {30e6, permille * 30e3}, .change_s = 20e-6};
-        machine_begin(&machine, WAY_APART);
+        machine_begin(&machine, THREADS_PARALLEL);
         machine_run(&machine, 1);
-        const enum way chosen = machine.pace.best;
+        const enum threading_mode chosen = machine.pace.best;
         for (int second = 0; second < 5; second++) {
             machine_run(&machine, 1);
             assert_int_equal(machine.pace.best, chosen);
@@ -148,28 +148,28 @@ static void ways_that_are_equal_leave_the_other_cores(void **state)
 {
     (void)state;
     struct machine machine = {.rate = {30e6, 29.5e6}, .change_s = 20e-6};
-    machine_begin(&machine, WAY_APART);
+    machine_begin(&machine, THREADS_PARALLEL);
     machine_run(&machine, 1);
-    assert_int_equal(machine.pace.best, WAY_TOGETHER);
-    machine.rate[WAY_APART] = 32e6;
-    machine_begin(&machine, WAY_APART);
+    assert_int_equal(machine.pace.best, THREADS_SINGLE);
+    machine.rate[THREADS_PARALLEL] = 32e6;
+    machine_begin(&machine, THREADS_PARALLEL);
     machine_run(&machine, 1);
-    assert_int_equal(machine.pace.best, WAY_APART);
+    assert_int_equal(machine.pace.best, THREADS_PARALLEL);
 }
 
 static void a_machine_that_changes_is_noticed(void **state)
 {
     (void)state;
     struct machine machine = {.rate = {50e6, 30e6}, .change_s = 20e-6};
-    machine_begin(&machine, WAY_TOGETHER);
+    machine_begin(&machine, THREADS_SINGLE);
     machine_run(&machine, 2);
-    assert_int_equal(machine.pace.best, WAY_APART);
-    machine.rate[WAY_APART] = 5e6; /* other programs take a core */
+    assert_int_equal(machine.pace.best, THREADS_PARALLEL);
+    machine.rate[THREADS_PARALLEL] = 5e6; /* other programs take a core */
     machine_run(&machine, 0.1);
-    assert_int_equal(machine.pace.best, WAY_TOGETHER);
-    machine.rate[WAY_APART] = 50e6;
+    assert_int_equal(machine.pace.best, THREADS_SINGLE);
+    machine.rate[THREADS_PARALLEL] = 50e6;
     machine_run(&machine, 2);
-    assert_int_equal(machine.pace.best, WAY_APART);
+    assert_int_equal(machine.pace.best, THREADS_PARALLEL);
 }
 
 /* An iteration of a collective with data: a long phase with much work per event, a short one with
@@ -180,16 +180,16 @@ static void phases_of_a_model_are_not_taken_for_a_gain(void **state)
     for (unsigned turn = 0; turn < 40; turn++) {
         const double heavy_s = 0.006 + 0.0005 * turn, light_s = 0.003 + 0.0002 * turn;
         struct machine machine = {.change_s = 0.0003};
-        machine_begin(&machine, WAY_APART);
+        machine_begin(&machine, THREADS_PARALLEL);
         while (machine.now_s < 2) {
-            machine.rate[WAY_APART] = 4e6;
-            machine.rate[WAY_TOGETHER] = 2.2e6;
+            machine.rate[THREADS_PARALLEL] = 4e6;
+            machine.rate[THREADS_SINGLE] = 2.2e6;
             machine_run(&machine, heavy_s);
-            machine.rate[WAY_APART] = 30e6;
-            machine.rate[WAY_TOGETHER] = 17e6;
+            machine.rate[THREADS_PARALLEL] = 30e6;
+            machine.rate[THREADS_SINGLE] = 17e6;
             machine_run(&machine, light_s);
         }
-        assert_int_equal(machine.pace.best, WAY_APART);
+        assert_int_equal(machine.pace.best, THREADS_PARALLEL);
         assert_true(machine.apart_s > 0.96 * machine.now_s);
     }
 }

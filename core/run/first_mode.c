@@ -1,10 +1,10 @@
 /*
- * first_way.c: counts the pending events to choose how a drain begins (first_way.h). Of few events,
- * one thread handles those of a short drain before others are awake. Of more, threads apart pay if
- * many of them lie within a lookahead: no worker waits for another one then, or speculates. To
- * gather very many costs more than it may gain.
+ * first_mode.c: counts the pending events to choose how a drain begins (first_mode.h). Of few
+ * events, one thread handles those of a short drain before others are awake. Of more, parallel
+ * threads pay if many of them lie within a lookahead: no worker waits for another one then, or
+ * speculates. To gather very many costs more than it may gain.
  */
-#include "core/run/first_way.h"
+#include "core/run/first_mode.h"
 
 #include "core/queue/event.h"
 #include "core/run/move_events.h"
@@ -45,16 +45,16 @@ static uint64_t count_within(const struct cw_sim *sim, int64_t span_ps)
     return count;
 }
 
-enum way first_way(const struct cw_sim *sim)
+enum threading_mode first_mode(const struct cw_sim *sim)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < sim->worker_count; i++)
         pending += pending_count(&sim->workers[i].pending);
     if (pending <= TOGETHER_MOST)
-        return WAY_TOGETHER;
+        return THREADS_SINGLE;
     if (pending > GATHERED_MOST)
-        return WAY_APART;
+        return THREADS_PARALLEL;
     return count_within(sim, least_lookahead_ps(sim)) < (uint64_t)WINDOW_EVENTS * sim->worker_count
-               ? WAY_TOGETHER
-               : WAY_APART;
+               ? THREADS_SINGLE
+               : THREADS_PARALLEL;
 }

@@ -1,6 +1,6 @@
 /*
- * test_core_first_way.c: whether the threads of a run begin apart or together, by the events that
- * are pending before the first drain (core/run/first_way.h).
+ * test_core_first_mode.c: whether the threads of a run begin apart or together, by the events that
+ * are pending before the first drain (core/run/first_mode.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/run/first_way.h"
+#include "core/run/first_mode.h"
 #include "core/worker/simulation.h"
 #include "core/worker/worker.h"
 
@@ -33,7 +33,7 @@ static void handle_nothing(struct cw_ctx *ctx, const void *state, const struct c
 
 /* The first way of two workers with so many events in all: the first `near` at 1 ps, all others
  * SPREAD_PS later. `lookahead_ps` < 0: no least delays are given. */
-static enum way way_of(uint32_t count, uint32_t near, int64_t lookahead_ps)
+static enum threading_mode way_of(uint32_t count, uint32_t near, int64_t lookahead_ps)
 {
     const int64_t delays_ps[4] = {0, lookahead_ps, lookahead_ps, 0};
     const struct cw_model model = {.name = "idle",
@@ -51,7 +51,7 @@ static enum way way_of(uint32_t count, uint32_t near, int64_t lookahead_ps)
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(
             cw_inject(sim, i % LPS, i < near ? 1 : 1 + SPREAD_PS, 0, i, 0, NULL, 0, &error), CW_OK);
-    const enum way way = first_way(sim);
+    const enum threading_mode way = first_mode(sim);
     uint64_t pending = 0;
     for (uint32_t i = 0; i < 2; i++)
         pending += pending_count(&sim->workers[i].pending);
@@ -63,37 +63,37 @@ static enum way way_of(uint32_t count, uint32_t near, int64_t lookahead_ps)
 static void few_events_begin_together(void **state)
 {
     (void)state;
-    assert_int_equal(way_of(1024, 1024, SPREAD_PS), WAY_TOGETHER);
-    assert_int_equal(way_of(1025, 1025, SPREAD_PS), WAY_APART);
+    assert_int_equal(way_of(1024, 1024, SPREAD_PS), THREADS_SINGLE);
+    assert_int_equal(way_of(1025, 1025, SPREAD_PS), THREADS_PARALLEL);
 }
 
 /* 32 events for each worker within the lookahead, whichever worker has them. */
 static void events_within_the_lookahead_begin_apart(void **state)
 {
     (void)state;
-    assert_int_equal(way_of(2000, 63, SPREAD_PS), WAY_TOGETHER);
-    assert_int_equal(way_of(2000, 64, SPREAD_PS), WAY_APART);
-    assert_int_equal(way_of(2000, 1, SPREAD_PS + 1), WAY_APART);
+    assert_int_equal(way_of(2000, 63, SPREAD_PS), THREADS_SINGLE);
+    assert_int_equal(way_of(2000, 64, SPREAD_PS), THREADS_PARALLEL);
+    assert_int_equal(way_of(2000, 1, SPREAD_PS + 1), THREADS_PARALLEL);
 }
 
 static void without_lookahead_events_begin_together(void **state)
 {
     (void)state;
-    assert_int_equal(way_of(2000, 2000, 0), WAY_TOGETHER);
-    assert_int_equal(way_of(2000, 2000, -1), WAY_TOGETHER);
+    assert_int_equal(way_of(2000, 2000, 0), THREADS_SINGLE);
+    assert_int_equal(way_of(2000, 2000, -1), THREADS_SINGLE);
 }
 
 static void workers_that_never_meet_begin_apart(void **state)
 {
     (void)state;
-    assert_int_equal(way_of(2000, 1, CW_TIME_MAX), WAY_APART);
+    assert_int_equal(way_of(2000, 1, CW_TIME_MAX), THREADS_PARALLEL);
 }
 
 static void very_many_events_begin_apart(void **state)
 {
     (void)state;
-    assert_int_equal(way_of(1 << 17, 1 << 17, 0), WAY_TOGETHER);
-    assert_int_equal(way_of((1 << 17) + 1, 1, 0), WAY_APART);
+    assert_int_equal(way_of(1 << 17, 1 << 17, 0), THREADS_SINGLE);
+    assert_int_equal(way_of((1 << 17) + 1, 1, 0), THREADS_PARALLEL);
 }
 
 int main(void)
