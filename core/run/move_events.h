@@ -34,10 +34,11 @@ enum { MOVES_COPIED_MAX = 1 << 17 };
 
 /* From the first change to the last one of a simulation; zeroed to begin with. */
 struct event_moves {
-    bool copies;                       /* records change their owner with their events */
-    uint64_t copies_left;              /* of one change: records that may still be copied */
-    struct pending_width widths[THREADING_MODES]; /* of worker 0's pending set, when it ended last, */
-    bool has_width[THREADING_MODES];              /* if it has */
+    bool copies;          /* records change their owner with their events */
+    uint64_t copies_left; /* of one change: records that may still be copied */
+    struct pending_width
+        widths[THREADING_MODES];     /* of worker 0's pending set, when it ended last, */
+    bool has_width[THREADING_MODES]; /* if it has */
 };
 
 /* Worker 0 gets the pending events of all workers. `begins`: it had only its own until now, so
