@@ -40,8 +40,9 @@ static void machine_run(struct machine *machine, double run_s)
         machine->now_s += step_s;
         machine->events += step_s * machine->rate[way];
         machine->apart_s += way == THREADS_PARALLEL ? step_s : 0;
-        const enum threading_mode next = pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events,
-                                        machine->pending, machine->change_s);
+        const enum threading_mode next =
+            pace_look(&machine->pace, machine->now_s, (uint64_t)machine->events, machine->pending,
+                      machine->change_s);
         machine->now_s += next != way ? machine->change_s : 0;
         way = next;
     }
