@@ -33,7 +33,7 @@ static inline void sequential_handle(struct cw_sim *sim, struct worker *worker,
                                      struct lp_block *block, const struct cw_event *event)
 {
     worker_set_context(worker, block, event, sim->config.tuning.sends_per_event_max);
-    if (__builtin_expect(sim->config.check_changes, 0))
+    if (__builtin_expect(worker->ctx.keep, 0))
         handle_checked(sim, worker, block, event);
     else
         sim->model.handle(&worker->ctx, block->state, event);
@@ -116,7 +116,8 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
     return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
 }
 
-static void sequential_run(struct cw_sim *sim, struct worker *worker)
+/* Apart from the function that sets the jump, likewise. */
+__attribute__((noinline)) static void sequential_run(struct cw_sim *sim, struct worker *worker)
 {
     uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
     worker_check_stop(worker);

@@ -13,7 +13,7 @@
 static inline void commit_hash(const struct worker *worker, struct lp_block *block,
                                const struct cw_event *event)
 {
-    if (!worker->hash_off)
+    if (__builtin_expect(!worker->hash_off, 1))
         block->hash = trace_hash_event(block->hash, event);
 }
 
