@@ -1,6 +1,6 @@
 /*
- * build_commit.c: which commit the program was built from, and how; told by the build, and compiled
- * again when the commit changes. Linked into the program only.
+ * build_commit.c: the commit and the flags that the program was built from, set by the build and
+ * compiled again when the commit changes. Linked into the program only.
  */
 extern const char cw_build_commit[], cw_build_compiler[], cw_build_flags[];
 const char cw_build_commit[] = CW_COMMIT;

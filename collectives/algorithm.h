@@ -43,8 +43,8 @@ struct ccl_call {
     enum lp_dtype dtype;
     enum lp_math math;
     bool sketch; /* of a schedule: one for an estimate will do (schedule.h, `sketch`) */
-    /* Of a schedule: set to its steps where it is not made because memory has no room for so many.
-     * NULL: nobody asks. */
+    /* Of a schedule: set to the number of its steps if memory has no room for them. NULL: nobody
+     * asks. */
     uint64_t *no_room;
 };
 
@@ -175,7 +175,7 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
 const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct ccl_choice *choice,
                                              struct cw_error *error);
 /* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
- * if no number will do, or the algorithm is no file. */
+ * if no number suffices, or the algorithm is not a file. */
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
 /* The protocol of the file that the algorithm was made of. */
 enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);

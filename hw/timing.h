@@ -62,7 +62,7 @@ static inline int64_t hw_flight_serialise(struct hw_flight *flight,
     return ser_ps;
 }
 
-/* Counts a flight that waited so long (or, below 0, did not) for the link. */
+/* Counts a flight that waited this long for the link; below 0: it did not wait. */
 static inline void hw_link_count(struct hw_link *link, const struct hw_flight *flight,
                                  int64_t wait_ps)
 {

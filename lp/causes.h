@@ -128,7 +128,8 @@ static inline void lp_cause_add_step(struct lp_cause_list *list, uint32_t step)
         list->step[list->count++] = step;
 }
 
-/* Some bytes are about to cross a first link here, and have paid so much serialisation before. */
+/* Some bytes are about to cross a first link here, and have already paid this much
+ * serialisation. */
 static inline void lp_cause_carries(struct lp_cause_list *list, uint32_t bytes,
                                     int64_t sigma_before_ps)
 {
@@ -186,10 +187,10 @@ static inline void lp_cause_left(const struct hw_flight *flight, int64_t sigma_b
                      (uint32_t)ucie_waited * LP_WAY_UCIE_WAITED);
 }
 
-/* The way of 0 bytes between PE_DMA and a memory of the cube, over so many links between routers;
+/* The way of 0 bytes between PE_DMA and a memory of the cube, over this many links between routers;
  * `node`: the memory's own, or HW_NODE_KINDS. */
 void lp_cause_memory_way(uint32_t hops, enum hw_link_kind memory, enum hw_node_kind node);
-/* The engine of PE_DMA passes so many bytes for the request that is noted. */
+/* The engine of PE_DMA passes this many bytes for the noted request. */
 void lp_cause_passed(uint32_t bytes);
 void lp_cause_flight_part(enum lp_cause_part part, int64_t ps);
 void lp_cause_stretch_part(enum lp_cause_part part, int64_t ps);

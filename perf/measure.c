@@ -29,7 +29,8 @@ enum {
     ARGUMENTS_MAX = 64,
     PATH_BYTES = 4096,
     LOOK_MS = 200,
-    CASE_S_MAX = 600, /* a case that prints nothing for so long hangs, and is ended */
+    CASE_S_MAX =
+        600, /* a case that prints nothing for this long is considered hung, and is ended */
 };
 
 /* The standard output of a program of the harness, read to its end. */
@@ -155,7 +156,7 @@ static double seconds(const struct timeval *time)
     return (double)time->tv_sec + 1e-6 * (double)time->tv_usec;
 }
 
-/* Runs a program with arguments parted by blanks, and waits for it. */
+/* Runs a program with arguments separated by spaces, and waits for it. */
 static int run_child(enum perf_program program, const char *command, struct child *child,
                      struct cw_error *error)
 {

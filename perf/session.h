@@ -16,7 +16,7 @@ struct perf_session {
     void (*progress)(void *arg, uint32_t round, const char *name, size_t done, size_t count);
     /* Called for each disturbed measurement, repeated or kept; NULL: not wanted. */
     void (*disturbed)(void *arg, const char *name, const char *why, bool again);
-    /* Called where the budget is over in the first round: so many cases were measured, and the run
+    /* Called if the budget is spent in the first round: this many cases were measured, and the run
      * has no others. NULL: not wanted. */
     void (*over)(void *arg, size_t measured, size_t count);
     void *arg;

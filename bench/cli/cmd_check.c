@@ -31,7 +31,7 @@ static uint64_t check_shard(const struct config *config, const struct run_option
     return sized / shards;
 }
 
-/* Those of the call that it makes. */
+/* The elements per shard of the call that the run would make. */
 static uint64_t check_elements(const struct config *config, const struct run_options *options,
                                enum ccl_collective collective, size_t i)
 {

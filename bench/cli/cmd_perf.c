@@ -38,7 +38,7 @@ static int refuse_part(const char *given)
     if (given == NULL)
         cw_error_set(&error, CW_USAGE, "a part is missing: run, compare or trend");
     else
-        cw_error_set(&error, CW_USAGE, "%s is no part of perf; there are run, compare and trend",
+        cw_error_set(&error, CW_USAGE, "perf has no part %s; there are run, compare and trend",
                      text_quote(given, strlen(given), quoted));
     cli_fail("perf", &error);
     cli_hint("perf");

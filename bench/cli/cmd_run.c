@@ -22,7 +22,7 @@
 #include "core/os/clock.h"
 #include "partition/partition.h"
 
-/* Results by themselves: wrong data, a time below its bound. */
+/* Judges the result alone: wrong data, a time below its bound. */
 static int run_judged(const struct config *config, const struct result *result,
                       struct cw_error *error)
 {

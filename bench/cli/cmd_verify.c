@@ -88,8 +88,8 @@ static void compare_items(struct comparison *comparison, const char *prefix, con
     }
 }
 
-/* All members of two objects, in their order, so that a new member is compared by itself. The line
- * of the first member begins with `first`, the others with `prefix`. */
+/* All members of two objects, in their order, so that a new member is compared automatically. The
+ * line of the first member begins with `first`, the others with `prefix`. */
 static void compare_members(struct comparison *comparison, const char *first, const char *prefix,
                             json_t *a, json_t *b)
 {

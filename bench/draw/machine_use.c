@@ -1,6 +1,6 @@
 /*
  * machine_use.c: gathers the use of a machine from records. Bins get wider over time: when a
- * stretch lies beyond the last one, bins are added up in pairs.
+ * stretch is beyond the last one, bins are added up in pairs.
  */
 #include "bench/draw/machine_use.h"
 

@@ -1,5 +1,5 @@
 /*
- * picture_layout.h: where the boxes of a picture stand, in px. Dimensions are placed one after the
+ * picture_layout.h: where the boxes of a picture are, in px. Dimensions are placed one after the
  * other. If the first two are small, they are the columns and rows of a plane, whose blocks are
  * single boxes. Each further dimension places the blocks so far on a grid of its own, so that
  * neighbours of a ring or a line stand next to each other: as a snake, or as a closed loop.

@@ -17,7 +17,7 @@ struct place_of {
 /* By PE, then cube, then SIP: the order that place_text() asks for. */
 int place_compare(const struct place_of *a, const struct place_of *b);
 
-/* The text of places in order, each once, of the first `parts` parts; `prefix` stands before each
+/* The text of places in order, each once, of the first `parts` parts; `prefix` precedes each
  * product. The caller frees it. NULL: out of memory. */
 char *place_text(const struct place_of *places, size_t count, uint32_t parts, const char *prefix);
 

@@ -96,8 +96,8 @@ void explainer_free(struct explainer *explainer); /* accepts NULL */
 /* The options that the machine is built with. */
 struct lp_cause_sink explainer_sink(struct explainer *explainer);
 
-/* The collective that will be explained is the last one of so many. The machine notes causes for
- * this one alone, and for those after it. Between drains. */
+/* The collective to explain is the last of this many. The machine notes causes for this one alone,
+ * and for those after it. Between drains. */
 void explainer_expect(struct explainer *explainer, uint32_t calls);
 
 /* Explains the last collective of the machine; between drains. The caller frees it. NULL: out of

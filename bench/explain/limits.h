@@ -14,7 +14,7 @@ const char *explain_limit_name(const struct explain_limit *limit, char *text, si
 /* Makes the thing of a limit twice as fast. */
 void explain_double(struct hw_config *hw, const struct explain_limit *limit);
 /* The same as values for --set, "KEY=VALUE" separated by spaces; "": links of a level, whose values
- * stand in the topology. */
+ * are set in the topology. */
 const char *explain_double_settings(const struct hw_config *hw, const struct explain_limit *limit,
                                     char *text, size_t bytes);
 

@@ -29,7 +29,7 @@ static void put_text(FILE *file, const char *text)
     }
 }
 
-/* Writes whole lines: a blank line parts paragraphs; an indented line stands as it is. */
+/* Writes whole lines: a blank line separates paragraphs; an indented line is kept as it is. */
 static void put_lines(FILE *file, const char *text)
 {
     bool in_block = false;

@@ -3,7 +3,7 @@
  * (options_table.h): name, letter, help, type of the value, legal range or choices, the field that
  * takes the value, and the options that it needs or excludes. The reader accepts options and
  * arguments in any order, `--name value`, `--name=value`, `-n value`, `-nvalue`, and a name that is
- * cut short as long as one option only begins with it. An option that stands twice is refused,
+ * cut short as long as one option only begins with it. An option that is given twice is refused,
  * unless its row says that it repeats. All state is in struct option_parse.
  */
 #ifndef BENCH_OPTIONS_H

@@ -15,7 +15,7 @@ struct phold_command {
     bool verify, quiet;
 };
 
-/* The values that stand before any option is read. */
+/* The values before any option is read. */
 struct phold_command phold_command_defaults(void);
 
 /* For the table of options. */

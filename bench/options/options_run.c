@@ -144,7 +144,7 @@ int engine_options_finish(struct cw_config *engine, struct cw_error *error)
 {
     if (engine->sync == CW_SYNCS)
         engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
-    if (engine->sync != CW_ADAPTIVE) /* the others show how they do by themselves */
+    if (engine->sync != CW_ADAPTIVE) /* the other modes are to be measured without help */
         engine->tuning.gather = CW_GATHER_NEVER;
     if (engine->tuning.balance == BALANCE_BY_SYNC)
         engine->tuning.balance = engine->sync == CW_ADAPTIVE ? CW_BALANCE_ON : CW_BALANCE_OFF;

@@ -8,7 +8,7 @@
 #include "bench/options/option.h"
 #include "bench/programs/run_options.h"
 
-/* The values that stand before any option is read. */
+/* The values before any option is read. */
 void run_options_defaults(struct run_options *options);
 /* Checks --from and --to against the machine. */
 int run_options_check(const struct run_options *options, const struct hw_config *hw,

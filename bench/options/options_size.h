@@ -10,7 +10,8 @@
 
 /*
  * SIZE: a whole number with an optional unit. KiB, MiB, GiB (and K, M, G, as in nccl-tests) are
- * powers of 1024; KB, MB, GB are powers of 1000. False if the text is no size, or one above 2^62.
+ * powers of 1024; KB, MB, GB are powers of 1000. False if the text is not a size, or the size
+ * exceeds 2^62.
  */
 bool size_parse(const char *text, size_t bytes, uint64_t *size);
 /*

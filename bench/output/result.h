@@ -82,7 +82,7 @@ struct result_engine {
     const char *sync, *partition;
     const char *cancellation; /* NULL: in this mode nothing is undone */
     uint32_t threads;
-    bool has_cut;      /* false: one thread, or a model that is no machine */
+    bool has_cut;      /* false: one thread, or a model that is not a machine */
     struct lp_cut cut; /* the partition of the machine */
     struct cw_stats stats;
     struct cw_stats *workers; /* [worker_count], of each; the result's */
@@ -124,7 +124,7 @@ struct result {
     char config_digest[17]; /* XXH3 of the resolved configuration, 16 hex digits */
     uint64_t seed;
     const char *input; /* of tensors: "uniform", "integers" */
-    char grid[64];     /* of SIPs, where no w and h were given and it is no square; else "" */
+    char grid[64];     /* of SIPs, if it is not square and w and h were not given; else "" */
     uint64_t sips, cubes, pes, queue_pairs, lps;
     struct result_engine engine;
     struct process_phases phases; /* up to the freeing of the machine */

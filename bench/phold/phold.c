@@ -22,7 +22,7 @@ struct phold_data {
     uint64_t words;        /* of a state, beyond struct phold_state */
     uint64_t grain_rounds; /* of burn() */
     bool has_work;         /* either is not 0 */
-    uint32_t hot_lps;      /* the first so many LPs are hot */
+    uint32_t hot_lps;      /* this many LPs are hot: the first ones */
 };
 
 #pragma GCC diagnostic push
@@ -285,8 +285,7 @@ static void inject_own(void *arg, uint32_t worker)
             return;
 }
 
-/* Each worker makes the first events of its own LPs: their memory is the worker's, and lies near
- * it. */
+/* Each worker makes the first events of its own LPs: their memory is the worker's, and near it. */
 static int inject_all(struct cw_sim *sim, const struct phold_options *options,
                       struct cw_error *error)
 {

@@ -31,7 +31,7 @@ struct phold_options {
     int64_t mean_ps;        /* of the exponential part of a delay; PHOLD_RANDOM only */
     int64_t lookahead_ps;   /* least delay; PHOLD_RANDOM only */
     uint32_t state_bytes;   /* of each LP; at least PHOLD_STATE_BYTES_MIN */
-    uint32_t grain_ns;      /* work that an event does besides, in ns of this machine */
+    uint32_t grain_ns;      /* additional work of an event, in ns of this machine */
     uint64_t seed;
     struct cw_stats *workers; /* [threads], to be filled with each worker's; NULL: not wanted */
     struct process_phases *phases; /* to be filled from its beginning on; NULL: not wanted */
@@ -48,7 +48,7 @@ const char *phold_traffic_name(size_t traffic);
 /* 4,096 LPs x 16 events, remote 25 %, mean 1 us, lookahead 0.1 us, until 100 us. */
 struct phold_options phold_defaults(void);
 
-/* One whole run, in that mode on so many threads. Returns an enum cw_exit. */
+/* One whole run, in this mode on this many threads. Returns an enum cw_exit. */
 int phold_run(const struct phold_options *options, enum cw_sync sync, uint32_t threads,
               struct cw_stats *stats, double *setup_s, struct cw_error *error);
 

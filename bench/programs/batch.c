@@ -1,5 +1,5 @@
 /*
- * batch.c: the program behind `cubewarp batch`: reduce-scatters the same rows in batches of several
+ * batch.c: the program of `cubewarp batch`: reduce-scatters the same rows in batches of several
  * sizes, and compares the bits of the results. A batch is one call: its rows one after the other
  * are each rank's input, so that the size of the batch decides at which place of the input a row
  * stands, which rank gets its results, and which algorithm `auto` takes. The rows' values depend on

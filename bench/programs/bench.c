@@ -422,8 +422,8 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
     return code;
 }
 
-/* The files of a run that has failed or was interrupted; the run keeps its own error. Those of
- * links and of the drawing tell of the sizes that are done. */
+/* The files of a run that has failed or was interrupted; the run keeps its own error. The files of
+ * links and the drawing cover the sizes that are done. */
 static void commit_so_far(struct bench_session *session, struct run_logs *logs)
 {
     struct cw_error ignored;

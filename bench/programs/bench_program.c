@@ -126,7 +126,7 @@ static double tiles_of_size(const struct bench_session *session, size_t i)
     return (double)tiles;
 }
 
-/* The events of all sizes behind the one under way. */
+/* The events of all sizes after the current one. */
 static double expect_rest(const struct bench_session *session,
                           const struct event_estimate *estimate)
 {

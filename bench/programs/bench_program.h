@@ -45,8 +45,8 @@ struct bench_program {
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     bool rows_named;          /* a size has several rows, of several collectives */
     enum ccl_collective does; /* of one with an algorithm */
-    /* Of the options that only some programs take (bench/options/options_table.c), those of this
-     * one; then NULL. */
+    /* The options that this program takes, of those that only some programs take
+     * (bench/options/options_table.c); then NULL. */
     const char *takes[4];
     /* Checks the options before the machine is built, and sets the parts that it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */

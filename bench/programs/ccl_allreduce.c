@@ -35,7 +35,7 @@ static void ccl_allreduce_worker(int rank, void *arg)
     }
 }
 
-/* All ranks have their result, and none has gone on yet. */
+/* All ranks have their result, and none has continued yet. */
 static int ccl_allreduce_completed(void *arg, const struct dist_completion *completion,
                                    struct cw_error *error)
 {

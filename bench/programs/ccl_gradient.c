@@ -49,7 +49,7 @@ static void ccl_gradient_worker(int rank, void *arg)
         dist_tensor_copy_to(tensor, dtype, g->result, count);
 }
 
-/* All ranks have their result, and none has gone on yet. */
+/* All ranks have their result, and none has continued yet. */
 static int ccl_gradient_completed(void *arg, const struct dist_completion *completion,
                                   struct cw_error *error)
 {
@@ -211,7 +211,7 @@ static int write_result(struct gradient *g, struct cw_error *error)
     if (g->result == NULL)
         return CW_OK;
     const size_t bytes = g->tensor_elems * dtype_bytes(g->session->options->dtype);
-    (void)fwrite(g->result, 1, bytes, g->out.stream); /* atomic_file_commit() tells of a failure */
+    (void)fwrite(g->result, 1, bytes, g->out.stream); /* atomic_file_commit() reports a failure */
     return atomic_file_commit(&g->out, error);
 }
 

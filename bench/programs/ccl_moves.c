@@ -94,7 +94,7 @@ static int ccl_moves_verify(const struct move *move, const struct dist_completio
     return code;
 }
 
-/* All ranks have their result, and none has gone on yet. */
+/* All ranks have their result, and none has continued yet. */
 static int ccl_moves_completed(void *arg, const struct dist_completion *completion,
                                struct cw_error *error)
 {

@@ -20,7 +20,7 @@ struct reduce_scatter {
     uint32_t completed;        /* collectives of this size, warm-up included */
 };
 
-/* Of each rank's input and output: of a schedule that of its threads. */
+/* Where each rank's input and output are: for a schedule, on the PEs of its threads. */
 static struct dp_policy scatter_policy(const struct bench_session *session,
                                        const struct ccl_algorithm *algorithm)
 {
@@ -51,7 +51,7 @@ static void ccl_reduce_scatter_worker(int rank, void *arg)
     }
 }
 
-/* All ranks have their result, and none has gone on yet. */
+/* All ranks have their result, and none has continued yet. */
 static int ccl_reduce_scatter_completed(void *arg, const struct dist_completion *completion,
                                         struct cw_error *error)
 {

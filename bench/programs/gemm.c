@@ -200,7 +200,7 @@ static int hash(struct gemm *gemm, const struct dist_completion *completion, str
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* All ranks have made one call, and none has gone on yet. */
+/* All ranks have made one call, and none has continued yet. */
 static int gemm_completed(void *arg, const struct dist_completion *completion,
                           struct cw_error *error)
 {

@@ -1,8 +1,8 @@
 /*
  * measured.c: reads tables of measured times (measured.h). Columns are found by their names, since
  * they differ from version to version. All lines that are neither a header nor a row are passed
- * over: logs of libraries stand between the rows. But a line that begins as a row does is one, and
- * a fault in it is an error. Several rows of one size, of several runs, count as their mean.
+ * over: libraries log between the rows. But a line that begins as a row does is one, and a fault in
+ * it is an error. Several rows of one size, of several runs, count as their mean.
  */
 #include "bench/programs/measured.h"
 
@@ -169,7 +169,7 @@ static int fault(const struct reader *reader, struct word word, const char *text
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* nccl-tests and rccl-tests: "size count type redop root time algbw busbw #wrong", of which the
- * last four stand twice, out of place and in place. */
+ * last four appear twice, out of place and in place. */
 static bool begin_nccl(struct reader *reader)
 {
     size_t times = 0, time[2] = {0};

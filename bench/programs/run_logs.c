@@ -170,7 +170,7 @@ int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorit
     return logs->timeline != NULL ? CW_OK : error->exit_code;
 }
 
-/* Ends the timeline. Without its end it is no file that can be read: then there is none. */
+/* Ends the timeline. Without its end it could not be read, so it is dropped. */
 static int end_timeline(struct run_logs *logs, struct cw_error *error)
 {
     int code = timeline_finish(logs->timeline, error);

@@ -1,5 +1,5 @@
 /*
- * run_logs.h: the files that a run fills while it goes on: --op-log, --trace and --ccl-trace. Each
+ * run_logs.h: the files that a run fills as it proceeds: --op-log, --trace and --ccl-trace. Each
  * receives committed records only, in their order, so that it is the same, byte for byte, for any
  * number of threads; each appears whole or not at all. The listener is called by one thread at a
  * time, beside the workers (struct cw_config, `record`); all else is on the host's thread.
@@ -28,7 +28,7 @@ struct run_logs {
     struct timeline *timeline;
     struct timeline_options timeline_options;
     struct trace_stream trace; /* into timeline_file */
-    struct run_use *use;       /* that is told of the records, too; NULL: none */
+    struct run_use *use;       /* that receives the records, too; NULL: none */
 };
 
 /* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */
@@ -45,8 +45,8 @@ void run_logs_fail(struct run_logs *logs, struct dist *dist, bool interrupted);
 int run_logs_commit(struct run_logs *logs, struct cw_error *error);
 void run_logs_discard(struct run_logs *logs); /* after a commit, too */
 
-/* Where lines for a person go that are no result: standard output, or standard error if JSON or
- * CSV has that. */
+/* Where lines for people go, apart from results: standard output, or standard error if JSON or CSV
+ * has that. */
 FILE *run_logs_listing(const struct run_options *options);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * run_use.h: the use of the machine that a run tells of beside its rows: --links FILE, --svg FILE,
+ * run_use.h: the use of the machine, which a run reports beside its rows: --links FILE, --svg FILE,
  * and the member "picture" of the JSON. The listener's functions are called by one thread at a
  * time, in the order of commitment; all else is on the host's thread.
  */

@@ -1,6 +1,6 @@
 /*
  * value_file.h: files of raw numbers that a host program brings: little-endian elements of one
- * dtype, one behind the other, without a header. On the host, before a run.
+ * dtype, one after the other, without a header. On the host, before a run.
  */
 #ifndef BENCH_VALUE_FILE_H
 #define BENCH_VALUE_FILE_H

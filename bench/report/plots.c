@@ -114,7 +114,8 @@ static void plot_x(FILE *out, const struct survey *survey)
     fputs(")\n", out);
 }
 
-/* Colours and filled markers as in the page; the colour-blind can tell them apart, also in grey. */
+/* Colours and filled markers as in the page; colour-blind readers can distinguish them, also in
+ * grey. */
 static void plot_styles(FILE *out)
 {
     static const struct {

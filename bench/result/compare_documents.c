@@ -21,7 +21,7 @@ double compared_row_percent(const struct compared_row *row)
     return 100 * ((double)row->b_ps / (double)row->a_ps - 1);
 }
 
-/* Whether b is another than a by more than so many per cent of `whole`. */
+/* Whether b differs from a by more than this percentage of `whole`. */
 static bool beyond(double a, double b, double whole, double tolerance_percent)
 {
     return a != b && 100 * fabs(b - a) > tolerance_percent * whole;
@@ -126,7 +126,7 @@ static bool is_same_row(const struct document_row *a, const struct document_row 
     return a->bytes == b->bytes && document_text_same(a->collective, b->collective);
 }
 
-/* Of equal rows of A, how many stand before this one. */
+/* How many equal rows of A precede this one. */
 static size_t equals_before(const struct document_row *rows, size_t i)
 {
     size_t before = 0;

@@ -39,7 +39,8 @@ struct compared_value {
 
 struct comparison_of_documents {
     double tolerance_percent;
-    bool a_is_cut; /* A was interrupted, or failed: sizes that B alone has are no difference */
+    bool a_is_cut; /* A was interrupted, or failed: sizes that only B has do not count as a
+                      difference */
     struct compared_row *rows; /* A's, in order, then the rows that B alone has */
     size_t row_count, differing;
     struct compared_value *values;

@@ -76,7 +76,7 @@ static double cpu_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Whether the command has had time enough, since these times, to end by itself. */
+/* Whether the command has had time enough, since these times, to end on its own. */
 static bool is_late(double since_s, double since_cpu_s)
 {
     const double waited_s = clock_s() - since_s;

@@ -3,7 +3,7 @@
  * thread of its own waits for them, so that no code runs in a signal handler.
  *
  * 1. The signal is noted: interrupt_asked() says yes, and the engine ends its drain.
- * 2. The command ends by itself: it writes its files, and returns interrupt_exit_code().
+ * 2. The command ends on its own: it writes its files, and returns interrupt_exit_code().
  * 3. If nothing has asked (the command is in a long stretch without a drain) although the process
  *    has run for GRACE_RUN_S, or GRACE_S have passed; or if the command has not ended after LATE_S;
  *    or if a second signal comes: the thread calls `late`, which writes the files from results that

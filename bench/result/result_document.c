@@ -1,7 +1,6 @@
 /*
- * result_document.c: reads result JSON (result_document.h). All names of its members that are read
- * back stand here. The
- * rows' lists are parts of two arrays of the document.
+ * result_document.c: reads result JSON (result_document.h). All names of members that are read back
+ * are here. The rows' lists are parts of two arrays of the document.
  */
 #include "bench/result/result_document.h"
 
@@ -28,7 +27,7 @@ static double figure_of(const json_t *object, const char *key)
     return json_file_figure(json_object_get(object, key));
 }
 
-/* A count may stand there as a number with decimals. */
+/* A count may be written as a number with decimals. */
 static int64_t count_of(const json_t *object, const char *key)
 {
     const double most = 9007199254740992.0; /* 2^53: a double holds all whole numbers below */

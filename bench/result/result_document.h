@@ -70,14 +70,14 @@ struct result_document {
     const char *failure; /* the message of a run that failed, "" if it has none; NULL: it did not */
 };
 
-/* A file, - for standard input. CW_OK, or CW_USAGE (it cannot be read, is no JSON, is no result;
- * the text says which and where), or CW_NO_RESOURCE; *document is empty then. */
+/* A file, - for standard input. CW_OK, or CW_USAGE (it cannot be read, or is not JSON or not a
+ * result; the text says which and where), or CW_NO_RESOURCE; *document is empty then. */
 int result_document_read(const char *path, struct result_document *document,
                          struct cw_error *error);
 /* The same of an object, to which the document adds a reference of its own. */
 int result_document_of(json_t *json, const char *name, struct result_document *document,
                        struct cw_error *error);
-/* CW_USAGE: it is no result of `run`, or a row lacks its size or its time. */
+/* CW_USAGE: it is not a result of `run`, or a row lacks its size or its time. */
 int result_document_check(const struct result_document *document, struct cw_error *error);
 void result_document_free(struct result_document *document); /* frees its members */
 

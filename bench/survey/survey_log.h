@@ -9,7 +9,7 @@
 /* The first cells of an engine log's header. */
 extern const char survey_log_header[];
 
-/* CW_USAGE with the file and the line if it is no engine log. */
+/* CW_USAGE with the file and the line if it is not an engine log. */
 int survey_log_read(struct survey *survey, const char *path, struct cw_error *error);
 
 /* All cases of a history, each with the median of the rounds of each run. CW_USAGE if it is none.

@@ -147,7 +147,7 @@ static void take_provenance(struct survey *survey, struct survey_point *point)
         survey_put(survey, point->axis, "preset", AXIS_RESULT, json_string_value(preset));
 }
 
-/* The algorithm that was asked for. Which of its schedules ran stands in each row. */
+/* The algorithm that was asked for. Each row says which of its schedules ran. */
 static void take_algorithm(struct survey *survey, struct survey_point *point,
                            const struct result_document *document)
 {

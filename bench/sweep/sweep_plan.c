@@ -66,7 +66,7 @@ static bool is_of_machine(const struct study_setting *setting)
     return true;
 }
 
-/* Long points by themselves, short ones in groups. */
+/* Long points alone, short ones in groups. */
 static void make_groups(struct sweep_plan *plan, const struct ordered *ordered)
 {
     plan->group_count = 0;

@@ -244,7 +244,7 @@ static void release(struct sweep_worker *worker)
     *worker = (struct sweep_worker){.channel = -1};
 }
 
-/* Whether the process ends by itself within a second. Its status remains for waitpid(). */
+/* Whether the process ends on its own within a second. Its status remains for waitpid(). */
 static bool ends_soon(pid_t process)
 {
     enum { TRIES = 100 };
@@ -279,7 +279,7 @@ static void bury(struct sweep_worker *worker, double timeout_s, struct sweep_ans
                  WTERMSIG(status) == SIGKILL ? ", perhaps by the system for want of memory" : "");
     } else {
         answer->outcome.exit_code = WEXITSTATUS(status);
-        snprintf(how, sizeof how, "its process ended by itself, with exit code %d",
+        snprintf(how, sizeof how, "its process ended early, with exit code %d",
                  WEXITSTATUS(status));
     }
     if (worker->point_count > 0) {

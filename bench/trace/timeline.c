@@ -324,7 +324,7 @@ static int64_t inside_leaf_ps(int64_t begin_ps, int64_t end_ps)
 }
 
 /* The slice of an operation from begin to end: one event, or a pair of them round its waits. A wait
- * for all of it stands in its name; so does a wait at the end of a receive, whose args say for how
+ * for all of it is shown in its name; so is a wait at the end of a receive, whose args say for how
  * long. An arrow ends where its receive does: in the slice of one event, just before. */
 static void write_slice(struct timeline *t, struct pe_tracks *tracks, uint32_t track,
                         int64_t begin_ps, int64_t end_ps)

@@ -5,10 +5,10 @@
  * receives. One more process has the calls, each with its size and number, and counters. Times are
  * simulated, in us with all their digits. One thread; no state of its own.
  *
- * Slices that others lie in are pairs of B and E events, all others single X events. On each track
- * events stand in the file in the order of time. A time has one more digit after its ps, which is
- * always 1: a reader that multiplies it by 1,000 as a double, and cuts off, gets the right ns, and
- * with it the right order. So slices nest for readers that know ns alone, too.
+ * Slices that contain others are pairs of B and E events, all others single X events. The events of
+ * each track are in order of time. A time has one more digit after its ps, which is always 1: a
+ * reader that multiplies it by 1,000 as a double, and cuts off, gets the right ns, and with it the
+ * right order. So slices nest for readers that know ns alone, too.
  */
 #ifndef BENCH_TIMELINE_H
 #define BENCH_TIMELINE_H

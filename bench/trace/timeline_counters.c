@@ -1,7 +1,7 @@
 /*
  * timeline_counters.c: sums up counters over a collective in bins of equal width
- * (timeline_counters.h). Bins hold ps times units. When a time lies beyond the last bin, each
- * two are added up.
+ * (timeline_counters.h). Bins hold ps times units. When a time is beyond the last bin, bins are
+ * added up in pairs.
  */
 #include "bench/trace/timeline_counters.h"
 

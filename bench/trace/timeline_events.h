@@ -34,12 +34,12 @@ uint32_t trace_tid(const struct lp_model *model, uint32_t pe, uint32_t track);
 /* Before the first event on a track. */
 void trace_name_track(struct timeline_events *events, uint32_t pe, uint32_t track);
 
-/* A text as it stands between quotes of JSON: an algorithm's own names may be any. */
+/* A text escaped for JSON: an algorithm's own names may contain anything. */
 void trace_text(const struct timeline_events *events, const char *text);
 
 /* `type`: "B", "C", "i", ... */
 void trace_begin(struct timeline_events *events, const char *type);
-/* A slice without others inside: its duration stands in its own event. */
+/* A slice without others inside: its own event has its duration. */
 void trace_begin_leaf(struct timeline_events *events, int64_t begin_ps, int64_t end_ps);
 /* Track and time, for events with members after them. */
 void trace_time(struct timeline_events *events, uint32_t tid, int64_t ps);

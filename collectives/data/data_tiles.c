@@ -127,7 +127,7 @@ bool tiles_number(struct tile_queues *tiles, struct storage *storage, struct til
     return queue != NULL;
 }
 
-/* Sequence numbers go round after 2^32: a tile at most 2^31 behind `next` has been sent. */
+/* Sequence numbers wrap around after 2^32: a tile at most 2^31 behind `next` has been sent. */
 static bool was_sent(const struct tile_queue *queue, uint32_t seq)
 {
     return queue && queue->next - seq - 1 < UINT32_C(1) << 31;

@@ -16,8 +16,8 @@
 #define SLAB_BYTES_MIN ((size_t)64 * 1024)
 #define SLAB_BYTES_MAX ((size_t)STORAGE_LARGE_BYTES)
 enum {
-    SLABS_PER_SLAB = 4, /* so many times its bytes are there before it */
-    TAIL_SHARE = 8      /* of a slab no more than one part in so many is lost after its tiles */
+    SLABS_PER_SLAB = 4, /* a new slab has at most 1 / SLABS_PER_SLAB of the bytes before it */
+    TAIL_SHARE = 8      /* at most 1 / TAIL_SHARE of a slab is lost after its tiles */
 };
 
 struct tile_slab {

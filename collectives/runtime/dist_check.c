@@ -67,8 +67,8 @@ static int check_has_queues(const struct ccl_algorithm *algorithm, const struct 
     if (algorithm->schedule == NULL || algorithm == ccl_algorithm_load(call->ccl->module, &ignored))
         return CW_OK;
     (void)ccl_refuse(refusal, "defaults.algorithm",
-                     "%s lays queues of its own, and those of %s are there", algorithm->name,
-                     call->ccl->algorithm);
+                     "%s needs queues of its own, and the installed ones are those of %s",
+                     algorithm->name, call->ccl->algorithm);
     return ccl_legal(refusal, "for a program that calls %s, the algorithm %s is legal",
                      ccl_collective_name(call->collective), algorithm->name);
 }

@@ -28,8 +28,8 @@ struct schedule *schedule_builder_head(struct schedule_builder *builder);
 /* Chunks of a rank's buffers, all parts together. */
 void schedule_chunks_of(struct schedule_builder *builder, uint32_t rank, uint32_t input,
                         uint32_t output, uint32_t scratch);
-/* Adds a thread to a rank; returns its number. Its line in the file that it was read from may be
- * told. */
+/* Adds a thread to a rank; returns its number. schedule_thread_line() may set its line in the file
+ * that it was read from. */
 uint32_t schedule_thread(struct schedule_builder *builder, uint32_t rank, uint32_t part);
 void schedule_thread_line(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
                           uint32_t line);

@@ -13,10 +13,10 @@
  * guard is off by then. It must not return; a longjmp() out of it is legal. A lock that the
  * function held when it was caught stays held.
  *
- * A thread may have a watch beside that: it is told of a fault that lies in no guarded call, and
- * now and then that time passes. It knows for itself whether a function of a user's is running, so
- * that it costs nothing to call one. Where there is no guarded call, and no watch jumps away,
- * signals and exit() have their former effect.
+ * A thread may also have a watch, which is called for faults outside guarded calls, and regularly
+ * as time passes. The watch itself knows whether a user's function is running, so calling one costs
+ * nothing. Where there is no guarded call, and no watch jumps away, signals and exit() have their
+ * former effect.
  */
 #ifndef CORE_FAULT_GUARD_H
 #define CORE_FAULT_GUARD_H
@@ -45,7 +45,7 @@ extern __thread struct fault_guard fault_guard_here;
 
 enum {
     FAULT_GUARD_TICKS_PER_S = 4,
-    FAULT_GUARD_STUCK_S = 3, /* after which a guarded call is taken for one that never returns */
+    FAULT_GUARD_STUCK_S = 3, /* after which a guarded call is considered stuck */
 };
 
 enum { FAULT_GUARD_STACK_BYTES = 1 << 16 }; /* of room below which a stack is nearly used up */

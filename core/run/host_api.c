@@ -26,7 +26,7 @@ const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optim
 
 const char *const cw_balance_name[CW_BALANCES] = {"off", "on"};
 
-/* Without lookahead between two workers, neither could ever go on. */
+/* Without lookahead between two workers, neither could ever continue. */
 static int check_lookahead(const struct cw_config *config, struct cw_error *error)
 {
     for (uint32_t from = 0; from < config->worker_count; from++)

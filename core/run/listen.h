@@ -4,13 +4,12 @@
  * handled after all others, at the end of a drain.
  *
  * Until then each worker keeps the events that its own LPs have sent to it: records of the worker's
- * own pool, which no bound, promise or round of GVT knows of. To undo such a send is to mark the
- * event as cancelled, as for any event of the worker's own LPs. When the drain is over:
- *  1. Each worker frees its cancelled ones, and sorts the rest.
- *  2. The total order is cut into as many stretches as there are workers. Each worker merges one.
- *  3. The thread that drains handles them, one after the other: the trace hash allows no more.
- *  4. Each worker frees its own.
- * Few events are not worth waking the threads: then the thread that drains does all.
+ * own pool, which no bound, promise or round of GVT knows of. Undoing such a send marks the event
+ * as cancelled, as for any event of the worker's own LPs. When the drain is over: 1. Each worker
+ * frees its cancelled ones, and sorts the rest. 2. The total order is cut into as many stretches as
+ * there are workers. Each worker merges one. 3. The thread that drains handles them, one after the
+ * other: the trace hash allows no more. 4. Each worker frees its own. Few events are not worth
+ * waking the threads: then the thread that drains does all.
  *
  * I-LISTEN-1: in step 3 each event that is kept, and comes before the end of the drain, is final,
  * and none is missing. They are handled in the total order. (In a run that failed, read: before the

@@ -29,7 +29,7 @@
 
 struct cw_sim;
 
-/* Of more pending events most lie in no cache: their records are not copied. */
+/* If there are more pending events, most are in no cache, and their records are not copied. */
 enum { MOVES_COPIED_MAX = 1 << 17 };
 
 /* From the first change to the last one of a simulation; zeroed to begin with. */

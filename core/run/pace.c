@@ -8,7 +8,7 @@
 #define WINDOW_S       0.004
 #define INTERVAL_MIN_S 0.02
 #define INTERVAL_MAX_S 0.64
-/* Trials take no more than one part in so many of the time. */
+/* Trials take at most this fraction of the time, as 1 / n. */
 #define TRIAL_SHARE 64
 /* To be chosen a mode must be so much better. A single thread leaves the other cores to others, and
  * a trial of it finds the caches cold: it is chosen where it comes close. The product is over 1, so
@@ -29,7 +29,7 @@ static const double gain_min[THREADING_MODES] = {1.06, 0.96};
 /* The first mode's speed is unknown. It is measured at the latest after so many times the time of a
  * change: handling an event that no cache holds takes that much longer. */
 #define WARM_FIRST 8
-/* A trial that is so much slower after a quarter or a half of its time ends then. One that ends
+/* A trial that is this much slower after a quarter or a half of its time ends then. One that ends
  * below SLOWER_HALF is not repeated soon. */
 #define SLOWER_QUARTER 0.7
 #define SLOWER_HALF    0.9

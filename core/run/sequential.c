@@ -141,7 +141,7 @@ int sequential_drain(struct cw_sim *sim, struct cw_error *error)
         worker_leave_engine(worker);
         worker_watch(NULL);
         *error = worker->failure;
-        if (worker->ctx.event != NULL) /* else it is no handler's: memory, a limit, the host */
+        if (worker->ctx.event != NULL) /* else no handler caused it: memory, a limit, the host */
             simulation_failed_at(sim, worker->ctx.event);
         return error->exit_code;
     }

@@ -42,7 +42,7 @@ static void hash_part(void *arg, uint32_t worker)
 
 static uint64_t trace_hash_of_run(const struct cw_sim *sim)
 {
-    enum { SHARED_LPS_MIN = 1 << 13 }; /* so many are worth waking the threads for */
+    enum { SHARED_LPS_MIN = 1 << 13 }; /* from this many on, waking the threads pays */
     struct hashing hashing = {.sim = sim};
     if (sim->config.tuning.hash_off)
         return 0;

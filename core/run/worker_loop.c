@@ -24,7 +24,7 @@
 
 /* Polls of the receiver of records after the last event; of them, polls without a pause. */
 enum { END_POLLS_MAX = 1 << 14, END_POLLS_SPUN = 64 };
-/* A poll counts as so many more, if other programs had the core meanwhile. */
+/* A poll counts as this many more if other programs had the core meanwhile. */
 enum { END_POLLS_AWAY = 256 };
 
 /* ---- parts of a turn ------------------------------------------------------------------------- */

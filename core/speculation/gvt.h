@@ -85,7 +85,7 @@ enum {
     GVT_EVENTS_BEFORE_ROUND = 16384,
     GVT_RECORD_BYTES_BEFORE_ROUND = 1 << 20, /* of records that were not published */
 };
-/* Among more than GVT_WORKERS_FEW workers (throttle.h) a worker rests after a round, for so many
+/* Among more than GVT_WORKERS_FEW workers (throttle.h) a worker rests after a round, for this many
  * turns per worker. */
 enum { GVT_REST_TURNS = 8 };
 

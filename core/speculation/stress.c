@@ -13,7 +13,7 @@
 enum {
     UNDONE_MAX = 2,  /* how often the stress mode undoes one event */
     DEEP_ONE_IN = 8, /* rollbacks, of which one reaches further back */
-    DEEP_EVENTS = 8, /* ... by fewer than so many events */
+    DEEP_EVENTS = 8, /* ... by fewer than this many events */
     MOVE_ONE_IN = 4, /* events, before one of which the state moves */
     LOOK_KINDS = 8,  /* of looks: one takes all messages, one a few, the others none */
     FEW_MESSAGES = 8,

@@ -28,13 +28,13 @@ enum {
     BATCHES_PER_WINDOW = 8,
     EVENTS_AFTER_REFUSAL = 256, /* to commit before speculating again */
     USAGE_MIN = 256,            /* events that the window is judged by */
-    /* to wait so long for a safe event is cheaper than to speculate on it: */
+    /* waiting this long for a safe event is cheaper than speculating on it: */
     TURNS_PER_SAFE = 1,
     SAFE_MIN = 4, /* events that a rise must release: each costs some cache lines and a turn */
     TURNS_PER_SAFE_LONG = 8, /* where much speculation is undone */
     PATIENCE_MIN = 1,        /* turns */
     PATIENCE_MAX = 256,
-    BATCH_SHARE = 8, /* speculation between two looks: so much of the pending events, */
+    BATCH_SHARE = 8, /* speculation between two looks: this fraction of the pending events, */
     BATCH_LEAST = 4, /* within these */
 };
 

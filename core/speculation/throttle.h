@@ -28,7 +28,7 @@ enum {
     THROTTLE_BATCH_MIN = 8, /* safe events between two looks at the others */
     THROTTLE_BATCH_MAX = 1024,
     THROTTLE_AHEAD_MAX = 512, /* speculative ones */
-    /* Short turns in a row (worker_loop.c): so many events, or looks that released none. */
+    /* Short turns in a row (worker_loop.c): this many events, or looks that released none. */
     THROTTLE_SHORT_EVENTS = 128,
     THROTTLE_SHORT_EMPTY = 8,
 };
@@ -65,8 +65,8 @@ struct throttle {
     struct throttle_usage usage;
     bool disabled;          /* no speculation: one thread runs all workers (gather.h) */
     bool refused;           /* speculation has asked for memory in vain; */
-    uint64_t refused_until; /* none is tried before so many events are committed */
-    uint64_t purge_from;    /* from so many cancelled events on it pays to look for them */
+    uint64_t refused_until; /* none is tried before this many events are committed */
+    uint64_t purge_from;    /* from this many cancelled events on, searching for them pays */
     uint64_t window_first, window_sum; /* the first window; the sum over the rounds */
 };
 

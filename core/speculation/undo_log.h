@@ -27,7 +27,7 @@
 struct log_shape {
     uint64_t place : 30;      /* in its block's data */
     uint64_t words : 30;      /* the log's head and all items */
-    uint64_t remote : 3;      /* its items ITEM_REMOTE; REMOTE_MANY: so many, or more */
+    uint64_t remote : 3;      /* its items ITEM_REMOTE; REMOTE_MANY: that many or more */
     uint64_t has_records : 1; /* its newest item is ITEM_RECORDS */
 };
 enum { REMOTE_MANY = 7, WORDS_MASK = (1 << 30) - 1 };
@@ -283,7 +283,7 @@ struct undo_block *undo_log_retire(struct undo_log *undo_log, struct undo_block 
 /* Gives the free blocks back. */
 void undo_log_trim(struct undo_log *undo_log);
 
-/* The records of a log that has some: where they lie, and how long they are. */
+/* The records of a log that has some: where they are, and how long. */
 static inline const uint8_t *log_records(const struct log *log, size_t *bytes)
 {
     const uint8_t *const item = (const uint8_t *)log + log_bytes(log) - sizeof(uint64_t);

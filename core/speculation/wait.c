@@ -17,7 +17,8 @@ enum {
     TURNS_CROWDED = 16,
     SLEEP_NS_MAX = 2000000,
     NAP_NS = 50000,
-    SHARED_TIMES = 32, /* for so many times as long as other programs had the core, it is shared */
+    SHARED_TIMES =
+        32, /* the core counts as shared for this many times as long as other programs had it */
 };
 
 static bool is_asleep(const struct gvt_slot *slot)

@@ -257,7 +257,7 @@ void interval_log_host(struct interval_log *log, uint64_t begin, uint64_t end)
 
 /* ---- sampled turns --------------------------------------------------------------------------- */
 
-/* Of the parts of the current turn, cuts off all that lies before `begin`. */
+/* Of the parts of the current turn, cuts off everything before `begin`. */
 static void cut_parts(struct interval_log *log, uint64_t begin)
 {
     size_t kept = log->turn_first;

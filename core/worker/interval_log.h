@@ -55,7 +55,7 @@ struct interval_log {
     unsigned halvings;
     bool open;       /* a drain lasts, and this worker runs */
     bool waiting;    /* the last turn found nothing to do */
-    bool in_turn;    /* in a sampled turn, which is kept by itself */
+    bool in_turn;    /* in a sampled turn, which is recorded separately */
     uint16_t other;  /* the worker that it waits for */
     uint64_t latest; /* moment that the log knows of */
     /* of the current interval of the first level: */
@@ -74,7 +74,7 @@ struct interval_log {
     uint64_t undo_begun, undone_before; /* of the current rollback */
 };
 
-/* For so many bytes of records, at least INTERVALS_MIN. `read_cost`: of the counter, in ticks.
+/* For this many bytes of records, at least INTERVALS_MIN. `read_cost`: of the counter, in ticks.
  * NULL: out of memory. */
 struct interval_log *interval_log_create(struct memory *memory, size_t bytes, uint64_t read_cost);
 void interval_log_free(struct interval_log *log); /* accepts NULL */
@@ -109,7 +109,7 @@ void interval_log_turn_cut(struct interval_log *log);
 /* A round of GVT has ended. `memory_bytes` 0: this worker does not report it. */
 void interval_log_round(struct interval_log *log, uint64_t begin, uint64_t end, uint64_t window,
                         uint64_t memory_bytes);
-/* Something else that this worker did since `begin`, in one turn: kept by itself if it took at
+/* Something else that this worker did since `begin`, in one turn: recorded separately if it took at
  * least a grain. `count`: of events, LPs or records. */
 void interval_log_long(struct interval_log *log, enum cw_interval_kind kind, uint64_t begin,
                        uint64_t end, uint32_t other, uint64_t count);

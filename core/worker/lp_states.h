@@ -1,18 +1,18 @@
 /*
- * lp_states.h: the logical processes: where each one's state and trace hash lie.
+ * lp_states.h: the logical processes: where each one's state and trace hash are.
  *
  * The engine's own few bytes sit right before the state, so that both come with one cache line.
  * A block belongs to the worker that owns its LP.
  *
  * Each worker's blocks lie in an area of their own, and the areas far apart. Events often go over
  * the LPs in even steps: the same cube of one SIP after the other. A processor learns such a step,
- * and fetches several steps ahead. At the end of an area it then fetches lines that lie beyond it.
- * If these were the next worker's states, they would leave that worker's cache again and again:
- * where the cores are far apart its events took twice as long (perf/README.md, "Slow minutes").
- * An LP that moves to another worker stays in the area of its first one.
+ * and fetches several steps ahead. At the end of an area it then fetches lines beyond it. If these
+ * were the next worker's states, they would leave that worker's cache again and again: where the
+ * cores are far apart its events took twice as long (perf/README.md, "Slow minutes"). An LP that
+ * moves to another worker stays in the area of its first one.
  *
  * That takes 16 MiB of addresses for each worker. Where the system grants fewer (RLIMIT_AS), the
- * areas lie side by side: nothing but speed depends on it.
+ * areas are adjacent; only speed depends on it.
  */
 #ifndef CORE_LP_STATES_H
 #define CORE_LP_STATES_H
@@ -76,7 +76,7 @@ void lp_states_save(const struct lp_states *states, const uint32_t *lp_worker, u
                     uint8_t *to);
 void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_t worker,
                     const uint8_t *from);
-/* Whether so many bytes, saved from as many LPs, are of states of the same sizes. */
+/* Whether this many bytes, saved from as many LPs, belong to states of the same sizes. */
 bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, size_t bytes);
 
 /* Moves the LP's block to its other place. The one that it leaves is filled with LP_STATES_STALE,

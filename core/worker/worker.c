@@ -10,7 +10,7 @@
 #include "core/os/fault_guard.h"
 #include "core/worker/simulation.h"
 
-enum { TICKS_OF_ONE_EVENT_MAX = 2 }; /* a handler that runs for so many is abandoned */
+enum { TICKS_OF_ONE_EVENT_MAX = 2 }; /* a handler that runs for this many is abandoned */
 
 /* Leaves the handler. */
 void cw_fail(struct cw_ctx *ctx, enum cw_exit exit_code, const char *format, ...)

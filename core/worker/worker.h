@@ -176,7 +176,7 @@ static inline void worker_enter_engine(struct worker *worker, const void *payloa
 {
     if (__builtin_expect(cpu_stack_pointer() < worker->watch.stack_low, 0))
         worker_out_of_stack(worker);
-    if (payload_bytes > 0) { /* the pages that it lies on, at most two */
+    if (payload_bytes > 0) { /* the pages that it covers, at most two */
         (void)*(const volatile uint8_t *)payload;
         (void)((const volatile uint8_t *)payload)[payload_bytes - 1];
     }

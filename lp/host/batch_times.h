@@ -53,7 +53,7 @@ void lp_batch_times_free(struct lp_batch_times *times);
 
 /* Another batch begins now, with no message yet. */
 void lp_batch_times_reset(struct lp_batch_times *times, int64_t now_ps);
-/* Its kernels mark phases of `kernel`, in so many ranks. False: out of memory. */
+/* Its kernels mark phases of `kernel`, in this many ranks. False: out of memory. */
 bool lp_batch_times_name_phases(struct lp_batch_times *times, const struct tl_kernel *kernel,
                                 size_t rank_count);
 

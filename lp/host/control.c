@@ -40,8 +40,8 @@ void lp_control_free(struct lp_control *control)
     free(control->pcie_free_ps);
 }
 
-/* Whether messages to so many consecutive PEs of that SIP continue the run. The
- * second message of a run decides its stride. */
+/* Whether messages to this many consecutive PEs of the SIP continue the run. The second message of
+ * a run decides its stride. */
 static bool continues(struct lp_control_run *run, const struct lp_control_message *message,
                       uint32_t count, uint32_t sip)
 {

@@ -302,7 +302,7 @@ void lp_system_free(struct lp_system *system)
 
 /* ---- control messages ------------------------------------------------------------------------ */
 
-/* Submits a control message with so much data to `count` consecutive PEs of one SIP. */
+/* Submits a control message with this much data to `count` consecutive PEs of one SIP. */
 static int submit_messages(struct lp_system *system, uint32_t pe, uint32_t count,
                            enum lp_transfer_kind kind, uint32_t seq, uint32_t data_bytes,
                            struct cw_error *error)

@@ -23,7 +23,7 @@
 
 struct lp_wired; /* the store */
 
-/* A store of at most so many bytes. The machine that was used least recently is dropped first.
+/* A store of at most this many bytes. The machine that was used least recently is dropped first.
  * NULL: out of memory. */
 struct lp_wired *lp_wired_create(uint64_t bytes_max);
 void lp_wired_free(struct lp_wired *wired); /* accepts NULL */
@@ -40,7 +40,7 @@ struct lp_wired_machine {
 /* Makes it the machine that was kept, as it was after its installation, and returns the number of
  * its IpcqInitMsgs. 0: none was kept that is installed alike, and nothing has changed. */
 uint32_t lp_wired_restore(struct lp_wired *wired, const struct lp_wired_machine *machine);
-/* Keeps the machine that lp_wired_restore() did not find, after its installation with so many
+/* Keeps the machine that lp_wired_restore() did not find, after its installation with this many
  * IpcqInitMsgs. Does nothing for any other machine, or if memory is short. */
 void lp_wired_keep(struct lp_wired *wired, struct cw_sim *sim, uint32_t messages);
 

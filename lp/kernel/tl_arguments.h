@@ -40,7 +40,7 @@ static inline void tl_check_range(struct tl *tl, enum tl_call_kind kind, struct 
         tl_check_place(tl, kind, lp_pe_index(tl->view, tl->pe), at, bytes);
 }
 
-/* A place in TCM that this PE writes: the results of casts there are gone. */
+/* A place in TCM that this PE writes: results of casts there are forgotten. */
 static inline void tl_check_written(struct tl *tl, enum tl_call_kind kind, uint32_t tcm,
                                     uint64_t bytes)
 {

@@ -82,7 +82,7 @@ struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
 
 /* True when the kernel's time is now; else sends an event for its time. */
 bool tl_in_step(struct tl *tl);
-/* Notes, if causes are traced, that the kernel spends so long on its own work. */
+/* Notes, if causes are traced, that the kernel spends this long on its own work. */
 static inline void tl_note_part(const struct tl *tl, enum lp_cause_part part, int64_t ps)
 {
     if (lp_traces_causes(tl->view->m))

@@ -1,6 +1,6 @@
 /*
- * tl_check.c: checks a kernel before its launch. Pure. A file of its own, because tests put a mock
- * in the place of tl_start.c and tl_queries.c.
+ * tl_check.c: checks a kernel before its launch. Pure. A file of its own, because tests replace
+ * tl_start.c and tl_queries.c with a mock.
  */
 #include "lp/kernel/tl_check.h"
 

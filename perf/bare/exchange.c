@@ -2,9 +2,9 @@
  * exchange.c: the least that two threads must exchange to run a sparse model conservatively.
  *
  * No engine, no queue, no states: each thread takes one event after the other from a Poisson
- * process and works on it for so many nanoseconds of arithmetic. A share of the events sends a
- * message to the other thread: one cache line, which the other thread reads. An event may be
- * handled only before the other thread's promise + the lookahead. The promise and the count of
+ * process and works on it for a given number of nanoseconds of arithmetic. A share of the events
+ * sends a message to the other thread: one cache line, which the other thread reads. An event may
+ * be handled only before the other thread's promise + the lookahead. The promise and the count of
  * messages share one line. So a look moves one line, and each message one more. The time is the
  * slower thread's.
  *

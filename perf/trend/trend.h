@@ -3,9 +3,9 @@
  * faster, and since when its simulated results differ.
  *
  * Only runs of one machine and one set are put in a row. A night's figure is the case's median, in
- * events per second, times how slow the machine itself was that night: the time of a bare loop
- * over its time in the median night (perf/calibration.h). So a slow night of the machine is no
- * slow night of the program.
+ * events per second, times how slow the machine itself was that night: the time of a bare loop over
+ * its time in the median night (perf/calibration.h). So a night on which the machine is slow does
+ * not look like a slow program.
  */
 #ifndef PERF_TREND_H
 #define PERF_TREND_H
@@ -16,7 +16,7 @@
 #include "perf/perf_run.h"
 #include "perf/trend/change_point.h"
 
-enum { TREND_RECENT = 14 }; /* a change among the last so many runs is news */
+enum { TREND_RECENT = 14 }; /* a change is news if it is among this many latest runs */
 
 /* One case in one run. */
 struct trend_night {

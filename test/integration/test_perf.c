@@ -260,7 +260,7 @@ static void what_cannot_be_is_refused(void **state)
         const char *line, *message;
     } lines[] = {
         {"perf", "a part is missing: run, compare or trend"},
-        {"perf measure", "'measure' is no part of perf; there are run, compare and trend"},
+        {"perf measure", "perf has no part 'measure'; there are run, compare and trend"},
         {"perf run --set none", "--set none: no such set; there are: quick, phold, lrab, "},
         {"perf run --rounds 0", "--rounds '0'"},
         {"perf run extra", "unexpected argument 'extra'"},

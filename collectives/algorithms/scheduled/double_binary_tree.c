@@ -125,7 +125,7 @@ static void make_tree_thread(const struct tree_thread *t, uint32_t root_height)
     }
 }
 
-/* Chunks of each half: a slot each, but no more than so many. */
+/* How many chunks each half has: a slot each, up to a limit. */
 static uint32_t chunks_of(const struct ccl_call *call)
 {
     const uint64_t half = call->n_elem * tl_itemsize(call->dtype) / TREES;
