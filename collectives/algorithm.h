@@ -137,7 +137,7 @@ struct ccl_algorithm {
      * schedule. NULL: few, or not known. */
     double (*messages_least)(const struct ccl_call *call);
     /* What the kernel does, for estimates of its time (choice/cost_steps.h): of a candidate of a
-     * choice that is no schedule. Else NULL. */
+     * choice that is not a schedule. Else NULL. */
     void (*steps)(const struct ccl_call *call, struct cost_steps *steps);
     /* Fills the choice, which comes empty; its algorithm is NULL where there is no memory. NULL:
      * this algorithm carries out all its calls. An algorithm that chooses leaves all hooks but this

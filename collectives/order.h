@@ -34,8 +34,8 @@ struct ccl_order {
      * operand 2) + ... For each `rank`, every rank is named exactly once. Pure. */
     uint32_t (*operand)(uint32_t rank, uint32_t n, uint32_t k);
     /*
-     * The same where a result is no chain of additions but a tree of them, and where it is not the
-     * same tree for all elements. NULL: `operand` or `between` gives it.
+     * The same where a result is not a chain of additions but a tree of them, and where it is not
+     * the same tree for all elements. NULL: `operand` or `between` gives it.
      *
      * The inputs have `parts(n)` parts of ceil(n_elem / parts) elements, the last of the rest;
      * parts NULL: one. The tree of a part is written as on a pocket calculator: its 2n - 1 steps k

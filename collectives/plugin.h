@@ -34,7 +34,7 @@ uint64_t plugin_contents(const char *path_and_symbol);
 /* The symbol's address; NULL with CW_USAGE and the fault: no such file, no such symbol, built
  * for other headers, a symbol of another kind. */
 void *plugin_function(const char *path_and_symbol, struct cw_error *error);
-/* ... of an object of at least so many bytes; `what`, for the message: "struct ccl_algorithm". */
+/* ... of an object of at least this many bytes; `what`, for the message: "struct ccl_algorithm". */
 void *plugin_object(const char *path_and_symbol, const char *what, size_t bytes,
                     struct cw_error *error);
 

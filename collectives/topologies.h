@@ -14,7 +14,7 @@ enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
  * there. */
 #define LOGICAL_CUSTOM "custom"
 
-/* A logical topology of so many ranks. */
+/* A logical topology of this many ranks. */
 struct logical {
     const char *name;
     enum logical_kind kind;

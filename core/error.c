@@ -17,7 +17,7 @@
 enum {
     KEPT = 64,
     NUMBER_BYTES = sizeof(uint64_t),
-    /* of a text that is kept the struct has so many characters, a 0, and the text's number */
+    /* of a text that is kept the struct has this many characters, a 0, and the text's number */
     BEGINNING = sizeof((struct cw_error *)0)->text - 1 - NUMBER_BYTES
 };
 static struct {

@@ -184,7 +184,7 @@ struct lp_crossed {
 struct cw_event;
 struct lp_waited; /* lp/causes.h */
 
-/* ---- who hears of them ----------------------------------------------------------------------- */
+/* ---- who receives them ----------------------------------------------------------------------- */
 
 /*
  * Hears what the machine commits, in the total order of events, on one thread (cw_record_fn): each

@@ -261,9 +261,9 @@ static bool read_bare(const char *text, struct perf_sample *sample)
 /* ---- a measurement --------------------------------------------------------------------------- */
 
 /*
- * Writes to so many bytes of new memory and frees them. A virtual machine may give free memory back
- * to its host after a second; a process that gets such memory then waits for the host, 5 us and
- * more for each 4 KiB instead of 0.2. Memory that was used a moment ago costs every process the
+ * Writes to this many bytes of new memory and frees them. A virtual machine may give free memory
+ * back to its host after a second; a process that gets such memory then waits for the host, 5 us
+ * and more for each 4 KiB instead of 0.2. Memory that was used a moment ago costs every process the
  * same. At most half of the free memory is touched.
  */
 static void warm_memory(uint64_t bytes)

@@ -29,7 +29,7 @@ void ways_free(struct ways *ways)
     }
 }
 
-/* Room for so many words; NULL: out of memory. */
+/* Room for this many words; NULL: out of memory. */
 static uint32_t *need_words(struct ways *ways, size_t words)
 {
     struct way_steps *chunk = ways->latest;

@@ -21,7 +21,7 @@ struct perf_options {
     const char *operands[PERF_OPERANDS_MAX];
     size_t operand_count;
     bool force, list, quiet;
-    uint32_t against;      /* compare: with the median of so many runs; 0: with one */
+    uint32_t against;      /* compare: with the median of this many runs; 0: with one */
     uint32_t format;       /* enum comparison_format */
     double budget_s;       /* run; 0: none */
     const char *trend_set; /* NULL: that of the newest run */

@@ -78,7 +78,7 @@ static int store_bytes(struct option_parse *parse, const struct option_row *row,
 }
 
 /* The decimal number at the start of `text`, times `unit`. Returns how many bytes it has; 0: there
- * is none, or the product is no whole number below 2^63. */
+ * is none, or the product is not a whole number below 2^63. */
 static size_t decimal_units(const char *text, int64_t unit, int64_t *product)
 {
     struct decimal number;

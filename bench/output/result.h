@@ -49,8 +49,8 @@ struct result_row {
     char algorithm[64];  /* "" for a bench without */
     char choice[512];    /* why that algorithm was chosen; "": it was named */
     uint64_t bytes, count;
-    uint32_t tiles;  /* of so many bytes, one after the other, as bandwidth counts them; 0: one */
-    uint32_t shards; /* of a rank, of so many bytes each; 0: none, it is single tiles */
+    uint32_t tiles;  /* of this many bytes, one after the other, as bandwidth counts them; 0: one */
+    uint32_t shards; /* of a rank, of this many bytes each; 0: none, it is single tiles */
     uint32_t parts;  /* shards that make up one tensor, each reduced for itself; 0: one, the shards
                         of a rank are reduced together */
     bool done;       /* false: the run failed before its figures were known */

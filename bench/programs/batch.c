@@ -90,7 +90,7 @@ static int batch_completed(void *arg, const struct dist_completion *completion,
     return code;
 }
 
-/* The call of a batch of so many rows, and the configuration of a machine for it. */
+/* The call of a batch of this many rows, and the configuration of a machine for it. */
 static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows,
                                     struct config *expected)
 {

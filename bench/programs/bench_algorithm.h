@@ -22,7 +22,7 @@ bool bench_is_scheduled(const struct bench_session *session);
 /* Sizes of a run that is a schedule have machines of their own, unless a file goes through all of
  * them. */
 bool bench_sizes_apart(const struct run_options *options);
-/* Sets the call that a run's schedule is made for, if the algorithm is a schedule: so many bytes,
+/* Sets the call that a run's schedule is made for, if the algorithm is a schedule: this many bytes,
  * and whether no call is larger. */
 void bench_expect_call(const struct run_options *options, const struct ccl_call *call,
                        struct ccl_config *ccl);

@@ -83,7 +83,7 @@ void bench_progress_called(struct bench_session *session);
 
 /* The figures of the run so far, into the session's result. */
 void bench_fill_result(struct bench_session *session);
-/* Refuses tensors of so many bytes per shard together that a PE's HBM has no room for. */
+/* Refuses tensors of this many bytes per shard together that a PE's HBM has no room for. */
 int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error);
 uint64_t bench_size(const struct bench_session *session, size_t i);
 

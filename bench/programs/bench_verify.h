@@ -8,7 +8,7 @@
 #include "bench/programs/bench_program.h"
 #include "collectives/verify/verifier.h"
 
-/* The seed that the tensors of a call with so many elements per shard are filled from (--seed,
+/* The seed that the tensors of a call with this many elements per shard are filled from (--seed,
  * --input); `policy` is theirs. */
 uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
                     uint64_t n_elem);

@@ -31,7 +31,7 @@
 #define TENSOR_BYTE_S           2.5e-9
 #define MOVED_BYTE_S            1.5e-10
 #define MOVED_NOT_KNOWN         2.0
-#define FEW_TILES               4.0 /* up to so many, a hierarchy sends by one cube */
+#define FEW_TILES               4.0 /* up to this many, a hierarchy sends by one cube */
 #define SCHEDULE_MESSAGE_BYTES  180.0
 #define HIERARCHY_MESSAGE_BYTES 900.0
 #define CAUSE_BYTES             50.0 /* of an event that is explained, with the walk along it */
@@ -91,7 +91,7 @@ static double messages_least(const struct config *config, const struct ccl_algor
     return more * algorithm->messages_least(&call);
 }
 
-/* The events of a rank's messages in one call, for shards of so many tiles. */
+/* The events of a rank's messages in one call, for shards of this many tiles. */
 static double message_events(const struct config *config, double shards, double tiles, double moved)
 {
     struct cw_error ignored;

@@ -284,7 +284,7 @@ bool study_rows_insert_result(struct study_rows *rows, int64_t point, const char
 {
     enum { ALL_DIGITS = 17 };
     struct result_document result;
-    struct cw_error ignored; /* the caller says that there is no whole result */
+    struct cw_error ignored; /* the caller reports that the result is incomplete */
     char *packed = NULL;
     size_t packed_bytes;
     json_t *const json = json_loadb(text, bytes, 0, NULL);

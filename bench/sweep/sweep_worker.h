@@ -61,7 +61,7 @@ void sweep_worker_forget(const struct sweep_worker *worker);
 /*
  * Waits for the process to end, and releases the worker; the caller has copied its points before.
  * *answer says how points[0] has ended, if there was one. `timeout_s` above 0: the process is
- * killed because it took so long. `answer` NULL: it is killed, but is not at fault.
+ * killed because it took this long. `answer` NULL: it is killed, but is not at fault.
  */
 void sweep_worker_end(struct sweep_worker *worker, double timeout_s, struct sweep_answer *answer);
 void sweep_answer_free(struct sweep_answer *answer);

@@ -37,7 +37,7 @@ static bool birs_is_enabled(const struct ccl_call *call, struct ccl_refusal *ref
     return false;
 }
 
-/* birs and birs_inter: of the two, only the one for so many ranks counts. */
+/* birs and birs_inter: of the two, only the one for this many ranks counts. */
 static bool birs_is_allowed(const struct ccl_call *call, struct ccl_refusal *refusal)
 {
     return call->world_size <= CCL_BIRS_RANKS_MAX && birs_is_enabled(call, refusal);

@@ -14,7 +14,7 @@ enum { BIRS_STREAMS = 3 };
 extern enum tl_status (*const birs_stream[])(struct tl *tl, void *frame);
 
 uint32_t birs_packages(const struct tl *tl);
-/* The SIP of this parity so many packages further on. */
+/* The SIP of this parity this many packages further on. */
 uint32_t birs_ahead(const struct tl *tl, uint32_t packages);
 /* The SIP that intermediate i is for: t_i. */
 uint32_t birs_target(const struct tl *tl, uint32_t i);

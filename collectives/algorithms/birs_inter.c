@@ -344,7 +344,7 @@ static uint32_t loads_at_end(struct birs_tree tree)
 }
 
 /* The steps of package 0. Where a message holds HBM's link as one block, a merge delays the round,
- * and in each round some package merges about so many slices, for which others wait. */
+ * and in each round some package merges about this many slices, for which others wait. */
 enum { OTHERS_MERGE = 4 };
 static void birs_inter_steps(const struct ccl_call *call, struct cost_steps *steps)
 {

@@ -7,7 +7,7 @@
  * from the input, slice by slice, and the partner is notified of each slice, so that the copy costs
  * about one slice's time.
  *
- * Where N is no power of two, p is the largest below it and the first 2 (N - p) ranks are folded
+ * Where N is not a power of two, p is the largest below it and the first 2 (N - p) ranks are folded
  * in pairs: the odd one's whole input is reduced into the even one's working copy, which takes part
  * for both, and the odd one gets its slice in the end. So a virtual rank v of p stands for the
  * ranks 2v and 2v + 1, or v + N - p, whose slices are neighbours.

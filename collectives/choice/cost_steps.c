@@ -457,7 +457,7 @@ static void pass_part(struct walk *w, uint32_t number)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* A stream waits for an operation of so many bytes, which stands for `times` ones in a row. */
+/* A stream waits for an operation of this many bytes, which stands for `times` ones in a row. */
 static void wait_for_transfer(struct walk *w, uint32_t number, enum transfer_kind kind,
                               uint64_t bytes, uint64_t times)
 {

@@ -1,5 +1,5 @@
 /*
- * cost_steps.h: a kernel's work as steps, for an estimate (cost.h). An algorithm that is no
+ * cost_steps.h: a kernel's work as steps, for an estimate (cost.h). An algorithm that is not a
  * schedule describes with them what its kernel does (struct ccl_algorithm, steps): which transfers,
  * in which streams, and what waits for what. Values and addresses have no part in it.
  *
@@ -32,7 +32,7 @@ void cost_put(struct cost_steps *steps, struct cost_put put);
 void cost_notify(struct cost_steps *steps, uint32_t queue, uint32_t from, uint32_t to);
 void cost_wait(struct cost_steps *steps, uint32_t queue);
 void cost_queues(struct cost_steps *steps, uint32_t queues);
-/* A slice of so many bytes, made from as many partials as are loaded, piece by piece of a slot:
+/* A slice of this many bytes, made from as many partials as are loaded, piece by piece of a slot:
  * each is loaded, added, and the sum is stored. */
 struct cost_reduction {
     uint32_t loads, adds;

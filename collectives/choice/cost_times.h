@@ -53,12 +53,12 @@ uint32_t cost_crossings_of_sip(const struct hw_config *hw);
 struct cost_links {
     int64_t *free_ps;     /* [count] */
     uint32_t count;       /* crossing i is link i mod count */
-    const uint32_t *busy; /* [crossing of the route] so many messages of this kind cross the link at
-                             once; 0: counted at another crossing. NULL: 1 */
+    const uint32_t *busy; /* [crossing of the route] this many messages of this kind cross the link
+                             at once; 0: counted at another crossing. NULL: 1 */
     uint32_t share;       /* ... times this */
 };
-/* When a message of so many bytes arrives whose first byte leaves at `begins`. It takes its turn at
- * all links when it sets out, however long it waits for one of them: others use the time that a
+/* When a message of this many bytes arrives whose first byte leaves at `begins`. It takes its turn
+ * at all links when it sets out, however long it waits for one of them: others use the time that a
  * link would be kept for it. */
 int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,
                        int64_t begins, uint64_t bytes);

@@ -100,7 +100,7 @@ static int64_t take_engine(const struct cost *c, struct cost_thread *t, uint64_t
     return begins;
 }
 
-/* HBM's link is busy for so many bytes, from `ps` on at the earliest; returns when it is done. */
+/* HBM's link is busy for this many bytes, from `ps` on at the earliest; returns when it is done. */
 static int64_t take_memory(const struct cost *c, struct cost_memory *memory, int64_t ps,
                            uint64_t bytes)
 {
@@ -136,7 +136,7 @@ static void settle(const struct cost *c, struct cost_thread *t)
             t->now_ps = t->moved_ps[i] + c->times.wait_ps;
 }
 
-/* When a message of so many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
+/* When a message of this many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
 static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint64_t bytes)
 {
     const uint32_t of_sip = cost_crossings_of_sip(c->call->hw);

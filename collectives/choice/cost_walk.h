@@ -1,6 +1,6 @@
 /*
  * cost_walk.h: the state of an estimate (cost.h), and how threads are carried out, tile by
- * tile, in the order of time. Threads meet in queues of so many slots, and where they share an
+ * tile, in the order of time. Threads meet in queues of this many slots, and where they share an
  * engine of PE_DMA, the HBM of the home, or a link between SIPs. Times are picoseconds from the
  * launch on. One thread of the host; no state of its own.
  */
@@ -48,7 +48,7 @@ struct cost_thread {
     enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the current tile */
     uint32_t *send_queue, *recv_queue;                          /* [step] */
     enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
-    uint8_t *chain;               /* [step]: so many, from this one on, are carried out as one */
+    uint8_t *chain;               /* [step]: this many, from this one on, are carried out as one */
     int64_t *step_ended_ps;       /* [step], in this piece */
     uint32_t waiter, next_waiter; /* a list of threads that wait for this one; COST_NONE: its end */
 };

@@ -61,7 +61,7 @@ struct ccl_config {
     bool rank_invariant;
     bool overlap_exchange; /* of lrab_pipelined_allreduce */
     uint64_t n_elem;       /* default elements per shard */
-    bool n_elem_is_most;   /* no call's shard has more bytes than so many elements of f16 */
+    bool n_elem_is_most;   /* no call's shard has more bytes than this many elements of f16 */
     uint32_t world_size;   /* 0: not overridden, the SIP count */
 
     enum ccl_wiring wiring;

@@ -1,7 +1,7 @@
 /*
  * config_schema.c: the two tables of keys. Ranges are the limits of the simulator: addresses have
  * 14 bits for the SIP, 10 for the cube, 6 for the PE and 32 for the byte (hw/HARDWARE.md, "Physical
- * addresses"), times stay far below 2^63 ps. Whatever is legal by itself but not beside other
+ * addresses"), times stay far below 2^63 ps. Whatever is legal on its own but not beside other
  * values is checked in config_rules.c.
  */
 #include "collectives/config/config_schema.h"

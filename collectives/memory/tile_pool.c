@@ -62,8 +62,8 @@ static size_t next_slab_bytes(const struct tile_pool *pool)
     return bytes;
 }
 
-/* The size of a slab of about so many bytes. A tail that holds no tile is lost: of many tiles it is
- * a small share of whole pages, of few the slab ends before it. */
+/* The size of a slab of about this many bytes. A tail that holds no tile is lost: of many tiles it
+ * is a small share of whole pages, of few the slab ends before it. */
 static size_t slab_bytes_near(size_t bytes, size_t each)
 {
     const size_t head = sizeof(struct tile_slab);

@@ -450,7 +450,7 @@ static void parse_text(struct reading *r, const char *text, size_t bytes)
  * steps do. NULL: they do none, which is reported, or *error. */
 static struct schedule *build_custom(struct reading *r, struct cw_error *error)
 {
-    char first[300] = ""; /* why they do not do the first that has so many chunks */
+    char first[300] = ""; /* why they do not do the first that has this many chunks */
     for (size_t i = 0; i < COLLECTIVES; i++) {
         struct schedule_faults faults = {0};
         struct cw_error wrong = {.exit_code = CW_OK};

@@ -125,7 +125,7 @@ static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algo
 
 /* ---- the default validator ------------------------------------------------------------------- */
 
-/* Reports the fault of a PE, of a rank whose SIP has so many kernels. */
+/* Reports the fault of a PE, of a rank whose SIP has this many kernels. */
 static int refuse_layout(const struct dist *dist, const struct ccl_algorithm *algorithm,
                          uint32_t rank, uint32_t pe_index, const char *wrong, uint32_t kernels,
                          struct cw_error *error)

@@ -133,7 +133,7 @@ tiled_all_reduce(const struct ccl_call *call, const struct ccl_algorithm *algori
     return pipelined;
 }
 
-/* The kernel's data fits in TCM beside so many bytes of receive rings. */
+/* The kernel's data fits in TCM beside this many bytes of receive rings. */
 static int check_tcm_room(const struct config *config, const struct ccl_algorithm *algorithm,
                           const struct ccl_call *call, uint64_t rings, struct ccl_refusal *refusal)
 {

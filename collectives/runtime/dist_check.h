@@ -21,11 +21,11 @@ int dist_check_call(const struct config *config, const struct ccl_call *call,
  */
 int dist_check_choice(const struct config *config, const struct ccl_call *call,
                       struct ccl_choice *choice, struct cw_error *error);
-/* Refuses n_elem elements that are no multiple of the ranks, in a collective whose shards are made
- * of a block for each rank. */
+/* Refuses n_elem elements that are not a multiple of the ranks, in a collective whose shards are
+ * made of a block for each rank. */
 int dist_check_blocks(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks,
                       struct cw_error *error);
-/* Refuses a call whose kernels have no room in TCM beside so many receive rings of a PE, those of
+/* Refuses a call whose kernels have no room in TCM beside this many receive rings of a PE, those of
  * the algorithm's own topology; they fit (dist_check_rings()). */
 int dist_check_own_rings(const struct config *config, const struct ccl_algorithm *algorithm,
                          const struct ccl_call *call, uint32_t rings, struct cw_error *error);

@@ -72,7 +72,7 @@ static struct lp_listener own_listener(struct dist *dist)
 
 static uint32_t worker_of_cube(void *arg, uint32_t cube)
 {
-    return cw_lp_worker(arg, 1 + cube); /* LP 0 is no cube (lp/model.h) */
+    return cw_lp_worker(arg, 1 + cube); /* LP 0 is not a cube (lp/model.h) */
 }
 
 /* ---- the world ------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
  *
  * A call that fails ends its worker, and with it all others (mp_fail).
  *
- * The program around the workers creates the world (dist_world.h), hears of each completed
+ * The program around the workers creates the world (dist_world.h), is notified of each completed
  * collective, and may launch kernels without a process group's ranks. All calls are made between
  * drains of the engine, on one thread.
  */

@@ -322,7 +322,7 @@ static void end_all(struct launcher *launcher)
     }
 }
 
-/* Where a worker waits in a barrier most frames lie in so many bytes below its stack's top. All
+/* Where a worker waits in a barrier most frames lie in this many bytes below its stack's top. All
  * stacks together fit no near cache. */
 static void fetch_stack(const struct launcher *launcher, uint32_t rank)
 {

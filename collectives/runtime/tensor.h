@@ -77,7 +77,8 @@ uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
 struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
                              enum dtype dtype, const struct dp_policy *policy,
                              struct cw_error *error);
-/* Memory without a type: a tensor of so many bytes in each shard, one on each PE of the policy. */
+/* Memory without a type: a tensor of this many bytes in each shard, one on each PE of the policy.
+ */
 struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
                                    const struct dp_policy *policy, struct cw_error *error);
 void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL */

@@ -161,8 +161,8 @@ struct schedule_span schedule_span(uint64_t n, uint32_t chunks, uint32_t chunk);
  * they are not joined so. */
 char schedule_other_way(const struct hw_config *hw, uint32_t sip, uint32_t to_sip);
 
-/* Bytes of a tile at least, and of a whole chunk of a buffer of so many bytes at most, whatever the
- * type of its elements. */
+/* Bytes of a tile at least, and of a whole chunk of a buffer of this many bytes at most, whatever
+ * the type of its elements. */
 uint64_t schedule_tile_bytes(const struct ccl_config *ccl);
 uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks);
 

@@ -174,7 +174,7 @@ static void touch_all(struct hazards *h)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* Room for the clocks of so many steps. */
+/* Room for the clocks of this many steps. */
 static bool hazards_clocks(struct hazards *h, uint32_t steps)
 {
     free(h->clock);

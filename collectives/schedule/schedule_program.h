@@ -13,7 +13,7 @@
  *
  * Pieces. Chunks are larger than slots. So a thread goes through its steps piece by piece: in piece
  * p, each step moves the tiles p m to (p + 1) m - 1 of its chunks. m is the largest number for
- * which rings of so many slots never fill up forever. Chunks that follow each other travel
+ * which rings of this many slots never fill up forever. Chunks that follow each other travel
  * together, as one long chunk, where one piece is all. So where calls are known to have chunks no
  * larger than a tile, a step may have more chunks than a ring has slots.
  *
@@ -39,9 +39,9 @@ struct program_step {
     uint8_t send_dir, recv_dir;     /* enum hw_dir */
     uint8_t flags;                  /* enum program_flag */
     uint8_t src_buffer, dst_buffer; /* enum schedule_buffer */
-    uint8_t fused; /* so many steps, this one being the first, are carried out as one, tile by tile:
-                      reductions of several sources into one place, or steps that continue with a
-                      value (schedule.h, `joined`) */
+    uint8_t fused; /* this many steps, this one being the first, are carried out as one, tile by
+                      tile: reductions of several sources into one place, or steps that continue
+                      with a value (schedule.h, `joined`) */
     uint8_t reserved;
     uint16_t count; /* chunks */
     uint16_t wait_count, notify_count;
@@ -52,7 +52,7 @@ struct program_step {
     uint32_t notify_first; /* program_rank.notify[] */
 };
 
-/* Notifications to wait for before a step: so many from that thread's PE. */
+/* Notifications to wait for before a step: this many from that thread's PE. */
 struct program_wait {
     uint16_t thread, times;
 };
@@ -141,7 +141,7 @@ uint32_t schedule_program_thread(const struct schedule_program *program, uint32_
                                  uint32_t pe_of_sip);
 
 /* Elements of a block, of a whole chunk of it, and of the chunk that is `chunk`-th in its block, of
- * a call with so many elements in a shard of the input. */
+ * a call with this many elements in a shard of the input. */
 static inline uint64_t program_block_elems(const struct schedule_program *program, uint64_t n_elem)
 {
     return n_elem / program->blocks[SCHEDULE_INPUT];

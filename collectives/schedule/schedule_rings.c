@@ -56,7 +56,7 @@ static uint32_t rings_awaited(const struct rings *r, uint32_t i)
     return GRAPH_NONE;
 }
 
-/* Of a step, as many tiles as rings allow, at most so many; returns how many. A tile that is
+/* Of a step, as many tiles as rings allow, at most this many; returns how many. A tile that is
  * received, but finds no place in the other ring, is kept. */
 static uint32_t rings_tiles(struct rings *r, struct ring_thread *thread, uint32_t i, uint32_t most)
 {

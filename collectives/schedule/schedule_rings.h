@@ -8,8 +8,8 @@
 
 #include "collectives/schedule/schedule_graph.h"
 
-/* Faults: each thread that waits forever where each queue has a ring of so many slots, and a chunk
- * is one tile. All the graph's steps are ordered. */
+/* Faults: each thread that waits forever where each queue has a ring of this many slots, and a
+ * chunk is one tile. All the graph's steps are ordered. */
 void schedule_rings_check(const struct schedule_graph *graph, uint32_t slots,
                           struct schedule_faults *faults);
 

@@ -34,7 +34,7 @@ struct hw_bound hw_bound_all_reduce(const struct hw_config *hw, uint64_t bytes);
 struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
 
 /*
- * Of a collective after which `bytes` that depend on other ranks have come to each of so many PEs
+ * Of a collective after which `bytes` that depend on other ranks have come to each of this many PEs
  * of the first `ranks` SIPs, and from every rank something to every other: an all-reduce in PE
  * (0, 0), an all-gather, a broadcast from rank 0 (whose own PEs get nothing, but all others do).
  * An all-reduce sends as much as it says above.
@@ -50,9 +50,10 @@ struct hw_bound hw_bound_pes(const struct hw_config *hw, uint32_t ranks, uint64_
                              bool all_reduce);
 
 /*
- * Of an all-to-all of tensors of `bytes` in each of so many PEs of the first `ranks` SIPs: a block
- * of bytes / ranks goes from every rank to every other. So each slice is read, and written, for all
- * blocks but one, and a cut with a ranks on one side and b on the other is crossed by a b blocks.
+ * Of an all-to-all of tensors of `bytes` in each of this many PEs of the first `ranks` SIPs: a
+ * block of bytes / ranks goes from every rank to every other. So each slice is read, and written,
+ * for all blocks but one, and a cut with a ranks on one side and b on the other is crossed by a b
+ * blocks.
  */
 struct hw_bound hw_bound_all_to_all(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
                                     uint64_t bytes);

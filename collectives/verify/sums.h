@@ -12,7 +12,7 @@
 
 struct sums {
     const struct schedule_values *values; /* their results are those of the collective */
-    uint32_t members; /* so many ranks of the formulas are one of the process group, each with one
+    uint32_t members; /* this many ranks of the formulas are one of the process group, each with one
                          of its shards: rank r is member r mod members */
     uint32_t shards;  /* of each tensor of the process group, with contents of their own */
     uint32_t parts;   /* with several shards and one member: shard i goes by part i mod parts */

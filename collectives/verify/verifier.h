@@ -44,7 +44,7 @@ struct verifier_request {
 struct verifier *verifier_create(const struct verifier_request *request, struct cw_error *error);
 void verifier_free(struct verifier *verifier); /* accepts NULL */
 
-/* Compares all ranks' tensors, each of so many shards with `parts` different contents before the
+/* Compares all ranks' tensors, each of this many shards with `parts` different contents before the
  * call. */
 int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
                      expect_read_fn read, void *arg, struct verdict *verdict,

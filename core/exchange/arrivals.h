@@ -44,7 +44,7 @@ struct arrivals_aside {
     struct table table; /* by number * senders + sender + 1: struct arrival */
     uint32_t senders;
     int64_t final_ps;  /* the least of all senders' */
-    size_t sweep_from; /* from so many items on, the table is searched for final ones */
+    size_t sweep_from; /* from this many items on, the table is searched for final ones */
 };
 
 struct arrivals {

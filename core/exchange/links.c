@@ -12,7 +12,7 @@ enum {
     MAILBOX_BYTES_MIN = 1 << 10
 };
 
-/* Bytes of one mailbox to a worker with so many neighbours: a power of two. */
+/* Bytes of one mailbox to a worker with this many neighbours: a power of two. */
 static size_t mailbox_bytes(uint32_t neighbours, uint32_t workers, const struct memory *memory)
 {
     const uint64_t part = memory->bytes_max / ALL_SHARE, all = part < ALL_BYTES ? part : ALL_BYTES;

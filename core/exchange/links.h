@@ -43,7 +43,7 @@ struct links {
     struct arrivals_aside aside;
     struct in_link *in;   /* [in_count], the worker after this one first, then in their order */
     struct out_link *out; /* [out_count], in the same order */
-    uint16_t *out_of;     /* [worker]: its index in `out`; NO_LINK: it is no neighbour */
+    uint16_t *out_of;     /* [worker]: its index in `out`; NO_LINK: it is not a neighbour */
     uint32_t *written;    /* [written_count]: links with messages that are not published */
     uint32_t *crossed;    /* [crossed_count]: links that were sent over since the first cut */
     uint32_t written_count, crossed_count;

@@ -14,7 +14,7 @@ enum {
     CHUNK_SHARE = 4096, /* a chunk has at most this part of all memory, */
     LENT_SHARE = 16,    /* and the chunks of all workers this one, */
     LENT_BYTES_MAX = 64 << 20,
-    LENT_CHUNKS_MIN = 4, /* but those of each worker are at least so many */
+    LENT_CHUNKS_MIN = 4, /* but those of each worker are at least this many */
     RECORDS_AHEAD_BYTES = 512,
 };
 
@@ -38,7 +38,7 @@ void record_outbox_init(struct record_outbox *outbox, struct memory *memory,
         .memory = memory, .lane = lane, .owner = owner, .lent_most = part > least ? part : least};
 }
 
-/* An empty chunk with room for so many bytes. NULL: out of memory. */
+/* An empty chunk with room for this many bytes. NULL: out of memory. */
 static struct record_chunk *get_chunk(struct record_outbox *outbox, size_t bytes)
 {
     if (outbox->spare == NULL)

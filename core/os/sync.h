@@ -236,9 +236,9 @@ static inline void sync_fence_often(bool can_fence_all)
         sync_fence();
 }
 
-/* Sleeps while the word is `value`, until sync_wake(), or for so long; may wake for no reason. */
+/* Sleeps while the word is `value`, until sync_wake(), or for this long; may wake for no reason. */
 void sync_sleep(struct sync_u64 *shared, uint64_t value, long ns_max);
-/* Sleeps for so long; nothing wakes it, but it may wake for no reason. */
+/* Sleeps for this long; nothing wakes it, but it may wake for no reason. */
 void sync_doze(long ns_max);
 /* Sets the word to 0 and wakes the thread that sleeps on it. */
 void sync_wake(struct sync_u64 *shared);

@@ -17,7 +17,7 @@
 
 enum {
     WINDOWS_BEFORE_MOVE = 2, /* in a row that find the workers uneven */
-    OUTLIER = 32,            /* an event that took so many times the mean was interrupted */
+    OUTLIER = 32,            /* an event that took this many times the mean was interrupted */
     SAMPLES_MIN = 512,       /* of a busy worker, in a window */
 };
 

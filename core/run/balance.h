@@ -27,7 +27,7 @@ struct timewarp;
 int balance_create(struct cw_sim *sim, struct cw_error *error);
 void balance_free(struct cw_sim *sim);
 
-/* In a sampled turn, if sim->balance is set: an event of that LP took so long. */
+/* In a sampled turn, if sim->balance is set: an event of that LP took this long. */
 void balance_note(struct timewarp *tw, uint32_t lp, uint64_t ticks);
 
 /* Right after a round has ended: plans a move (migrate.h), or none. */

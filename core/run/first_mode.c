@@ -29,8 +29,8 @@ static int64_t least_lookahead_ps(const struct cw_sim *sim)
     return least_ps == NULL ? 0 : lookahead_ps;
 }
 
-/* The events of all workers from the first one on, for so long. Nothing is opened for that: memory
- * may run out, and the buckets may become those of one thread. */
+/* The events of all workers from the first one on, for this long. Nothing is opened for that:
+ * memory may run out, and the buckets may become those of one thread. */
 static uint64_t count_within(const struct cw_sim *sim, int64_t span_ps)
 {
     int64_t first_ps = CW_TIME_MAX;

@@ -24,15 +24,15 @@
 #include "core/worker/worker.h"
 
 enum {
-    /* A worker notes its figures, and worker 0 looks at them, after so many of its turns or events.
-     * Each costs a cache line of another core. */
+    /* A worker notes its figures, and worker 0 looks at them, after this many of its turns or
+     * events. Each costs a cache line of another core. */
     TURNS_PER_NOTE = 64,
     EVENTS_PER_NOTE = 1024,
     LOOKS_BEFORE_SLEEP = 2048, /* of a parked thread */
     SLEEP_NS_MAX = 100000000,
     OFTEN_LOOKS_MAX = 32, /* CW_GATHER_OFTEN */
 };
-/* A change of owner takes so long for an event; for one that no cache holds, so much longer. */
+/* A change of owner takes this long for an event; for one that no cache holds, so much longer. */
 static const double change_s_per_event = 12e-9, far_change_s_per_event = 40e-9;
 
 enum { RUNS, PARKED, HAS_ENDED }; /* thread_slot.parked */

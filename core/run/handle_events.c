@@ -27,7 +27,7 @@ enum { SPECULATIVE_STEP = 16 };
 /* Events between two looks at the time, while one thread has all events. With a receiver of records
  * an event may take ten times as long, and a trial that loses should end soon. */
 enum { BATCH_GATHERED = 4096, BATCH_GATHERED_RECORDS = 512, BATCH_GATHERED_OFTEN = 8 };
-/* In a sampled turn (balance.h): so many events, or that part of a batch. */
+/* In a sampled turn (balance.h): this many events, or that part of a batch. */
 enum { EVENTS_MEASURED_MIN = 32, MEASURED_SHARE = 8 };
 
 enum verdict { NOTHING, SAFE, SPECULATIVE, BLOCKED };

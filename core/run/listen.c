@@ -16,7 +16,7 @@ enum {
     SHARED_EVENTS_MIN = 4096, /* fewer are not worth waking the threads */
     STRETCHES_MAX = 64,
     SAMPLES = 16,     /* of each worker's events, to cut the order into stretches */
-    HANDLE_AHEAD = 16 /* events are fetched so many places before their turn */
+    HANDLE_AHEAD = 16 /* events are fetched this many places before their turn */
 };
 
 /* The events of one worker that are in a stretch, and not yet merged: [at .. end). */

@@ -33,7 +33,7 @@ struct trial {
 };
 
 void trial_init(struct trial *trial);
-/* `passed_s` have passed, in which so many events were committed. `counts`: nothing has disturbed
+/* `passed_s` have passed, in which this many events were committed. `counts`: nothing has disturbed
  * them. `ready`: the work of the parts is known well enough to end a window. Returns the step to
  * take; *window_ended: whether a window has ended. */
 enum trial_says trial_look(struct trial *trial, double passed_s, uint64_t events, bool counts,

@@ -14,7 +14,7 @@ enum {
     BATCH_START = 256,
     BATCH_TIGHT = 16,
     WINDOW_MIN = 1,
-    WINDOW_PAYS = 64, /* a full window costs a round of GVT, and so many events are worth one */
+    WINDOW_PAYS = 64, /* a full window costs a round of GVT, and this many events are worth one */
     WINDOW_START = 512,
     WINDOW_MAX = 1 << 12, /* more logs than the cache holds cost more than they gain */
     /* By this many events a round of GVT has normally started and finished: */

@@ -48,7 +48,7 @@ struct handler_watch {
     bool in_engine;      /* the handler has called a function that changes the engine's data */
     uintptr_t stack_low; /* no such call begins below this address; 0: not known */
     uint64_t processed;  /* events, at the last tick ... */
-    unsigned ticks;      /* ... since which so many have found no other */
+    unsigned ticks;      /* ... since which this many have found no other */
 };
 
 /* Events for the LP that only listens, which this worker's LPs have sent in this drain: of its

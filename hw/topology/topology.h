@@ -136,8 +136,8 @@ struct hw_topology_ops {
     uint32_t (*switch_link)(const struct hw_config *hw, uint32_t number, uint32_t sip);
     uint32_t (*switch_sip)(const struct hw_config *hw, uint32_t number, uint32_t link);
     enum hw_link_kind (*switch_kind)(const struct hw_config *hw, uint32_t number);
-    /* Whether this topology can join so many SIPs, in a grid of the given size. True: *size is the
-     * size in force, as close to a square as the topology wants it where none was given. False:
+    /* Whether this topology can join this many SIPs, in a grid of the given size. True: *size is
+     * the size in force, as close to a square as the topology wants it where none was given. False:
      * *misfit says why, with the legal values, and *size is the size as far as it is known. */
     bool (*fit)(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,
                 struct hw_misfit *misfit);

@@ -8,7 +8,7 @@
  * one, and has received nothing in between, will come there again and again. Its frame is compared
  * with one that is kept, as a digest of 64 bits. After each power of two of calls the digest of
  * that moment is kept instead, so that a period of any length is found (Brent, 1980). Correct
- * kernels seldom make so many calls without a receive; those that do pay one comparison per call.
+ * kernels seldom make this many calls without a receive; those that do pay one comparison per call.
  */
 #include "lp/kernel/tl_watch.h"
 

@@ -35,8 +35,8 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
 
 /*
  * Before the machine is made: the receive ring of an end gets fewer or smaller slots than the
- * plan's. It stays where it is. CW_USAGE: the plan has no such end, or none with so many or so
- * large slots; CW_NO_RESOURCE: out of memory.
+ * plan's. It stays where it is. CW_USAGE: the plan has no such end, or none with this many slots of
+ * this size; CW_NO_RESOURCE: out of memory.
  */
 int lp_plan_shape(struct lp_plan *plan, struct lp_end end, uint32_t n_slots, uint32_t slot_size,
                   struct cw_error *error);

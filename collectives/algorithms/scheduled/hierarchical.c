@@ -221,7 +221,7 @@ static int consider(struct choice *choice, struct plan plan, struct cw_error *er
     return CW_OK;
 }
 
-/* The schedules between SIPs alone, for so many owners in each SIP, the fastest first. */
+/* The schedules between SIPs alone, for this many owners in each SIP, the fastest first. */
 struct alone {
     uint32_t owners, count;
     struct {

@@ -71,7 +71,7 @@ struct member {
     uint32_t window;                    /* chunks that fill the slots of a queue */
     bool small;                         /* ... and no tile */
     uint32_t steps[MEMBER_THREADS_MAX]; /* of each thread so far */
-    /* Members with which a thread exchanges messages; more than so many: it is crowded. */
+    /* Members with which a thread exchanges messages; more than this many: it is crowded. */
     uint32_t peers[MEMBER_THREADS_MAX], peer[MEMBER_THREADS_MAX][MEMBER_PEERS_MAX];
     bool crowded;
     /* Of each thread and each other thread: its steps that come before the thread's next step. */

@@ -15,7 +15,7 @@
 enum {
     PEERS_MAX = 15, /* of a thread: a PE has 16 directions */
     THREADS_CUT =
-        8 /* blocks are cut for at most so many threads: with more, small messages take longer */
+        8 /* blocks are cut for at most this many threads: with more, small messages take longer */
 };
 
 static const struct ccl_parameter parameters[] = {
@@ -35,7 +35,7 @@ struct sharing {
 
 static uint32_t ceil_quotient(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
-/* Peers of the thread that has most, where so many threads share N ranks' steps in pairs. */
+/* Peers of the thread that has most, where this many threads share N ranks' steps in pairs. */
 static uint32_t peers_in_pairs(uint32_t ranks, uint32_t threads)
 {
     const uint32_t pairs = ranks / 2;

@@ -3,7 +3,7 @@
  */
 #include "collectives/algorithms/scheduled/rs_ag_place.h"
 
-/* The thread of the part that exchanges messages with the place `distance` above. A thread has so
+/* The thread of the part that exchanges messages with the place `distance` above. A thread has this
  * many peers at most; messages along rings and lines are the first thread's. */
 static uint32_t thread_for(const struct rs_ag_part *part, uint32_t d, uint32_t distance)
 {

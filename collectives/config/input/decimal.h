@@ -29,9 +29,9 @@ bool decimal_parse(const char *text, size_t bytes, struct decimal *out);
  * has; 0 if text begins with no digit, or with more digits than a decimal holds.
  */
 size_t decimal_prefix(const char *text, size_t bytes, struct decimal *out);
-/* value * unit, exactly; false if that is no whole number or does not fit. */
+/* value * unit, exactly; false if that is not a whole number or does not fit. */
 bool decimal_times(struct decimal value, int64_t unit, int64_t *product);
-/* A literal of this program; aborts if it is no decimal. */
+/* A literal of this program; aborts if it is not a decimal. */
 struct decimal decimal_literal(const char *text);
 /* <0, 0, >0 as a is less than, equal to, greater than b. */
 int decimal_compare(struct decimal a, struct decimal b);
