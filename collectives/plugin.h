@@ -2,7 +2,7 @@
  * plugin.h: the objects that a configuration file names as `./file.so:symbol`: an algorithm (struct
  * ccl_algorithm), a mapper or a validator (functions). Loaded with dlopen, resolved in the working
  * directory as dlopen does, and never unloaded: kernels and messages may refer to it. The loader of
- * the configuration has made sure that the path stands in a file and that --no-plugins is not
+ * the configuration has made sure that the path comes from a file and that --no-plugins is not
  * given.
  *
  * A shared object says once, outside of any function, CCL_PLUGIN; it is compiled with the headers

@@ -232,7 +232,7 @@ typedef void (*cw_interval_fn)(void *arg, uint32_t worker, const struct cw_inter
  * Between drains, after a failed one, too.
  *
  * Intervals of the first level come in the order of time and fill each drain. Between drains there
- * are intervals of the host's calls. Others come in no order; each lies inside an interval of the
+ * are intervals of the host's calls. Others are in no order; each is inside an interval of the
  * first level, or beside it. If the memory does not suffice, the intervals show the whole run in
  * less detail: short ones join their neighbours, and only some of the turns and rounds are there. A
  * worker that shares its thread with others has their turns in its own intervals.
@@ -252,7 +252,7 @@ CW_API uint32_t cw_lp_worker(const struct cw_sim *sim, uint32_t lp);
 typedef void (*cw_worker_fn)(void *arg, uint32_t worker);
 /*
  * Calls fn(arg, worker) once for each worker, each on the thread that runs the worker in a drain,
- * and returns when all calls have returned. So memory that fn is the first to write lies near the
+ * and returns when all calls have returned. So memory that fn is the first to write is near the
  * cores that use it. A thread with several workers takes them in ascending order. Between drains
  * only, after a failed one too. CW_SEQUENTIAL, one thread, and a system that starts too few threads
  * have all calls made on the calling thread.

@@ -17,7 +17,7 @@
 enum {
     KEPT = 64,
     NUMBER_BYTES = sizeof(uint64_t),
-    /* of a text that is kept the struct has this many characters, a 0, and the text's number */
+    /* for a kept text the struct has this many characters, a 0, and the text's number */
     BEGINNING = sizeof((struct cw_error *)0)->text - 1 - NUMBER_BYTES
 };
 static struct {
@@ -46,7 +46,8 @@ const char *cw_error_text(const struct cw_error *error)
     memcpy(&number, error->text + BEGINNING + 1, NUMBER_BYTES);
     (void)pthread_mutex_lock(&kept_texts.lock);
     const char *const kept = kept_texts.text[number % KEPT];
-    /* a text that has this length by chance has any number: it is no beginning of the kept one */
+    /* a text that has this length by chance has an arbitrary number: it does not begin as the kept
+     * one */
     if (kept != NULL && number <= kept_texts.newest && kept_texts.newest - number < KEPT &&
         strncmp(kept, error->text, BEGINNING) == 0)
         whole = kept;

@@ -16,7 +16,7 @@ double *perf_figures_alloc(size_t count)
     if (figures != NULL)
         return figures;
     fputs("cubewarp: out of memory for figures that were measured\n", stderr);
-    exit(CW_NO_RESOURCE); /* removes files aside (bench/output/atomic_file.h) */
+    exit(CW_NO_RESOURCE); /* removes temporary files (bench/output/atomic_file.h) */
 }
 
 static int by_size(const void *a, const void *b)
@@ -25,7 +25,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The figure at `share` of the way through a sorted array, between two where it falls so. */
+/* The figure at `share` of the way through a sorted array, interpolated between its two
+ * neighbours. */
 static double at_share(const double *sorted, size_t count, double share)
 {
     const double place = share * (double)(count - 1);

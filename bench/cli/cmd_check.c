@@ -107,8 +107,8 @@ static int check_algorithm(const struct config *config, const struct run_options
     return CW_OK;
 }
 
-/* The events, the memory and the time of a run, so that nobody starts one of hours, or larger than
- * the machine, unaware. */
+/* The events, the memory and the time of a run, so that nobody unknowingly starts a run that takes
+ * hours, or more memory than the machine has. */
 static void print_estimate(const struct run_options *options, const struct config *config)
 {
     const struct study_estimate estimate = study_estimate_run(options, config);

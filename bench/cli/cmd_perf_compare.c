@@ -26,7 +26,7 @@ static int read_number(const char *text, const char *history, int64_t *id, struc
     return CW_OK;
 }
 
-/* *id: its number in the history; as it was for a file. */
+/* *id: its number in the history; unchanged for a file. */
 static int read_compared_run(const struct perf_options *options, const char *text, int64_t *id,
                              struct perf_run *run, struct cw_error *error)
 {
@@ -75,7 +75,7 @@ static int read_base(const struct perf_options *options, int64_t after, struct p
     while (result == CW_OK && count < options->against && id > 0) {
         result = perf_history_last(path, &newest.machine, newest.set, id, &id, error);
         if (result == CW_OK && id > 0) {
-            /* the oldest comes first in the end */
+            /* in reverse: the oldest ends up first */
             memmove(&runs[1], &runs[0], count * sizeof *runs);
             result = perf_history_read(path, id, &runs[0], error);
             count++;

@@ -25,7 +25,8 @@ struct pe_use {
     int64_t send_ps; /* in sends and puts, likewise */
     uint64_t sent_bytes, received_bytes;
     int64_t *bins; /* [USE_BINS] work_ps over time; NULL: no kernel ran */
-    /* Stretches of work that later ones may overlap, by time; the rest is in work_ps and bins. */
+    /* Stretches of work that later ones may still overlap, in order of time; earlier ones are in
+     * work_ps and bins. */
     struct use_span span[USE_SPANS];
     uint32_t spans;
 };

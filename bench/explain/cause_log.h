@@ -14,9 +14,9 @@
 
 struct cause_log;
 
-/* `ordered`: one worker, whose entries come in the order of time; questions are quick then.
- * `bytes_max`: of all logs together, and not above 16 GiB; entries beyond are not kept. NULL: out
- * of memory. */
+/* `ordered`: one worker, whose entries come in order of time; look-ups are quick then. `bytes_max`:
+ * of all logs together, and not above 16 GiB; entries beyond that are dropped. NULL: out of
+ * memory. */
 struct cause_log *cause_log_create(uint32_t lps, uint32_t workers, bool ordered,
                                    uint64_t bytes_max);
 void cause_log_free(struct cause_log *log); /* accepts NULL */
@@ -38,18 +38,18 @@ void cause_log_add(struct cause_log *log, uint32_t worker, const struct cw_event
  * log. */
 struct lp_cause_writer **cause_log_writers(struct cause_log *log);
 
-/* Between drains. All that came was kept. */
+/* Between drains. True: no entry was dropped. */
 bool cause_log_is_whole(const struct cause_log *log);
 uint64_t cause_log_bytes(const struct cause_log *log); /* that are taken from the system */
 /* The last entry of an LP whose event is not after this time; its place is 0: there is none. Quick
- * where the times that are asked for fall, and in an ordered log. */
+ * if the times of successive calls decrease, and in an ordered log. */
 struct lp_cause_entry cause_log_until(struct cause_log *log, uint32_t lp, int64_t until_ps);
 /* The entry before this one in the log of its LP; its place is 0: there is none. */
 struct lp_cause_entry cause_log_before(const struct cause_log *log, uint32_t lp,
                                        const struct lp_cause_entry *entry);
 
-/* The latest entry of that log from this one on back that sent such an event; its place is 0: there
- * is none. */
+/* Searches that log backwards from this entry, for the latest one that sent such an event; its
+ * place is 0: there is none. */
 struct lp_cause_entry cause_log_sent(const struct cause_log *log, uint32_t lp,
                                      const struct lp_cause_entry *from, uint32_t entity,
                                      uint32_t number, uint32_t type);

@@ -34,7 +34,8 @@ struct run_logs {
 /* Opens the files that the options, or CUBEWARP_CCL_TRACE=1, ask for. */
 int run_logs_open(struct run_logs *logs, const struct run_options *options,
                   const struct config *config, struct cw_error *error);
-/* The world is there, and nothing has happened in it; and: all has, and well. */
+/* To be called once the world exists and nothing has happened in it; and when everything has
+ * succeeded. */
 int run_logs_begin(struct run_logs *logs, struct dist *dist, const char *algorithm,
                    struct cw_error *error);
 int run_logs_end(struct run_logs *logs, struct dist *dist, struct cw_error *error);

@@ -1,7 +1,7 @@
 /*
  * lane_steps.h: steps of kernels that move tensors between ranks without changing them: a lane is
- * the PEs at one (cube, pe) of all SIPs, and each lane does the same by itself. Received tiles are
- * stored while the next ones come: at most two stores are in flight.
+ * the PEs at one (cube, pe) of all SIPs, and each lane does the same independently. Received tiles
+ * are stored while the next ones come: at most two stores are in flight.
  */
 #ifndef COLLECTIVES_LANE_STEPS_H
 #define COLLECTIVES_LANE_STEPS_H

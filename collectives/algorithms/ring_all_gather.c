@@ -203,7 +203,7 @@ static const struct tl_kernel kernel = {.name = "ring_all_gather",
 
 /* ---- host side ------------------------------------------------------------------------------- */
 
-/* The configured algorithm, if it has a hook that lays the queues. */
+/* The configured algorithm, if it has a hook that makes the queues. */
 static const struct ccl_algorithm *hooked(const struct ccl_call *call)
 {
     struct cw_error error;

@@ -1,6 +1,6 @@
 /*
  * ring_allreduce.c: all-reduce on PE (0, 0) of each rank over the logical topology ring_1d
- * (ALGORITHMS.md): lrab's phase 3 by itself. n - 1 rounds: send E the own value, then the tile that
+ * (ALGORITHMS.md): lrab's phase 3 alone. n - 1 rounds: send E the own value, then the tile that
  * arrived last; receive from W and add. Tiles go E only, so ring_1d_unidir does, too. With
  * rank_invariant the rounds gather, then all are added in rank order.
  */

@@ -1,5 +1,5 @@
 /*
- * config_apply.c: lays one source over the tree. A node either stands at a key, whose value it
+ * config_apply.c: applies one source to the tree. A node is either at a key, whose value it
  * becomes, or above keys, and then it is a mapping whose own keys lead to them. A later source
  * replaces values one by one; a wrong value leaves an error, and no value in force.
  */
@@ -47,7 +47,7 @@ static void visit_paths(const char *algorithm, path_visitor visit, void *arg)
     }
 }
 
-/* Collects the names that may stand directly under a path. */
+/* Collects the names that may be directly under a path. */
 struct children {
     const char *prefix;
     size_t prefix_bytes;
@@ -105,7 +105,7 @@ static void children_count(void *arg, const char *path, const struct config_key 
     children->count += children_has(children, path, key);
 }
 
-/* The keys that may stand under `path` ("" for the top); `wanted`: a name to find the nearest. */
+/* The keys that may be under `path` ("" for the top); `wanted`: a name to find the nearest. */
 static void children_of(const struct apply *apply, const char *path, const char *algorithm,
                         const char *wanted, struct children *children)
 {
@@ -489,7 +489,7 @@ static bool read_parameter(struct config_loader *loader, const struct ccl_parame
     return config_value_read(loader, &key, path, node, value);
 }
 
-/* Of a shared object that this run does not load: kept as it stands. */
+/* Of a shared object that this run does not load: kept unchanged. */
 static void keep_text(struct config_loader *loader, struct config_parameter *parameter,
                       const char *path)
 {

@@ -1,5 +1,5 @@
 /*
- * config_apply.h: lays one source over the tree of values.
+ * config_apply.h: applies one source to the tree of values.
  */
 #ifndef COLLECTIVES_CONFIG_APPLY_H
 #define COLLECTIVES_CONFIG_APPLY_H

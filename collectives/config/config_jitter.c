@@ -175,7 +175,7 @@ void config_check_jitter(struct config_loader *loader, const struct config_tree 
             check_kind(loader, tree, &values);
 }
 
-/* Fills in the fields that the schema does not store by itself. */
+/* Fills in the fields that the schema does not store. */
 static void fill_kind(const struct kind_values *values, uint32_t salt, struct hw_jitter_kind *kind)
 {
     kind->salt = (uint8_t)salt;

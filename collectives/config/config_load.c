@@ -1,7 +1,7 @@
 /*
- * config_load.c: loads a configuration: finds the files, lays them over each other in the order of
- * the layers (config.h), has the rules checked and the structures filled. One call, one thread, no
- * state of its own; all memory hangs off the configuration.
+ * config_load.c: loads a configuration: finds the files, applies them in the order of the layers
+ * (config.h), has the rules checked and the structures filled. One call, one thread, no state of
+ * its own; all memory hangs off the configuration.
  */
 #include "collectives/config/config_load.h"
 

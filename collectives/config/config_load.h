@@ -20,9 +20,8 @@ struct config_request {
     const char *algorithm;                   /* as --set defaults.algorithm=...; or NULL */
     const char *const *sets;                 /* [set_count] KEY=VALUE */
     size_t set_count;
-    bool keep_shipped; /* the shipped files' values by themselves, too (config_tree.h); it may be
-                        * left undone */
-    bool no_plugins;   /* refuse module, mapper and validator from a file */
+    bool keep_shipped;       /* also keep the shipped files' own values (config_tree.h); optional */
+    bool no_plugins;         /* refuse module, mapper and validator from a file */
     const char *configs_dir; /* the shipped files; NULL: searched for (config_find.c) */
 };
 

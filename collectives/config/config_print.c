@@ -190,8 +190,7 @@ static void print_unknown(const struct printer *printer, const char *variable, s
     fputc('\n', printer->file);
 }
 
-/* The variables of cubewarp's own that are set; the digest leaves out variables that are no values.
- */
+/* The variables of cubewarp's own that are set; the digest omits variables that are not values. */
 static void print_environment(const struct printer *printer)
 {
     for (uint32_t i = 0; i < ENVIRONMENT_NAMES; i++) {

@@ -1,8 +1,7 @@
 /*
  * config_ranks.c: where ranks are on paired dies, from an algorithm's `mate` and `package` lists
- * (collectives/RUNTIME.md, "Process group"): either gives the other, and both must agree. The
- * lower rank of a package is on its first die. A list that was wrong by itself has its error
- * already.
+ * (collectives/RUNTIME.md, "Process group"): either gives the other, and both must agree. The lower
+ * rank of a package is on its first die. A list that is wrong in itself has been reported already.
  */
 #include "collectives/config/config_ranks.h"
 

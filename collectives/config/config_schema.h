@@ -1,7 +1,7 @@
 /*
  * config_schema.h: every key that a configuration may have: its type, range, unit, and where its
  * value goes in struct hw_config or struct ccl_config. Two tables: the machine's keys
- * (topology.yaml, components.yaml) by their full path, and the keys of collectives, which stand in
+ * (topology.yaml, components.yaml) by their full path, and the keys of collectives, which are in
  * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry.
  */
 #ifndef COLLECTIVES_CONFIG_SCHEMA_H

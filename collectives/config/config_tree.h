@@ -26,7 +26,7 @@ struct config_parameter {
 /* One entry under `algorithms`. */
 struct config_algorithm {
     const char *name;
-    struct config_place place; /* of its name where it first stands */
+    struct config_place place; /* of its name's first occurrence */
     struct config_value value[CONFIG_CCL_KEYS_MAX];
     struct config_parameter *parameters;
     struct config_algorithm *extends; /* resolved; NULL: none */

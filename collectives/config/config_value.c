@@ -114,7 +114,7 @@ static bool config_value_reject(const struct reader *reader, const struct config
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 static bool config_value_is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Why this text may be no number although its writer thought so. */
+/* Why this text is not a number, although it looks like one. */
 static const char *number_hint(const struct config_node *node)
 {
     if (node->kind != CONFIG_SCALAR)

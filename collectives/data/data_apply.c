@@ -50,7 +50,7 @@ static int apply_value(const struct data_site *site, const struct lp_op *op, str
     return code;
 }
 
-/* dst <- a source that does not overlap it, or lies exactly there. False: out of storage. */
+/* dst <- a source that does not overlap it, or is exactly there. False: out of storage. */
 static bool copy_all(const struct data_site *site, uint64_t dst, const struct source *source,
                      size_t bytes)
 {
@@ -95,7 +95,7 @@ static int apply_move(const struct data_site *site, const struct lp_op *op, stru
     return done ? CW_OK : data_out_of_storage(site->pass, error);
 }
 
-/* One element that lies across the end of a stretch. False: out of storage. */
+/* One element that crosses the end of a stretch. False: out of storage. */
 static bool math_across(const struct data_site *site, const struct lp_op *op, uint64_t dst,
                         const struct source *a, const struct source *b, size_t at)
 {

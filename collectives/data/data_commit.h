@@ -37,7 +37,7 @@ struct lp_worker_listener data_commit_listener(struct data_pass *pass);
 
 /* How a drain has ended. */
 struct data_drain {
-    bool aborted;                  /* without an order: a record that still waits is no fault */
+    bool aborted;                  /* without an order: a record that still waits is not an error */
     const struct cw_event *failed; /* failures at or after this event do not count; NULL: all do */
 };
 /*

@@ -117,8 +117,8 @@ void data_gather(const struct data_site *site, const struct source *source, size
 struct tile *data_tile(const struct data_site *site, uint32_t pe, uint32_t seq, uint8_t dir);
 /*
  * Binds `bytes` bytes of an operand that has been checked. An operand that overlaps the target (or
- * NULL) is read now, unless it lies exactly there and the target says that this is well. False:
- * out of storage; unbind all the same.
+ * NULL) is read now, unless it is exactly there and the target allows that. False: out of storage;
+ * unbind all the same.
  */
 bool data_bind(const struct data_site *site, const struct lp_op *op,
                const struct lp_operand *operand, uint64_t bytes, const struct target *target,

@@ -6,9 +6,8 @@
  * processor propagates payloads. Maximum and minimum are those of IEEE 754-2019 (NaN propagates,
  * -0 < +0).
  *
- * Pure functions, callable from any thread that has the default floating-point environment
- * (rounding to nearest, neither FTZ nor DAZ), as every thread has that does not change it.
- * Arrays need no alignment.
+ * Pure functions, callable from any thread in the default floating-point environment (rounding to
+ * nearest, neither FTZ nor DAZ). Arrays need no alignment.
  */
 #ifndef COLLECTIVES_DTYPE_H
 #define COLLECTIVES_DTYPE_H
@@ -19,7 +18,7 @@
 
 #include "lp/record.h"
 
-/* The values are those of committed records, so that no table stands between the two. */
+/* The values are those of committed records, so that no table is needed between the two. */
 enum dtype { DTYPE_F16 = LP_F16, DTYPE_BF16 = LP_BF16, DTYPE_F32 = LP_F32 };
 enum redop {
     REDOP_SUM = LP_MATH_SUM,

@@ -19,12 +19,11 @@
  *          s t_start_ps less that of the operation before (of the first: 0), s t_end_ps -
  * t_start_ps, u pe, u math, u dtype, u dir, u bytes, u seq, u peer, u peer_dir, then operands a, b,
  * dst: u space + 8 * flags; if that is not 0, u dir and u at. Of a send and a receive (kinds 1 and
- * 2) the tile's shape stands in b's place: u number of dimensions (1 to 4; 0: not said), u the
- * first, u the second (of one dimension: 0); the last has the other elements. Of four, the first
- * three are in the low 63 bits of the two numbers, 21 bits each, the low ones first, and the second
- * number has the high 32 bits. a of a receive is
- * its slot, peer its sender, peer_dir the direction there. A reader refuses kinds that it does not
- * know, so the format's version stays when a kind is added
+ * 2) the tile's shape replaces b: u number of dimensions (1 to 4; 0: not said), u the first, u the
+ * second (of one dimension: 0); the last has the other elements. Of four, the first three are in
+ * the low 63 bits of the two numbers, 21 bits each, the low ones first, and the second number has
+ * the high 32 bits. a of a receive is its slot, peer its sender, peer_dir the direction there. A
+ * reader refuses kinds that it does not know, so the format's version stays when a kind is added
  *
  *   64     the kernels of a PE have ended: u pe
  *

@@ -229,7 +229,7 @@ static int receive(struct strict_check *check, const struct lp_op *op, struct cw
     char sent_at[TL_SOURCE_TEXT_BYTES], received_at[TL_SOURCE_TEXT_BYTES];
     const struct hw_place from = hw_place_of(check->hw, slot->sender);
     const struct hw_place to = hw_place_of(check->hw, op->pe);
-    const bool size = slot->named.bytes != received.bytes; /* that is no matter of strictness */
+    const bool size = slot->named.bytes != received.bytes; /* which is not a matter of strictness */
     return cw_error_set(
         error, CW_PROGRAM_FAILED,
         "IpcqTypeMismatch: PE %u.%u.%u sent tile %u in direction %s as %s%s, and PE "

@@ -128,7 +128,7 @@ static void load_b(struct tl *tl, uint32_t number)
     tl_load_async(tl, s.tcm_b, address(tl, s.b), s.k * s.n * itemsize(tl), LOAD_B);
 }
 
-/* A and B as they are from step 0 on: they lie in TCM as they do in HBM. */
+/* A and B from step 0 on, laid out in TCM as in HBM. */
 static void load_whole_a(struct tl *tl)
 {
     const struct matmul_shape *const s = &job_of(tl)->shape;

@@ -5,11 +5,11 @@
  * they are loaded first, in a phase of their own, each once, and no tile of theirs again. Alone, or
  * as a stream beside an all-reduce on the same PE. PE 0 of each cube computes its own product.
  *
- * The three matrices lie one after the other in a shard of a tensor, A, B, C, each tile by tile,
- * row of tiles by row of tiles; a tile is row-major, and the tiles at the far edges may be smaller.
- * The order of additions: a tile of C is the product of the first tiles of its row and column, in
- * f32 in order of the inner dimension, rounded to the dtype; each further pair is added to it, in
- * f32 from its value on, and rounded again.
+ * The three matrices follow each other in a shard of a tensor, A, B, C, each tile by tile, row of
+ * tiles by row of tiles; a tile is row-major, and the tiles at the far edges may be smaller. The
+ * order of additions: a tile of C is the product of the first tiles of its row and column, in f32
+ * in order of the inner dimension, rounded to the dtype; each further pair is added to it, in f32
+ * from its value on, and rounded again.
  */
 #ifndef COLLECTIVES_MATMUL_H
 #define COLLECTIVES_MATMUL_H

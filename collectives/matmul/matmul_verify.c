@@ -9,7 +9,7 @@
 
 #include "collectives/data/input.h"
 
-/* A matrix as it lies in memory: tile by tile. */
+/* A matrix in memory: tile by tile. */
 struct matrix {
     uint32_t rows, columns, tile;
     float *element; /* in f32, in the order of memory */

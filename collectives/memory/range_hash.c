@@ -86,7 +86,7 @@ static void sum_stripes(const uint8_t *bytes, size_t stripes, struct block_sums 
                             XXH3_kSecret + i * XXH_SECRET_CONSUME_RATE);
 }
 
-/* The sums of as many blocks, of which a reader stands at the first. */
+/* The sums of as many blocks, of which a reader is at the first. */
 static void sum_blocks(struct range_reader *reader, struct block_sums *sums, uint64_t blocks)
 {
     uint8_t block[BLOCK_BYTES];

@@ -48,7 +48,7 @@ uint8_t *sparse_arena_page(struct sparse_arena *arena);
 /* The same with undefined contents. */
 uint8_t *sparse_arena_raw_page(struct sparse_arena *arena);
 struct sparse_block *sparse_arena_block(struct sparse_arena *arena);
-/* The page is of any arena of the same storage. */
+/* The page may come from any arena of the same storage. */
 void sparse_arena_give(struct sparse_arena *arena, uint8_t *page);
 /* Room for a block, which stays as it is for the next SPARSE_LOOKS - 1 calls. */
 uint8_t *sparse_arena_scratch(struct sparse_arena *arena);

@@ -55,10 +55,10 @@ struct sparse_memory {
 void sparse_memory_free(struct sparse_memory *memory);
 
 /*
- * A stretch of the memory itself: the bytes from `address` on, and in *run how many of them lie one
- * after the other here: at least 1, at most `want`, which is > 0. The address range of a call does
- * not pass 2^64. Valid until the memory is freed or the place is filled, but _look's of an
- * untouched place is valid for the next SPARSE_LOOKS - 1 looks with this arena only.
+ * A stretch of the memory itself: the bytes from `address` on, and in *run how many of them are
+ * contiguous here: at least 1, at most `want`, which is > 0. The address range of a call does not
+ * pass 2^64. Valid until the memory is freed or the place is filled, but _look's of an untouched
+ * place is valid for the next SPARSE_LOOKS - 1 looks with this arena only.
  */
 const uint8_t *sparse_memory_look(struct sparse_memory *memory, struct sparse_arena *arena,
                                   uint64_t address, size_t want, size_t *run);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread block with so few steps for its greatest number is taken for a mistake. */
+/* A thread block with this few steps for its greatest number is considered a mistake. */
 enum { GAPS_PER_STEP = 4, GAPS_ANY = 64 };
 
 void msccl_fault(struct schedule_faults *faults, const char *path, struct msccl_place place,

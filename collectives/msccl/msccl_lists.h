@@ -54,7 +54,7 @@ struct msccl_lists {
     struct msccl_step *step;
     uint32_t gpu_count, copy_count, tb_count, step_count;
     uint32_t gpu_room, copy_room, tb_room, step_room;
-    struct msccl_gpu no_gpu; /* stands in where memory has run out */
+    struct msccl_gpu no_gpu; /* used when memory has run out */
     struct msccl_tb no_tb;
     bool no_memory;
 };

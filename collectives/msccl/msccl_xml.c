@@ -50,7 +50,8 @@ struct number_attribute {
     int64_t least, most, absent; /* MISSING: it must be there */
 };
 enum { NUMBERS_MAX = 9, TEXTS_MAX = 3 };
-/* An unknown attribute that differs in so few letters from a longer one is that one, misspelt. */
+/* An unknown attribute that differs from a longer one in at most this many letters is considered a
+ * misspelling of it. */
 enum { MISSPELT_LETTERS_MAX = 2, MISSPELT_BYTES_MIN = 3 };
 
 enum { ALGO_NGPUS, ALGO_CHUNKS, ALGO_CHANNELS, ALGO_INPLACE, ALGO_MIN, ALGO_MAX };

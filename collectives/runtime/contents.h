@@ -1,9 +1,8 @@
 /*
  * contents.h: values that the host fills into tensors, put off until they are needed: before the
  * next drain, or before the host reads. Then each worker fills the tensors of its own SIPs, so that
- * a collective's inputs cost no serial time, and memory lies near the worker that uses it. While an
- * op log is kept, a fill is made at once, because the log is notified of it in the order of the
- * program.
+ * a collective's inputs cost no serial time, and memory is near the worker that uses it. While an
+ * op log is kept, a fill is made at once, because the log records it in the order of the program.
  *
  * Between drains, on one thread; contents_settle() runs on all workers.
  */

@@ -315,8 +315,7 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
     return algorithm;
 }
 
-/* Ranks that queues do not join: the fault lies with the hook or the topology that has laid them.
- */
+/* Ranks that queues do not join: the hook or the topology that made the queues is at fault. */
 static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t root,
                       struct cw_error *error)
 {

@@ -1,6 +1,6 @@
 /*
  * dist_internal.h: the inside of struct dist, shared by the files of the host runtime, and the
- * functions that those files offer each other; each function stands under the name of its file.
+ * functions that those files offer each other; each function is listed under the name of its file.
  * Entered between drains, on one thread.
  */
 #ifndef COLLECTIVES_WORLD_H
@@ -74,7 +74,7 @@ void dist_phase_end(const struct dist *dist, const char *name);
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
 /* Joins a barrier of the world as the calling rank; ends the worker if that fails. A failure of the
- * drain is no rank's. */
+ * drain belongs to no rank. */
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
 
 /* ---- dist_call.c ----------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ struct rehearsal {
     const struct install_plans *plans;
     const struct ccl_choice *by_call; /* the algorithm that carries the call out */
     struct tensor_space *space;
-    struct tensor **results, **others; /* [world size]; others: inputs that are no results */
+    struct tensor **results, **others; /* [world size]; others: inputs that are not results */
     uint32_t made;                     /* ranks that have them */
 };
 

@@ -85,9 +85,8 @@ struct dist_facts {
 const struct dist_facts *dist_facts(const struct dist *dist);
 struct lp_system *dist_system(struct dist *dist);
 struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
-/* From here on the log is notified of all that changes contents. With dist_options.op_log and data
- * only.
- */
+/* From here on the log records everything that changes contents. With dist_options.op_log and data
+ * only. */
 void dist_log(struct dist *dist, struct op_log *log);
 /* How the machine's queues are to be set up, and the memory in which receive slots are. */
 struct lp_config dist_queue_config(const struct ccl_config *ccl);

@@ -130,7 +130,7 @@ static bool has_places_only(const struct install_plans *plans)
            (plans->sketch && plans->schedule->file == NULL && plans->schedule->steps > STEPS_MAX);
 }
 
-/* Makes the schedule, lays it on the machine, and joins its threads. */
+/* Makes the schedule, maps it to the machine, and joins its threads. */
 static int wire_schedule(struct install_plans *plans, const char **key, struct cw_error *error)
 {
     const struct ccl_call call = {.hw = plans->hw,

@@ -26,7 +26,7 @@ const char *ccl_mapper_name_at(uint32_t number);
 const char *ccl_validator_name_at(uint32_t number);
 
 /* The kernel needs one PE of each rank and the queues between them alone, so ranks may be PEs. A
- * schedule lays queues of its own, between SIPs. */
+ * schedule has its own queues, between SIPs. */
 bool ccl_goes_by_queues(const struct ccl_algorithm *algorithm);
 
 /* Refuses a built-in mapper whose PEs the algorithm's kernel cannot run on: CW_OK, or CW_USAGE. */

@@ -26,7 +26,7 @@
 #define STACK_KIB_MAX     (64u * 1024u)
 /* Below each stack: no function of the program has a frame that could step over it. */
 #define GUARD_BYTES (64u * 1024u)
-/* Of each stack every worker uses about so much. */
+/* Every worker uses about this much of its stack. */
 enum { STACK_USED_BYTES = 8192, STACK_STEP_BYTES = 4096 };
 /* Fewer ranks than these are not worth waking a thread for. */
 enum { HELPED_RANKS_MIN = 256 };

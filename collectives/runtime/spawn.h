@@ -27,11 +27,11 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
  * everybody's; then the others are ended where they are: memory that they alone hold is lost, so
  * tensors and the like belong to the runtime, not to a worker's stack. Returns CW_OK, or the
  * gravest (greatest) of the workers' exit codes, with *error listing every rank's
- * (cw_error_text()); an error that is no rank's own comes first, without a rank.
- * Stacks: CUBEWARP_STACK_KIB, 32 to 65536, default 64, of which the calls of this library take
- * some 11; the machine runs on the caller's stack, not on these. Below each are 64 KiB that nobody
- * may touch: running over a stack is a fault (SIGSEGV), not a corruption, for functions with
- * frames below 64 KiB. May be called in a worker.
+ * (cw_error_text()); an error that belongs to no rank comes first, without a rank. Stacks:
+ * CUBEWARP_STACK_KIB, 32 to 65536, default 64, of which the calls of this library take some 11; the
+ * machine runs on the caller's stack, not on these. Below each are 64 KiB that nobody may touch:
+ * running over a stack is a fault (SIGSEGV), not a corruption, for functions with frames below 64
+ * KiB. May be called in a worker.
  */
 int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error);
 
@@ -70,7 +70,7 @@ int mp_rank(void);
 _Noreturn void mp_fail(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same with an error that is no rank's own: a failure of the machine, say. The caller of
+/* The same with an error that belongs to no rank: a failure of the machine, say. The caller of
  * mp_spawn() gets it as it is. */
 _Noreturn void mp_fail_for_all(const struct cw_error *error);
 

@@ -28,7 +28,7 @@ enum dp_placement {
 
 struct dp_policy {
     enum dp_placement cube, pe;
-    uint32_t num_cubes, num_pes; /* the first so many of the SIP, of each cube; 0: all */
+    uint32_t num_cubes, num_pes; /* this many, the first of the SIP or of each cube; 0: all */
     uint32_t only_pe; /* of a single shard: its PE's number in the SIP, where ranks are PEs */
 };
 

@@ -16,7 +16,7 @@
 
 struct schedule_builder;
 
-/* Whether a schedule of this many steps has room in memory while it is made. CW_NO_RESOURCE: it has
+/* Whether a schedule of this many steps fits in memory while it is made. CW_NO_RESOURCE: it does
  * not, so nobody need begin. */
 int schedule_has_room(uint64_t steps, struct cw_error *error);
 

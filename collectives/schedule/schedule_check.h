@@ -24,7 +24,8 @@ struct schedule_values;
  *   slots   of a queue's ring, each for a tile of a chunk; 0: as many as are needed
  *   values  if not NULL, *values has the formulas of the outputs, or NULL on failure; the caller
  *           frees them (schedule_values.h)
- *   hazards if not NULL, hazards are reported there, and are no faults: a result may still be right
+ *   hazards if not NULL, hazards are reported there, and are not errors: a result may still be
+ *   right
  */
 int schedule_check(const struct schedule *schedule, uint32_t slots, struct schedule_values **values,
                    struct schedule_faults *hazards, struct cw_error *error);

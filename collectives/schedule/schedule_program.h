@@ -1,5 +1,5 @@
 /*
- * schedule_program.h: a schedule laid on a machine: which PE carries out which thread, by which
+ * schedule_program.h: a schedule mapped to a machine: which PE carries out which thread, by which
  * queues, with which notifications between PEs of a SIP. The kernel (schedule_kernel.h) reads it.
  *
  * Placement. A rank is a SIP, or a member of one (schedule.h): the PEs of a SIP are divided evenly
@@ -13,9 +13,9 @@
  *
  * Pieces. Chunks are larger than slots. So a thread goes through its steps piece by piece: in piece
  * p, each step moves the tiles p m to (p + 1) m - 1 of its chunks. m is the largest number for
- * which rings of this many slots never fill up forever. Chunks that follow each other travel
- * together, as one long chunk, where one piece is all. So where calls are known to have chunks no
- * larger than a tile, a step may have more chunks than a ring has slots.
+ * which rings of this many slots never fill up forever. If there is only one piece, consecutive
+ * chunks travel together, as one long chunk. So a step may have more chunks than a ring has slots,
+ * if calls are known to have chunks no larger than a tile.
  *
  * Waits between threads of a rank are notifications between their PEs, counted: in each piece, a
  * thread is notified of each step that it waits for once, in the order of that thread's steps.
@@ -91,7 +91,7 @@ struct schedule_program {
     uint32_t piece_tiles;         /* m */
     uint64_t most_bytes;          /* of a call's shard: rings may fill up forever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
-    uint32_t rings;               /* of places only: most of a PE; else the wiring says it */
+    uint32_t rings; /* of places only: the most of any PE; otherwise the wiring knows */
     uint32_t rank_count;
     struct program_rank *rank; /* [rank_count] */
     const struct hw_config *hw;
@@ -103,8 +103,8 @@ struct program_request {
     const struct hw_config *hw;
     const struct ccl_config *ccl;
     uint32_t lanes, lanes_apart; /* as above */
-    bool places_only; /* a program that knows places and memory alone: it has no steps and no
-                         queues. That of a sketch is such a one, too */
+    bool places_only; /* a program with places and memory only: no steps, no queues. So is the
+                         program of a sketch */
 };
 /* NULL: CW_USAGE, the schedule does not fit the machine; CW_NO_RESOURCE. */
 struct schedule_program *schedule_program_create(const struct program_request *request,

@@ -90,7 +90,7 @@ static void compare_bits(const struct expect_any *any, const struct any_step *st
         share->wrong += memcmp(found + i * itemsize, step->bits + i * itemsize, itemsize) != 0;
 }
 
-/* A NaN is no result that is near another. */
+/* A NaN never counts as close. */
 static void compare_near(const struct any_comparison *comparison, const struct any_step *step,
                          const uint8_t *found, struct any_share *share)
 {

@@ -10,8 +10,8 @@
  *     ARRIVALS_ASIDE_MIN. One call adds at most L, which is not more than A.
  *  3. So the table never has more than max(2 A, ARRIVALS_ASIDE_MIN) + A items.
  *
- * The cost: a full ring is gone through once for each time that it was filled, and the table once
- * for each time that it doubles. So each event costs a constant time.
+ * The cost: a full ring is searched once for each time that it was filled, and the table once for
+ * each time that it doubles. So each event costs a constant time.
  */
 #include "core/exchange/arrivals.h"
 

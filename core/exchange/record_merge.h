@@ -8,7 +8,7 @@
  *
  * I-MERGE-1: records are delivered in the total order of their events, each exactly once.
  *
- * One thread at a time enters: the recorder, or the one that stands in for it (recorder.h).
+ * One thread at a time enters: the recorder, or the one that replaces it (recorder.h).
  */
 #ifndef CORE_RECORD_MERGE_H
 #define CORE_RECORD_MERGE_H

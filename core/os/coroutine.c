@@ -69,8 +69,8 @@ void coroutine_arrive(struct coroutine *self, struct coroutine *from)
 
 #if COROUTINE_JUMPS
 
-/* Its context is needed once, and is larger than the rest of a coroutine: so it lies on the
- * stack that is left. */
+/* Its context is needed once, and is larger than the rest of a coroutine, so it is on the stack
+ * that is left. */
 static __attribute__((noinline)) void coroutine_begin(struct coroutine *coroutine)
 {
     ucontext_t context;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Events are hashed where they lie, tensors are hashed and logged as they lie, and a futex is the
- * first half of a word: all of that is the same on every machine only in this order. */
+/* Events are hashed in place, tensors are hashed and logged as they are in memory, and a futex is
+ * the first half of a word: all of that is the same on every machine only in this order. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a number's low bytes come first");
 
 /* The processor's counter: cheap to read, and of no known unit. Never set back on one core. */

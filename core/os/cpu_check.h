@@ -1,6 +1,6 @@
 /*
  * cpu_check.h: whether this processor has the instructions that the build may use; for bench/main.c
- * alone, which is built for any processor and asks before all else runs.
+ * alone, which is built for any processor and checks before anything else runs.
  */
 #ifndef CORE_CPU_CHECK_H
 #define CORE_CPU_CHECK_H

@@ -31,7 +31,7 @@ enum { SIGNAL_STACK_BYTES = 1 << 16 };
 
 static const struct caught_signal {
     int number;
-    const char *name; /* NULL: the timer's, which is no fault */
+    const char *name; /* NULL: the timer's, which is not a fault */
     bool has_address;
 } caught_signals[] = {
     {SIGSEGV, "segmentation fault", true}, {SIGBUS, "bus error", true},

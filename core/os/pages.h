@@ -15,8 +15,8 @@ void *pages_map(size_t bytes);
  * on addresses (RLIMIT_AS), but not as memory, not even where the system grants no more memory than
  * there is (vm.overcommit_memory 2). */
 void *pages_map_sparse(size_t bytes);
-/* Zeroed pages at a part of them that begins at a huge page; made of huge pages where the whole of
- * one lies in that part. False: none are left. */
+/* Zeroed pages at a part that begins at a huge page; huge pages are used where a whole one is in
+ * the part. False: none are left. */
 bool pages_open(void *start, size_t bytes);
 /* Gives back the pages of pages_map(bytes), or the addresses of pages_map_sparse(bytes). */
 void pages_unmap(void *start, size_t bytes);

@@ -2,8 +2,8 @@
  * pin.h: each thread that workers run on, on a core of its own. Owns the threads' hardware threads,
  * for one simulation, and the binding of the calling thread before a drain.
  *
- * A help, never a condition: where it cannot be done the system places the threads, and the run is
- * the same. I-PIN-1: after a drain the calling thread is bound as it was before.
+ * Pinning is optional: where it fails the system places the threads, and the results are the same.
+ * I-PIN-1: after a drain the calling thread is bound as it was before.
  *
  * Threads: pin_create() and pin_free() are the host's, between drains. pin_thread() is called by
  * each of the threads, for itself, and pin_end() by the host's, which is thread 0. All but the
@@ -46,8 +46,8 @@ void pin_free(struct pin *pin);
 /* Binds the calling thread to thread `index`'s hardware thread. Of thread 0 it remembers how that
  * was bound before. */
 void pin_thread(struct pin *pin, uint32_t index);
-/* Binds thread 0, which calls, as it was. No system call where it was not bound here: in drains
- * that it runs alone. */
+/* Called by thread 0: restores its binding. Makes no system call if pin_thread() did not bind it,
+ * as in drains that it runs alone. */
 void pin_end(struct pin *pin);
 
 /* How many threads have a hardware thread of their own: all, or none. */

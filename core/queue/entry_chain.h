@@ -28,7 +28,7 @@ struct chunk_pool {
     struct slab_alloc slabs;
 };
 
-/* Chunks lie at multiples of their size, so `next` at such a multiple means: no room left. */
+/* Chunks are at multiples of their size, so `next` at such a multiple means: no room left. */
 struct entry_chain {
     struct entry *next; /* where the next entry goes; NULL: an empty chain */
 };

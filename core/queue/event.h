@@ -48,9 +48,9 @@ struct event_header {
 typedef uint64_t __attribute__((may_alias)) event_word;
 
 /*
- * An event's header, packed into the words in which it lies in memory. The header is written and
- * copied in whole words, because the trace hash reads whole words, and a load that spans several
- * recent narrower stores waits for them.
+ * An event's header, packed into words as in memory. The header is written and copied in whole
+ * words, because the trace hash reads whole words, and a load that spans several recent narrower
+ * stores waits for them.
  */
 struct event_words {
     uint64_t word[4];

@@ -52,7 +52,8 @@ static inline void event_pool_count_in(struct event_pool *pool)
     }
 }
 static inline void event_pool_count_out(struct event_pool *pool) { pool->alive_below_max++; }
-/* An event has gone to another pool, and has raised the most there: here it counts no longer. */
+/* An event has moved to another pool, and has raised the maximum there: here it counts no
+ * longer. */
 static inline void event_pool_hand_over(struct event_pool *pool)
 {
     pool->alive_below_max--;

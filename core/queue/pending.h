@@ -4,7 +4,7 @@
  * Wide buckets, sorted late. Time is cut into fine buckets of 2^shift ps, each meant for some 500
  * events and kept as an unordered chain. When a bucket's turn comes it is sorted into one array
  * (sorted_bucket.h). Events that arrive for the current bucket's time or before go to a small heap
- * beside the array (overflow_heap.h). Beyond the fine buckets lie coarse ones, of 256 fine widths
+ * beside the array (overflow_heap.h). Beyond the fine buckets are coarse ones, of 256 fine widths
  * each, and beyond those one chain, `far`. The width tunes itself.
  *
  *   overflow + sorted | fine[first .. fine_end) | coarse[fine_end / 256 .. coarse_end) | far

@@ -1,12 +1,12 @@
 /*
  * sorted_bucket.c: sorts one bucket (sorted_bucket.h).
  *
- * A counting sort on the highest bits in which the bucket's times differ, with about as many
- * digits as entries, leaves next to nothing for the insertion sort that ends it: some 3 ns an
- * entry. Models that run in lock-step put hundreds of events at one time, or a few; such runs are
- * sorted by themselves on the highest bit in which they differ, of the time or, if that is the
- * same, of the rest of the key. A comparison sort alone takes three times as long, a radix sort
- * from the lowest digit needs all 20 bytes of the key.
+ * A counting sort on the highest bits in which the bucket's times differ, with about as many digits
+ * as entries, leaves next to nothing for the insertion sort that ends it: some 3 ns an entry.
+ * Models that run in lock-step put hundreds of events at one time, or a few; such runs are sorted
+ * separately on the highest bit in which they differ, of the time or, if that is the same, of the
+ * rest of the key. A comparison sort alone takes three times as long, a radix sort from the lowest
+ * digit needs all 20 bytes of the key.
  */
 #include "core/queue/sorted_bucket.h"
 
@@ -16,11 +16,11 @@
 
 enum {
     CAPACITY_MIN = 256,  /* entries */
-    RUN_MAX = 12,        /* a longer run with one digit is sorted by itself */
+    RUN_MAX = 12,        /* a longer run with one digit is sorted separately */
     DIGIT_BITS_MAX = 11, /* so the counts stay in the nearest cache */
 };
 
-/* The three words of a key; the LP in the lowest bits of the last is no part of it. */
+/* The three words of a key; the LP in the lowest bits of the last is not part of it. */
 enum word { WORD_TIME, WORD_HIGH, WORD_LOW, WORDS };
 static const unsigned word_lowest_bit[WORDS] = {0, 0, 32};
 

@@ -11,7 +11,7 @@
 
 enum {
     SORTED_AHEAD = 8,                /* the entry this far after the front may be read, always */
-    SORTED_SLACK = SORTED_AHEAD + 1, /* so, the front being `last`, this many lie after `last` */
+    SORTED_SLACK = SORTED_AHEAD + 1, /* so, the front being `last`, this many come after `last` */
 };
 
 struct sorted_bucket {

@@ -82,7 +82,7 @@ double draft_gain(const struct draft_cost *cost)
 {
     const double busy = cost->busy < 1 ? cost->busy : 1;
     const double rest = 1 - busy > REST_MIN ? 1 - busy : REST_MIN;
-    double windows = 1; /* so many times as many */
+    double windows = 1; /* this many times as many */
     if (cost->after_ps < cost->before_ps) {
         if (cost->after_ps <= 0 || cost->before_ps == CW_TIME_MAX)
             return 0;

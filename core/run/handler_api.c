@@ -153,7 +153,7 @@ static void reserve_undo(struct worker *worker)
         worker_out_of_memory(worker);
 }
 
-/* Logs an event that lies with this worker, if it may have to be undone. */
+/* Logs an event that this worker has, if it may have to be undone. */
 static void log_send(struct worker *worker, const struct cw_event *event)
 {
     if (worker->speculative)

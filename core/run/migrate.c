@@ -117,7 +117,7 @@ static bool take_arrays(struct cw_sim *sim, struct migration *migration)
     return migration->lp_part != NULL && migration->lp_next != NULL && migration->slots != NULL;
 }
 
-/* Notes the worker of each part. Refuses a part that lies on two. */
+/* Notes the worker of each part. Refuses a part that is on two. */
 static int place_parts(struct cw_sim *sim, struct migration *migration, struct cw_error *error)
 {
     const uint32_t lp_count = sim->model.lp_count;

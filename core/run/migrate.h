@@ -7,14 +7,14 @@
  * first it waits until all workers have made the one before.
  *   1. Undo. It commits the events that are final, undoes all others that it has handled, and
  *      publishes the cancellations.
- *   2. Give. It takes all messages. Of its pending events it lays out those of the LPs that leave.
+ *   2. Give. It takes all messages. It lays out the pending events of the LPs that leave.
  *   3. Take. It copies the events of the LPs that come into memory of its own. It forgets its
  *      promise, and reports the least key that it has pending. Worker 0 also writes the new owner
  *      of each LP, and the new least delays.
  *   4. Go on. It frees the events that it gave, and computes GVT and its safe bound from the
- *      reports. Its credit begins anew.
- * An LP's state stays where it lies in memory. No worker waits inside a step, so several workers
- * may share a thread. If an event has failed for good, no event and no LP moves.
+ *      reports. Its credit begins anew. An LP's state stays where it is in memory. No worker waits
+ * inside a step, so several workers may share a thread. If an event has failed for good, no event
+ * and no LP moves.
  *
  * I-MOVE-1: all workers take the same plan at the end of the same round.
  *   1. Worker 0 writes the plan, and then the number of the next round, before its first cut of

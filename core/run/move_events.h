@@ -4,12 +4,13 @@
  * speculative or in flight (I-GATHER-2).
  *
  * If records came from worker 0's pool and went to other workers with their events, records of
- * several workers would lie on one cache line for good: threads apart were a third slower after one
+ * several workers would share cache lines permanently: threads apart were a third slower after one
  * trial. There are two ways around that:
  *   - Of up to MOVES_COPIED_MAX pending events the records are copied, when events gather and when
  *     threads part, so that each worker's events lie in records of its own pool. While worker 0
  *     handles all events, all are its own, and each event costs as much as in a sequential run. The
- *     other workers' records lie idle meanwhile, so this holds only where they are a small share of
+ *     other workers' records are unused meanwhile, so this holds only where they are a small share
+ *     of
  *     the memory.
  *   - Of more events they are not, since each is a line of another core. A record comes from the
  *     pool of the worker that owns the event's LP, and goes back to it, also while worker 0 handles

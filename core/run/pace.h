@@ -9,8 +9,8 @@
  * tried again for a moment. As long as it loses, the next trial comes later. No more than a
  * fiftieth of the time is spent on trials.
  *
- * When the mode has changed, most pending events lie in no cache of the core that handles them now.
- * So it is measured once as many events have been handled as are pending.
+ * When the mode has changed, most pending events are not in the cache of the core that handles them
+ * now. So it is measured once as many events have been handled as are pending.
  *
  * No clock and no thread: the caller gives the time, of drains alone. So a measurement
  * continues in the next drain, however short each is. One owner.

@@ -4,8 +4,8 @@
  * too little is taken back, and for a while none is tried. That time doubles with each such move,
  * and is never less than TRIAL_SHARE times the time that the trial has lost.
  *
- * A rate is measured over windows of some 30 ms. Time that cannot count, because other threads
- * stood still meanwhile or because a move took place, is in no window.
+ * A rate is measured over windows of some 30 ms. Time that cannot count, because other threads were
+ * stopped or because a move took place, is in no window.
  *
  * No clock and no thread: the caller gives the time. One owner.
  */

@@ -1,7 +1,7 @@
 /*
- * sip_dims.h: operations that the topologies share whose SIPs are a product of dimensions
- * (struct hw_sip_dims of hw_config.h): torus_3d, fully_connected and levels. Pure functions, which
- * a topology names in its operations.
+ * sip_dims.h: operations shared by the topologies whose SIPs are a product of dimensions (struct
+ * hw_sip_dims of hw_config.h): torus_3d, fully_connected and levels. Pure functions, which a
+ * topology names in its operations.
  *
  * Outlets are numbered dimension by dimension, from the first on, without the number 4
  * (HW_OUTLET_NONE). In a dimension of n SIPs:
@@ -74,7 +74,7 @@ uint32_t hw_dim_diameter(const struct hw_sip_dim *dim);
 /* One more dimension, whose stride is the number of SIPs so far. */
 void hw_sip_dims_add(struct hw_sip_dims *dims, enum hw_sip_joint joint, uint32_t size,
                      enum hw_link_kind link);
-/* SIPs of the product; 2^32 - 1 if they are more. */
+/* SIPs of the product, at most 2^32 - 1. */
 uint32_t hw_sip_dims_product(const struct hw_sip_dims *dims);
 
 #endif

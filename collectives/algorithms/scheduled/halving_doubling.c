@@ -162,7 +162,7 @@ static struct schedule *recursive_doubling_schedule(const struct ccl_call *call,
     return schedule_build(b, error);
 }
 
-/* The whole tensor in each step: the least k with 2^k >= N, and folded ranks besides. */
+/* The whole tensor in each step: the least k with 2^k >= N, and folded ranks in addition. */
 static double recursive_doubling_moved(const struct ccl_call *call)
 {
     double steps = 0;

@@ -23,8 +23,8 @@
  * it only receives; the one that adds last waits for the other, never the reverse. So threads of a
  * dimension wait in no circle. (A thread that continues with one value for several peers goes
  * window by window: inside.c.) Where one thread does both, all it sends first fits in the slots, or
- * goes to higher places. (2) A dimension waits for those before it alone, and phases likewise.
- * (3) Phase 2 waits in no circle by itself.
+ * goes to higher places. (2) A dimension waits for those before it alone, and phases likewise. (3)
+ * Phase 2 alone has no circle of waits.
  *
  * Pure functions; the builder's memory is the only state.
  */

@@ -1,6 +1,6 @@
 /*
  * rs_ag_place.h: one rank of a part while its steps are made (rs_ag.h): which ranks are its peers,
- * where chunks of its groups lie, and steps on them. For the files of rs_ag alone.
+ * where chunks of its groups are, and steps on them. For the files of rs_ag alone.
  */
 #ifndef COLLECTIVES_RS_AG_PLACE_H
 #define COLLECTIVES_RS_AG_PLACE_H

@@ -21,7 +21,7 @@ enum { SCHEDULED_WAY, SCHEDULED_RINGS, SCHEDULED_ORDERS = 0, SCHEDULED_THREADS =
 int64_t scheduled_parameter(const struct ccl_call *call, const char *algorithm,
                             const struct ccl_parameter *parameters, uint32_t i);
 
-/* Whether a schedule of this many steps has room in memory. CW_NO_RESOURCE: it has not, and
+/* Whether a schedule of this many steps fits in memory. CW_NO_RESOURCE: it does not, and
  * *call->no_room says so. */
 int scheduled_has_room(const struct ccl_call *call, uint64_t steps, struct cw_error *error);
 

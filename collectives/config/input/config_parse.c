@@ -256,7 +256,7 @@ static struct config_node *parse_stream(struct parse *parse)
     }
 }
 
-/* Reports the first byte that is no UTF-8; libyaml gives no line for it. */
+/* Reports the first byte that is not UTF-8; libyaml gives no line for it. */
 static bool check_utf8(struct config_loader *loader, uint32_t source, const char *text,
                        size_t bytes)
 {

@@ -69,7 +69,7 @@ static bool normalise(int64_t mantissa, int places, struct decimal *out)
     return true;
 }
 
-/* The digits of a number as they stand: digits[.digits] is mantissa * 10^-places. */
+/* The digits of a number as written: digits[.digits] is mantissa * 10^-places. */
 struct digits {
     size_t bytes; /* read, the point included */
     size_t count; /* of digits */

@@ -11,12 +11,12 @@
 /*
  * Reads the file, or standard input for "-". The caller's, for json_decref(). NULL: *number is the
  * errno of a file that cannot be opened or read (a folder, say), or 0, and then *wrong says why its
- * text is no JSON.
+ * text is not JSON.
  */
 json_t *json_file_read(const char *path, size_t flags, json_error_t *wrong, int *number);
 
 /*
- * A figure of a file that may be somebody else's. NAN: the value is no number (NULL is none), or
+ * A figure of a file that may be somebody else's. NAN: the value is not a number (nor is NULL), or
  * its size is not between 1e-30 and 1e30, nor 0, which no run gives. Sums and ratios of the others
  * are finite.
  */
