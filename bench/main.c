@@ -1,7 +1,7 @@
 /*
- * main.c: the program's entry, and the one file that is built for any processor: it says in one
- * line that the processor is too old, where the rest, built for x86-64-v3, would die of an
- * instruction.
+ * main.c: the program's entry, and the one file that is built for any processor: on a processor
+ * that is too old it says so in one line, where the rest, built for x86-64-v3, would be killed by
+ * an illegal instruction.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 #include "core/cw.h"
 #include "core/os/cpu_check.h"
 
-/* Whether the limit of the address space leaves as much as the allocator takes at its beginning:
- * without it, it dies of its first call. Nothing here allocates. */
+/* Whether the limit on the address space leaves what the allocator takes at its start; with less,
+ * the first allocation would crash. Nothing here allocates. */
 static bool has_memory(void)
 {
     enum { FIRST_BYTES = 6 << 20, DECIMAL = 10 };

@@ -43,8 +43,8 @@ struct ccl_call {
     enum lp_dtype dtype;
     enum lp_math math;
     bool sketch; /* of a schedule: one for an estimate will do (schedule.h, `sketch`) */
-    /* Of a schedule: set to the number of its steps if memory has no room for them. NULL: nobody
-     * asks. */
+    /* Of a schedule: set to the number of its steps if memory has no room for them. NULL: not
+     * wanted. */
     uint64_t *no_room;
 };
 

@@ -12,8 +12,8 @@
 
 #include "perf/perf_run.h"
 
-/* CW_NO_RESOURCE, with *error filled, if there is no memory for it; a failed write is
- * known to the stream. */
+/* CW_NO_RESOURCE, with *error filled, if there is no memory for it; the caller checks the stream
+ * for failed writes. */
 int perf_json_write(FILE *file, const struct perf_run *run, struct cw_error *error);
 /* CW_USAGE, with path, line and column, if the file is none of these. The caller frees *run,
  * whatever the result. */

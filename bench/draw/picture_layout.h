@@ -16,13 +16,13 @@ struct picture_rect {
     double x, y, w, h;
 };
 
-/* How the coordinates of a dimension lie on its grid. */
+/* How the coordinates of a dimension are placed on its grid. */
 enum picture_order { ORDER_ROWS, ORDER_SNAKE, ORDER_LOOP, ORDER_CIRCLE };
 struct picture_grid {
     enum picture_order order;
     uint32_t columns, rows;
     double pitch_x, pitch_y;
-    double frame;  /* round each block */
+    double frame;  /* around each block */
     bool is_plane; /* its blocks are single boxes */
 };
 

@@ -42,7 +42,7 @@ void pen_text(struct picture_pen *pen, const char *text)
         }
 }
 
-/* Of a folded picture, a box's name is that of its SIPs. */
+/* In a folded picture a box is named after its SIPs. */
 static const char *box_text(const struct picture_pen *pen, uint32_t box,
                             char text[PICTURE_NODE_BYTES])
 {
@@ -118,7 +118,7 @@ static void begin_path(struct picture_pen *pen, const struct picture_link *link,
         fprintf(pen->out, " data-busy=\"%.4g\"", 100 * picture_busy(pen->picture, link));
 }
 
-/* The name of a link's end in ids and data: of a folded picture, that of its SIPs. */
+/* The name of a link's end in ids and data; in a folded picture its SIPs. */
 static const char *end_name(const struct picture_pen *pen, uint32_t node,
                             char text[PICTURE_NODE_BYTES])
 {

@@ -15,8 +15,8 @@ enum { PEN_LINK_CLASSES = 7, PEN_WORK_CLASSES = 6, PEN_KIND_COLOURS = 8 };
 
 struct picture_pen {
     FILE *out;
-    const struct picture *whole;   /* as it was given */
-    const struct picture *picture; /* folded: of one direction, links are one */
+    const struct picture *whole;   /* as given by the caller */
+    const struct picture *picture; /* folded: parallel links of one direction are merged */
     struct picture_layout layout;
     const char *prefix; /* of ids */
     double line_px;     /* the width of a link */

@@ -1,5 +1,6 @@
 /*
- * options_perf.c: see options_perf.h.
+ * options_perf.c: the arguments of the `perf` commands, and the checks of their options
+ * (options_perf.h).
  */
 #include "bench/options/options_perf.h"
 

@@ -1,5 +1,5 @@
 /*
- * options_replay.c: see options_replay.h.
+ * options_replay.c: the arguments of `replay`, and the checks of its options (options_replay.h).
  */
 #include "bench/options/options_replay.h"
 

@@ -1,5 +1,5 @@
 /*
- * options_report.c: see options_report.h.
+ * options_report.c: the files of `report`, and the checks of its options (options_report.h).
  */
 #include "bench/options/options_report.h"
 

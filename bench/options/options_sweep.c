@@ -1,5 +1,5 @@
 /*
- * options_sweep.c: see options_sweep.h.
+ * options_sweep.c: the arguments of `sweep`, and the checks of its options (options_sweep.h).
  */
 #include "bench/options/options_sweep.h"
 

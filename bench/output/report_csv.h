@@ -9,7 +9,7 @@
 
 #include "bench/output/result.h"
 
-/* A failed write is known to the stream. */
+/* The caller checks the stream for failed writes. */
 void report_csv(FILE *file, const struct result *result);
 /* Its parts: the line of names, and a row, also one that is not among the result's. */
 void report_csv_head(FILE *file, const struct result *result);

@@ -260,7 +260,7 @@ static json_t *time_json(const struct cw_stats *stats)
     return object;
 }
 
-/* The counts that each worker has, and that stand for all of them as well. */
+/* The counts that are written for each worker and for all together. */
 static void put_counts(json_t **object, const struct cw_stats *stats)
 {
     report_put(object, "rollbacks_primary", json_u64(stats->rollbacks_primary));

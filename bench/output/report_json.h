@@ -9,8 +9,8 @@
 
 #include "bench/output/result.h"
 
-/* CW_NO_RESOURCE, with *error filled, if there is no memory for it. A failed write is known to the
- * stream. */
+/* CW_NO_RESOURCE, with *error filled, if there is no memory for it. The caller checks the stream
+ * for failed writes. */
 int report_json(FILE *file, const struct result *result, struct cw_error *error);
 /* The same for any object, which is released; NULL is an object for which there was no memory.
  * `digits`: of numbers with decimals. */

@@ -257,8 +257,8 @@ static void note_waiting(void *arg, const struct lp_waiting *waiting)
     result->waiting_count += at->state != NULL;
 }
 
-/* Forgets the rows of the size under way, but for the first of them: without its figures it says at
- * which size the run has ended. */
+/* Drops the rows of the current size, except the first: without its figures it says at which size
+ * the run has ended. */
 static void drop_unfinished(struct bench_session *session, const char *why)
 {
     struct result *const result = session->result;

@@ -26,7 +26,7 @@ bool bench_sizes_apart(const struct run_options *options);
  * and whether no call is larger. */
 void bench_expect_call(const struct run_options *options, const struct ccl_call *call,
                        struct ccl_config *ccl);
-/* The configuration of the size under way: a schedule expects the i-th one. */
+/* The configuration of the current size: a schedule expects the i-th one. */
 void bench_expect(const struct bench_session *session, size_t i);
 /* Fills in which schedule was chosen, and how often the tensor was moved. */
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row);

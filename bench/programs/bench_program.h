@@ -21,14 +21,14 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
-    struct config *expected;      /* config, which the size under way may change: bench_expect() */
+    struct config *expected;      /* config, which the current size may change: bench_expect() */
     uint64_t n_elem;              /* per shard, where no option names sizes: the configured number,
                                      until prepare() knows better */
-    size_t first_size, end_size;  /* the sizes that the machine under way is for */
+    size_t first_size, end_size;  /* the sizes that the current machine is for */
     size_t size;                  /* the one under way */
     uint32_t shards;              /* of each rank's tensor; 0: the program has none */
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
-    int64_t *credit_wait_ps;      /* [pe]: waited for credits before the row under way */
+    int64_t *credit_wait_ps;      /* [pe]: waited for credits before the current row */
     void *own;                    /* the program's, from prepare() on */
     struct explainer *explainer;  /* NULL: nothing is to be explained */
     bool shows_progress;

@@ -8,7 +8,7 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
 
-/* One size under way; shared by all workers. */
+/* The current size; shared by all workers. */
 struct allreduce {
     struct bench_session *session;
     uint64_t n_elem;

@@ -11,7 +11,7 @@
 #include "collectives/verify/expect_moves.h"
 #include "collectives/verify/bound.h"
 
-/* One size under way; shared by all workers. */
+/* The current size; shared by all workers. */
 struct move {
     struct bench_session *session;
     enum ccl_collective collective;

@@ -9,7 +9,7 @@
 #include "bench/programs/bench_verify.h"
 #include "collectives/verify/bound.h"
 
-/* One size under way; shared by all workers. */
+/* The current size; shared by all workers. */
 struct reduce_scatter {
     struct bench_session *session;
     uint64_t n_elem;

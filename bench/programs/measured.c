@@ -43,7 +43,7 @@ struct word {
 
 enum table { TABLE_NONE, TABLE_NCCL, TABLE_HCCL };
 
-/* The text under way: the line at hand, the table that its last header began. */
+/* The text being read: the current line, and the table that its last header began. */
 struct reader {
     struct measured *measured;
     enum measured_place place;

@@ -1,5 +1,6 @@
 /*
- * run_logs.c: see run_logs.h.
+ * run_logs.c: opens the files of a run's logs, writes committed records to them, and completes or
+ * drops them (run_logs.h).
  */
 #include "bench/programs/run_logs.h"
 

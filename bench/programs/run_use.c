@@ -1,5 +1,6 @@
 /*
- * run_use.c: see run_use.h.
+ * run_use.c: gathers the use of links and cubes after each row, and writes it: --links, --svg, the
+ * picture of the result (run_use.h).
  */
 #include "bench/programs/run_use.h"
 

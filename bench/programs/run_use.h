@@ -17,7 +17,7 @@
 struct run_use {
     const struct run_options *options;
     const struct config *config;
-    struct machine_use *machine; /* of the machine under way */
+    struct machine_use *machine; /* of the current machine */
     struct link_table *table;
     struct atomic_file links_file, svg_file;
 };

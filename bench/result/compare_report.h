@@ -10,7 +10,7 @@
 #include "bench/output/comparison_page.h"
 #include "bench/result/compare_documents.h"
 
-/* CW_OK, or CW_NO_RESOURCE, with *error filled. A failed write is known to the stream. */
+/* CW_OK, or CW_NO_RESOURCE, with *error filled. The caller checks the stream for failed writes. */
 int compare_report(FILE *file, enum comparison_format format, const struct result_document *a,
                    const struct result_document *b,
                    const struct comparison_of_documents *comparison, struct cw_error *error);

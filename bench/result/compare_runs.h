@@ -10,7 +10,7 @@
 #include "bench/output/comparison_page.h"
 #include "perf/perf_compare.h"
 
-/* CW_OK, or CW_NO_RESOURCE, with *error filled. A failed write is known to the stream. */
+/* CW_OK, or CW_NO_RESOURCE, with *error filled. The caller checks the stream for failed writes. */
 int compare_runs_print(FILE *file, enum comparison_format format, const struct perf_run *before,
                        const struct perf_run *after, const struct perf_comparison *comparison,
                        struct cw_error *error);

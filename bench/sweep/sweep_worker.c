@@ -53,7 +53,7 @@ static bool write_all(int channel, const void *bytes, size_t count)
 
 static size_t text_bytes(const char *text) { return text != NULL ? strlen(text) : 0; }
 
-/* Runs a point and answers. False: nobody listens. */
+/* Runs a point and answers. False: nobody reads. */
 static bool serve(struct point_runner *runner, int channel, uint32_t point)
 {
     struct point_result result;

@@ -20,8 +20,8 @@ struct trace_stream {
 /* `file` outlives the stream. CW_OK, or out of memory. */
 int trace_stream_open(struct trace_stream *stream, FILE *file, const char *name,
                       struct cw_error *error);
-/* Writes the rest, and closes `text` alone. A failed write is known to `file`; CW_NO_RESOURCE: the
- * packer failed. Accepts one that is not open. */
+/* Writes the rest, and closes `text` alone. The caller checks `file` for failed writes;
+ * CW_NO_RESOURCE: the packer failed. Accepts one that is not open. */
 int trace_stream_close(struct trace_stream *stream, struct cw_error *error);
 
 #endif

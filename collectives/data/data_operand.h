@@ -113,7 +113,7 @@ const uint8_t *data_stretch(const struct data_site *site, const struct source *s
                             size_t *run);
 void data_gather(const struct data_site *site, const struct source *source, size_t at, uint8_t *dst,
                  size_t bytes);
-/* A received tile that is there. */
+/* A received tile, which must exist. */
 struct tile *data_tile(const struct data_site *site, uint32_t pe, uint32_t seq, uint8_t dir);
 /*
  * Binds `bytes` bytes of an operand that has been checked. An operand that overlaps the target (or

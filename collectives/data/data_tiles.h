@@ -55,7 +55,7 @@ bool tiles_number(struct tile_queues *tiles, struct storage *storage, struct til
 enum tile_state tiles_find(struct tile_queues *tiles, struct tile_name name, struct tile **tile);
 /* Whether that number was given to tiles_number(). */
 bool tiles_was_numbered(struct tile_queues *tiles, struct tile_name name);
-/* A tile that is there. */
+/* A tile, which must exist. */
 void tiles_drop(struct tile_queues *tiles, struct tile_pool *pool, struct tile_name name);
 /* Drops every tile that the PE has received. Those it has not are its next kernel's. */
 void tiles_end_kernel(struct tile_queues *tiles, struct tile_pool *pool, uint32_t pe);

@@ -20,8 +20,8 @@ struct strict_check;
  * memory. */
 struct strict_check *strict_check_create(const struct hw_config *hw, uint32_t n_slots,
                                          void (*warn)(void *arg, const char *text), void *arg);
-/* Messages call directions as this install plan does, which outlives the check; before: by their
- * built-in names. */
+/* Messages name directions as in this install plan, which must outlive the check; before this call,
+ * by their built-in names. */
 void strict_check_set_plan(struct strict_check *check, const struct lp_plan *plan);
 void strict_check_free(struct strict_check *check); /* accepts NULL */
 

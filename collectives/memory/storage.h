@@ -19,7 +19,7 @@ struct storage {
     uint64_t bytes_max;
 };
 
-/* bytes_max 0: as much as there is. */
+/* bytes_max 0: no limit. */
 void storage_init(struct storage *storage, uint64_t bytes_max);
 uint64_t storage_taken(const struct storage *storage);
 

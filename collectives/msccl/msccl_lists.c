@@ -123,7 +123,7 @@ static int by_s(const void *a, const void *b)
     return x->s != y->s ? (x->s < y->s ? -1 : 1) : by_line(&x->place, &y->place);
 }
 
-/* qsort() for a list that is there. */
+/* qsort() for a list that may be NULL. */
 static void sort_list(void *list, size_t count, size_t bytes,
                       int (*compare)(const void *a, const void *b))
 {

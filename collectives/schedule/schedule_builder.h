@@ -17,7 +17,7 @@
 struct schedule_builder;
 
 /* Whether a schedule of this many steps fits in memory while it is made. CW_NO_RESOURCE: it does
- * not, so nobody need begin. */
+ * not, so do not begin. */
 int schedule_has_room(uint64_t steps, struct cw_error *error);
 
 struct schedule_builder *schedule_builder_create(const char *name, enum ccl_collective collective,

@@ -1,9 +1,9 @@
 /*
  * credit.h: how many messages a worker has sent ahead of GVT, and how many more it may send.
  *
- * A worker that no other one holds up may run ahead of its receivers without end, and each message
- * waits in their memory. So a worker handles no event while `most` of its messages or more come
- * from events after GVT's time.
+ * A worker that nothing delays may run ahead of its receivers without limit, and each message waits
+ * in their memory. So a worker handles no event while `most` of its messages or more come from
+ * events after GVT's time.
  *
  * Counted are the messages of events that are committed, ahead of GVT where a promise or a safe
  * bound allowed it. The messages of events that could be undone are bounded by the window

@@ -7,7 +7,8 @@
 #ifndef SLAB_BYTES_ONLY
 enum { SLAB_BYTES_FIRST = 64 << 10, SLAB_BYTES_MAX = 2 << 20 };
 enum { SLAB_BYTES_MIN = 8 << 10 }; /* near the limit */
-#else /* the schedule explorer's: short runs then take many, each of which may be refused */
+#else /* for the schedule explorer: with small slabs a short run takes many, and each may be       \
+         refused */
 enum { SLAB_BYTES_FIRST = SLAB_BYTES_ONLY, SLAB_BYTES_MAX = SLAB_BYTES_ONLY };
 enum { SLAB_BYTES_MIN = SLAB_BYTES_ONLY };
 #endif

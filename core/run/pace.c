@@ -23,7 +23,7 @@ static const double gain_min[THREADING_MODES] = {1.06, 0.96};
  */
 #define CLEAR    1.25
 #define DECISIVE 2.5
-/* A mode that has just begun is measured at the latest after so many times the time that the best
+/* A mode that has just begun is measured at the latest after this many times the time that the best
  * one takes for the pending events. */
 #define WARM_MOST 2
 /* The first mode's speed is unknown. It is measured at the latest after so many times the time of a

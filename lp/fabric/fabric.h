@@ -26,7 +26,7 @@ void lp_link_crossed(struct cw_ctx *ctx, const struct lp_model *m, uint32_t lp, 
 int64_t lp_late_ps(const struct lp_view *view, const struct hw_flight *flight,
                    enum hw_link_kind kind, uint32_t index);
 
-/* In by a UCIe port, to its router. */
+/* From a UCIe port into the cube, to the port's router. */
 void lp_cross_in(struct lp_view *view, struct hw_flight *flight, enum hw_port port);
 void lp_cross_noc(struct lp_view *view, struct hw_flight *flight, uint32_t from, uint32_t to);
 /* router -> pe_dma or pe_cpu; and pe_dma -> router. */
@@ -58,7 +58,7 @@ void lp_send_to_host(struct lp_view *view, uint32_t pe, enum lp_transfer_kind ki
 /* Time of 0 bytes between PE_DMA and a memory of its cube, without the two ends' overheads. */
 int64_t lp_memory_way_ps(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                          uint32_t slice);
-/* The same, noted as steps of the flight, the memory's own node with it or not. */
+/* The same, noted as steps of the flight; `with_node`: including the memory's own node. */
 void lp_note_memory_way(const struct lp_model *m, uint32_t pe, enum hw_memory memory,
                         uint32_t slice, bool with_node);
 /* The router of a memory; `slice`: of HBM. */
