@@ -21,7 +21,7 @@ LIBS_JEMALLOC := $(if $(JEMALLOC_ARCHIVE),-Wl$(COMMA)-u$(COMMA)malloc$(COMMA)-u$
 SMALL := -DUNDO_BLOCK_BYTES=2048u -DPURGE_MIN=8
 # Where each allocation fails in turn, and few messages may be under way.
 SMALLISH := -DUNDO_BLOCK_BYTES=8192u -DPURGE_MIN=8 -DSLAB_BYTES_ONLY=2048 -DARRAYS_BEGIN_AT=1 \
-            -DCREDIT_MIN=8 -DCREDIT_MAX=24
+            -DQUOTA_MIN=8 -DQUOTA_MAX=24
 
 # What an installed program and library get, so that an error in them is hard to use: addresses that
 # differ from run to run, tables of calls that are read-only once they are filled, stacks that are never

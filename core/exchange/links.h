@@ -51,7 +51,7 @@ struct links {
     struct memory *memory;
     uint64_t anti_messages; /* cancellations sent, ever */
     uint64_t messages;      /* sent, ever, cancellations included; of them, those */
-    uint64_t sent_for_good; /* from events that are committed (credit.h) */
+    uint64_t sent_for_good; /* from events that are committed (send_quota.h) */
 };
 
 /*

@@ -445,9 +445,9 @@ static unsigned handle_timed(struct timewarp *tw)
 /* The most safe events until the next look at the others. 0: this worker is held back. */
 static unsigned batch_most(struct timewarp *tw)
 {
-    credit_note(&tw->credit, tw->links.sent_for_good, tw->worker->reached_ps);
-    const uint64_t credit = credit_left(&tw->credit, tw->links.sent_for_good);
-    return credit < tw->throttle.batch ? (unsigned)credit : tw->throttle.batch;
+    quota_note(&tw->quota, tw->links.sent_for_good, tw->worker->reached_ps);
+    const uint64_t quota = quota_left(&tw->quota, tw->links.sent_for_good);
+    return quota < tw->throttle.batch ? (unsigned)quota : tw->throttle.batch;
 }
 
 unsigned handle_safe_batch(struct timewarp *tw)

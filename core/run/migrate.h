@@ -12,9 +12,9 @@
  *      promise, and reports the least key that it has pending. Worker 0 also writes the new owner
  *      of each LP, and the new least delays.
  *   4. Go on. It frees the events that it gave, and computes GVT and its safe bound from the
- *      reports. Its credit begins anew. An LP's state stays where it is in memory. No worker waits
- * inside a step, so several workers may share a thread. If an event has failed for good, no event
- * and no LP moves.
+ *      reports. Its send quota begins anew. An LP's state stays where it is in memory. No worker
+ * waits inside a step, so several workers may share a thread. If an event has failed for good, no
+ * event and no LP moves.
  *
  * I-MOVE-1: all workers take the same plan at the end of the same round.
  *   1. Worker 0 writes the plan, and then the number of the next round, before its first cut of

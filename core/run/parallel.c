@@ -54,7 +54,7 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
     lazy_cancel_init(&tw->lazy, memory, sim->config.tuning.lazy_cancellation);
     undo_log_init(&tw->undo_log, memory);
     throttle_init(&tw->throttle, sim->config.sync, memory->bytes_max, sim->worker_count);
-    credit_init(&tw->credit, memory->bytes_max, sim->worker_count);
+    quota_init(&tw->quota, memory->bytes_max, sim->worker_count);
     for (int i = 0; i < 2; i++)
         sync_store_release(&slot->transit_ps[i], CW_TIME_MAX); /* no worker runs yet */
     return links_create(&tw->links, memory, sim->config.least_delay_ps, sim->worker_count,
@@ -306,7 +306,7 @@ static void check_settled(const struct cw_sim *sim)
         alive += event_pool_alive(&worker->pool);
         pending += pending_count(&worker->pending) + worker->listened.count;
         CW_INVARIANT(
-            "I-CREDIT-2",
+            "I-QUOTA-2",
             failed || tw->undo_log.live > 0 ||
                 tw->links.sent_for_good == tw->links.messages - 2 * tw->links.anti_messages,
             "worker %u has counted %llu messages for good, of %llu and %llu cancellations",

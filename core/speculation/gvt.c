@@ -257,7 +257,7 @@ static bool is_wanted(const struct timewarp *tw)
             (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
            tw->worker->processed - tw->gvt.processed_then >= GVT_EVENTS_BEFORE_ROUND ||
            tw->failures.failed || tw->failures.stuck ||
-           credit_wants_round(&tw->credit, tw->links.sent_for_good);
+           quota_wants_round(&tw->quota, tw->links.sent_for_good);
 }
 
 /* Worker 0: asks for the records of the events before the last round's GVT to be delivered. */
@@ -305,7 +305,7 @@ bool gvt_step(struct timewarp *tw)
     CW_INVARIANT("I-SAFE-1", gvt->safe_ps >= gvt->now.time_ps,
                  "worker %u has the safe bound %lld ps, GVT is %lld ps", (unsigned)tw->index,
                  (long long)gvt->safe_ps, (long long)gvt->now.time_ps);
-    credit_settle(&tw->credit, tw->links.sent_for_good, gvt->now.time_ps);
+    quota_settle(&tw->quota, tw->links.sent_for_good, gvt->now.time_ps);
     gvt->rounds++;
     const uint64_t end = clock_ticks();
     gvt->ticks += end - gvt->begun;

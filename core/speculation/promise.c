@@ -20,7 +20,7 @@ void promise_forget(struct timewarp *tw, int64_t bound_ps)
 
 void promise_count_anew(struct timewarp *tw)
 {
-    credit_begin(&tw->credit, tw->links.sent_for_good);
+    quota_begin(&tw->quota, tw->links.sent_for_good);
     worker_reach_anew(tw->worker);
 }
 

@@ -46,7 +46,8 @@ struct timewarp;
 /* The bounds of this worker no longer hold: events were injected, or have changed their workers. It
  * promises bound_ps. While no other worker reads the promise. */
 void promise_forget(struct timewarp *tw, int64_t bound_ps);
-/* Nor does its credit: no message that it has sent counts as ahead of GVT (core/exchange/credit.h).
+/* Nor does its send quota: no message that it has sent counts as ahead of GVT
+ * (core/exchange/send_quota.h).
  */
 void promise_count_anew(struct timewarp *tw);
 

@@ -20,7 +20,7 @@
 
 #include "core/queue/event.h"
 #include "core/os/table.h"
-#include "core/exchange/credit.h"
+#include "core/exchange/send_quota.h"
 #include "core/exchange/links.h"
 #include "core/exchange/record_outbox.h"
 #include "core/exchange/gvt_slot.h"
@@ -141,7 +141,7 @@ struct timewarp {
     struct gvt gvt;
     struct promise promise;
     struct throttle throttle;
-    struct credit credit;
+    struct send_quota quota;
     struct wait wait;
     struct lazy_cancel lazy;
     struct links links;

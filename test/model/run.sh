@@ -118,18 +118,18 @@ check holds gather -DTOGETHER
 for bug in NO_AWAIT PARK_FIRST OVER_LAST LOOK_FIRST WAKE_FIRST; do
     check fails gather "-DBUG_$bug"
 done
-check holds credit
-check holds credit -DONE_WAY
-check holds credit -DDELAY=3
-check holds credit -DMANY=1 -DTIMES=6
-check holds credit -DMOVE
-check holds credit -DMOVE -DDELAY=3
-check holds credit -DMOVE -DMANY=1 -DMORE=3
+check holds send_quota
+check holds send_quota -DONE_WAY
+check holds send_quota -DDELAY=3
+check holds send_quota -DMANY=1 -DTIMES=6
+check holds send_quota -DMOVE
+check holds send_quota -DMOVE -DDELAY=3
+check holds send_quota -DMOVE -DMANY=1 -DMORE=3
 for bug in FAR_APART NO_ROUND MARK_EARLY MARK_OLD NO_BOUND; do
-    check fails credit "-DBUG_$bug"
+    check fails send_quota "-DBUG_$bug"
 done
 for bug in MOVE_COUNTS MOVE_REACHED; do
-    check fails credit -DMOVE -DMANY=1 -DMORE=3 "-DBUG_$bug"
+    check fails send_quota -DMOVE -DMANY=1 -DMORE=3 "-DBUG_$bug"
 done
 check holds handover
 check holds handover -DFORWARDS=1

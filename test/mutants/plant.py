@@ -36,7 +36,7 @@ FLAGS = ("-std=gnu17 -g1 -w -I. -pthread -ffp-contract=off -O1 -fPIC -march=x86-
          "-DCW_ASSERT").split()
 VARIANTS = {"plain": ["-DUNDO_BLOCK_BYTES=2048u", "-DPURGE_MIN=8"],
             "explore": ["-DUNDO_BLOCK_BYTES=8192u", "-DPURGE_MIN=8", "-DSLAB_BYTES_ONLY=2048",
-                        "-DARRAYS_BEGIN_AT=1", "-DCREDIT_MIN=8", "-DCREDIT_MAX=24",
+                        "-DARRAYS_BEGIN_AT=1", "-DQUOTA_MIN=8", "-DQUOTA_MAX=24",
                         "-DSYNC_EXPLORE"]}
 LIBS = "-lcmocka -lxxhash -lhwloc -ljemalloc -lm -ldl".split()
 # Not in the library of the schedules: the explorer has its own (test/stress/explorer.c).
@@ -338,7 +338,7 @@ FILES = """core/speculation/gvt.c core/speculation/promise.c core/speculation/ro
 core/speculation/lazy_cancel.c core/speculation/receive.c core/speculation/throttle.c core/speculation/make_room.c
 core/speculation/fossil.c core/speculation/undo_log.c core/speculation/send.c core/speculation/wait.c
 core/run/handle_events.c core/run/worker_loop.c core/run/parallel.c core/speculation/stress.c
-core/run/listen.c core/exchange/credit.c core/exchange/arrivals.c core/exchange/mailbox.c
+core/run/listen.c core/exchange/send_quota.c core/exchange/arrivals.c core/exchange/mailbox.c
 core/exchange/links.c core/exchange/recorder.c core/exchange/record_outbox.c
 core/exchange/record_merge.c core/os/threads.c core/run/draft.c core/run/migrate.c
 core/run/trial.c core/run/balance.c core/run/gather.c core/os/table.c

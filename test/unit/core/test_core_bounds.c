@@ -14,7 +14,7 @@
 #include "core/at_random.h"
 #include "core/worker/commit.h"
 #include "core/cw.h"
-#include "core/exchange/credit.h"
+#include "core/exchange/send_quota.h"
 #include "core/worker/simulation.h"
 #include "core/speculation/promise.h"
 #include "core/speculation/timewarp.h"
@@ -146,11 +146,11 @@ static void a_fast_sender_is_held_back_before_its_messages_fill_the_memory(void 
     for (config.sync = CW_CONSERVATIVE; config.sync <= CW_ADAPTIVE; config.sync++) {
         const struct cw_stats stats = run_model(&model, &config, inject_the_first);
         assert_true(stats.trace_hash == expected.trace_hash);
-        /* as ENGINE.md says, "Credit": alive in a sequential run, the credit, the window */
-        const uint64_t credit = LIMIT / 16 / 128 / 2;
+        /* as ENGINE.md says, "Send quota": alive in a sequential run, the quota, the window */
+        const uint64_t quota = LIMIT / 16 / 128 / 2;
         const uint64_t window = config.sync == CW_OPTIMISTIC ? LIMIT / 8 / 256 / 2 : 0;
         assert_true(stats.events_alive_max <=
-                    expected.events_alive_max + credit + 2 * window + BATCH);
+                    expected.events_alive_max + quota + 2 * window + BATCH);
     }
 }
 
@@ -191,7 +191,7 @@ static void delays_to_the_receiver(void *arg, const uint32_t *lp_worker, uint32_
 
 static bool has_looked_too_often(void *arg) { return ++*(uint64_t *)arg > LOOKS_MAX; }
 
-/* A sender that nothing holds up but its credit has sent all that it may. Then the other sender
+/* A sender that nothing holds up but its quota has sent all that it may. Then the other sender
  * moves to its worker, with events that come before those that the worker has committed. */
 static void a_worker_that_ran_ahead_goes_on_with_parts_that_are_behind(void **state)
 {
@@ -284,44 +284,44 @@ static void speculation_that_finds_no_memory_is_undone(void **state)
         }
 }
 
-/* ---- the credit itself ----------------------------------------------------------------------- */
+/* ---- the quota itself ----------------------------------------------------------------------- */
 
-static void the_credit_is_a_share_of_the_memory(void **state)
+static void the_quota_is_a_share_of_the_memory(void **state)
 {
     (void)state;
-    struct credit credit;
-    credit_init(&credit, 0, 8);
-    assert_int_equal(credit.most, CREDIT_MIN);
-    credit_init(&credit, UINT64_MAX, 1);
-    assert_int_equal(credit.most, CREDIT_MAX);
+    struct send_quota quota;
+    quota_init(&quota, 0, 8);
+    assert_int_equal(quota.most, QUOTA_MIN);
+    quota_init(&quota, UINT64_MAX, 1);
+    assert_int_equal(quota.most, QUOTA_MAX);
 }
 
 static void what_gvt_has_passed_is_settled(void **state)
 {
     (void)state;
-    struct credit credit;
-    credit_init(&credit, 16 * 128 * 1000, 1);
-    assert_int_equal(credit.most, 1000);
-    credit_begin(&credit, 7);
-    assert_int_equal(credit_left(&credit, 7), 1000);
+    struct send_quota quota;
+    quota_init(&quota, 16 * 128 * 1000, 1);
+    assert_int_equal(quota.most, 1000);
+    quota_begin(&quota, 7);
+    assert_int_equal(quota_left(&quota, 7), 1000);
     for (int i = 1; i <= 10; i++) {
-        credit_note(&credit, 7 + (uint64_t)i * 100, i * 50);
-        assert_int_equal(credit_left(&credit, 7 + (uint64_t)i * 100), 1000 - i * 100);
+        quota_note(&quota, 7 + (uint64_t)i * 100, i * 50);
+        assert_int_equal(quota_left(&quota, 7 + (uint64_t)i * 100), 1000 - i * 100);
     }
-    assert_int_equal(credit_left(&credit, 2000), 0);
-    credit_settle(&credit, 1007, 199); /* marks are 200 apart, at 100 ps and 200 ps */
-    assert_int_equal(credit_left(&credit, 1007), 200);
-    credit_settle(&credit, 1007, 200);
-    assert_int_equal(credit_left(&credit, 1007), 400);
-    assert_false(credit_wants_round(&credit, 1256));
-    assert_true(credit_wants_round(&credit, 1257)); /* a fourth was sent since */
-    credit_settle(&credit, 1007, 500);
-    assert_int_equal(credit_left(&credit, 1007), 1000);
+    assert_int_equal(quota_left(&quota, 2000), 0);
+    quota_settle(&quota, 1007, 199); /* marks are 200 apart, at 100 ps and 200 ps */
+    assert_int_equal(quota_left(&quota, 1007), 200);
+    quota_settle(&quota, 1007, 200);
+    assert_int_equal(quota_left(&quota, 1007), 400);
+    assert_false(quota_wants_round(&quota, 1256));
+    assert_true(quota_wants_round(&quota, 1257)); /* a fourth was sent since */
+    quota_settle(&quota, 1007, 500);
+    assert_int_equal(quota_left(&quota, 1007), 1000);
     /* messages marked before a new beginning are not settled a second time */
-    credit_note(&credit, 1300, 600);
-    credit_begin(&credit, 2000);
-    credit_settle(&credit, 2000, 700);
-    assert_int_equal(credit_left(&credit, 2000), 1000);
+    quota_note(&quota, 1300, 600);
+    quota_begin(&quota, 2000);
+    quota_settle(&quota, 2000, 700);
+    assert_int_equal(quota_left(&quota, 2000), 1000);
 }
 
 /* Events at 1,000 ps were committed. Then a part has come whose events begin at 10 ps. */
@@ -339,16 +339,16 @@ static void messages_of_a_part_that_is_behind_are_settled_at_its_own_times(void 
     struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
     assert_non_null(sim);
     struct worker *const worker = &sim->workers[0];
-    struct credit *const credit = &worker->timewarp->credit;
+    struct send_quota *const quota = &worker->timewarp->quota;
     commit_count(worker, 1, 1000);
-    credit_note(credit, credit->most, worker->reached_ps);
-    worker->timewarp->links.sent_for_good = credit->most;
+    quota_note(quota, quota->most, worker->reached_ps);
+    worker->timewarp->links.sent_for_good = quota->most;
     promise_count_anew(worker->timewarp);
     commit_count(worker, 1, 10);
-    credit_note(credit, 2 * credit->most, worker->reached_ps);
-    assert_int_equal(credit_left(credit, 2 * credit->most), 0);
-    credit_settle(credit, 2 * credit->most, 10);
-    assert_int_equal(credit_left(credit, 2 * credit->most), credit->most);
+    quota_note(quota, 2 * quota->most, worker->reached_ps);
+    assert_int_equal(quota_left(quota, 2 * quota->most), 0);
+    quota_settle(quota, 2 * quota->most, 10);
+    assert_int_equal(quota_left(quota, 2 * quota->most), quota->most);
     assert_int_equal(worker_now_ps(worker), 1000);
     cw_sim_free(sim);
 }
@@ -357,17 +357,17 @@ static void messages_of_a_part_that_is_behind_are_settled_at_its_own_times(void 
 static void marks_never_run_out(void **state)
 {
     (void)state;
-    struct credit credit;
-    credit_init(&credit, 0, 1);
-    credit_begin(&credit, 0);
+    struct send_quota quota;
+    quota_init(&quota, 0, 1);
+    quota_begin(&quota, 0);
     for (uint64_t i = 1; i <= 1000; i++)
-        credit_note(&credit, i * CREDIT_MIN, (int64_t)i);
-    assert_int_equal(credit_left(&credit, 1000 * CREDIT_MIN), 0);
-    credit_settle(&credit, 1000 * CREDIT_MIN, 999);
-    assert_int_equal(credit.count, 1);
-    assert_int_equal(credit_left(&credit, 1000 * CREDIT_MIN), 0);
-    credit_settle(&credit, 1000 * CREDIT_MIN, 1000);
-    assert_int_equal(credit_left(&credit, 1000 * CREDIT_MIN), CREDIT_MIN);
+        quota_note(&quota, i * QUOTA_MIN, (int64_t)i);
+    assert_int_equal(quota_left(&quota, 1000 * QUOTA_MIN), 0);
+    quota_settle(&quota, 1000 * QUOTA_MIN, 999);
+    assert_int_equal(quota.count, 1);
+    assert_int_equal(quota_left(&quota, 1000 * QUOTA_MIN), 0);
+    quota_settle(&quota, 1000 * QUOTA_MIN, 1000);
+    assert_int_equal(quota_left(&quota, 1000 * QUOTA_MIN), QUOTA_MIN);
 }
 
 enum { FAN = 9, FAN_LPS = 16, FAN_STEPS = 400 };
@@ -391,7 +391,7 @@ static void inject_fans(struct cw_sim *sim)
         assert_int_equal(cw_inject(sim, i, i, 0, i, 0, NULL, 0, &error), CW_OK);
 }
 
-/* I-CREDIT-2 is asserted at the end of each drain. */
+/* I-QUOTA-2 is asserted at the end of each drain. */
 static void messages_of_events_with_many_sends_are_counted(void **state)
 {
     (void)state;
@@ -416,7 +416,7 @@ int main(void)
         cmocka_unit_test(a_fast_sender_is_held_back_before_its_messages_fill_the_memory),
         cmocka_unit_test(a_worker_that_ran_ahead_goes_on_with_parts_that_are_behind),
         cmocka_unit_test(speculation_that_finds_no_memory_is_undone),
-        cmocka_unit_test(the_credit_is_a_share_of_the_memory),
+        cmocka_unit_test(the_quota_is_a_share_of_the_memory),
         cmocka_unit_test(what_gvt_has_passed_is_settled),
         cmocka_unit_test(messages_of_a_part_that_is_behind_are_settled_at_its_own_times),
         cmocka_unit_test(marks_never_run_out),

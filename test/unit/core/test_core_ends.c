@@ -214,7 +214,7 @@ static void begin_below_2_to_32(struct cw_sim *sim)
         tw->safe = tw->turns = first;
         tw->gvt.processed_then = first;
         tw->links.anti_messages = tw->links.sent_for_good = first;
-        tw->links.messages = 3 * first; /* I-CREDIT-2 */
+        tw->links.messages = 3 * first; /* I-QUOTA-2 */
         tw->undo_log.bytes = first;
         for (uint32_t k = 0; k < tw->links.out_count; k++)
             tw->links.out[k].numbers = first;

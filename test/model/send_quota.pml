@@ -1,12 +1,12 @@
 /*
- * credit.pml: core/exchange/credit.c in two workers' turns. Each worker has own events at the times 0
+ * send_quota.pml: core/exchange/send_quota.c in two workers' turns. Each worker has own events at the times 0
  * to TIMES - 1, each of which sends MANY messages to the other worker, to arrive DELAY later. With
- * -DONE_WAY worker 1 has none, and nothing but its credit holds worker 0 up. With -DMOVE worker 1's
+ * -DONE_WAY worker 1 has none, and nothing but its quota holds worker 0 up. With -DMOVE worker 1's
  * events send to worker 1 itself, so nothing else holds worker 0 up either, and at any time after a
  * round they may move to worker 0, which may have gone on beyond them.
  *
  * Claims: a worker that handles an event has fewer than CREDIT messages ahead of GVT; each one that
- * is settled comes from an event that is not after GVT (I-CREDIT-1), but for those that were ahead
+ * is settled comes from an event that is not after GVT (I-QUOTA-1), but for those that were ahead
  * when the events moved; when nothing can go on any more, all events have been handled.
  *
  * An event is a step; so is a round of GVT, and each worker's taking of its result. Messages are
@@ -14,7 +14,7 @@
  * promise.pml are about those. A worker begins a round only if it finds nothing to do.
  *
  * Planted bugs, each of which must be found:
- *   BUG_FAR_APART     there is no mark before the credit is used up
+ *   BUG_FAR_APART     there is no mark before the quota is used up
  *   BUG_NO_ROUND      a worker that is held back begins no round
  *   BUG_MARK_EARLY    a mark is settled before GVT has come to its time
  *   BUG_MARK_OLD      a mark has the time of the last mark
