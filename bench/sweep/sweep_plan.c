@@ -58,7 +58,7 @@ static bool is_of_machine(const struct study_setting *setting)
 {
     static const char *const work[] = {
         "bytes", "bytes-per-rank", "n-elem", "minbytes",    "maxbytes", "stepfactor", "stepbytes",
-        "iters", "warmup",         "seed",   "verify-data", "no-data",  "input",      "op",
+        "iters", "warmup_iters",   "seed",   "verify-data", "no-data",  "input",      "op",
         "dtype", "explain",        "tag",    NULL};
     for (size_t i = 0; work[i] != NULL; i++)
         if (strcmp(setting->name, work[i]) == 0)
