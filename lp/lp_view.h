@@ -25,7 +25,7 @@ static inline uint32_t lp_pe_index(const struct lp_view *view, uint32_t pe)
     return (view->sip * view->m->cubes + view->cube_in_sip) * view->m->pes + pe;
 }
 
-/* An event's payload as a T; fails the event if its size is another. */
+/* An event's payload as a T; fails the event if its size differs. */
 #define LP_PAYLOAD(ctx, event, T) ((const T *)lp_payload((ctx), (event), (uint16_t)sizeof(T)))
 static inline const void *lp_payload(struct cw_ctx *ctx, const struct cw_event *event,
                                      uint16_t bytes)

@@ -367,7 +367,7 @@ static bool add_read_link(struct json_reading *r, struct picture_link link)
 static bool read_places(struct json_reading *r, const char *at, struct picture_link link)
 {
     static const char legal[] = "sender>receiver of the machine's SIPs, cubes (3.5) and switches "
-                                "(x2), parted by spaces";
+                                "(x2), separated by spaces";
     if (at == NULL)
         return fault_at(r, "links: at", legal);
     while (*at != '\0') {

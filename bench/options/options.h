@@ -25,8 +25,8 @@ int options_give(struct option_parse *parse, const struct option_row *row, const
 int options_finish(struct option_parse *parse, struct cw_error *error);
 /*
  * Goes over a line without reading its values: calls `visit` for each option with its row, and for
- * each argument with NULL, with the words that it takes. Stops at an option that there is not: its
- * exit code, with *error filled.
+ * each argument with NULL, with the words that it takes. Stops at an unknown option: its exit code,
+ * with *error filled.
  */
 typedef void (*options_visit_fn)(void *arg, const struct option_row *row, char **words, int count);
 int options_walk(enum command command, int argc, char **argv, options_visit_fn visit, void *arg,

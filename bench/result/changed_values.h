@@ -17,10 +17,10 @@ typedef void (*changed_value_fn)(void *arg, const char *path, const char *value,
 bool changed_values_are_known(const struct config *config);
 
 /*
- * Calls `changed` for each value of `config` that is another in `shipped`, in the schema's order:
- * the machine's, those under `defaults`, and, of the algorithm that runs, the values of its entry
- * and of the entries that it extends, each with the name of the algorithm that runs. shipped NULL:
- * the values that the loader has kept.
+ * Calls `changed` for each value of `config` that differs in `shipped`, in the schema's order: the
+ * machine's, those under `defaults`, and, of the algorithm that runs, the values of its entry and
+ * of the entries that it extends, each with the name of the algorithm that runs. shipped NULL: the
+ * values that the loader has kept.
  */
 void changed_values_visit(const struct config *config, const struct config *shipped,
                           changed_value_fn changed, void *arg);

@@ -2,7 +2,7 @@
  * compare_documents.h: two results side by side: sizes, phases and kinds of links with their
  * ratios, and the values in which their configurations differ. Pure; reads no file.
  *
- * A size differs if its time is another by more than the tolerance; if a phase is, measured by the
+ * A size differs if its times differ by more than the tolerance; if a phase is, measured by the
  * time of the size; if the bytes of a kind of links are; if one of the two has no such size, or did
  * not run it; and, where both have one configuration, seed and input, if the results' bits differ.
  */

@@ -8,8 +8,8 @@
  * elements, slice p being its p-th part; the output (region 0), one slice; the scratch (region 1),
  * slots of one slice each, a stride apart. Every rank has them at the same offsets.
  *
- * Ranks are numbered as the host does; the SIP that a rank is on is another number where `mate` and
- * `package` say so. SIPs 2k and 2k + 1 are a package.
+ * Ranks are numbered as the host does; `mate` and `package` may give the SIP of a rank another
+ * number. SIPs 2k and 2k + 1 are a package.
  */
 #ifndef COLLECTIVES_REDUCE_SCATTER_H
 #define COLLECTIVES_REDUCE_SCATTER_H

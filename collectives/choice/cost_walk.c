@@ -16,7 +16,7 @@ static struct cost_turn turn_of(const struct cost *c, uint32_t thread)
     return (struct cost_turn){c->thread[thread].now_ps, thread};
 }
 
-/* The thread that is noted there, if there is one, continues at `ps` at the earliest. */
+/* The thread that *waiter names, if any, continues at `ps` at the earliest. */
 static void wake(struct cost *c, uint32_t *waiter, int64_t ps)
 {
     if (*waiter == COST_NONE)
@@ -44,8 +44,8 @@ static bool goes_together(const struct cost *c, const struct schedule_step *step
            c->chunk_elems * c->times.itemsize <= (uint64_t)c->piece_tiles * c->tile_bytes;
 }
 
-/* Elements of `count` chunks of a step. The chunks of scratch count as whole ones; like ranks'
- * chunks, too, since another rank's may be the short ones. */
+/* Elements of `count` chunks of a step. Chunks of scratch count as whole; so do chunks where ranks
+ * are alike, since the short ones may be another rank's. */
 static uint64_t chunk_elems(const struct cost *c, const struct schedule_step *step, uint32_t chunk,
                             uint32_t count)
 {
@@ -377,8 +377,8 @@ static bool go_on(struct cost *c, uint32_t number)
     return move_tile(c, t, number, bytes);
 }
 
-/* The least that the whole can take when the first pieces have come so far. A later piece is taken
- * to last half as long as the first ones in the mean. */
+/* The least time of the whole, now that the first pieces have come this far. Each later piece is
+ * assumed to take half the mean time of the first ones. */
 static int64_t least_ps(const struct cost *c, int64_t now_ps)
 {
     const uint64_t left = c->all_pieces - c->pieces, halves = 2 * (uint64_t)c->pieces;

@@ -14,7 +14,7 @@ void config_apply_file(struct config_loader *loader, struct config_tree *tree, u
 void config_apply_path(struct config_loader *loader, struct config_tree *tree, uint32_t source,
                        const char *path, const struct config_node *node);
 
-/* Reads the keys of an entry that are none of the schema's: parameters of its algorithm. An unknown
+/* Reads the keys of an entry that are not in the schema: parameters of its algorithm. An unknown
  * one is an error. Not is_known: the algorithm's shared object is not loaded for this run, and its
  * parameters are kept unread. algorithm NULL: it has none, or it is not known. */
 void config_apply_parameters(struct config_loader *loader, struct config_tree *tree,

@@ -14,7 +14,7 @@
 struct ccl_algorithm;
 struct config_node;
 
-/* A key of an entry that is none of the schema's: a parameter, if the algorithm declares it. */
+/* A key of an entry that is not in the schema: a parameter, if the algorithm declares it. */
 struct config_parameter {
     const struct config_node *key, *node; /* until the loader has read the value */
     const char *name;
@@ -26,7 +26,7 @@ struct config_parameter {
 /* One entry under `algorithms`. */
 struct config_algorithm {
     const char *name;
-    struct config_place place; /* of its name's first occurrence */
+    struct config_place place; /* where its name first occurs */
     struct config_value value[CONFIG_CCL_KEYS_MAX];
     struct config_parameter *parameters;
     struct config_algorithm *extends; /* resolved; NULL: none */

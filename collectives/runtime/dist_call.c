@@ -299,7 +299,7 @@ static int check_written(const struct dist *dist, const struct ccl_algorithm *al
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-/* The algorithm for a call. A choice is reported when it is another than the one before. */
+/* The algorithm for a call. A choice is reported when it differs from the one before. */
 static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
                                           struct cw_error *error)
 {

@@ -31,7 +31,7 @@ int dist_check_own_rings(const struct config *config, const struct ccl_algorithm
                          const struct ccl_call *call, uint32_t rings, struct cw_error *error);
 /* Refuses a matrix product on ranks that have no SIP of their own. */
 int dist_check_product(const struct config *config, struct cw_error *error);
-/* So many receive rings of a PE, those of an algorithm's own topology, fit in their memory. */
+/* This many receive rings of a PE, those of an algorithm's own topology, fit in their memory. */
 int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error);
 /* Those of the machine's own queues with a queue more, which joins a pair of PEs. */
 int dist_check_pair_rings(const struct config *config, struct cw_error *error);

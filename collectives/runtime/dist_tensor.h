@@ -20,7 +20,7 @@ void dist_fill_input(struct tensor *tensor, uint64_t seed);
  * Copies the program's own values into the rank's tensor (tensor.copy_), and a tensor's values into
  * the program's. All of it: n_elem elements, the parts of the tensor one after the other; parts
  * that are copies of each other get the same values, and are read once. The worker is ended if the
- * number or the dtype is another. A write takes the time of a fill; a read takes none, and needs a
+ * number or the dtype differs. A write takes the time of a fill; a read takes none, and needs a
  * world with data.
  */
 void dist_tensor_copy_from(struct tensor *tensor, enum dtype dtype, const void *src,

@@ -37,8 +37,8 @@ void memory_init(struct memory *memory, uint64_t bytes_max);
  */
 void *memory_take(struct memory *memory, size_t bytes);
 void memory_give(struct memory *memory, void *block, size_t bytes); /* accepts NULL */
-/* So many addresses, from a huge page on, for `bytes` of memory in pieces far apart: the bytes are
- * counted. pages_open() gives a piece memory. NULL as above, or if the system grants fewer
+/* This many addresses, from a huge page on, for `bytes` of memory in pieces far apart: the bytes
+ * are counted. pages_open() gives a piece memory. NULL as above, or if the system grants fewer
  * addresses. */
 void *memory_take_sparse(struct memory *memory, size_t bytes, size_t addresses);
 void memory_give_sparse(struct memory *memory, void *block, size_t bytes, size_t addresses);

@@ -32,7 +32,7 @@
 /* The explorer's. `waits`: the caller can do nothing until another worker has continued. */
 void sync_step(bool waits);
 struct sync_u64;
-/* The caller sleeps until the word is another one, or wakes for no reason. */
+/* The caller sleeps until the word has changed, or wakes for no reason. */
 void sync_step_asleep(const struct sync_u64 *shared, uint64_t value);
 #else
 static inline void sync_step(bool waits) { (void)waits; }

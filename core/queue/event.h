@@ -98,7 +98,8 @@ static inline void event_write(struct cw_event *event, const struct event_header
     words_write(event, &words);
 }
 
-/* The same entry as by words. From the header's fields it takes fewer instructions. */
+/* The same entry as entry_of_words() makes, from the header's fields: this takes fewer
+ * instructions. */
 static inline struct entry entry_of(const struct event_header *header, struct cw_event *event)
 {
     return (struct entry){

@@ -103,7 +103,8 @@ static bool sorted_bucket_reserve(struct sorted_bucket *sorted, size_t count)
     return true;
 }
 
-/* Near the limit others need it more: all workers have a burst in their arrays at once. */
+/* Frees the scratch, which others need near the memory limit: all workers have a burst in their
+ * arrays at once. */
 static void free_scratch(struct sorted_bucket *sorted)
 {
     memory_give(sorted->memory, sorted->scratch, array_bytes(sorted->capacity));

@@ -65,7 +65,7 @@ struct gather {
 
 /* ---- creation: the host ---------------------------------------------------------------------- */
 
-/* A delay from which on no least delay is broken. */
+/* The greatest least delay between workers: no event of this delay breaks any. */
 static int64_t greatest_least_delay_ps(const struct cw_sim *sim)
 {
     const size_t n = sim->worker_count;
@@ -343,7 +343,7 @@ static bool have_all_ended(const struct worker *first, uint32_t count)
     return true;
 }
 
-/* Thread t > 0, whose word is set, until it gets its workers back. */
+/* Thread t > 0, whose word is set: waits until it gets its workers back. */
 static void stay_parked(struct cw_sim *sim, struct sync_u64 *parked)
 {
     for (unsigned looks = 0; sync_load_acquire(parked) != RUNS; looks++) {
@@ -361,7 +361,7 @@ static void run_thread(struct cw_sim *sim, uint32_t index, struct worker *first,
 {
     struct sync_u64 *const parked = &sim->gather->threads[index].parked;
     for (;;) {
-        stay_parked(sim, parked); /* the drain may begin so */
+        stay_parked(sim, parked); /* a drain may begin with parked threads */
         if (sync_load_acquire(&sim->gather->over) != 0)
             break;
         run(first, count, false);

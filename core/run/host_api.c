@@ -18,7 +18,7 @@
 #include "core/worker/worker.h"
 
 enum { SENDS_PER_EVENT_MAX_DEFAULT = 65536, SENDS_PER_EVENT_MAX = 1 << 22, WORKERS_MAX = 1024 };
-/* So many bytes of states are worth starting the threads for. */
+/* From this many bytes of states on, starting the threads pays. */
 enum { SHARED_INIT_BYTES_MIN = 4 << 20 };
 
 const char *const cw_sync_name[CW_SYNCS] = {"sequential", "conservative", "optimistic", "adaptive",

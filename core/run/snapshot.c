@@ -24,7 +24,7 @@
 #include "core/speculation/timewarp.h"
 #include "core/worker/worker.h"
 
-/* So many bytes of states are worth waking the threads for. */
+/* From this many bytes of states on, waking the threads pays. */
 enum { SHARED_COPY_BYTES_MIN = 4 << 20 };
 
 /* The figures of one worker. */

@@ -75,7 +75,7 @@ void throttle_init(struct throttle *throttle, enum cw_sync sync, uint64_t bytes_
                    uint32_t workers);
 
 /* How many speculative events may be handled between two looks at the others. The pending events
- * cover about one mean delay. A batch covers a small part of that model time. So few of the
+ * cover about one mean delay. A batch covers a small part of that model time. So only few of the
  * messages that arrive meanwhile come too late. In the stress mode such messages are welcome. */
 unsigned throttle_speculative_batch(const struct throttle *throttle, uint64_t pending);
 

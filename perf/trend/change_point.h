@@ -2,7 +2,7 @@
  * change_point.h: since when a case is slower, or faster: a step in a series of nightly figures, as
  * small as one per cent, in noise that is larger than that. Pure functions.
  *
- * The method. For each place at which the series may be parted the medians of both parts are
+ * The method. For each place at which the series may be split, the medians of both parts are
  * compared, in units of their scatter by chance:
  *
  *     z = (median after - median before) / (1.2533 sigma sqrt(1 / n before + 1 / n after))
