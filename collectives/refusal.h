@@ -1,6 +1,6 @@
 /*
  * refusal.h: why an algorithm does not carry out a call, as data: the key at fault, the fault, the
- * legal values, an advice. The parts are joined to a sentence once, where it is printed; until then
+ * legal values, advice. The parts are joined to a sentence once, where it is printed; until then
  * each reader takes the parts that it needs. One thread.
  */
 #ifndef COLLECTIVES_REFUSAL_H

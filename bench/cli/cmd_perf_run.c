@@ -54,7 +54,7 @@ static int list_cases(const struct perf_options *options, struct cw_error *error
     return result;
 }
 
-/* Standard output has the table, or the JSON that was asked for there, alone. A run without a whole
+/* Standard output has only the table, or only the JSON if it goes there. A run without a whole
  * round has no figures: nothing is written. */
 static int report_measurements(const struct perf_options *options, const struct perf_run *run,
                                struct atomic_file *json, struct cw_error *error)
@@ -70,7 +70,7 @@ static int report_measurements(const struct perf_options *options, const struct 
     return result == CW_OK ? atomic_file_commit(json, error) : result;
 }
 
-/* Finds the history, makes its folder, and tries whether it can be written. */
+/* Finds the history, makes its folder, and checks that it can be written. */
 static int open_history(const struct perf_options *options, char *path, size_t bytes,
                         struct cw_error *error)
 {

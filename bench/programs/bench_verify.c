@@ -1,4 +1,4 @@
-/* bench_verify.c: see bench_verify.h. */
+/* bench_verify.c: the seed of a call's inputs, and the verifier of its results (bench_verify.h). */
 #include "bench/programs/bench_verify.h"
 
 #include "bench/programs/bench_algorithm.h"

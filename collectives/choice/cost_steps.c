@@ -304,7 +304,7 @@ static int64_t tail_of_put(struct walk *w, const struct transfer *put, int64_t r
     return ps + w->to_put_ps;
 }
 
-/* Moves one part, which begins at `now_ps`: when it is done. Those that are alike write into this
+/* Moves one part, which begins at `now_ps`: when it is done. Ranks that are alike write into this
  * HBM while this rank writes into theirs. */
 static int64_t move_bytes(struct walk *w, const struct transfer *transfer, int64_t now_ps,
                           uint64_t bytes)
@@ -553,7 +553,7 @@ static void continue_stream(struct walk *w, uint32_t number)
     }
     const struct step *const step = &w->steps->step[stream->at];
     struct transfer transfer = {.kind = TRANSFER_PUT, .stream = NONE, .put = step->put};
-    bool waits = false; /* something else has it continue */
+    bool waits = false; /* another event makes it continue */
     switch (step->op) {
     case OP_COPY:
         stream->at++;

@@ -31,7 +31,7 @@ static inline void cost_turns_push(struct cost_turns *turns, struct cost_turn tu
     turns->at[at] = turn;
 }
 
-/* There is one at least. */
+/* There must be at least one. */
 static inline struct cost_turn cost_turns_pop(struct cost_turns *turns)
 {
     const struct cost_turn top = turns->at[0], last = turns->at[--turns->count];

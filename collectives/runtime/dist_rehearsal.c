@@ -1,4 +1,5 @@
-/* dist_rehearsal.c: see dist_rehearsal.h. */
+/* dist_rehearsal.c: makes what the first call needs, without a machine, to find its refusals
+ * (dist_rehearsal.h). */
 #include "collectives/runtime/dist_rehearsal.h"
 
 #include <stdio.h>
@@ -87,7 +88,7 @@ static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *er
     return r->results[rank] != NULL ? CW_OK : error->exit_code;
 }
 
-/* Tensors have their places, and the validator accepts the results. */
+/* Checks that tensors have room, and that the validator accepts the results. */
 static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
 {
     int code = CW_OK;
@@ -99,7 +100,7 @@ static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
     return code == CW_USAGE ? dist_refuse(r->config, "defaults.validator", error) : code;
 }
 
-/* Scratch fits beside the tensors, on one rank as on all. */
+/* Checks that scratch fits beside the tensors; all ranks are alike. */
 static int rehearse_scratch(const struct rehearsal *r, struct cw_error *error)
 {
     const struct ccl_algorithm *const algorithm = r->by_call->algorithm;
@@ -117,7 +118,7 @@ static int rehearse_scratch(const struct rehearsal *r, struct cw_error *error)
     return CW_OK;
 }
 
-/* The queues join all ranks, where the kernel goes along a tree of them. */
+/* Checks that the queues join all ranks, if the kernel follows a tree of them. */
 static int rehearse_relay(const struct rehearsal *r, struct cw_error *error)
 {
     const struct ccl_algorithm *const algorithm = install_plan_of(r->plans, 0).algorithm;

@@ -1,6 +1,6 @@
 /*
  * dist_rehearsal.h: the refusals of a run before its machine is built, and of its first call:
- * topology, hooks, mapper, validator, rings, tensors. `cubewarp check` asks so
+ * topology, hooks, mapper, validator, rings, tensors. This is how `cubewarp check` finds them
  * without a machine. On the host, before drains; nothing is kept.
  */
 #ifndef COLLECTIVES_DIST_REHEARSAL_H

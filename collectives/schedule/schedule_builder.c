@@ -47,8 +47,8 @@ static bool grow(struct schedule_builder *b, void **array, uint32_t count, uint3
     return true;
 }
 
-/* Each step is there in its thread's array, which may have room for twice as many, and at the end
- * in that of its rank, too. */
+/* Each step is in its thread's array, whose capacity may be twice the number of steps, and at the
+ * end also in its rank's. */
 int schedule_has_room(uint64_t steps, struct cw_error *error)
 {
     const uint64_t each = 3 * sizeof(struct schedule_step), memory = host_limits_memory_bytes();
@@ -231,8 +231,8 @@ static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
     return true;
 }
 
-/* Notes which steps others wait for, and joins none to such a step. A wait for a step that is not
- * there is left to the check. */
+/* Notes which steps others wait for, and joins none to such a step. A wait for a step that does not
+ * exist is left to the check. */
 static void mark_awaited(struct schedule_rank *rank)
 {
     for (uint32_t i = 0; i < rank->wait_count; i++) {

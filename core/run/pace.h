@@ -1,11 +1,11 @@
 /*
  * pace.h: whether threads pay. It compares the events that are committed per second while each
- * thread runs its own workers (parallel) with those while one thread handles all events
- * (single), and says which of the two is to be. A comparison decides speed, and no result.
+ * thread runs its own workers (parallel) with those while one thread handles all events (single),
+ * and chooses one of the two. A comparison affects speed only, never a result.
  *
  * Each mode is measured for a moment. The model itself may be faster in one moment than in another:
  * a mode counts as better only if it wins against the other one both before and after its trial,
- * unless parallel threads win clearly. The better one is kept. Every so often the other one is
+ * unless parallel threads win clearly. The better one is kept. From time to time the other one is
  * tried again for a moment. As long as it loses, the next trial comes later. No more than a
  * fiftieth of the time is spent on trials.
  *
@@ -24,7 +24,7 @@
 enum threading_mode { THREADS_PARALLEL, THREADS_SINGLE, THREADING_MODES };
 
 struct pace {
-    enum threading_mode mode; /* that is to be now */
+    enum threading_mode mode; /* the mode to run in now */
     enum threading_mode best; /* of those measured */
     bool settles;             /* the mode has just begun: nothing is measured yet */
     bool tries;               /* `mode` is on trial */
@@ -47,8 +47,8 @@ struct pace {
 void pace_init(struct pace *pace, enum threading_mode mode, double now_s, uint64_t committed);
 /* Nothing is measured across this moment: a change of the mode is complete. */
 void pace_begin(struct pace *pace, double now_s, uint64_t committed);
-/* Returns the mode that is to be from now on. `pending`: events, of all workers; `change_s`: the
- * time that a change of the mode takes, an estimate. */
+/* Returns the mode to run in from now on. `pending`: events, of all workers; `change_s`: the time
+ * that a change of the mode takes, an estimate. */
 enum threading_mode pace_look(struct pace *pace, double now_s, uint64_t committed, uint64_t pending,
                               double change_s);
 
