@@ -1,4 +1,4 @@
-/* value_file.c: reads, checks and writes files of raw numbers (value_file.h). */
+/* value_file.c: reads and checks files of raw numbers (value_file.h). */
 #include "bench/programs/value_file.h"
 
 #include <errno.h>
