@@ -341,7 +341,7 @@ static void speculation_is_undone_before_events_gather(void **state)
     assert_in_range(got.gathered_events, 1, got.events_committed - 1);
 }
 
-enum { TOKENS = 50, DRAINS = 200, STEPS = 100, GROWTH_BYTES = 256 << 10 };
+enum { TOKENS = 50, DRAINS = 200, STEPS = 100, GROWTH_BYTES = 1 << 20 };
 
 static size_t count_bytes(const void *data, uint32_t lp)
 {
