@@ -80,7 +80,7 @@ struct ccl_machine {
     bool members;         /* a schedule whose ranks are members of SIPs: PEs or cubes, as the mapper
                              says, each with a shard (schedule.h) */
     enum ccl_relay relay; /* a spanning tree for kernel_args() */
-    /* Bytes of TCM that the kernel uses beside the rings. NULL: those of a shard. */
+    /* Bytes of TCM that the kernel uses beside the rings. NULL: the bytes of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
     /* Bytes of HBM beside the tensors in the slice of each rank's PE 0, region 1 of the launch;
      * region 0 is then the rank's result. NULL: none. */

@@ -5,8 +5,8 @@
  * in order of enum hw_dir. So broadcasts and barriers run on any topology.
  *
  * Const once made. Queues between SIPs only: every PE of a SIP that has such queues has the same
- * ones (a lane), so the tree of PE (0, 0) is that of every lane. Where ranks are PEs, the queues
- * are those between these PEs.
+ * ones (a lane), so the tree of PE (0, 0) serves every lane. Where ranks are PEs, the queues
+ * join these PEs.
  */
 #ifndef COLLECTIVES_RELAY_H
 #define COLLECTIVES_RELAY_H

@@ -10,8 +10,8 @@
 
 enum logical_kind { LOGICAL_NONE, LOGICAL_LINE, LOGICAL_GRID, LOGICAL_TREE };
 
-/* `topology: custom`: no directions but those of the algorithm's neighbors() hook, which must be
- * there. */
+/* `topology: custom`: only the directions that the algorithm's neighbors() hook gives; the hook
+ * must be there. */
 #define LOGICAL_CUSTOM "custom"
 
 /* A logical topology of this many ranks. */

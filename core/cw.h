@@ -128,7 +128,7 @@ struct cw_model {
 
 /* The model's `data`. */
 static inline const void *cw_model_data(const struct cw_ctx *ctx);
-/* Model time: that of the event being handled. */
+/* Model time: the time of the event being handled. */
 static inline int64_t cw_now(const struct cw_ctx *ctx);
 
 /*

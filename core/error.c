@@ -22,7 +22,7 @@ enum {
 };
 static struct {
     pthread_mutex_t lock;
-    char *text[KEPT]; /* NULL: none; that of number n at n % KEPT */
+    char *text[KEPT]; /* text number n is at n % KEPT; NULL: none */
     uint64_t newest;  /* its number; 0: there is none */
 } kept_texts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -50,7 +50,7 @@ static uint64_t chunks_left(const struct hw_dma *dma, const struct hw_dma_params
  * Both channels: turns of weight[vc] chunks each, channel `a` first, with `turn` chunks left of its
  * turn, until the first of the two operations is complete, or for one chunk. Chunk number n of a is
  * the run's chunk n, if in this turn, else it comes after ceil((n - turn) / weight[a]) turns of b;
- * that of b after this turn and ceil(n / weight[b]) - 1 turns of a.
+ * chunk number n of b comes after this turn and ceil(n / weight[b]) - 1 turns of a.
  */
 static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params, enum hw_vc a,
                          uint64_t turn, const uint32_t first_bytes[HW_VCS])

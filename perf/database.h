@@ -18,8 +18,8 @@ const char *database_name(const char *path, char name[DATABASE_NAME_BYTES]);
 const char *database_is_no_file(const char *path);
 
 /*
- * sqlite3_open_v2() with these flags. The file's own views and triggers are switched off (those of
- * the temporary schema are not), its schema calls no function with side effects, and no value is
+ * sqlite3_open_v2() with these flags. The file's own views and triggers are switched off (the
+ * temporary schema's are not), its schema calls no function with side effects, and no value is
  * longer than 256 MiB. A statement waits for the lock of another process for 10 s. Where a killed
  * process has left half a transaction, it is taken back, although the flags say that the database
  * is only read. Returns SQLite's result; *db is to be closed whatever it is.

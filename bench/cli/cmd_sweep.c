@@ -63,8 +63,8 @@ static void print_summary(const struct study *study, const char *path, uint32_t 
         printf("interrupted; the same command runs the other %u points\n", count - all);
 }
 
-/* The exit code of a sweep that reached its end; all points count, including those of earlier
- * sweeps. */
+/* The exit code of a sweep that reached its end; all points count, earlier sweeps'
+ * too. */
 static int sweep_code(const struct study *study, const enum study_state *states,
                       const struct sweep_counts *counts, uint32_t wrong)
 {

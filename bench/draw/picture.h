@@ -92,7 +92,7 @@ static inline uint32_t picture_cube(const struct picture *picture, uint32_t sip,
     return PICTURE_CUBE_BIT | (sip * picture->cube_w * picture->cube_h + cube);
 }
 static inline bool picture_is_sip(uint32_t node) { return node < PICTURE_SWITCH_BIT; }
-/* A node's number among those of its kind. */
+/* A node's number within its kind. */
 static inline uint32_t picture_number(uint32_t node) { return node & (PICTURE_SWITCH_BIT - 1); }
 
 /* The machine with all links between its SIPs, without use. NULL, with *error filled: out of
@@ -103,7 +103,7 @@ void picture_free(struct picture *picture); /* accepts NULL */
 /* The order of links by their ends and the side of the sender: < 0, 0, > 0 as for qsort(). */
 int picture_link_compare(const struct picture_link *a, const struct picture_link *b);
 
-/* Adds the use over the picture's collective: its time, above 0, and with `cubes` that of cubes,
+/* Adds the use over the picture's collective: its time, above 0, and with `cubes` the cubes' use,
  * initially 0. CW_OK, or out of memory. */
 int picture_use(struct picture *picture, int64_t time_ps, bool cubes, struct cw_error *error);
 /* The link that leaves a SIP by this outlet, or a switch to this SIP, or a cube by this side, or an

@@ -24,7 +24,7 @@ struct perf_options {
     uint32_t against;      /* compare: with the median of this many runs; 0: with one */
     uint32_t format;       /* enum comparison_format */
     double budget_s;       /* run; 0: none */
-    const char *trend_set; /* NULL: that of the newest run */
+    const char *trend_set; /* NULL: the newest run's */
     uint32_t last;         /* trend: runs */
     const char *csv, *svg; /* trend */
 };

@@ -1,7 +1,7 @@
 /*
  * bench_algorithm.c: which algorithm a bench runs by its name (bench_program.h). One that is named
- * by an option must do the bench's collective; that of a file is there for all collectives that a
- * program may call, and another takes its place where it does not do the one called. Host side,
+ * by an option must do the bench's collective; an algorithm from a file serves all collectives that
+ * a program may call, and another takes its place where it cannot do the one called. Host side,
  * pure.
  */
 #include "bench/programs/bench_algorithm.h"
@@ -163,8 +163,8 @@ void bench_algorithm_name(const struct bench_session *session, char *buf, size_t
     }
 }
 
-/* The module of the algorithm that ran: a plug-in's is its path, since its own name may be that of
- * a built-in one. */
+/* The module of the algorithm that ran: a plug-in's is its path, since its own name may
+ * also be a built-in's. */
 const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran)
 {
     return ccl_algorithm_find(ran->name) == ran ? ran->name : session->config->ccl.module;

@@ -7,8 +7,8 @@
 
 #include "bench/programs/bench_program.h"
 
-/* Refuses an algorithm that an option names and that does another collective than `does`, that of
- * the bench or command `name`. */
+/* Refuses an algorithm that an option names and that does another collective than `does`, which
+ * the bench or command `name` needs. */
 int bench_algorithm_fits(const struct config *config, enum ccl_collective does, const char *name,
                          struct cw_error *error);
 /* The same of a session's program. */

@@ -310,7 +310,8 @@ static void survey_part(void *arg, uint32_t worker)
                           keep_link, &survey->rows[worker]);
 }
 
-/* The parts come in the order of one visit to all links, so the result is that of such a visit. */
+/* The parts come in the order of one visit to all links, so the result is the same as from such a
+ * visit. */
 static void survey_links(struct lp_system *system, struct result_row *row)
 {
     const uint32_t workers = cw_sim_worker_count(lp_system_sim(system));

@@ -1,7 +1,7 @@
 /*
  * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather, broadcast,
  * barrier; each a worker per rank, as in a DDP script, and around it sizes, warm-up, iterations,
- * verification, hash. Sizes are those of a rank's result: an all-gather's result has as many
+ * verification, hash. A size is a rank's result: an all-gather's result has as many
  * parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
  */
 #include <stdio.h>

@@ -83,7 +83,7 @@ static void plot_data(FILE *out, const struct survey *survey, const struct plot 
     }
 }
 
-/* Ticks of a logarithmic axis are those of its values whose labels have room. */
+/* A logarithmic axis has a tick at each value whose label has room. */
 static void plot_x(FILE *out, const struct survey *survey)
 {
     const struct survey_axis *const axis = &survey->axes[survey->x];

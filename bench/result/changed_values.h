@@ -13,7 +13,7 @@
 typedef void (*changed_value_fn)(void *arg, const char *path, const char *value,
                                  const char *shipped);
 
-/* Whether the loader has kept the shipped values beside those of this configuration. */
+/* Whether the loader has kept the shipped values beside this configuration's. */
 bool changed_values_are_known(const struct config *config);
 
 /*

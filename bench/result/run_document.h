@@ -16,7 +16,7 @@
 
 #include "bench/programs/run_options.h"
 
-/* Values that a call keeps for the next ones: the shipped configuration, that of the run, and
+/* Values that a call keeps for the next ones: the shipped configuration, the run's, and
  * machines whose queues are installed (lp/host/wired.h). Results are the same as without them. */
 struct run_kept;
 

@@ -21,7 +21,7 @@ struct option_parse;
 /* A name with a value: an option of `run`, or a key of the configuration. */
 struct study_setting {
     const char *name;             /* "algorithm", "system.sips.count" */
-    const struct option_row *row; /* of the option: that of a key is --set */
+    const struct option_row *row; /* of the option; a key's is --set */
     char *option;                 /* "--algorithm", "--set" */
     char *argument; /* of the option: "ring_allreduce", "system.sips.count=4"; NULL: none */
     bool is_off;    /* a flag that is false: the option is not given */
@@ -33,7 +33,7 @@ struct study_settings {
     uint32_t count;
 };
 
-/* One value of an axis: one setting, or those of a named case. */
+/* One value of an axis: one setting, or a named case's. */
 struct study_value {
     const char *text; /* as in labels and exclusions */
     struct study_settings settings;
@@ -72,7 +72,7 @@ struct study {
 struct study_settings study_settings_at(const struct study *study, const uint32_t *at);
 /* "algorithm=ring_allreduce, system.sips.count=4"; "base" without axes. The caller frees it. */
 char *study_label(const struct study *study, uint32_t point);
-/* Gives the settings to *options, which are those of `run` with their defaults, and checks them
+/* Applies the settings to *options, `run`'s options with their defaults, and checks them
  * together. CW_OK, or CW_USAGE with *error filled. */
 int study_settings_give(const struct study_settings *settings, struct option_parse *parse,
                         struct cw_error *error);

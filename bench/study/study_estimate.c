@@ -118,7 +118,7 @@ static double schedule_bytes(const struct config *config, double shards, double 
     return tiles > FEW_TILES ? messages * shards * HIERARCHY_MESSAGE_BYTES : 0;
 }
 
-/* Adds the work of one size. `bytes` of the estimate is still only that of the largest schedule. */
+/* Adds the work of one size. `bytes` of the estimate still covers only the largest schedule. */
 static void add_size(struct study_estimate *estimate, const struct config *config,
                      const struct run_options *run, uint64_t n_elem, double *tensors_most)
 {

@@ -98,7 +98,7 @@ static bool fill_values(sqlite3 *sqlite, const struct study *study)
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
-/* The axes whose values differ from those of the points that have run, as a list. */
+/* The axes whose values differ from the points that have run, as a list. */
 static void name_axes(sqlite3 *sqlite, char names[NAMES_BYTES])
 {
     static const char differing[] =

@@ -1,5 +1,5 @@
 /*
- * study_merge.c: merges the databases of a study's parts. The tables are those of study_db.c;
+ * study_merge.c: merges the databases of a study's parts. The tables are defined in study_db.c;
  * SQLite copies the rows.
  */
 #include "bench/study/study_merge.h"

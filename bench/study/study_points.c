@@ -218,8 +218,8 @@ static void combine(struct making *making)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The place of the setting that a message about options begins with ("--NAME ..."); else that of
- * the first axis. */
+/* The place of the setting that a message about options begins with ("--NAME ..."); else the first
+ * axis's. */
 static struct config_place blamed(const struct study *study, const struct study_settings *settings,
                                   const char *message)
 {

@@ -51,8 +51,8 @@ static void survey_remap(uint32_t axis[SURVEY_AXES_MAX], size_t index, const uin
         axis[index] = now[axis[index] - 1] + 1;
 }
 
-/* Drops values that no row has: those of failed points, and settings that results spell
- * differently (`half` for f16). Without rows, all values stay. */
+/* Drops values that no row has: from failed points, and settings that results spell differently
+ * (`half` for f16). Without rows, all values stay. */
 static void survey_axis_drop(struct survey *survey, size_t index)
 {
     struct survey_axis *const axis = &survey->axes[index];

@@ -14,7 +14,7 @@
 
 #include "bench/survey/say.h"
 
-/* Groups of rows. A group's number is that of its first row. */
+/* Groups of rows. A group has the number of its first row. */
 struct group_key {
     uint32_t group, value;
     size_t row;
@@ -72,8 +72,8 @@ static int survey_choose_x(const struct survey *survey)
 
 enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
 
-/* The order in which axes are tried: those of whole points; then x; then those of rows, such as
- * the algorithm that `auto` chose for each size, and counts that may follow from an x that is
+/* The order in which axes are tried: axes of whole points; then x; then axes of rows, such as the
+ * algorithm that `auto` chose for each size, and counts that may follow from an x that is
  * not a size; finally the points' own names. */
 static int survey_rank(const struct survey *survey, size_t index)
 {

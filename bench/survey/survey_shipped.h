@@ -1,5 +1,5 @@
 /*
- * survey_shipped.h: values that a result omits because they are those of the shipped configuration.
+ * survey_shipped.h: values that a result omits because they equal the shipped configuration's.
  * A result lists the values that it has changed, each beside the shipped one ("changed" and
  * "shipped" in its provenance). Another result of the same program that has not changed such a
  * value has the shipped one.

@@ -151,7 +151,7 @@ static double bytes_of(const struct sweep *sweep, uint32_t point)
     return (double)sweep->plan->estimates[point].bytes;
 }
 
-/* Whether the next point fits into memory beside those of the other workers, by estimate. A
+/* Whether the next point is estimated to fit into memory beside the other workers' points. A
  * point always fits alone; one whose process was killed fits only alone. */
 static bool fits(struct sweep *sweep, const struct sweep_worker *worker)
 {
@@ -176,7 +176,7 @@ static void limit_processes(struct sweep *sweep, uint32_t processes, const char 
     sweep->processes_most = processes;
 }
 
-/* Each worker needs two files here, and inherits those of the workers before it. A point also
+/* Each worker needs two files here, and inherits the earlier workers' files. A point also
  * reads its configuration, and the database has its journal. */
 static void limit_by_files(struct sweep *sweep)
 {

@@ -1,8 +1,8 @@
 /*
  * timeline_links.h: tracks of links in a timeline (--trace-links): a slice for each stretch in
  * which a link passes bytes of a call. The links between a PE and its router are PE_DMA's,
- * whose engine is busy for as long as they are. Links of cubes and IO dies are in the process of
- * their SIP, those of switches in processes of their own. Where slices of a link overlap, it has as
+ * whose engine is busy for as long as they are. Links of cubes and IO dies are in their SIP's
+ * process, links of switches in processes of their own. Where slices of a link overlap, it has as
  * many tracks as pass at once. Under fabric.contention: none no link is in use. One thread.
  */
 #ifndef BENCH_TIMELINE_LINKS_H

@@ -1,5 +1,5 @@
 /*
- * birs_inter.c: birs for more than 16 ranks (ALGORITHMS.md): the rounds and the bits are those of
+ * birs_inter.c: birs for more than 16 ranks (ALGORITHMS.md): same rounds and bits as
  * birs.c, but a partial joins the tree over the packages as soon as its neighbour is there, so that
  * scratch grows with the logarithm of the packages, not with their number.
  *

@@ -140,7 +140,7 @@ static void rhd_prepare(struct rs_frame *f, uint32_t pe, struct range range)
     f->count = range.end - range.first;
 }
 
-/* The even one: the working copy is that of both. */
+/* The even one: the working copy becomes the sum of both. */
 static enum tl_status fold_in(struct tl *tl, struct rs_frame *f)
 {
     TL_BEGIN(&f->stage);

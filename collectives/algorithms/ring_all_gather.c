@@ -237,7 +237,7 @@ static bool leads(const struct lp_neighbours *map, const struct lp_neighbour *wa
     return false;
 }
 
-/* A rank's queues are those of the grid, or more. Else *missing is one that is not there. */
+/* A rank has all queues of the grid. Else *missing is one that is not there. */
 static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *algorithm,
                       const struct logical *grid, uint32_t rank, struct lp_neighbour *missing)
 {
@@ -257,7 +257,7 @@ static bool is_joined(const struct ccl_call *call, const struct ccl_algorithm *a
     return true;
 }
 
-/* The grid of ranks: that of the logical topology, or of the machine. A hook may leave one that
+/* The grid of ranks, from the logical topology or the machine. A hook may leave one that
  * does not wrap, which rank 0 shows, since it is at the end of its row and of its column; of
  * `none` it makes a line. False: there is no grid. */
 static bool find_rank_grid(const struct ccl_call *call, struct logical *grid)

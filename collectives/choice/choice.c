@@ -1,6 +1,6 @@
 /*
- * choice.c: the choice among algorithms (choice.h). The estimates of the best two are reported, and
- * those of all kernels; of the other schedules the names.
+ * choice.c: the choice among algorithms (choice.h). It reports the estimates of the best two and of
+ * all kernels, and the names of the other schedules.
  */
 #include "collectives/choice/choice.h"
 

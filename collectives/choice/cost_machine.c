@@ -21,7 +21,7 @@ static bool like_peers(uint32_t members, uint32_t own_a, uint32_t a, uint32_t ow
     return stays_a == stays_b && (!stays_a || a % members == b % members);
 }
 
-/* The steps of rank number_a, but for their peers, are those of rank number_b, too. */
+/* Ranks number_a and number_b have the same steps, apart from their peers. */
 static bool is_alike(const struct schedule *s, uint32_t number_a, uint32_t number_b)
 {
     const struct schedule_rank *const a = &s->rank[number_a], *const b = &s->rank[number_b];

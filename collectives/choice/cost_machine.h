@@ -3,8 +3,8 @@
  * them, and the loads that may begin early.
  *
  * Like ranks. Where all ranks have the same steps, but for their peers, and the ways to these take
- * equally long, only rank 0 is carried out. Members of a rank may differ: then those of rank 0 are
- * carried out, each for all members of its number.
+ * equally long, only rank 0 is carried out. Members of a rank may differ: then rank 0's are
+ * carried out, each for all members with its number.
  * A message that one of them receives from another SIP comes when the message that corresponds to
  * it, sent by one of them, would arrive at its peer. A link between SIPs then stands for that
  * outlet of every SIP; a message keeps it busy as often as the messages of all ranks together cross

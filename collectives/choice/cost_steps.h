@@ -3,7 +3,7 @@
  * schedule describes with them what its kernel does (struct ccl_algorithm, steps): which transfers,
  * in which streams, and what waits for what. Values and addresses have no part in it.
  *
- * The steps are those of one rank, for all ranks are alike: each sends as this one does, at the
+ * One rank's steps stand for all, since all ranks are alike: each sends as this one does, at the
  * same times. So a notification that this rank waits for comes when the one that it sends itself
  * would arrive, and a link of its SIP carries as many messages as its own cross links of this
  * outlet on their ways.

@@ -42,7 +42,7 @@ struct cost_thread {
     int64_t moved_ps[COST_MOVES]; /* loads and stores in flight: when they end */
     uint32_t moves;               /* begun */
     int64_t loaded_ps;            /* the value of the current tile */
-    int64_t ahead_ps;             /* that of the next one, if its load has begun; -1: it has not */
+    int64_t ahead_ps; /* the value of the next one, if its load has begun; -1: it has not */
     uint32_t piece, step, chunk, tile;
     uint32_t link; /* of the steps that are carried out as one (chain): the current one */
     enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the current tile */

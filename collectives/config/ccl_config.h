@@ -43,7 +43,7 @@ static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
     return ranks->mapped ? ranks->rank_on[sip] : sip;
 }
 
-/* The rank's PE among those of its SIP, where ranks are PEs. */
+/* The rank's PE within its SIP, where ranks are PEs. */
 static inline uint32_t ccl_pe_of(const struct ccl_ranks *ranks, uint32_t rank)
 {
     return ranks->per_sip ? rank % ranks->per_sip : 0;

@@ -22,7 +22,7 @@ struct apply {
     const struct ccl_algorithm *algorithm; /* whose parameters are keys, too; NULL: none's */
 };
 
-/* Calls `visit` with every path that a configuration may have; those of collectives' keys under
+/* Calls `visit` with every path that a configuration may have. Collectives' keys are under
  * defaults, and under algorithms.<name> if that is given. */
 typedef void (*path_visitor)(void *arg, const char *path, const struct config_key *key);
 

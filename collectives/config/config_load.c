@@ -255,8 +255,8 @@ static uint32_t environment_source(struct load *load, const char *text, bool is_
 }
 
 /*
- * The environment as the last layer. CUBEWARP_BIRS_ENABLE goes over every birs_enable, that of an
- * algorithm's entry too: it enables birs, or disables it, whatever files and options say.
+ * The environment as the last layer. CUBEWARP_BIRS_ENABLE overrides every birs_enable,
+ * also in an algorithm's entry: it enables or disables birs, whatever files and options say.
  */
 static void apply_environment(struct load *load)
 {
@@ -346,7 +346,7 @@ static void check_module(struct load *load, const struct config_value *own)
 
 /*
  * The entries' own keys against the algorithms that declare them. Code is loaded for the algorithm
- * that runs alone, and only if nothing else is wrong: then its entry's keys, and those of entries
+ * that runs alone, and only if nothing else is wrong: then the keys of its entry, and of entries
  * with the same module, are known.
  */
 static void apply_parameters(struct load *load)

@@ -17,9 +17,9 @@
 uint32_t config_directions_max(const struct hw_config *hw, const struct ccl_config *ccl);
 
 /*
- * Checks that `directions` rings of n_slots slots fit beside each other: in TCM or an HBM slice per
- * PE, in SRAM those of the `pes` wired PEs of a cube together. An error names the memory, the
- * request and the free bytes. True if they fit.
+ * Checks that `directions` rings of n_slots slots fit beside each other: each PE's in its TCM or
+ * HBM slice, or in SRAM those that the `pes` wired PEs of a cube have together. An error names the
+ * memory, the request and the free bytes. True if they fit.
  */
 bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t pes,
                       struct config_errors *errors);

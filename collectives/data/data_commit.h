@@ -1,8 +1,8 @@
 /*
  * data_commit.h: executes records on the workers that own their cubes, as their events become final
- * (cw_tuning.worker_record). The records of one cube come in the total order, those of different
- * cubes in any. So a record may come before the value that it needs from another cube. Then it
- * waits, and so do all later records of its cube; no other cube waits for that reason.
+ * (cw_tuning.worker_record). The records of one cube come in the total order, records of
+ * different cubes in any. So a record may come before the value that it needs from another cube.
+ * Then it waits, and so do all later records of its cube; no other cube waits for that reason.
  *
  * I-DATA-1: each record reads and writes the same bytes as in the total order. Proof, by induction
  * over the total order of records:

@@ -162,7 +162,7 @@ uint32_t data_pass_worker_of_sip(const struct data_pass *pass, uint32_t sip)
     return worker_of_cube(pass, sip * hw_cubes(pass->hw));
 }
 
-/* The host's access to a PE's memory between drains: new pages are those of the cube's worker. */
+/* The host's access to a PE's memory between drains: new pages belong to the cube's worker. */
 static struct data_site host_site(struct data_pass *pass, uint32_t pe)
 {
     const uint32_t cube = pe / pass->pes;

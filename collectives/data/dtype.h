@@ -3,7 +3,7 @@
  * bits on every machine: round to nearest even, one rounding per operation, subnormals kept, and
  * every NaN that comes out of an operation or a conversion is the dtype's one canonical quiet NaN
  * (0x7e00, 0x7fc0, 0x7fc00000), so that no bit depends on the order of operands or on how a
- * processor propagates payloads. Maximum and minimum are those of IEEE 754-2019 (NaN propagates,
+ * processor propagates payloads. Maximum and minimum are as in IEEE 754-2019 (NaN propagates,
  * -0 < +0).
  *
  * Pure functions, callable from any thread in the default floating-point environment (rounding to
@@ -18,7 +18,7 @@
 
 #include "lp/record.h"
 
-/* The values are those of committed records, so that no table is needed between the two. */
+/* The values equal the ones in committed records, so that no table is needed between the two. */
 enum dtype { DTYPE_F16 = LP_F16, DTYPE_BF16 = LP_BF16, DTYPE_F32 = LP_F32 };
 enum redop {
     REDOP_SUM = LP_MATH_SUM,

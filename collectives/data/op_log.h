@@ -16,7 +16,7 @@
  * (n << 1) ^ (n >> 63).
  *
  *   1..63  a data operation, enum lp_op_kind (lp/record.h):
- *          s t_start_ps less that of the operation before (of the first: 0), s t_end_ps -
+ *          s t_start_ps less the previous operation's (of the first: 0), s t_end_ps -
  * t_start_ps, u pe, u math, u dtype, u dir, u bytes, u seq, u peer, u peer_dir, then operands a, b,
  * dst: u space + 8 * flags; if that is not 0, u dir and u at. Of a send and a receive (kinds 1 and
  * 2) the tile's shape replaces b: u number of dimensions (1 to 4; 0: not said), u the first, u the

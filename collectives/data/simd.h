@@ -73,7 +73,7 @@ static inline bits128 u16_of_u32(bits256 x)
     return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
 }
 static inline f32x8 f16_widen(bits128 x) { return _mm256_cvtph_ps(x); }
-/* x is canonical: the upper bits of a NaN's payload stay, which are those of f16's NaN. */
+/* x is canonical: the upper bits of a NaN's payload stay, and they equal f16's NaN. */
 static inline bits128 f16_narrow(f32x8 x)
 {
     return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -8,7 +8,7 @@
 #include "collectives/matmul/matmul.h"
 
 /*
- * Computes C from the inputs alone. The elements of A, then those of B, are in the seed's stream
+ * Computes C from the inputs alone. The elements of A, then of B, are in the seed's stream
  * from element `first` on, row by row. *wrong becomes the number of elements of `result` that have
  * other bits. False: out of memory.
  */

@@ -15,7 +15,7 @@
  *   3. A buffer that is forwarded crosses, too, since each cube that holds it may move to another
  *      worker. So one that has not crossed has one holder that lasts, and moves with it.
  *   4. The holder whose decrement ends at 0 is the last: each decrement releases its holder's reads
- *      and acquires those of the others. It alone puts the buffer on the list or into the inbox.
+ *      and acquires the others' reads. It alone puts the buffer on the list or into the inbox.
  */
 #ifndef COLLECTIVES_TILE_POOL_H
 #define COLLECTIVES_TILE_POOL_H

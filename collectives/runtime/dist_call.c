@@ -81,7 +81,7 @@ static void plan_ranks(struct dist *dist)
 }
 
 /* The PEs that the plans name. They are the same in each call, so they are kept where there is room
- * for those of all ranks. */
+ * for every rank's. */
 static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **pes)
 {
     *pes = dist->launched;
@@ -94,8 +94,8 @@ static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **p
 }
 
 /* The PEs of the rank's SIP that run the kernel, in order of (cube, pe), until the next call;
- * returns how many. The plans name those of the configured algorithm; one for another collective
- * names its own. */
+ * returns how many. The plans name the PEs of the configured algorithm; an algorithm for another
+ * collective names its own. */
 static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algorithm,
                              const struct ccl_call *call, const uint32_t **pes)
 {

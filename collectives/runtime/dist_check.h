@@ -25,15 +25,15 @@ int dist_check_choice(const struct config *config, const struct ccl_call *call,
  * made of a block for each rank. */
 int dist_check_blocks(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks,
                       struct cw_error *error);
-/* Refuses a call whose kernels have no room in TCM beside this many receive rings of a PE, those of
- * the algorithm's own topology; they fit (dist_check_rings()). */
+/* Refuses a call whose kernels have no room in TCM beside the receive rings that a PE has in the
+ * algorithm's own topology; the rings themselves fit (dist_check_rings()). */
 int dist_check_own_rings(const struct config *config, const struct ccl_algorithm *algorithm,
                          const struct ccl_call *call, uint32_t rings, struct cw_error *error);
 /* Refuses a matrix product on ranks that have no SIP of their own. */
 int dist_check_product(const struct config *config, struct cw_error *error);
-/* This many receive rings of a PE, those of an algorithm's own topology, fit in their memory. */
+/* The receive rings that a PE has in an algorithm's own topology fit in their memory. */
 int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error);
-/* Those of the machine's own queues with a queue more, which joins a pair of PEs. */
+/* The same for the machine's own queues and one more, which joins a pair of PEs. */
 int dist_check_pair_rings(const struct config *config, struct cw_error *error);
 
 #endif

@@ -57,7 +57,7 @@ struct dist_options {
 struct dist *dist_create(const struct dist_options *options, struct cw_error *error);
 void dist_free(struct dist *dist); /* accepts NULL */
 
-/* Ranks: the algorithm's world_size, else that of `defaults`, else the number of SIPs. */
+/* Ranks: world_size of the algorithm, else of `defaults`, else the number of SIPs. */
 uint32_t dist_world_size_for(const struct config *config);
 /* Installs the queues and drains, the first time; for dist_init_process_group(). */
 int dist_install(struct dist *dist, struct cw_error *error);

@@ -90,7 +90,7 @@ int install_plans_validate(const struct install_plans *plans, const struct tenso
 /* How tensors are laid out for the PEs that take part: one shard on the leader, on every PE, or on
  * PE 0 of each cube. */
 struct dp_policy install_plan_policy(const struct install_plans *plans);
-/* The same, of plans that need not be there: those of a schedule are not made for it. As
+/* The same without plans: a schedule's need not be built for it. Errors as for
  * build_install_plans(). */
 int install_policy_for(uint32_t world_size, const char *algorithm, const struct ccl_config *config,
                        const struct hw_config *spec, struct dp_policy *policy, const char **key,

@@ -52,7 +52,7 @@ static uint32_t pes_of(const struct hw_config *hw, enum ccl_mappers mapper)
                                             : hw_cubes(hw);
 }
 
-/* The sets of PEs are nested, so those of one size are the same one. */
+/* The sets of PEs are nested, so two sets of one size are equal. */
 static bool is_among(const struct hw_config *hw, enum ccl_mappers mapper, uint32_t legal)
 {
     for (size_t i = 0; i < MAPPERS; i++)

@@ -20,7 +20,7 @@
  * Parts. A schedule of several parts has one complete collective in each: only threads of part p
  * touch the chunks of part p, and a queue joins threads of one part. The larger buffer of an
  * all-gather, a reduce-scatter and an all-to-all is one block per rank; every other buffer is one
- * block. Each block has equally many chunks of each part, first those of part 0, then of part 1,
+ * block. Each block has equally many chunks of each part, first part 0's, then part 1's,
  * ... Where a rank has one shard, its parts share it. Where its tensor is cut over PEs (a lane is
  * the PEs at one place of all SIPs), shard i goes by part i mod parts alone, and its blocks have
  * the chunks of that part only.
@@ -130,9 +130,9 @@ struct schedule {
                       the input is the rank's part of the output; of a reduce-scatter the reverse */
     bool sketch;   /* rank 0 has all its steps. All ranks go alike, and the others have only so many
                       that each of their queues is in one, in the same order. For estimates alone */
-    bool near;     /* of a sketch: all messages take as long on their ways as those of rank 0; else
-                      as long as the messages of all ranks in the mean */
-    uint64_t steps; /* of all ranks; of a sketch, those of the schedule that it stands for */
+    bool near;     /* of a sketch: all messages take as long as rank 0's; else as long as the
+                      messages of all ranks in the mean */
+    uint64_t steps; /* of all ranks; of a sketch, the steps of the schedule that it stands for */
     uint64_t min_bytes, max_bytes; /* of the larger buffer that it is meant for; 0, 0: any */
     const char *file;              /* that it was read from; NULL: none. For messages */
     char why[512];                 /* of one that was chosen: why; empty: it was named */

@@ -140,7 +140,7 @@ static bool queue_at(const struct schedule_graph *graph, uint32_t i, bool sender
     return true;
 }
 
-/* The ends of this kind, in the order of queues, and those of one queue in the order of steps. */
+/* The ends of this kind, by queue, and within a queue in the order of steps. */
 static bool take_ends(const struct schedule_graph *graph, bool senders, struct ends *ends)
 {
     struct queue_table table = {0};

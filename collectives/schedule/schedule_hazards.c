@@ -61,7 +61,7 @@ static void take_later(const struct hazards *h, uint32_t *clock, uint32_t before
         clock[t] = other[t] > clock[t] ? other[t] : clock[t];
 }
 
-/* The clocks of a step, from those of the steps that it comes after. */
+/* The clocks of a step, from the clocks of the steps that it comes after. */
 static void make_clock(const struct hazards *h, uint32_t i)
 {
     const struct schedule_graph *const graph = h->graph;

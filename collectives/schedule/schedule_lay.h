@@ -1,5 +1,5 @@
 /*
- * schedule_lay.h: makes the steps of a program from those of its schedule. A part of
+ * schedule_lay.h: makes a program's steps from its schedule's. A part of
  * schedule_program.h.
  */
 #ifndef COLLECTIVES_SCHEDULE_LAY_H

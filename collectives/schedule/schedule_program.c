@@ -63,7 +63,7 @@ static uint32_t peers_of(const struct schedule_rank *rank, uint32_t thread, bool
     return peers;
 }
 
-/* No PE has too many queues. Of a sketch, those of rank 0 stand for all. */
+/* No PE has too many queues. In a sketch rank 0 stands for all. */
 static int check_queues(struct schedule_program *p, struct cw_error *error)
 {
     const struct schedule *const s = p->schedule;
@@ -211,8 +211,8 @@ static uint8_t direction_to(const struct lp_wiring *wiring, uint32_t pe, uint32_
     return HW_DIRS_MAX; /* LCOV: the wiring has a direction for each link */
 }
 
-/* The number, among those of its rank, of a PE that carries out a thread; UINT32_MAX: there are
- * fewer lanes than parts. */
+/* The number, within its rank, of a PE that carries out a thread; UINT32_MAX: there are fewer lanes
+ * than parts. */
 static uint32_t pe_of_thread(const struct schedule_program *program, uint32_t rank, uint32_t thread)
 {
     if (program->lanes == 0)

@@ -60,8 +60,8 @@ static int64_t sip_hop_ps(const struct hw_config *hw)
     return least_ps;
 }
 
-/* The links between the two SIPs that are farthest apart: in a product of dimensions, those of each
- * dimension one after the other, since no other link changes its coordinate. */
+/* The links between the two SIPs that are farthest apart: in a product of dimensions, each
+ * dimension's links one after the other, since no other link changes its coordinate. */
 static int64_t farthest_links_ps(const struct hw_config *hw)
 {
     int64_t ps = 0;
@@ -124,7 +124,7 @@ static uint32_t cube_ports_min(const struct hw_config *hw)
 
 /* ---- cuts between SIPs ----------------------------------------------------------------------- */
 
-/* A bound, to which those of the topology's cuts are added that count for this use. */
+/* A bound, made of the topology's cuts that count for this use. */
 struct cut_bound {
     const struct hw_config *hw;
     enum hw_cut_use use;
@@ -165,7 +165,7 @@ static int64_t two_classes_ps(const struct hw_config *hw, const struct hw_cut *c
     return per == 0 ? 0 : (int64_t)(bytes * both / per);
 }
 
-/* A cut of several classes: those of paired dies, or of levels. */
+/* A cut of several classes: of paired dies, or of levels. */
 static const char *cut_name(const struct hw_config *hw, const struct hw_cut *cut)
 {
     return classes_of(cut) < 2        ? hw_link_name[cut->link[0]]
@@ -323,8 +323,8 @@ struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ran
     return bound;
 }
 
-/* An empty message from PE (0, 0) of SIP 0 to that of the farthest of the first `ranks` SIPs, or of
- * all SIPs between the two that are farthest apart. */
+/* An empty message from PE (0, 0) of SIP 0 to PE (0, 0) of the farthest of the first `ranks` SIPs;
+ * of all SIPs, between the two that are farthest apart. */
 static int64_t farthest_leader_ps(const struct hw_config *hw, uint32_t ranks)
 {
     uint32_t hops = 1;

@@ -135,7 +135,7 @@ static void exchange_listed(struct making *m)
     }
 }
 
-/* By place: value i is that of the rank on SIP i. */
+/* By place: value i belongs to the rank on SIP i. */
 static void exchange_by_elements(struct making *m)
 {
     const struct expect_plan *const plan = m->plan;

@@ -26,7 +26,7 @@ struct moves_comparison {
     struct moves_part *parts; /* [workers] */
 };
 
-/* Elements of a shard of the result, and those of a rank's input that they must be. */
+/* Elements of a shard of the result, and the elements of a rank's input that they must equal. */
 struct moved {
     uint32_t from;          /* rank */
     uint64_t at, to, count; /* the first of the input's shard, and of the result's; how many */

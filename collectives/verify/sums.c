@@ -192,7 +192,7 @@ static uint8_t *vector_of(const struct share *share, uint32_t vector)
 }
 
 /* The process group's rank of a rank of the formulas, and which of its shards its result is: its
- * own, or that of the stretch. */
+ * own, or the stretch's. */
 static uint32_t group_rank(const struct evaluation *c, uint32_t rank)
 {
     return rank / c->sums->members;
@@ -212,7 +212,7 @@ static int evaluate_window(const struct evaluation *c, struct share *share,
                                  .first = first,
                                  .count = count,
                                  .scratch = vector_of(share, share->vectors)};
-    /* Of the input: of a reduce-scatter, those of the rank's block. */
+    /* The place in the input; a reduce-scatter's rank has its own block. */
     const uint64_t place = (e->scatters ? stretch->rank * c->result_elems : 0) + first;
     uint32_t failed = NO_RANK; /* the least rank that does */
     for (uint32_t i = 0; i < share->count; i++) {

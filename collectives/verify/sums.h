@@ -11,13 +11,13 @@
 #include "core/cw.h"
 
 struct sums {
-    const struct schedule_values *values; /* their results are those of the collective */
+    const struct schedule_values *values; /* their results are the collective's */
     uint32_t members; /* this many ranks of the formulas are one of the process group, each with one
                          of its shards: rank r is member r mod members */
     uint32_t shards;  /* of each tensor of the process group, with contents of their own */
     uint32_t parts;   /* with several shards and one member: shard i goes by part i mod parts */
     bool scatters; /* a rank's result is its block of the sum; n_elem is a multiple of the ranks */
-    bool of_input; /* chunks are those of the input, not of each result */
+    bool of_input; /* chunks divide the input, not each result */
     enum dtype dtype;
     enum redop op;
     uint64_t n_elem; /* per shard of the input */

@@ -10,8 +10,8 @@
  *
  * I-ARRIVE-1: each event that its sender may still cancel is here once: in the ring if its number
  * is in [first, next), else in the table.
- * I-ARRIVE-2: let L be the greatest number of a sender's events that could be cancelled at a time,
- * ever, and A that of all senders' events. The ring has room for at most max(ARRIVALS_MIN, 32 L)
+ * I-ARRIVE-2: let L be the greatest number of one sender's events that could ever be cancelled at
+ * a time, and A the same for all senders. The ring has room for at most max(ARRIVALS_MIN, 32 L)
  * items, and the table has at most max(2 A, ARRIVALS_ASIDE_MIN) + A of them. (Proof: arrivals.c.)
  * I-ARRIVE-3: no cancellation arrives of an event whose cause is before arrivals.final_ps.
  * Proof:

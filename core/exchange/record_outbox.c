@@ -14,7 +14,7 @@ enum {
     CHUNK_SHARE = 4096, /* a chunk has at most this part of all memory, */
     LENT_SHARE = 16,    /* and the chunks of all workers this one, */
     LENT_BYTES_MAX = 64 << 20,
-    LENT_CHUNKS_MIN = 4, /* but those of each worker are at least this many */
+    LENT_CHUNKS_MIN = 4, /* but each worker may lend at least this many */
     RECORDS_AHEAD_BYTES = 512,
 };
 

@@ -77,7 +77,7 @@ static uint32_t node_of(hwloc_topology_t topology, unsigned pu)
 struct ordered_core {
     hwloc_obj_t core;
     uint32_t node;
-    uint64_t rank; /* nodes from that of the calling thread on; within one, cores from its own on */
+    uint64_t rank; /* nodes from the calling thread's on; within a node, cores from its own on */
 };
 
 static int by_rank(const void *left, const void *right)

@@ -26,7 +26,7 @@ double draft_loads(const struct draft *draft, const uint32_t *part_worker, doubl
     return most;
 }
 
-/* Whether the parts of worker `from` that are nearest to those of `to` are its last ones. */
+/* Whether the last parts of worker `from` are the ones nearest to `to`'s. */
 static bool goes_backwards(const struct draft *draft, const uint32_t *part_worker, uint32_t from,
                            uint32_t to)
 {

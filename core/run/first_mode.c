@@ -1,8 +1,8 @@
 /*
- * first_mode.c: counts the pending events to choose how a drain begins (first_mode.h). Of few
- * events, one thread handles those of a short drain before others are awake. Of more, parallel
- * threads pay if many of them lie within a lookahead: no worker waits for another one then, or
- * speculates. To gather very many costs more than it may gain.
+ * first_mode.c: counts the pending events to choose how a drain begins (first_mode.h). If
+ * there are few, one thread has finished a short drain before others are awake. If there are more,
+ * parallel threads pay when many of the events lie within a lookahead: then no worker waits for
+ * another, or speculates. Gathering very many events costs more than it may gain.
  */
 #include "core/run/first_mode.h"
 
@@ -30,7 +30,7 @@ static int64_t least_lookahead_ps(const struct cw_sim *sim)
 }
 
 /* The events of all workers from the first one on, for this long. Nothing is opened for that:
- * memory may run out, and the buckets may become those of one thread. */
+ * memory may run out, and the buckets may go to one thread. */
 static uint64_t count_within(const struct cw_sim *sim, int64_t span_ps)
 {
     int64_t first_ps = CW_TIME_MAX;

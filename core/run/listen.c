@@ -1,6 +1,6 @@
 /*
- * listen.c: keeps the events for the LP that only listens in a list on each worker; at the end of a
- * drain the threads sort and merge the lists, and the listener handles the result (listen.h).
+ * listen.c: keeps the listener's events in a list on each worker; at the end of a drain the threads
+ * sort and merge the lists, and one thread handles the result (listen.h).
  */
 #include "core/run/listen.h"
 
@@ -19,20 +19,19 @@ enum {
     HANDLE_AHEAD = 16 /* events are fetched this many places before their turn */
 };
 
-/* The events of one worker that are in a stretch, and not yet merged: [at .. end). */
+/* The events of one worker in a stretch that are not merged yet: [at .. end). */
 struct lane {
     const struct entry *at, *end;
 };
 
-/* The end of a drain. Arrays are written by the host's thread, but for those parts that a worker
- * has to itself in steps 1 and 2. */
+/* The end of a drain. The host's thread writes the arrays, except for the parts that each worker
+ * owns in steps 1 and 2. */
 struct listening {
     struct cw_sim *sim;
     uint32_t workers, stretches;
-    struct entry *merged; /* [capacity] of step 2; in step 1 the workers sort with its parts */
-    size_t *first;        /* [workers] the part of each */
-    struct entry
-        *samples; /* [workers * SAMPLES] in order; some, at equal distances, begin a stretch */
+    struct entry *merged;  /* [capacity] result of step 2; in step 1 its parts are scratch space */
+    size_t *first;         /* [workers] the part of each */
+    struct entry *samples; /* [workers * SAMPLES] sorted; every so many samples a stretch begins */
     size_t sample_count;
     struct lane *lanes; /* [stretches * workers] */
     size_t capacity, count, handled;
@@ -40,7 +39,7 @@ struct listening {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Frees the events that were cancelled. */
+/* Frees the cancelled events. */
 static void drop_cancelled_sends(struct worker *worker)
 {
     struct listened *const listened = &worker->listened;
@@ -101,7 +100,7 @@ static void merge_halves(struct entry *entries, struct entry *scratch, size_t fr
     memcpy(entries + from, scratch, to * sizeof *entries);
 }
 
-/* A worker's events come nearly in order: so runs that are in order are found first. */
+/* A worker's events are nearly sorted, so this finds sorted runs first. */
 static void sort_entries(struct entry *entries, struct entry *scratch, size_t from, size_t end)
 {
     size_t run = from + 1;
@@ -142,8 +141,8 @@ static void sort_own(void *arg, uint32_t index)
 
 /* ---- 2. merging ------------------------------------------------------------------------------ */
 
-/* Takes samples at equal distances, and sorts them. So a stretch has about as many events as any
- * other one where the workers' events are spread alike. */
+/* Takes samples at equal distances, and sorts them. So stretches have about equally many events
+ * where all workers' events are spread alike over time. */
 static void take_samples(struct listening *listening)
 {
     struct entry *const samples = listening->samples;
@@ -168,7 +167,7 @@ static bool lane_before(const struct lane *a, const struct lane *b)
     return entry_before(a->at, b->at);
 }
 
-/* Restores the order of a heap of lanes, the one with the least event first, below `place`. */
+/* Restores the heap order below `place`; the lane with the least event is first. */
 static void sink_lane(struct lane *heap, size_t count, size_t place)
 {
     const struct lane lane = heap[place];
@@ -181,8 +180,8 @@ static void sink_lane(struct lane *heap, size_t count, size_t place)
     heap[place] = lane;
 }
 
-/* Of all workers' lists the stretch of this index, to its place: after all events that come
- * before it. */
+/* Merges the stretch of this index from all workers' lists to its place, after all earlier events.
+ */
 static void merge_stretch(void *arg, uint32_t index)
 {
     const struct listening *const listening = arg;
@@ -226,8 +225,7 @@ static void handle_listened(struct worker *worker, struct lp_block *block,
     worker->ctx.event = NULL;
 }
 
-/* Handles merged events up to the first that is not before the end of the drain, or not before
- * `failed`. */
+/* Handles merged events until the end of the drain, or until `failed`. */
 static void handle_merged(struct listening *listening, const struct cw_event *failed)
 {
     struct cw_sim *const sim = listening->sim;
@@ -259,7 +257,7 @@ static void handle_merged(struct listening *listening, const struct cw_event *fa
     }
 }
 
-/* The same, on the thread that drains. A failure of the handler jumps here. */
+/* The same, on the draining thread. A failing handler jumps here. */
 static int handle_watched(struct listening *listening, const struct cw_event *failed,
                           struct cw_error *error)
 {
@@ -311,7 +309,7 @@ static bool begin_listening(struct listening *listening)
 {
     struct memory *const memory = &listening->sim->memory;
     const size_t samples = (size_t)listening->workers * SAMPLES;
-    /* `merged` serves to sort the samples, too */
+    /* `merged` is also the scratch space for sorting the samples */
     listening->capacity = listening->capacity > samples ? listening->capacity : samples;
     listening->merged = memory_take(memory, listening->capacity * sizeof *listening->merged);
     listening->first = memory_take(memory, listening->workers * sizeof *listening->first);

@@ -49,8 +49,8 @@
  * frees it in step 4, when all workers have made step 3.
  *
  * I-MOVE-6: the bounds of step 4 hold: no message is in flight (I-MOVE-3), so the reports of step 3
- * are all that I-GVT-1 and I-SAFE-1 ask of a round, and the least delays are those of the new
- * owners. A promise from before the move is not read after it, because step 3 replaces it.
+ * are all that I-GVT-1 and I-SAFE-1 ask of a round, and the least delays are the new owners'. A
+ * promise from before the move is not read after it, because step 3 replaces it.
  *
  * Each function is entered by the worker that owns the timewarp, unless it says otherwise.
  */

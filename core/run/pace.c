@@ -10,34 +10,34 @@
 #define INTERVAL_MAX_S 0.64
 /* Trials take at most this fraction of the time, as 1 / n. */
 #define TRIAL_SHARE 64
-/* To be chosen a mode must be so much better. A single thread leaves the other cores to others, and
- * a trial of it finds the caches cold: it is chosen where it comes close. The product is over 1, so
- * that a noise of some per cent does not change the mode forever. */
+/* A mode must be better by this factor to be chosen. A single thread frees the other cores, and its
+ * trial starts with cold caches, so it needs only to come close. The product exceeds 1, so that
+ * noise of a few per cent does not make the mode flip back and forth. */
 static const double gain_min[THREADING_MODES] = {1.06, 0.96};
 /* The model itself may have been faster during the trial, and the best mode may have been measured
- * with cold caches. So a win counts if the mode was good enough against the best one both before
- * the trial and right after it. The single thread has to win so many trials in a row. */
+ * with cold caches. So a win counts only if the mode beats the best one as measured both before
+ * the trial and right after it. The single thread has to win this many trials in a row. */
 #define WINS_MIN 3
-/* Two wins are enough, or one, where the single thread is so much faster than the parallel ones
- * were both times. Parallel threads are chosen without another trial where they are clearly faster.
- */
+/* Two wins are enough if the single thread is faster by CLEAR than parallel threads both before and
+ * after the trial, one win if by DECISIVE. Parallel threads are chosen without another trial if
+ * they are faster by CLEAR. */
 #define CLEAR    1.25
 #define DECISIVE 2.5
-/* A mode that has just begun is measured at the latest after this many times the time that the best
- * one takes for the pending events. */
+/* A new mode is measured no later than after this many times the time that the best mode takes for
+ * the pending events. */
 #define WARM_MOST 2
-/* The first mode's speed is unknown. It is measured at the latest after so many times the time of a
- * change: handling an event that no cache holds takes that much longer. */
+/* The first mode's speed is unknown. It is measured no later than after this many times the
+ * duration of a change: handling an event that is in no cache takes that much longer. */
 #define WARM_FIRST 8
-/* A trial that is this much slower after a quarter or a half of its time ends then. One that ends
- * below SLOWER_HALF is not repeated soon. */
+/* A trial below this fraction of the best rate after a quarter or a half of its time ends early. If
+ * it ends below SLOWER_HALF, it is not repeated soon. */
 #define SLOWER_QUARTER 0.7
 #define SLOWER_HALF    0.9
-/* With so few events pending, parallel threads seldom gain. So that a run that ends soon does not
- * pay for a trial, the first one waits until it takes one part in some 20 of the time. */
+/* With so few events pending, parallel threads seldom gain. The first trial waits until it costs
+ * about a twentieth of the time, so that a short run does not pay for it. */
 #define FEW_PENDING   512
 #define FIRST_TRIAL_S 0.01
-/* The best mode has become so much slower than it was when it was chosen: another trial is due. */
+/* Below this fraction of its rate when it was chosen, the best mode is put to another trial. */
 #define SLOWER 0.7
 
 static void begin_measurement(struct pace *pace, double now_s, uint64_t committed)
@@ -102,16 +102,15 @@ static void note_loss(struct pace *pace, double rate)
         pace->interval_s = INTERVAL_MAX_S;
 }
 
-/* The best mode's. A program that took the core meanwhile, or a short phase of the model, is not
- * taken for a slow mode. */
+/* The best mode's rate, the better of its last two: another program on the core, or a short phase
+ * of the model, does not make the mode look slow. */
 static double best_rate(const struct pace *pace)
 {
     const double last = pace->rate[pace->best];
     return last > pace->earlier ? last : pace->earlier;
 }
 
-/* The other mode was measured. If parallel threads win clearly they stay; else the best mode
- * returns. */
+/* The trial is measured. If parallel threads win clearly they stay; else the best mode returns. */
 static void end_trial(struct pace *pace, double now_s, uint64_t committed, double change_s)
 {
     const enum threading_mode tried = pace->mode;
@@ -129,7 +128,7 @@ static void end_trial(struct pace *pace, double now_s, uint64_t committed, doubl
     change_mode(pace, pace->best, now_s, committed);
 }
 
-/* The wins in a row that a mode needs, of which the last one was by that factor. */
+/* The wins in a row that a mode needs, if it won the last trial by the factor `gain`. */
 static unsigned wins_needed(enum threading_mode mode, double gain)
 {
     if (mode == THREADS_PARALLEL || gain > DECISIVE)
@@ -155,8 +154,8 @@ static void judge_again(struct pace *pace, double now_s, uint64_t committed, dou
         begin_trial(pace, now_s, committed);
 }
 
-/* The best mode continues after a trial that it has won. The time lost is the trial's, less the
- * time that the best mode takes for the same events. The changes between the modes are part of it.
+/* The best mode continues after a trial that it has won. The time lost is the length of the trial,
+ * including both changes of the mode, less the time that the best mode takes for the same events.
  */
 static void count_cost(struct pace *pace, double now_s, uint64_t committed)
 {
@@ -167,7 +166,7 @@ static void count_cost(struct pace *pace, double now_s, uint64_t committed)
     pace->next_s = now_s + (least_s > pace->interval_s ? least_s : pace->interval_s);
 }
 
-/* When the first trial is due, after the first measurement of all: at once, unless threads alone
+/* When the first trial is due, after the very first measurement: at once, unless starting threads
  * would cost a short run too much, or many events would have to move. */
 static double first_trial_s(const struct pace *pace, double now_s, uint64_t pending,
                             double change_s)
@@ -181,7 +180,7 @@ static double first_trial_s(const struct pace *pace, double now_s, uint64_t pend
 static void judge_best(struct pace *pace, double now_s, uint64_t pending, double change_s)
 {
     const double rate = pace->rate[pace->best];
-    if (pace->decided <= 0) { /* the first measurement of all */
+    if (pace->decided <= 0) { /* the very first measurement */
         pace->decided = rate;
         pace->next_s = first_trial_s(pace, now_s, pending, change_s);
     } else if (rate < SLOWER * pace->decided) {

@@ -1,5 +1,5 @@
 /*
- * parallel.c: creates the workers, runs a drain on their threads, and looks at its end
+ * parallel.c: creates the workers, runs a drain on their threads, and settles its result
  * (parallel.h). The workers' own loop is in worker_loop.c.
  */
 #include "core/run/parallel.h"
@@ -24,10 +24,9 @@
 #include "core/run/worker_loop.h"
 #include "core/worker/worker.h"
 
-/* Returns the number of threads that the workers run on: at most one for each core, and surplus
- * workers share a thread, batch by batch. With more threads than cores a worker would wait for a
- * time slice of the operating system, and hold the others up. `thread_count` overrides this, and
- * the stress mode has a thread for each worker. */
+/* The number of threads for the workers: at most one per core; surplus workers share a thread,
+ * batch by batch. With more threads than cores a worker would have to wait for a time slice, and
+ * delay the others. `thread_count` overrides this, and the stress mode has a thread per worker. */
 static uint32_t thread_count(const struct cw_sim *sim, uint32_t cores)
 {
     const uint32_t n = sim->worker_count, given = sim->config.tuning.thread_count;
@@ -126,8 +125,8 @@ void parallel_free(struct cw_sim *sim)
     memory_give(&sim->memory, sim->lp_logs, sim->model.lp_count * sizeof *sim->lp_logs);
 }
 
-/* Whether turns may be cut short (worker_loop.c): each worker has a thread and a core of its own,
- * and no turn has anything else to report or to check. */
+/* Whether turns may be cut short (worker_loop.c): each worker has its own thread and core, and
+ * turns have nothing else to report or check. */
 static bool has_short_turns(const struct cw_sim *sim, const struct worker *worker)
 {
     const struct cw_config *const config = &sim->config;
@@ -136,7 +135,7 @@ static bool has_short_turns(const struct cw_sim *sim, const struct worker *worke
            config->tuning.worker_look == NULL && worker->clock.log == NULL;
 }
 
-/* The bounds of the last drain do not hold for events that were injected since. */
+/* The last drain's bounds do not hold for events injected since. */
 static void forget_bounds(struct cw_sim *sim)
 {
     recorder_begin(&sim->recorder);
@@ -147,7 +146,7 @@ static void forget_bounds(struct cw_sim *sim)
         gvt->over = tw->ended = false;
         tw->wait.end_polls = 0;
         tw->short_turns = has_short_turns(sim, &sim->workers[i]);
-        links_forget_arrivals(&tw->links); /* all that was handled is committed */
+        links_forget_arrivals(&tw->links); /* everything handled is committed */
         /* no worker runs yet */
         promise_forget(tw, INT64_MIN);
         promise_count_anew(tw);
@@ -165,8 +164,8 @@ static void enter_recorder(struct cw_sim *sim)
         wait_wake(sim, sim->worker_count, true);
 }
 
-/* The first worker of a thread; of the thread after the last one, the number of workers.
- * Neighbours among the workers share a thread. */
+/* The first worker of a thread; for the index after the last thread, the number of workers.
+ * Consecutive workers share a thread. */
 static uint32_t first_worker_on(const struct cw_sim *sim, uint32_t thread)
 {
     return (uint32_t)((uint64_t)sim->worker_count * thread / sim->thread_count);
@@ -190,7 +189,7 @@ static void enter_workers(void *argument, uint32_t index)
         return;
     }
     const uint32_t first = first_worker_on(sim, index), end = first_worker_on(sim, index + 1);
-    if (index > 0 || sync_load_acquire(&sim->paused) == 0) /* a thread alone is not bound */
+    if (index > 0 || sync_load_acquire(&sim->paused) == 0) /* a single thread is not pinned */
         pin_thread(sim->pin, index);
     gather_run(sim, index, &sim->workers[first], end - first, worker_run);
     if (index == 0)
@@ -198,7 +197,7 @@ static void enter_workers(void *argument, uint32_t index)
     close_logs(sim, first, end);
 }
 
-/* Starts the threads, unless they are there. */
+/* Starts the threads, unless they already run. */
 static int have_threads(struct cw_sim *sim, struct cw_error *error)
 {
     const uint32_t n = sim->thread_count + sim->recorder.threaded;
@@ -266,7 +265,7 @@ static void enter_host_calls(void *argument, uint32_t index)
 void parallel_each_worker(struct cw_sim *sim, cw_worker_fn fn, void *arg)
 {
     struct host_calls calls = {.sim = sim, .fn = fn, .arg = arg};
-    struct cw_error error; /* a drain will report it; here the calling thread does all */
+    struct cw_error error; /* the next drain reports it; here the calling thread does all */
     if (sim->thread_count < 2 || have_threads(sim, &error) != CW_OK) {
         for (uint32_t i = 0; i < sim->worker_count; i++)
             worker_call_host(&sim->workers[i], fn, arg);
@@ -293,8 +292,8 @@ static bool any_has_failed(const struct cw_sim *sim)
     return any;
 }
 
-/* At the end of a run each event is pending or has a log, and all logs are counted. Where a worker
- * has failed, undone events of all may be left, whose sends were kept and are not counted. */
+/* At the end of a run each event is pending or has a log, and all logs are counted. After a
+ * failure, undone events may be left on any worker whose sends were kept and are not counted. */
 static void check_settled(const struct cw_sim *sim)
 {
     uint64_t live = 0, lp_live = 0, alive = 0, pending = 0;
@@ -313,7 +312,7 @@ static void check_settled(const struct cw_sim *sim)
             (unsigned)i, (unsigned long long)tw->links.sent_for_good,
             (unsigned long long)tw->links.messages, (unsigned long long)tw->links.anti_messages);
     }
-    /* of all workers: worker 0 may have the events of others (gather.h) */
+    /* over all workers: worker 0 may hold other workers' events (gather.h) */
     CW_INVARIANT("I-TW-2", failed || alive == pending + live,
                  "there are %llu events, %llu pending, %llu with a log", (unsigned long long)alive,
                  (unsigned long long)pending, (unsigned long long)live);
@@ -366,7 +365,7 @@ static void check_failed(const struct cw_sim *sim, const struct cw_event *failed
     }
 }
 
-/* A run with too many events fails also if it has ended before a round could notice. */
+/* A run with too many events fails even if it ends before a round could notice. */
 static bool exceeds_limit(const struct cw_sim *sim)
 {
     uint64_t committed = 0;
@@ -375,8 +374,8 @@ static bool exceeds_limit(const struct cw_sim *sim)
     return sim->config.events_max > 0 && committed > sim->config.events_max;
 }
 
-/* Delivers the records that are left, and handles the events for the LP that only listens. After a
- * failure the states stay as speculation left them. */
+/* Delivers the remaining records, and handles the listener's events. After a failure the states
+ * stay as speculation left them. */
 static int settle(struct cw_sim *sim, struct cw_error *error)
 {
     const struct gvt *const gvt = &sim->workers[0].timewarp->gvt;
@@ -414,7 +413,7 @@ int parallel_drain(struct cw_sim *sim, struct cw_error *error)
         return started;
     if (!simulation_aborted(sim))
         return settle(sim, error);
-    /* pairs with the claim in abort_run(); also, all threads are at rest */
+    /* pairs with the claim in abort_run(); also, all threads have stopped */
     const uint64_t by = sync_load_acquire(&sim->aborted) - 1;
     *error = by == sim->worker_count ? sim->recorder_failure : sim->workers[by].failure;
     return error->exit_code;

@@ -11,8 +11,8 @@
  *   4. Bounds, promises and logs are as at the beginning of any drain: no event is before that
  * time.
  *
- * On the host's thread, between drains. Where there are many states, each worker copies those of
- * its own LPs on its own thread. The snapshot is const meanwhile, or each of its blocks is one
+ * On the host's thread, between drains. Where there are many states, each worker copies its own
+ * LPs' states on its own thread. The snapshot is const meanwhile, or each of its blocks is one
  * worker's to write.
  */
 #include <stdlib.h>

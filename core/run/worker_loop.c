@@ -117,7 +117,7 @@ static inline bool poll_record_receiver(const struct timewarp *tw)
 }
 
 /* The drain is over. This worker's part of it has ended, too, unless the receiver of its records
- * waits for those of other workers. After a failure, or after many polls, they may never come. */
+ * waits for other workers' records. After a failure, or after many polls, they may never come. */
 static void end_drain(struct timewarp *tw)
 {
     tw->ended =

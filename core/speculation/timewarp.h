@@ -10,8 +10,8 @@
  * handled as in a sequential run, and committed at once. Others are handled speculatively: a log
  * (undo_log.h) lets the event be undone until GVT has passed it.
  *
- * I-TW-1: the logs of lp_logs[lp] are those of the LP's events that are processed and not
- * committed. From the newest on they descend in the total order.
+ * I-TW-1: lp_logs[lp] has one log for each event of the LP that is processed and not committed.
+ * From the newest on they descend in the total order.
  * I-TW-2: an event is freed once, by its owner: when it commits, or when it has been cancelled and
  * is taken from the pending set.
  */
@@ -29,11 +29,11 @@
 
 struct worker;
 
-/* Handlers that failed (handle_events.c). */
+/* Handlers that have failed (handle_events.c). */
 struct failures {
     bool stuck;                   /* a speculative event has failed at stuck_at: */
     bool failed;                  /* a safe event has failed for good: */
-    struct key stuck_at;          /* no event from here on is tried before it is safe */
+    struct key stuck_at;          /* events from here on wait until they are safe */
     const struct cw_event *event; /* if `failed`: that event, */
     struct cw_error error;        /* and its failure */
 };
@@ -43,9 +43,9 @@ struct gvt {
     uint64_t round;
     enum gvt_stage stage;
     bool over;                     /* no event is left before the end, or a failure is certain */
-    bool wanted;                   /* a round is: this worker waits for one that sleeps */
-    const struct cw_event *failed; /* the run ends at this event, which is at GVT and has failed;
-                                      NULL: no failure is certain */
+    bool wanted;                   /* a round: the worker that this one waits for is asleep */
+    const struct cw_event *failed; /* the event at GVT whose failure ends the run; NULL: no failure
+                                      is certain */
     struct key now;                /* GVT */
     struct key reported;           /* the least key that was pending at the last report */
     int64_t safe_ps; /* events strictly before this are safe; never before GVT's time */
@@ -61,15 +61,15 @@ struct promise {
     uint32_t blocked_by;   /* the worker whose promise limits the safe bound; its own index: none */
     int64_t blocked_by_ps; /* that promise */
     int64_t blocked_by_delay_ps; /* the least delay of that worker's messages to this one */
-    uint64_t raised;             /* how often it was written, ever */
+    uint64_t raised;             /* times it was written, ever */
 };
 
 /* wait.c */
 struct wait {
     uint64_t idle_turns; /* turns in a row that found nothing to do */
-    unsigned end_polls;  /* of the receiver of records, after the last event */
+    unsigned end_polls;  /* times the record receiver was polled after the last event */
     unsigned waits;      /* in a row */
-    double away_s; /* for how long other programs had the core, when this worker gave it away */
+    double away_s; /* how long other programs kept the core when this worker last yielded it */
     double back_s; /* when that ended; 0: it has not happened */
 };
 
@@ -84,7 +84,7 @@ enum rollback_cause {
 struct rollback {
     struct cw_event **cancels; /* own events that are to be cancelled */
     size_t cancel_count, cancel_capacity;
-    uint64_t cancelled;                       /* events that are cancelled and still pending */
+    uint64_t cancelled;                       /* pending events that are cancelled */
     uint64_t events_max;                      /* undone by one rollback, at most */
     uint64_t count_by_cause[ROLLBACK_CAUSES]; /* rollbacks of an LP */
 };
@@ -92,7 +92,7 @@ struct rollback {
 /* lazy_cancel.c */
 struct lazy_cancel {
     bool on;
-    struct table logs; /* of events that were undone and whose sends are kept, by the event */
+    struct table logs; /* of undone events whose sends are kept, by event */
     /* while such an event is handled again: */
     struct log *log;        /* NULL: none is */
     const uint64_t **items; /* [item_count]: the sends in its log, newest first; NULL: sent again */
@@ -102,37 +102,37 @@ struct lazy_cancel {
 
 /* stress.c */
 struct stress {
-    bool on;          /* this is the stress mode */
-    bool keep_all;    /* keep undo for every event; else for a part of the safe ones */
-    struct key final; /* of the latest event that was handled for good */
+    bool on;          /* the run is in stress mode */
+    bool keep_all;    /* log every event; else only some of the safe ones */
+    struct key final; /* of the latest event that was handled and cannot be undone */
     uint64_t rate_p32;
     struct cw_rng rng;
-    bool denied; /* memory allowed no undo log for an event that would have had one */
-    uint64_t undone, moved, held_back; /* rollbacks, states, looks */
+    bool denied; /* an event that should have had an undo log got none: no memory */
+    uint64_t undone, moved, held_back; /* rollbacks, states, polls */
 };
 
-/* The step of a move that this worker has made last (core/run/migrate.h). */
+/* The last step of a move that this worker has completed (core/run/migrate.h). */
 enum move_stage { MOVE_NONE, MOVE_UNDONE, MOVE_GIVEN, MOVE_TAKEN };
 
 /* migrate.c */
 struct move {
-    enum move_stage stage; /* MOVE_NONE: no move is on */
+    enum move_stage stage; /* MOVE_NONE: no move is in progress */
     uint64_t begun, ticks; /* when this move began; the length of all moves */
-    uint64_t moves, parts; /* worker 0's: moves, and parts that changed their worker, ever */
+    uint64_t moves, parts; /* worker 0's: moves, and parts moved, ever */
 };
 
 struct timewarp {
     struct worker *worker;
     uint32_t index;
-    struct lp_logs *lp_logs;    /* [LP]; those of own LPs are this worker's */
+    struct lp_logs *lp_logs;    /* [LP]; this worker's for its own LPs */
     struct undo_log undo_log;   /* of all its LPs */
-    struct key front;           /* of the latest event that was handled speculatively: a later event
-                                   cannot be a straggler; a time of INT64_MIN: none was */
+    struct key front;           /* of the latest speculative event: an event after it cannot be a
+                                   straggler; a time of INT64_MIN: there was none */
     int64_t collected_ps;       /* events before this have been committed (fossil.c) */
     uint64_t safe;              /* safe events handled, ever */
     uint64_t turns, turns_idle; /* of the loop, ever; of them, turns without an event */
     bool gathered;              /* worker 0 has the events of all workers (gather.h) */
-    uint64_t counted;           /* worker->committed, when gathered events were counted last */
+    uint64_t counted;           /* worker->committed when gathered events were last counted */
     uint64_t gathered_events;   /* handled while gathered, ever */
     bool ended;                 /* this worker has left the drain */
     bool short_turns;           /* turns may be cut short in this drain (worker_loop.c) */

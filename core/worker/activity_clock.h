@@ -19,7 +19,7 @@
  * part of events that are timed one by one: with 64 events in a turn, one in 1,000. */
 enum { TURNS_PER_SAMPLE = 127, TURNS_PER_LOGGED_SAMPLE = 31, EVENTS_PER_SAMPLE = 8 };
 
-/* One more activity beside those of enum cw_activity: handling and queue together. */
+/* An activity that enum cw_activity lacks: handling and queue together. */
 enum { ACTIVITY_BATCH = CW_ACTIVITIES, ACTIVITIES };
 
 struct activity_clock {
@@ -38,8 +38,8 @@ void activity_init(struct activity_clock *clock);
 void activity_log_to(struct activity_clock *clock, struct interval_log *log);
 /* Times a turn; its time goes to `activity` at first. */
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment);
-/* Ends a timed turn. `idle`: the turn found nothing to do, so all its time but that of rollbacks
- * counts as idle. */
+/* Ends a timed turn. `idle`: the turn found nothing to do, so all its time, except for
+ * rollbacks, counts as idle. */
 void activity_end(struct activity_clock *clock, bool idle);
 
 /* From here on time goes to `activity`, of either enum. Returns the activity before. */

@@ -2,8 +2,8 @@
  * simulation.h: the data of one simulation, for the engine's own files. No functions: those are
  * in host_api.c, sequential.c and run/parallel.c.
  *
- * The engine keeps no state outside struct cw_sim. Its configuration is const after creation. The
- * host's thread enters between drains, the workers' threads during a drain.
+ * The engine has no state outside struct cw_sim. Its configuration is const after creation. The
+ * host's thread uses it between drains, the workers' threads during a drain.
  */
 #ifndef CORE_SIMULATION_H
 #define CORE_SIMULATION_H
@@ -25,22 +25,22 @@ struct pin;
 struct threads;
 struct worker;
 
-/* The figures that were reported to the host last, so that the next ones agree with them
- * (progress.c). */
+/* The figures last reported to the host, so that later ones are consistent with them (progress.c).
+ */
 struct progress_reported {
     uint64_t calls;
     int64_t gvt_ps;
 };
 
-/* Of the LP that only listens (run/listen.h), as the statistics have them. */
+/* Of the listener (run/listen.h), for the statistics. */
 struct listen_figures {
     uint64_t events;
     double shared_s, serial_s;
 };
 
-/* Grouped by writer while workers run. The fields that all workers read for each event must not
- * share a cache line with a field that one of them writes, nor lie on the line next to it, because
- * lines are fetched in pairs. */
+/* Grouped by writer while workers run. Fields that all workers read for each event must not share
+ * a cache line with a field that any of them writes, nor be on the adjacent line, because lines are
+ * fetched in pairs. */
 struct cw_sim {
     /* written by no worker */
     struct cw_config config; /* its arrays are copies of the caller's */
@@ -48,8 +48,8 @@ struct cw_sim {
     struct lp_states lp_states;
     struct worker *workers; /* [worker_count] */
     uint32_t worker_count;
-    uint32_t listener; /* the LP that only listens; NO_LISTENER: there is none */
-    /* the parallel modes' only: */
+    uint32_t listener; /* LP (run/listen.h); NO_LISTENER: there is none */
+    /* only in the parallel modes: */
     struct gvt_slot *slots;      /* [worker_count] */
     int64_t *path_delays_ps;     /* [to * worker_count + from]: D of I-SAFE-1 */
     struct lp_logs *lp_logs;     /* [LP]: undo_log.h */
@@ -57,7 +57,7 @@ struct cw_sim {
     struct migration *migration; /* core/run/migrate.h; NULL: no part moves */
     uint32_t thread_count;       /* that the workers run on */
     uint32_t cores;              /* that the host's thread may run on */
-    bool crowded;                /* there are more threads than those */
+    bool crowded;                /* there are more threads than cores */
     bool can_fence_all;          /* sync.h */
     struct threads *threads;     /* NULL before the first drain */
     struct pin *pin;             /* NULL: the system places the threads */
@@ -70,14 +70,14 @@ struct cw_sim {
     struct listen_figures listen;
     /* written by any worker, seldom */
     _Alignas(128) struct sync_u64 sleepers; /* workers that sleep, or are about to (wait.h) */
-    struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug, or
-                                the number of workers: the recorder; 0: none */
+    struct sync_u64 aborted; /* 1 + the worker that ran out of memory or found a bug (the
+                                number of workers: the recorder); 0: none */
     struct sync_u64 paused;  /* worker 0's: not 0: no thread runs its own workers (gather.h) */
     _Alignas(128) struct memory memory; /* apart from `aborted`, which each turn reads */
-    struct cw_error failure;            /* of the drain that failed; exit_code CW_OK: none did */
-    struct cw_event failed;             /* the event at which it did, */
-    bool has_failed_event;              /* if it was at one */
-    struct gvt_rounds gvt_rounds;       /* on lines of its own */
+    struct cw_error failure;            /* of the drain that failed; exit_code CW_OK: none has */
+    struct cw_event failed;             /* the event at which it failed, */
+    bool has_failed_event;              /* if there is one */
+    struct gvt_rounds gvt_rounds;       /* on its own cache lines */
     struct cw_error recorder_failure;   /* if the recorder ran out of memory */
     _Alignas(128) struct recorder recorder; /* recorder.h says which thread writes which word */
     /* written by worker 0 */

@@ -76,7 +76,8 @@ struct hw_cut {
 typedef void (*hw_cut_fn)(void *arg, const struct hw_cut *cut);
 
 /* The size of a grid of SIPs; 0: not given, or there is no grid. `dims` is the machine's
- * hw_config.sip_dims. Only those of `levels` are given; their strides are not known yet. */
+ * hw_config.sip_dims. Only the dimensions of `levels` are given; their strides are not known yet.
+ */
 struct hw_sip_size {
     uint32_t w, h, d;
     struct hw_sip_dims dims;

@@ -321,7 +321,7 @@ static int submit_message(struct lp_system *system, uint32_t pe, enum lp_transfe
     return submit_messages(system, pe, 1, kind, seq, data_bytes, error);
 }
 
-/* Its rings, in addition to those of plans that were named before. */
+/* Adds its rings to those that other plans have named. */
 static void name_plan(struct lp_model *m, uint32_t plan)
 {
     const bool first = m->named == NULL;

@@ -96,7 +96,7 @@ bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index); /* gets an Ipcq
 /* Latency of a credit from this PE to the sender of its queue. */
 int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
 
-/* The slots of a queue's receive ring, that of this PE (`own`), or the one that it sends into. */
+/* The slots of a queue's receive ring: this PE's own (`own`), or the one that it sends into. */
 static inline uint32_t lp_slots(const struct lp_model *m, const struct lp_pe *pe, uint32_t pe_index,
                                 enum hw_dir dir, bool own)
 {

@@ -47,8 +47,8 @@ struct trend {
 };
 
 /*
- * Of the newest `most` runs of this machine and set in the history; `set` NULL: that of the newest
- * run. CW_USAGE if there is none. The caller frees *trend either way.
+ * Of the newest `most` runs of this machine and set in the history; `set` NULL: the newest
+ * run's. CW_USAGE if there is none. The caller frees *trend either way.
  */
 int trend_read(const char *path, const struct perf_machine *machine, const char *set, size_t most,
                struct trend *trend, struct cw_error *error);

@@ -1,7 +1,7 @@
 /*
  * hierarchy.h: an all-reduce over the cubes of all SIPs as one schedule (ALGORITHMS.md,
  * "Hierarchy"). A member is a cube, or a PE where each PE has a shard; the members of a SIP are the
- * places of a grid. The steps of each member are those of three phases:
+ * places of a grid. Each member has the steps of three phases:
  *
  * 1. reduce: along the dimensions of the grid, inside each SIP. Then each owner has the SIP's sums
  * of its part of the tensor. With INSIDE_LRAB the root alone is an owner, of the whole tensor;

@@ -10,8 +10,8 @@
 /*
  * Fills order[world_size] with ranks. On a grid of SIPs with an even side the ring is closed by a
  * single link; on one of two odd sides the last step is longer. On paired dies, sio and hccs take
- * turns. Elsewhere, and where the ranks are not the SIPs of the machine, the order is that of the
- * ranks.
+ * turns. Elsewhere, and where the ranks are not the SIPs of the machine, the ranks are in
+ * ascending order.
  */
 void ring_order(const struct ccl_call *call, uint32_t *order);
 

@@ -206,7 +206,7 @@ static bool may_be_sketched(const struct rs_ag *plan, uint64_t steps)
 }
 
 /* The parts of a sketch, on the heap. A line is sketched as a ring on which all messages go up: the
- * last link of a line, and each place in its middle, have as many messages as those of such a ring.
+ * last link of a line, and each place in its middle, have as many messages as in such a ring.
  */
 static struct rs_ag_part *parts_of_sketch(const struct rs_ag *plan)
 {

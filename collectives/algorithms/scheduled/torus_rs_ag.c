@@ -13,7 +13,8 @@ static const struct ccl_parameter parameters[] = {[SCHEDULED_ORDERS] = {.name = 
                                                                         .min = 0,
                                                                         .max = HW_SIP_DIMS_MAX}};
 
-/* Order `turn` of the dimensions: those of one level change places in turn, levels do not. */
+/* Order `turn` of the dimensions: a level's dimensions rotate within it, levels keep their places.
+ */
 static void turn_levels(const struct rs_ag_dim *dim, uint32_t dims, uint32_t turn,
                         struct rs_ag_part *part)
 {

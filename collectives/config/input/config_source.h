@@ -24,7 +24,7 @@ struct config_source {
     const char *name;      /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
     bool is_file;          /* places have a line and a column */
     bool is_found;         /* in the working directory: nobody has named it */
-    bool any_key;          /* a preset or --set: keys of all files; else those of `file` */
+    bool any_key;          /* a preset or --set: keys of all files; else only keys of `file` */
     enum config_file file; /* which of the three */
 };
 

@@ -25,7 +25,7 @@ static const struct level_topology {
 };
 enum { LEVEL_TOPOLOGIES = sizeof level_topology / sizeof *level_topology };
 
-/* Ranges and places as those of links.* in components.yaml. */
+/* Ranges and places as for links.* in components.yaml. */
 static const struct level_key {
     const char *name, *min, *max, *unit;
     uint32_t places;

@@ -11,8 +11,8 @@ enum { NEAREST_FILE_BYTES = TEXT_QUOTE_BYTES + 20 };
 
 /*
  * "; did you mean 'study.yaml'?", with the nearest name of a file in the folder of the path; "" if
- * none is near, or if the file that could not be opened is there. `suffix` is that of the files
- * that may be meant, NULL for any. Returns meant; errno stays.
+ * none is near, or if the file that could not be opened is there. `suffix` limits the
+ * files that may be meant, NULL: any. Returns meant; errno stays.
  */
 const char *nearest_file_hint(const char *path, const char *suffix, char meant[NEAREST_FILE_BYTES]);
 
