@@ -84,7 +84,7 @@ def circles(edges):
 
 def pairs(files):
     """(prototypes that x.c defines, all prototypes with a definition, the others)."""
-    out = subprocess.run(["ctags", "-x", "--c-kinds=pf", "--_xformat=%K|%N|%F", *files],
+    out = subprocess.run(["ctags", "-x", "--extras=-F", "--c-kinds=pf", "--_xformat=%K|%N|%F", *files],
                          cwd=TOP, check=True, stdout=subprocess.PIPE, text=True).stdout
     defined, declared = {}, []
     for line in out.splitlines():
