@@ -225,16 +225,6 @@ static inline bool begin_log(struct worker *worker, const struct send *send)
     return true;
 }
 
-/* The pool of an event to this LP, if the event is pushed here: NULL if another worker handles the
- * LP's events, or if it only listens. A worker that is alone has neither. */
-static inline struct event_pool *pool_here(struct worker *worker, uint32_t lp)
-{
-    const uint32_t *const owners = worker->lp_worker;
-    if (__builtin_expect(owners == NULL, 1))
-        return &worker->pool;
-    return lp == worker->listener || is_foreign(worker, lp) ? NULL : worker_pool_of(worker, lp);
-}
-
 /*
  * Most sends go to an LP of the same worker, with no least delay to check, and a free record at
  * hand. All others leave by a jump to send_slow(), which has the same arguments, before anything
@@ -247,11 +237,9 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
     const uint64_t depth = depth_of(worker, delay_ps);
     struct cw_event *event = NULL;
-    if (is_within_limits(worker, &send, depth) && !needs_check(worker, &send)) {
-        struct event_pool *const pool = pool_here(worker, lp);
-        if (pool != NULL && begin_log(worker, &send))
-            event = event_pool_get_used(pool, payload_bytes);
-    }
+    if (is_within_limits(worker, &send, depth) && lp != worker->listener &&
+        !needs_check(worker, &send) && !is_foreign(worker, lp) && begin_log(worker, &send))
+        event = event_pool_get_used(worker_pool_of(worker, lp), payload_bytes);
     if (__builtin_expect(event == NULL, 0)) {
         send_slow(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;
