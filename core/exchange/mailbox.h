@@ -1,6 +1,6 @@
 /*
  * mailbox.h: messages from one worker to another: a ring of bytes with one producer and one
- * consumer, for each ordered pair of workers of which one sends to the other (links.h).
+ * consumer, for each ordered pair of workers of which one sends to the other (peers.h).
  *
  * The sender writes messages and makes them known in batches (mailbox_publish()). The receiver
  * takes them in the order in which they were sent. It copies the events that it keeps, so an

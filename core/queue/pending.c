@@ -312,8 +312,8 @@ static bool push_overflow(struct pending *pending, const struct entry *entry)
     return overflow_heap_push(&pending->overflow, entry);
 }
 
-bool pending_push_elsewhere(struct pending *pending, int64_t time_ps, uint64_t key_high,
-                            uint64_t key_low, struct cw_event *event)
+bool pending_push_slow(struct pending *pending, int64_t time_ps, uint64_t key_high,
+                       uint64_t key_low, struct cw_event *event)
 {
     const struct entry entry = {time_ps, key_high, key_low, event};
     if (pending->lost)

@@ -95,11 +95,11 @@ static inline struct pending_width pending_width(const struct pending *pending)
 bool pending_reopen(struct pending *pending, const struct pending_width *width);
 
 /* The rarer ways of pending_push() and pending_peek(). */
-bool pending_push_elsewhere(struct pending *pending, int64_t time_ps, uint64_t key_high,
-                            uint64_t key_low, struct cw_event *event);
+bool pending_push_slow(struct pending *pending, int64_t time_ps, uint64_t key_high,
+                       uint64_t key_low, struct cw_event *event);
 const struct entry *pending_turn(struct pending *pending);
 
-/* Pushes an entry where its fine bucket is open and has room. False: pending_push_elsewhere() is
+/* Pushes an entry where its fine bucket is open and has room. False: pending_push_slow() is
  * due. */
 static inline bool pending_push_here(struct pending *pending, struct entry entry)
 {
@@ -118,8 +118,7 @@ static inline bool pending_push_here(struct pending *pending, struct entry entry
 static inline bool pending_push(struct pending *pending, struct entry entry)
 {
     return pending_push_here(pending, entry) ||
-           pending_push_elsewhere(pending, entry.time_ps, entry.key_high, entry.key_low,
-                                  entry.event);
+           pending_push_slow(pending, entry.time_ps, entry.key_high, entry.key_low, entry.event);
 }
 
 /* The least entry. NULL: there is none, or pending->out_of_memory. */

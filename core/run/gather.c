@@ -195,7 +195,7 @@ static void set_gathered(struct cw_sim *sim, bool gathered)
         struct timewarp *const tw = sim->workers[i].timewarp;
         tw->gathered = gathered;
         record_outbox_change_lanes(&tw->outbox);
-        links_forget_arrivals(&tw->links); /* I-GATHER-2: nothing that could be undone has sent */
+        peers_forget_arrivals(&tw->peers); /* I-GATHER-2: nothing that could be undone has sent */
         /* the other threads are parked: I-GATHER-1 */
         promise_forget(tw, INT64_MIN);
         promise_count_anew(tw);
@@ -236,7 +236,7 @@ static bool may_part(const struct cw_sim *sim)
 static void undo_and_publish(struct timewarp *tw)
 {
     migrate_undo_rest(tw);
-    (void)links_publish(&tw->links);
+    (void)peers_publish(&tw->peers);
 }
 
 /* After a turn of each worker: all that was sent has been published. */

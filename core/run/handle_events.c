@@ -445,8 +445,8 @@ static unsigned handle_timed(struct timewarp *tw)
 /* The most safe events until the next look at the others. 0: this worker is held back. */
 static unsigned batch_most(struct timewarp *tw)
 {
-    quota_note(&tw->quota, tw->links.sent_for_good, tw->worker->reached_ps);
-    const uint64_t quota = quota_left(&tw->quota, tw->links.sent_for_good);
+    quota_note(&tw->quota, tw->peers.sent_for_good, tw->worker->reached_ps);
+    const uint64_t quota = quota_left(&tw->quota, tw->peers.sent_for_good);
     return quota < tw->throttle.batch ? (unsigned)quota : tw->throttle.batch;
 }
 

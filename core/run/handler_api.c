@@ -208,7 +208,7 @@ static __attribute__((noinline)) void push_slow(struct worker *worker, int64_t t
                                                 uint64_t key_high, uint64_t key_low,
                                                 struct cw_event *event)
 {
-    if (!pending_push_elsewhere(&worker->pending, time_ps, key_high, key_low, event))
+    if (!pending_push_slow(&worker->pending, time_ps, key_high, key_low, event))
         worker_fail_for_memory(worker);
     worker_leave_engine(worker);
 }

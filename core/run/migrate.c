@@ -333,7 +333,7 @@ static void migrate_undo(struct timewarp *tw, struct migrate_slot *slot)
 {
     migrate_undo_rest(tw);
     slot->failed = tw->failures.failed;
-    (void)links_publish(&tw->links);
+    (void)peers_publish(&tw->peers);
     end_step(tw, slot, MOVE_UNDONE);
     wait_wake(tw->worker->sim, tw->index, true);
 }
@@ -377,10 +377,10 @@ static void migrate_give(struct timewarp *tw, struct migrate_slot *slot)
     const struct cw_sim *const sim = tw->worker->sim;
     const struct migration *const migration = sim->migration;
     receive_all(tw);
-    CW_INVARIANT("I-MOVE-3", tw->undo_log.live == 0 && !links_publish(&tw->links),
+    CW_INVARIANT("I-MOVE-3", tw->undo_log.live == 0 && !peers_publish(&tw->peers),
                  "worker %u has %llu logs after all have undone theirs, or messages",
                  (unsigned)tw->index, (unsigned long long)tw->undo_log.live);
-    links_forget_arrivals(&tw->links);
+    peers_forget_arrivals(&tw->peers);
     bool leaves = false;
     for (uint32_t part = 0; part < migration->part_count; part++)
         leaves |=
@@ -420,19 +420,19 @@ static bool join_again(struct cw_sim *sim)
 {
     const uint32_t n = sim->worker_count;
     for (uint32_t i = 0; i < n; i++) {
-        struct links *const links = &sim->workers[i].timewarp->links;
-        const struct links old = *links;
-        links_free(links);
-        if (!links_create(links, &sim->memory, sim->config.least_delay_ps, n, i))
+        struct peers *const peers = &sim->workers[i].timewarp->peers;
+        const struct peers old = *peers;
+        peers_free(peers);
+        if (!peers_create(peers, &sim->memory, sim->config.least_delay_ps, n, i))
             return false;
-        links->anti_messages = old.anti_messages;
-        links->messages = old.messages;
-        links->sent_for_good = old.sent_for_good;
+        peers->anti_messages = old.anti_messages;
+        peers->messages = old.messages;
+        peers->sent_for_good = old.sent_for_good;
     }
     for (uint32_t to = 0; to < n; to++) {
-        struct links *const links = &sim->workers[to].timewarp->links;
-        for (uint32_t i = 0; i < links->in_count; i++)
-            links_join(links, &links->in[i], to, &sim->workers[links->in[i].from].timewarp->links);
+        struct peers *const peers = &sim->workers[to].timewarp->peers;
+        for (uint32_t i = 0; i < peers->in_count; i++)
+            peers_join(peers, &peers->in[i], to, &sim->workers[peers->in[i].from].timewarp->peers);
     }
     return true;
 }
@@ -501,7 +501,7 @@ static void migrate_go_on(struct timewarp *tw, struct migrate_slot *slot)
                  (long long)now.time_ps, (long long)tw->gvt.now.time_ps, (long long)safe_ps);
     tw->gvt.now = now;
     tw->gvt.safe_ps = safe_ps;
-    promise_count_anew(tw); /* not in step 3, in which worker 0 makes all links anew */
+    promise_count_anew(tw); /* not in step 3, in which worker 0 creates all peers anew */
     record_outbox_change_lanes(&tw->outbox);
     tw->move.ticks += clock_ticks() - tw->move.begun;
     tw->move.stage = MOVE_NONE;

@@ -56,7 +56,7 @@ static bool timewarp_create(struct cw_sim *sim, struct worker *worker)
     quota_init(&tw->quota, memory->bytes_max, sim->worker_count);
     for (int i = 0; i < 2; i++)
         sync_store_release(&slot->transit_ps[i], CW_TIME_MAX); /* no worker runs yet */
-    return links_create(&tw->links, memory, sim->config.least_delay_ps, sim->worker_count,
+    return peers_create(&tw->peers, memory, sim->config.least_delay_ps, sim->worker_count,
                         worker->index);
 }
 
@@ -66,7 +66,7 @@ static void timewarp_free(struct cw_sim *sim, struct worker *worker)
     struct timewarp *const tw = worker->timewarp;
     if (tw == NULL)
         return;
-    links_free(&tw->links);
+    peers_free(&tw->peers);
     memory_give(memory, tw->rollback.cancels,
                 tw->rollback.cancel_capacity * sizeof(struct cw_event *));
     lazy_cancel_free(&tw->lazy, memory);
@@ -97,9 +97,9 @@ int parallel_create(struct cw_sim *sim, struct cw_error *error)
         if (!timewarp_create(sim, &sim->workers[i]))
             return memory_error(&sim->memory, error);
     for (uint32_t to = 0; to < n; to++) {
-        struct links *const links = &sim->workers[to].timewarp->links;
-        for (uint32_t i = 0; i < links->in_count; i++)
-            links_join(links, &links->in[i], to, &sim->workers[links->in[i].from].timewarp->links);
+        struct peers *const peers = &sim->workers[to].timewarp->peers;
+        for (uint32_t i = 0; i < peers->in_count; i++)
+            peers_join(peers, &peers->in[i], to, &sim->workers[peers->in[i].from].timewarp->peers);
     }
     if (migrate_create(sim, error) != CW_OK || balance_create(sim, error) != CW_OK)
         return error->exit_code;
@@ -146,7 +146,7 @@ static void forget_bounds(struct cw_sim *sim)
         gvt->over = tw->ended = false;
         tw->wait.end_polls = 0;
         tw->short_turns = has_short_turns(sim, &sim->workers[i]);
-        links_forget_arrivals(&tw->links); /* everything handled is committed */
+        peers_forget_arrivals(&tw->peers); /* everything handled is committed */
         /* no worker runs yet */
         promise_forget(tw, INT64_MIN);
         promise_count_anew(tw);
@@ -307,10 +307,10 @@ static void check_settled(const struct cw_sim *sim)
         CW_INVARIANT(
             "I-QUOTA-2",
             failed || tw->undo_log.live > 0 ||
-                tw->links.sent_for_good == tw->links.messages - 2 * tw->links.anti_messages,
+                tw->peers.sent_for_good == tw->peers.messages - 2 * tw->peers.anti_messages,
             "worker %u has counted %llu messages for good, of %llu and %llu cancellations",
-            (unsigned)i, (unsigned long long)tw->links.sent_for_good,
-            (unsigned long long)tw->links.messages, (unsigned long long)tw->links.anti_messages);
+            (unsigned)i, (unsigned long long)tw->peers.sent_for_good,
+            (unsigned long long)tw->peers.messages, (unsigned long long)tw->peers.anti_messages);
     }
     /* over all workers: worker 0 may hold other workers' events (gather.h) */
     CW_INVARIANT("I-TW-2", failed || alive == pending + live,

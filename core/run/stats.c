@@ -71,8 +71,8 @@ static void fill_timewarp(struct cw_stats *stats, const struct timewarp *tw)
     stats->states_moved = tw->stress.moved;
     stats->looks_held_back = tw->stress.held_back;
     stats->rollback_events_max = tw->rollback.events_max;
-    stats->anti_messages = tw->links.anti_messages;
-    stats->messages_sent = tw->links.messages;
+    stats->anti_messages = tw->peers.anti_messages;
+    stats->messages_sent = tw->peers.messages;
     stats->turns = tw->turns;
     stats->turns_idle = tw->turns_idle;
     stats->promises_raised = tw->promise.raised;

@@ -112,7 +112,7 @@ static inline void commit_log(struct timewarp *tw, struct log *log)
                  (long long)event->time_ps, (unsigned)event->reserved);
     if (__builtin_expect(log->shape.has_records, 0))
         emit_records(tw, log);
-    tw->links.sent_for_good += remote_sends(log);
+    tw->peers.sent_for_good += remote_sends(log);
     tw->lp_logs[event->lp].live--;
     log->event = NULL;
     event_pool_put(&tw->worker->pool, event);

@@ -51,9 +51,9 @@ static void count_cut(struct timewarp *tw, enum gvt_phase phase)
 
 static void first_cut(struct timewarp *tw, struct gvt_slot *slot)
 {
-    (void)links_publish(&tw->links);
+    (void)peers_publish(&tw->peers);
     slot->published = record_outbox_publish(&tw->outbox); /* I-GVT-3 */
-    links_begin_crossing(&tw->links);
+    peers_begin_crossing(&tw->peers);
     tw->gvt.stage = GVT_FIRST_CUT;
     count_cut(tw, GVT_ALL_MADE_FIRST_CUT);
 }
@@ -92,9 +92,9 @@ bool gvt_is_before_failed(const struct timewarp *tw, const struct cw_event *even
  * (I-GVT-4). */
 static void report_crossings(struct timewarp *tw)
 {
-    const struct links *const links = &tw->links;
-    for (uint32_t i = 0; i < links->crossed_count; i++) {
-        const struct out_link *const out = &links->out[links->crossed[i]];
+    const struct peers *const peers = &tw->peers;
+    for (uint32_t i = 0; i < peers->crossed_count; i++) {
+        const struct peer_out *const out = &peers->out[peers->crossed[i]];
         sync_lower(&tw->worker->sim->slots[out->to].transit_ps[tw->gvt.round % 2],
                    out->crossing_ps);
     }
@@ -135,14 +135,14 @@ static void second_cut(struct timewarp *tw, struct gvt_slot *slot)
                  (unsigned)tw->index, (unsigned long long)tw->gvt.round,
                  (unsigned long long)slot->round);
     receive_all(tw);
-    (void)links_publish(&tw->links);
+    (void)peers_publish(&tw->peers);
     struct key least = gvt_least_left(tw);
     slot->failed = failed_for_good(tw);
     tw->gvt.reported = least;
     slot->pending_ps = least.time_ps;
-    if (!key_before(least, tw->links.sent_least)) {
+    if (!key_before(least, tw->peers.sent_least)) {
         slot->failed = NULL;
-        least = tw->links.sent_least;
+        least = tw->peers.sent_least;
     }
     slot->least = least;
     slot->round = tw->gvt.round;
@@ -257,7 +257,7 @@ static bool is_wanted(const struct timewarp *tw)
             (live > 0 || record_outbox_bytes(&tw->outbox) > 0)) ||
            tw->worker->processed - tw->gvt.processed_then >= GVT_EVENTS_BEFORE_ROUND ||
            tw->failures.failed || tw->failures.stuck ||
-           quota_wants_round(&tw->quota, tw->links.sent_for_good);
+           quota_wants_round(&tw->quota, tw->peers.sent_for_good);
 }
 
 /* Worker 0: asks for the records of the events before the last round's GVT to be delivered. */
@@ -299,13 +299,13 @@ bool gvt_step(struct timewarp *tw)
         return false;
     const int64_t safe_ps = compute(gvt, sim, tw->index);
     receive_all(tw); /* all that was published before the reports (I-SAFE-1) */
-    links_settle(&tw->links, gvt->now.time_ps);
+    peers_settle(&tw->peers, gvt->now.time_ps);
     if (safe_ps > gvt->safe_ps)
         gvt->safe_ps = safe_ps;
     CW_INVARIANT("I-SAFE-1", gvt->safe_ps >= gvt->now.time_ps,
                  "worker %u has the safe bound %lld ps, GVT is %lld ps", (unsigned)tw->index,
                  (long long)gvt->safe_ps, (long long)gvt->now.time_ps);
-    quota_settle(&tw->quota, tw->links.sent_for_good, gvt->now.time_ps);
+    quota_settle(&tw->quota, tw->peers.sent_for_good, gvt->now.time_ps);
     gvt->rounds++;
     const uint64_t end = clock_ticks();
     gvt->ticks += end - gvt->begun;

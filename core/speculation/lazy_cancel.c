@@ -181,7 +181,7 @@ bool lazy_cancel_reuse(struct timewarp *tw, const struct event_words *words, con
         if (tw->worker->speculative)
             note_again(tw, item);
         else if ((*item & ITEM_KIND_MASK) == ITEM_REMOTE)
-            tw->links.sent_for_good++; /* I-QUOTA-2: the event commits without a log */
+            tw->peers.sent_for_good++; /* I-QUOTA-2: the event commits without a log */
         return true;
     }
     return false;

@@ -20,7 +20,7 @@ void promise_forget(struct timewarp *tw, int64_t bound_ps)
 
 void promise_count_anew(struct timewarp *tw)
 {
-    quota_begin(&tw->quota, tw->links.sent_for_good);
+    quota_begin(&tw->quota, tw->peers.sent_for_good);
     worker_reach_anew(tw->worker);
 }
 
@@ -30,11 +30,11 @@ void promise_count_anew(struct timewarp *tw)
 static int64_t bound_of_promises(struct timewarp *tw)
 {
     const struct gvt_slot *const slots = tw->worker->sim->slots;
-    struct links *const links = &tw->links;
+    struct peers *const peers = &tw->peers;
     int64_t bound_ps = CW_TIME_MAX;
     tw->promise.blocked_by = tw->index;
-    for (uint32_t i = 0; i < links->in_count; i++) {
-        struct in_link *const in = &links->in[i];
+    for (uint32_t i = 0; i < peers->in_count; i++) {
+        struct peer_in *const in = &peers->in[i];
         mailbox_fetch(&in->mailbox);
         /* acquire: messages published before are in our mailbox; pairs with promise_renew() */
         const int64_t promised_ps = (int64_t)sync_load_acquire(&slots[in->from].promise_ps);
@@ -57,7 +57,7 @@ bool refresh_safe_bound(struct timewarp *tw)
     CW_INVARIANT("I-STRESS-2", all || tw->stress.on,
                  "worker %u leaves messages, and this is not the stress mode", (unsigned)tw->index);
     if (all)
-        links_settle(&tw->links, INT64_MIN);
+        peers_settle(&tw->peers, INT64_MIN);
     if (!all || bound_ps <= tw->gvt.safe_ps) /* not all: I-STRESS-2 */
         return false;
     tw->gvt.safe_ps = bound_ps;
@@ -79,7 +79,7 @@ void promise_renew(struct timewarp *tw)
 {
     struct cw_sim *const sim = tw->worker->sim;
     const int64_t now_ps = promise_ps(tw);
-    const bool sent = links_publish(&tw->links), risen = now_ps != tw->promise.promised_ps;
+    const bool sent = peers_publish(&tw->peers), risen = now_ps != tw->promise.promised_ps;
     CW_INVARIANT("I-PROM-1", now_ps >= tw->promise.promised_ps,
                  "worker %u promises %lld ps after %lld ps", (unsigned)tw->index, (long long)now_ps,
                  (long long)tw->promise.promised_ps);

@@ -13,7 +13,7 @@
 #include "core/worker/worker.h"
 
 /* Remembers an event that its sender may cancel. The sender numbers them in order. */
-static void remember(struct timewarp *tw, struct in_link *in, const struct message *message,
+static void remember(struct timewarp *tw, struct peer_in *in, const struct message *message,
                      struct cw_event *event)
 {
     if (message->cancellable != message_mark(in->arrivals.next))
@@ -32,7 +32,7 @@ static void check_safe(struct timewarp *tw, uint32_t from, int64_t time_ps)
                    (unsigned)from, (long long)time_ps, (long long)tw->gvt.safe_ps);
 }
 
-static void take_event(struct timewarp *tw, struct in_link *in, const struct message *message)
+static void take_event(struct timewarp *tw, struct peer_in *in, const struct message *message)
 {
     struct worker *const worker = tw->worker;
     const struct cw_event *const sent = (const struct cw_event *)(const void *)message->body;
@@ -54,7 +54,7 @@ static void take_event(struct timewarp *tw, struct in_link *in, const struct mes
         worker_fail_for_memory(worker);
 }
 
-static void take_cancel(struct timewarp *tw, struct in_link *in, const struct message *message)
+static void take_cancel(struct timewarp *tw, struct peer_in *in, const struct message *message)
 {
     struct remote_send sent;
     memcpy(&sent, message->body, sizeof sent);
@@ -68,7 +68,7 @@ static void take_cancel(struct timewarp *tw, struct in_link *in, const struct me
 }
 
 /* Takes at most `most` messages from one mailbox. True: it was then empty. */
-static inline bool take_from(struct timewarp *tw, struct in_link *in, uint64_t most)
+static inline bool take_from(struct timewarp *tw, struct peer_in *in, uint64_t most)
 {
     const struct message *message;
     uint64_t taken = 0;
@@ -86,8 +86,8 @@ static inline bool take_from(struct timewarp *tw, struct in_link *in, uint64_t m
 
 void receive_all(struct timewarp *tw)
 {
-    for (uint32_t i = 0; i < tw->links.in_count; i++)
-        (void)take_from(tw, &tw->links.in[i], UINT64_MAX);
+    for (uint32_t i = 0; i < tw->peers.in_count; i++)
+        (void)take_from(tw, &tw->peers.in[i], UINT64_MAX);
 }
 
 bool receive_some(struct timewarp *tw)
@@ -97,8 +97,8 @@ bool receive_some(struct timewarp *tw)
         return true;
     }
     bool all = true;
-    for (uint32_t i = 0; i < tw->links.in_count; i++)
-        all &= take_from(tw, &tw->links.in[i], stress_delivery(tw));
+    for (uint32_t i = 0; i < tw->peers.in_count; i++)
+        all &= take_from(tw, &tw->peers.in[i], stress_delivery(tw));
     tw->stress.held_back += !all;
     return all;
 }

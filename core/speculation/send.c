@@ -16,7 +16,7 @@ enum { CANCELS_MIN = 256 };
 /* Between the cuts of a round the worker keeps the least key that it sends to any other one, and
  * the least time that it sends to each. A message from before the first cut is published there. A
  * message from after the second cut has a cause that is in the report (I-GVT-1). */
-static void note_key(struct timewarp *tw, struct out_link *out, const struct entry *entry)
+static void note_key(struct timewarp *tw, struct peer_out *out, const struct entry *entry)
 {
     CW_INVARIANT("I-PROM-1",
                  entry->time_ps >= add_saturating(tw->promise.promised_ps, out->least_delay_ps),
@@ -25,7 +25,7 @@ static void note_key(struct timewarp *tw, struct out_link *out, const struct ent
                  (unsigned)tw->index, (unsigned)out->to, (long long)entry->time_ps,
                  (long long)tw->promise.promised_ps, (long long)out->least_delay_ps);
     if (tw->gvt.stage == GVT_FIRST_CUT)
-        links_note_crossing(&tw->links, out, key_of(entry));
+        peers_note_crossing(&tw->peers, out, key_of(entry));
 }
 
 __attribute__((noinline)) void send_event(struct worker *worker, uint64_t word_0, uint64_t word_1,
@@ -37,20 +37,20 @@ __attribute__((noinline)) void send_event(struct worker *worker, uint64_t word_0
     const uint16_t payload_bytes = words_payload_bytes(&words);
     const size_t bytes = offsetof(struct cw_event, payload) + payload_bytes;
     const bool cancellable = worker->speculative;
-    struct out_link *const out = links_to(&tw->links, to);
+    struct peer_out *const out = peers_to(&tw->peers, to);
     worker_enter_engine(worker, payload, payload_bytes); /* until the message is whole */
     struct message *const message =
-        worker_need_in_handler(worker, links_write(&tw->links, out, bytes));
+        worker_need_in_handler(worker, peers_write(&tw->peers, out, bytes));
     struct cw_event *const event = (struct cw_event *)(void *)message->body;
     words_write(event, &words);
     payload_copy(event->payload, payload, payload_bytes);
-    tw->links.messages++;
+    tw->peers.messages++;
     message->kind = MESSAGE_EVENT;
     message->cancellable = cancellable ? message_mark(out->numbers) : 0;
     const struct entry entry = entry_of_words(&words, event);
     note_key(tw, out, &entry);
     if (!cancellable) {
-        tw->links.sent_for_good++;
+        tw->peers.sent_for_good++;
         worker_leave_engine(worker);
         return;
     }
@@ -64,9 +64,9 @@ __attribute__((noinline)) void send_event(struct worker *worker, uint64_t word_0
 
 static void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_send *sent)
 {
-    struct out_link *const out = links_to(&tw->links, to);
+    struct peer_out *const out = peers_to(&tw->peers, to);
     struct message *const message =
-        worker_need(tw->worker, links_write(&tw->links, out, sizeof *sent));
+        worker_need(tw->worker, peers_write(&tw->peers, out, sizeof *sent));
     message->kind = MESSAGE_CANCEL;
     message->cancellable = 0;
     message->word = sent->seq;
@@ -74,8 +74,8 @@ static void send_cancel(struct timewarp *tw, uint32_t to, const struct remote_se
     const struct entry entry = {
         .time_ps = sent->time_ps, .key_high = sent->key_high, .key_low = sent->key_low};
     note_key(tw, out, &entry);
-    tw->links.messages++;
-    tw->links.anti_messages++;
+    tw->peers.messages++;
+    tw->peers.anti_messages++;
 }
 
 static void cancel_later(struct timewarp *tw, struct cw_event *event)

@@ -1,6 +1,6 @@
 /*
  * send.h: sending events and cancellations to other workers. Messages are written into mailboxes;
- * links_publish() makes them known.
+ * peers_publish() makes them known.
  *
  * Entered by the worker that owns the timewarp.
  */

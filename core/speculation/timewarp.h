@@ -21,7 +21,7 @@
 #include "core/queue/event.h"
 #include "core/os/table.h"
 #include "core/exchange/send_quota.h"
-#include "core/exchange/links.h"
+#include "core/exchange/peers.h"
 #include "core/exchange/record_outbox.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/speculation/throttle.h"
@@ -144,7 +144,7 @@ struct timewarp {
     struct send_quota quota;
     struct wait wait;
     struct lazy_cancel lazy;
-    struct links links;
+    struct peers peers;
     struct rollback rollback;
     struct record_outbox outbox;
     struct stress stress;

@@ -161,9 +161,9 @@ void wait_wake(struct cw_sim *sim, uint32_t index, bool all)
     if (all)
         return;
     /* A worker sleeps for one that may send to it, and no other (promise.c). */
-    const struct links *const links = &sim->workers[index].timewarp->links;
-    for (uint32_t i = 0; i < links->out_count; i++)
-        wake_one(sim, links->out[i].to, index, false);
+    const struct peers *const peers = &sim->workers[index].timewarp->peers;
+    for (uint32_t i = 0; i < peers->out_count; i++)
+        wake_one(sim, peers->out[i].to, index, false);
 }
 
 void abort_run(struct cw_sim *sim, const struct worker *worker)

@@ -339,7 +339,7 @@ core/speculation/lazy_cancel.c core/speculation/receive.c core/speculation/throt
 core/speculation/fossil.c core/speculation/undo_log.c core/speculation/send.c core/speculation/wait.c
 core/run/handle_events.c core/run/worker_loop.c core/run/parallel.c core/speculation/stress.c
 core/run/listen.c core/exchange/send_quota.c core/exchange/arrivals.c core/exchange/mailbox.c
-core/exchange/links.c core/exchange/recorder.c core/exchange/record_outbox.c
+core/exchange/peers.c core/exchange/recorder.c core/exchange/record_outbox.c
 core/exchange/record_merge.c core/os/threads.c core/run/draft.c core/run/migrate.c
 core/run/trial.c core/run/balance.c core/run/gather.c core/os/table.c
 core/os/memory.c core/queue/pending.c core/queue/entry_chain.c core/queue/sorted_bucket.c

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/exchange/links.h"
+#include "core/exchange/peers.h"
 
 enum { LIMIT_BYTES = 1 << 20, EVENTS = 1 << 20, FAR = 16 };
 
@@ -221,18 +221,18 @@ static void events_are_final_by_their_own_senders_promise(void **state)
     enum { WORKERS = 4, GVT_PS = 30 };
     static const int64_t promised_ps[] = {100, 20, 50}, final_ps[] = {100, GVT_PS, 50};
     struct memory memory;
-    struct links links;
+    struct peers peers;
     memory_init(&memory, LIMIT_BYTES);
-    assert_true(links_create(&links, &memory, NULL, WORKERS, 0));
-    for (uint32_t i = 0; i < links.in_count; i++)
-        links.in[i].promised_ps = promised_ps[i];
-    links_settle(&links, GVT_PS);
-    for (uint32_t i = 0; i < links.in_count; i++)
-        assert_int_equal(links.in[i].arrivals.final_ps, final_ps[i]);
-    assert_int_equal(links.aside.final_ps, GVT_PS);
-    links_settle(&links, 0); /* final times stay final */
-    assert_int_equal(links.in[1].arrivals.final_ps, GVT_PS);
-    links_free(&links);
+    assert_true(peers_create(&peers, &memory, NULL, WORKERS, 0));
+    for (uint32_t i = 0; i < peers.in_count; i++)
+        peers.in[i].promised_ps = promised_ps[i];
+    peers_settle(&peers, GVT_PS);
+    for (uint32_t i = 0; i < peers.in_count; i++)
+        assert_int_equal(peers.in[i].arrivals.final_ps, final_ps[i]);
+    assert_int_equal(peers.aside.final_ps, GVT_PS);
+    peers_settle(&peers, 0); /* final times stay final */
+    assert_int_equal(peers.in[1].arrivals.final_ps, GVT_PS);
+    peers_free(&peers);
     assert_int_equal(memory.taken.word, 0);
 }
 

@@ -342,7 +342,7 @@ static void messages_of_a_part_that_is_behind_are_settled_at_its_own_times(void 
     struct send_quota *const quota = &worker->timewarp->quota;
     commit_count(worker, 1, 1000);
     quota_note(quota, quota->most, worker->reached_ps);
-    worker->timewarp->links.sent_for_good = quota->most;
+    worker->timewarp->peers.sent_for_good = quota->most;
     promise_count_anew(worker->timewarp);
     commit_count(worker, 1, 10);
     quota_note(quota, 2 * quota->most, worker->reached_ps);

@@ -213,13 +213,13 @@ static void begin_below_2_to_32(struct cw_sim *sim)
         sim->workers[i].committed = sim->workers[i].processed = sim->workers[i].undone = first;
         tw->safe = tw->turns = first;
         tw->gvt.processed_then = first;
-        tw->links.anti_messages = tw->links.sent_for_good = first;
-        tw->links.messages = 3 * first; /* I-QUOTA-2 */
+        tw->peers.anti_messages = tw->peers.sent_for_good = first;
+        tw->peers.messages = 3 * first; /* I-QUOTA-2 */
         tw->undo_log.bytes = first;
-        for (uint32_t k = 0; k < tw->links.out_count; k++)
-            tw->links.out[k].numbers = first;
-        for (uint32_t k = 0; k < tw->links.in_count; k++)
-            tw->links.in[k].arrivals.first = tw->links.in[k].arrivals.next = first;
+        for (uint32_t k = 0; k < tw->peers.out_count; k++)
+            tw->peers.out[k].numbers = first;
+        for (uint32_t k = 0; k < tw->peers.in_count; k++)
+            tw->peers.in[k].arrivals.first = tw->peers.in[k].arrivals.next = first;
     }
 }
 

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "core/exchange/arrivals.c"
-#include "core/exchange/links.c"
+#include "core/exchange/peers.c"
 #include "core/exchange/mailbox.c"
 #include "core/speculation/gvt.c"
 #include "core/speculation/promise.c"
@@ -66,32 +66,32 @@ static int64_t *delays_of_a_ring(uint32_t workers, uint32_t reach)
     return delays_ps;
 }
 
-/* ---- links ----------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
-static void a_worker_has_links_to_its_neighbours_only(void **state)
+static void a_worker_has_its_neighbours_as_peers_only(void **state)
 {
     (void)state;
     struct memory memory = plenty();
     int64_t *const delays_ps = delays_of_a_ring(8, 1);
     delays_ps[3 * 8 + 4] = CW_TIME_MAX; /* one way only */
     delays_ps[7 * 8 + 0] = 55;
-    struct links links[8];
+    struct peers peers[8];
     for (uint32_t w = 0; w < 8; w++)
-        assert_true(links_create(&links[w], &memory, delays_ps, 8, w));
-    assert_int_equal(links[0].in_count, 2);
-    assert_int_equal(links[0].in[0].from, 1); /* the next one first */
-    assert_int_equal(links[0].in[1].from, 7);
-    assert_int_equal(links[0].in[1].least_delay_ps, 55);
-    assert_int_equal(links_to(&links[0], 7)->least_delay_ps, DELAY_PS);
-    assert_int_equal(links[0].out_of[0], NO_LINK);
-    assert_int_equal(links[0].out_of[2], NO_LINK);
-    assert_int_equal(links_to(&links[0], 7)->to, 7);
-    assert_int_equal(links[3].out_count, 1);
-    assert_int_equal(links[3].out_of[4], NO_LINK);
-    assert_int_equal(links[4].in_count, 1);
-    assert_int_equal(links[4].out_count, 2);
+        assert_true(peers_create(&peers[w], &memory, delays_ps, 8, w));
+    assert_int_equal(peers[0].in_count, 2);
+    assert_int_equal(peers[0].in[0].from, 1); /* the next one first */
+    assert_int_equal(peers[0].in[1].from, 7);
+    assert_int_equal(peers[0].in[1].least_delay_ps, 55);
+    assert_int_equal(peers_to(&peers[0], 7)->least_delay_ps, DELAY_PS);
+    assert_int_equal(peers[0].out_of[0], NO_PEER);
+    assert_int_equal(peers[0].out_of[2], NO_PEER);
+    assert_int_equal(peers_to(&peers[0], 7)->to, 7);
+    assert_int_equal(peers[3].out_count, 1);
+    assert_int_equal(peers[3].out_of[4], NO_PEER);
+    assert_int_equal(peers[4].in_count, 1);
+    assert_int_equal(peers[4].out_count, 2);
     for (uint32_t w = 0; w < 8; w++)
-        links_free(&links[w]);
+        peers_free(&peers[w]);
     assert_true(memory.taken.word == 0);
     free(delays_ps);
 }
@@ -101,28 +101,28 @@ static void a_mailbox_takes_memory_with_its_first_message(void **state)
 {
     (void)state;
     struct memory memory = plenty();
-    struct links links[3];
+    struct peers peers[3];
     for (uint32_t w = 0; w < 3; w++)
-        assert_true(links_create(&links[w], &memory, NULL, 3, w));
+        assert_true(peers_create(&peers[w], &memory, NULL, 3, w));
     for (uint32_t w = 0; w < 3; w++)
-        for (uint32_t i = 0; i < links[w].in_count; i++)
-            links_join(&links[w], &links[w].in[i], w, &links[links[w].in[i].from]);
+        for (uint32_t i = 0; i < peers[w].in_count; i++)
+            peers_join(&peers[w], &peers[w].in[i], w, &peers[peers[w].in[i].from]);
     const uint64_t taken = memory.taken.word;
-    assert_null(mailbox_read(&links[1].in[0].mailbox));
-    assert_false(links_publish(&links[0]));
+    assert_null(mailbox_read(&peers[1].in[0].mailbox));
+    assert_false(peers_publish(&peers[0]));
     for (int i = 0; i < 2; i++)
-        links_write(&links[0], links_to(&links[0], 2), 16)->kind = MESSAGE_EVENT;
+        peers_write(&peers[0], peers_to(&peers[0], 2), 16)->kind = MESSAGE_EVENT;
     assert_int_equal(memory.taken.word - taken, sizeof(struct mailbox_ring) + (32 << 10));
-    assert_int_equal(links[0].written_count, 1);
-    assert_null(mailbox_read(&links[2].in[0].mailbox)); /* the first is not published */
-    assert_true(links_publish(&links[0]));
-    assert_false(links_publish(&links[0]));
-    assert_int_equal(links[2].in[0].from, 0);
+    assert_int_equal(peers[0].written_count, 1);
+    assert_null(mailbox_read(&peers[2].in[0].mailbox)); /* the first is not published */
+    assert_true(peers_publish(&peers[0]));
+    assert_false(peers_publish(&peers[0]));
+    assert_int_equal(peers[2].in[0].from, 0);
     for (int i = 0; i < 2; i++)
-        assert_non_null(mailbox_read(&links[2].in[0].mailbox));
-    assert_null(mailbox_read(&links[2].in[0].mailbox));
+        assert_non_null(mailbox_read(&peers[2].in[0].mailbox));
+    assert_null(mailbox_read(&peers[2].in[0].mailbox));
     for (uint32_t w = 0; w < 3; w++)
-        links_free(&links[w]);
+        peers_free(&peers[w]);
     assert_true(memory.taken.word == 0);
 }
 
@@ -132,25 +132,25 @@ static void a_thousand_workers_in_a_ring_take_few_bytes(void **state)
     enum { WORKERS = 1024, REACH = 4, NEIGHBOURS = 2 * REACH };
     struct memory memory = plenty();
     int64_t *const delays_ps = delays_of_a_ring(WORKERS, REACH);
-    struct links *const links = calloc(WORKERS, sizeof *links);
-    assert_non_null(links);
+    struct peers *const peers = calloc(WORKERS, sizeof *peers);
+    assert_non_null(peers);
     for (uint32_t w = 0; w < WORKERS; w++)
-        assert_true(links_create(&links[w], &memory, delays_ps, WORKERS, w));
+        assert_true(peers_create(&peers[w], &memory, delays_ps, WORKERS, w));
     for (uint32_t w = 0; w < WORKERS; w++)
-        for (uint32_t i = 0; i < links[w].in_count; i++)
-            links_join(&links[w], &links[w].in[i], w, &links[links[w].in[i].from]);
+        for (uint32_t i = 0; i < peers[w].in_count; i++)
+            peers_join(&peers[w], &peers[w].in[i], w, &peers[peers[w].in[i].from]);
     /* Without a message: the ends, and a table of indexes. */
-    const uint64_t ends = sizeof(struct in_link) + sizeof(struct out_link) + 2 * sizeof(uint32_t);
+    const uint64_t ends = sizeof(struct peer_in) + sizeof(struct peer_out) + 2 * sizeof(uint32_t);
     assert_true(ends == 208); /* as ENGINE.md says, "Cost of many workers" */
     assert_true(memory.taken.word == WORKERS * (NEIGHBOURS * ends + WORKERS * sizeof(uint16_t)));
     for (uint32_t w = 0; w < WORKERS; w++)
         for (uint32_t i = 0; i < NEIGHBOURS; i++)
-            links_write(&links[w], &links[w].out[i], 16)->kind = MESSAGE_EVENT;
+            peers_write(&peers[w], &peers[w].out[i], 16)->kind = MESSAGE_EVENT;
     assert_true(memory.taken.word <= UINT64_C(24) << 20);
     for (uint32_t w = 0; w < WORKERS; w++)
-        links_free(&links[w]);
+        peers_free(&peers[w]);
     assert_true(memory.taken.word == 0);
-    free(links);
+    free(peers);
     free(delays_ps);
 }
 
@@ -251,8 +251,8 @@ static void send_to(struct timewarp *tw, uint32_t to, int64_t time_ps)
 
 static void send_to_all_neighbours(struct timewarp *tw)
 {
-    for (uint32_t i = 0; i < tw->links.out_count; i++)
-        send_to(tw, tw->links.out[i].to, 1000000);
+    for (uint32_t i = 0; i < tw->peers.out_count; i++)
+        send_to(tw, tw->peers.out[i].to, 1000000);
 }
 
 /* I-GVT-4: the words of transit are lowered for the receivers of such messages only. Takes all
@@ -399,7 +399,7 @@ static void a_message_between_the_cuts_counts_once(void **state)
 static const char *complaint(struct cw_sim *sim)
 {
     struct worker *const worker = &sim->workers[0];
-    (void)links_publish(&sim->workers[1].timewarp->links);
+    (void)peers_publish(&sim->workers[1].timewarp->peers);
     if (setjmp(worker->failed) != 0)
         return cw_error_text(&worker->failure);
     receive_all(worker->timewarp);
@@ -424,7 +424,7 @@ static void a_message_below_the_safe_bound_is_a_bug(void **state)
 static void send_cancellable(struct timewarp *tw, uint64_t seq, int64_t time_ps)
 {
     struct message *const message =
-        links_write(&tw->links, links_to(&tw->links, 0), offsetof(struct cw_event, payload));
+        peers_write(&tw->peers, peers_to(&tw->peers, 0), offsetof(struct cw_event, payload));
     const struct event_header header = {.time_ps = time_ps};
     message->kind = MESSAGE_EVENT;
     message->cancellable = message_mark(seq);
@@ -454,7 +454,7 @@ static void a_cancellation_of_an_event_that_is_committed_is_a_bug(void **state)
         assert_null(complaint(sim));
         assert_int_equal(to->rollback.cancelled, 1);
         if (wrong == FORGOTTEN) {
-            to->links.in[0].arrivals.final_ps = 2000;
+            to->peers.in[0].arrivals.final_ps = 2000;
             send_cancellable(from, 3, 2003); /* the first, for 2000 ps, goes */
             assert_null(complaint(sim));
         }
@@ -528,7 +528,7 @@ static void a_worker_wakes_the_neighbours_that_sleep_for_it_or_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_worker_has_links_to_its_neighbours_only),
+        cmocka_unit_test(a_worker_has_its_neighbours_as_peers_only),
         cmocka_unit_test(a_mailbox_takes_memory_with_its_first_message),
         cmocka_unit_test(a_thousand_workers_in_a_ring_take_few_bytes),
         cmocka_unit_test(path_delays_are_the_least_over_all_paths),
