@@ -188,9 +188,7 @@ static void scatter_events(struct timewarp *tw)
 static void set_gathered(struct cw_sim *sim, bool gathered)
 {
     sim->gather->gathered = sim->workers[0].gathered = gathered;
-    /* as in a sequential run: no worker but this one has records */
-    sim->workers[0].lp_worker =
-        gathered && sim->gather->moves.copies ? NULL : sim->config.lp_worker;
+    sim->workers[0].many_pools = gathered && !sim->gather->moves.copies;
     for (uint32_t i = 0; i < sim->worker_count; i++) {
         struct timewarp *const tw = sim->workers[i].timewarp;
         tw->gathered = gathered;

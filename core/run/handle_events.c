@@ -349,8 +349,8 @@ handle_gathered_of(struct timewarp *tw, struct event_pool *pool, unsigned most)
 static unsigned handle_gathered_run(struct timewarp *tw, unsigned most)
 {
     struct worker *const worker = tw->worker;
-    return worker->lp_worker == NULL ? handle_gathered_of(tw, &worker->pool, most)
-                                     : handle_gathered_of(tw, NULL, most);
+    return worker->many_pools ? handle_gathered_of(tw, NULL, most)
+                              : handle_gathered_of(tw, &worker->pool, most);
 }
 
 /* Handles events that come after all that were handled ahead of the safe bound. So neither they nor

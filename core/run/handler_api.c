@@ -106,11 +106,12 @@ static inline uint64_t depth_of(const struct worker *worker, int64_t delay_ps)
 static inline bool is_within_limits(const struct worker *worker, const struct send *send,
                                     uint64_t depth)
 {
-    /* As unsigned numbers, so that one comparison also catches a negative delay. */
+    /* As unsigned numbers, so that one comparison also catches a negative delay. The order matters
+     * to gcc: it joins some neighbours into one branch, which takes two instructions more. */
     const uint64_t room_ps = (uint64_t)(CW_TIME_MAX - worker->ctx.event->time_ps);
-    return send->lp < worker->lp_count && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX &&
-           send->number <= CW_NUMBER_MAX && (uint64_t)send->delay_ps < room_ps &&
-           depth <= CW_DEPTH_MAX && worker->sends_left > 0;
+    return depth <= CW_DEPTH_MAX && send->lp < worker->lp_count &&
+           (uint64_t)send->delay_ps < room_ps && send->number <= CW_NUMBER_MAX &&
+           worker->sends_left > 0 && send->payload_bytes <= CW_PAYLOAD_BYTES_MAX;
 }
 
 /* Whether the least delays have to be checked also if the event stays on this worker. While events
@@ -126,8 +127,7 @@ static inline bool needs_check(const struct worker *worker, const struct send *s
 /* Another worker handles the LP's events. */
 static inline bool is_foreign(const struct worker *worker, uint32_t lp)
 {
-    return __builtin_expect(worker->lp_worker != NULL, 0) && !worker->gathered &&
-           worker->lp_worker[lp] != worker->index;
+    return worker->lp_worker != NULL && !worker->gathered && worker->lp_worker[lp] != worker->index;
 }
 
 static inline struct event_header header_of(const struct worker *worker, const struct send *send,
@@ -213,6 +213,17 @@ static __attribute__((noinline)) void push_slow(struct worker *worker, int64_t t
     worker_leave_engine(worker);
 }
 
+/* The pool for a send to an LP whose events this worker handles. NULL: to another worker, or to the
+ * listener. */
+static inline struct event_pool *pool_here(struct worker *worker, uint32_t lp)
+{
+    if (__builtin_expect(worker->lp_worker == NULL, 1))
+        return &worker->pool;
+    if (lp == worker->listener || is_foreign(worker, lp))
+        return NULL;
+    return worker_pool_of(worker, lp);
+}
+
 /* Makes ready to log a send, if the event is speculative. False: send_slow() has to. */
 static inline bool begin_log(struct worker *worker, const struct send *send)
 {
@@ -236,10 +247,12 @@ void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t type, u
     struct worker *const worker = worker_of(ctx);
     const struct send send = {lp, entity, delay_ps, number, payload, type, payload_bytes};
     const uint64_t depth = depth_of(worker, delay_ps);
+    struct event_pool *pool = NULL;
+    if (is_within_limits(worker, &send, depth) && !needs_check(worker, &send))
+        pool = pool_here(worker, lp);
     struct cw_event *event = NULL;
-    if (is_within_limits(worker, &send, depth) && lp != worker->listener &&
-        !needs_check(worker, &send) && !is_foreign(worker, lp) && begin_log(worker, &send))
-        event = event_pool_get_used(worker_pool_of(worker, lp), payload_bytes);
+    if (pool != NULL && begin_log(worker, &send))
+        event = event_pool_get_used(pool, payload_bytes);
     if (__builtin_expect(event == NULL, 0)) {
         send_slow(ctx, lp, delay_ps, type, entity, number, payload, payload_bytes);
         return;

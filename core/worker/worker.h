@@ -67,10 +67,11 @@ struct worker {
     uint32_t index;
     bool hash_off;
     bool speculative;  /* the event that is being handled may be undone */
-    bool gathered;     /* this is worker 0, and it handles the events of all workers */
+    bool gathered;     /* this is worker 0, and it handles the events of all workers; */
+    bool many_pools;   /* and their records lie in the pools of the LPs' owners (move_events.h) */
     uint32_t listener; /* the LP whose events are left to the end of the drain (listen.h); */
                        /* NO_LISTENER: none, as on one worker and in CW_SEQUENTIAL */
-    const uint32_t *lp_worker; /* the owner of each LP; NULL: this worker has the records of all */
+    const uint32_t *lp_worker; /* the owner of each LP; NULL: there is no other worker */
     int64_t check_below_ps;    /* sends with a smaller delay are held against the promises, */
                                /* also sends that stay on this worker; INT64_MIN: none is */
     struct cw_sim *sim;
@@ -129,13 +130,11 @@ static inline const struct entry *worker_fetch_ahead(struct worker *worker,
     return entry;
 }
 
-/* The pool of the records of an LP's events. While worker 0 handles the events of all workers, it
- * belongs to the worker that owns the LP, or for all LPs to worker 0 (move_events.h). */
+/* The pool of the records of an LP's events. */
 static inline struct event_pool *worker_pool_of(struct worker *worker, uint32_t lp)
 {
-    return __builtin_expect(worker->lp_worker == NULL, 1) || !worker->gathered
-               ? &worker->pool
-               : &worker[worker->lp_worker[lp]].pool;
+    return __builtin_expect(worker->many_pools, 0) ? &worker[worker->lp_worker[lp]].pool
+                                                   : &worker->pool;
 }
 
 /* The thread that calls runs this worker, or none any more (NULL): the faults of its handlers are
