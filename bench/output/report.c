@@ -202,6 +202,27 @@ static void print_proofs(FILE *file, const struct result *result)
     }
 }
 
+/* Results that are right, and may surprise: each line once, over all sizes. */
+static void print_surprises(FILE *file, const struct result *result)
+{
+    int64_t differ = 0, not_finite = 0;
+    size_t sizes = 0;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_row *const row = &result->rows[i];
+        differ += row->ranks_differ > 0 ? row->ranks_differ : 0;
+        sizes += row->ranks_differ > 0;
+        not_finite += row->not_finite > 0 ? row->not_finite : 0;
+    }
+    if (differ > 0)
+        fprintf(file,
+                "# ranks differ: %" PRId64 " element%s (in %zu of %zu rows) end%s with other bits "
+                "on some ranks (COMMANDS.md, \"Verification\")\n",
+                differ, plural((uint64_t)differ), sizes, result->row_count, differ == 1 ? "s" : "");
+    if (not_finite > 0)
+        fprintf(file, "# %" PRId64 " result%s not finite though all inputs are\n", not_finite,
+                not_finite == 1 ? " is" : "s are");
+}
+
 static bool same_bound(const struct result_row *a, const struct result_row *b)
 {
     return b->bound_by != NULL && strcmp(a->bound_by, b->bound_by) == 0 &&
@@ -280,6 +301,7 @@ static void print_foot(FILE *file, const struct result *result)
     else
         fputs("# Wrong values      : not verified (--verify-data)\n", file);
     print_proofs(file, result);
+    print_surprises(file, result);
     if (result->credit_wait.ps > 0) {
         const struct hw_place *const at = &result->credit_wait.place;
         char us[REPORT_NUMBER_BYTES];

@@ -174,6 +174,10 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
         report_put(&object, "error_bound", json_real(row->error_bound));
         report_put(&object, "error_largest", json_real(row->error_largest));
     }
+    report_put(&object, "ranks_differ",
+               row->ranks_differ < 0 ? json_null() : json_integer(row->ranks_differ));
+    report_put(&object, "not_finite",
+               row->not_finite < 0 ? json_null() : json_integer(row->not_finite));
     report_put(&object, "data_hash", hash_or_null(row->has_hash, row->data_hash));
     report_put(&object, "credit_wait_ns", json_ns(row->credit_longest.ps));
     report_put(&object, "credit_wait_pe",

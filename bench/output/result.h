@@ -64,7 +64,11 @@ struct result_row {
     int64_t wrong;        /* -1: not verified (null) */
     enum proof proof;     /* by which `wrong` was counted */
     double error_bound, error_largest; /* of PROOF_BOUND (struct verdict) */
-    bool has_hash;                     /* false: null */
+    int64_t ranks_differ; /* elements that ranks end with in different bits; -1 (null): not
+                             verified, or each rank has a result of its own */
+    int64_t not_finite;   /* infinities and NaNs though all inputs are finite; -1 (null): not
+                             verified, or they are not */
+    bool has_hash;        /* false: null */
     uint64_t data_hash;
     struct result_phase *phases;
     size_t phase_count;

@@ -163,6 +163,11 @@ static void print_batch(const struct batch_run *run, const struct difference *di
     printf(" %12" PRIu32 " %12" PRIu32 " %12" PRIu64 "  %-12s %016" PRIx64 " %12" PRIu64 "\n",
            run->batch, run->rows / run->batch, call_elems(run) * item_bytes(run), run->algorithm,
            (uint64_t)XXH3_64bits(run->results, bytes), difference->count);
+    const uint64_t not_finite =
+        dtype_count_not_finite(run->options->dtype, run->results, run->rows * run->row_elems);
+    if (not_finite > 0)
+        printf("# %" PRIu64 " result%s not finite though all inputs are\n", not_finite,
+               not_finite == 1 ? " is" : "s are");
     (void)fflush(stdout); /* a failure is known at the end */
 }
 

@@ -275,6 +275,8 @@ static void drop_unfinished(struct bench_session *session, const char *why)
                                                  .shards = row->shards,
                                                  .parts = row->parts,
                                                  .wrong = -1,
+                                                 .ranks_differ = -1,
+                                                 .not_finite = -1,
                                                  .not_run = strdup(why)};
         memcpy(result->unfinished.collective, row->collective, sizeof row->collective);
         memcpy(result->unfinished.algorithm, row->algorithm, sizeof row->algorithm);

@@ -209,7 +209,9 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
                                .ranks = dist_facts(session->dist)->world_size,
                                .shards = session->shards,
                                .bus_factor = bus_factor,
-                               .wrong = -1};
+                               .wrong = -1,
+                               .ranks_differ = -1,
+                               .not_finite = -1};
     snprintf(row->collective, sizeof row->collective, "%s", collective);
     snprintf(row->dtype, sizeof row->dtype, "%s", dtype_name(session->options->dtype));
     return row;

@@ -40,7 +40,8 @@ static struct verifier *make_verifier(const struct bench_session *session,
         .algorithm = algorithm,
         .schedule = algorithm->schedule != NULL ? dist_facts(session->dist)->schedule : NULL,
         .ranks = dist_facts(session->dist)->world_size,
-        .integers = options->input == RUN_INPUT_INTEGERS};
+        .integers = options->input == RUN_INPUT_INTEGERS,
+        .shards_apart = dist_facts(session->dist)->parts > 0};
     return verifier_create(&request, error);
 }
 
@@ -77,6 +78,8 @@ int bench_compare(struct verifier *verifier, const struct dist_completion *compl
         return code;
     row->wrong += (int64_t)verdict.wrong;
     row->proof = verdict.proof;
+    row->ranks_differ = verdict.agreement.ranks_differ;
+    row->not_finite = verdict.agreement.not_finite;
     row->error_bound = verdict.error_bound;
     if (verdict.error_largest > row->error_largest)
         row->error_largest = verdict.error_largest;

@@ -21,6 +21,7 @@ struct gradient {
     struct dp_policy policy;
     uint64_t n_elem;        /* per shard */
     uint64_t tensor_elems;  /* of a rank */
+    bool is_finite;         /* all values are; known if they are verified */
     uint8_t *values;        /* of the file */
     uint8_t *result;        /* rank 0's tensor, as its worker has read it; NULL: not wanted */
     struct atomic_file out; /* --data-out */
@@ -61,6 +62,8 @@ static int ccl_gradient_completed(void *arg, const struct dist_completion *compl
     bench_row_sample(g->row, completion->times);
     if (g->verifier != NULL && bench_compare(g->verifier, completion, g->row, error) != CW_OK)
         return error->exit_code;
+    if (!g->is_finite)
+        g->row->not_finite = -1;
     if (options->no_data || g->completed < options->warmup + options->iterations)
         return CW_OK;
     g->row->has_hash = true;
@@ -110,19 +113,22 @@ static int find_layout(struct gradient *g, uint64_t bytes, struct cw_error *erro
     return CW_OK;
 }
 
-/* A comparison needs numbers; and no bound of the error is known for products of any numbers. */
-static int check_verifiable(const struct gradient *g, const struct ccl_algorithm *algorithm,
+/* Sums are compared where they are numbers, max and min anywhere; and no bound of the error is
+ * known for products of any numbers. */
+static int check_verifiable(struct gradient *g, const struct ccl_algorithm *algorithm,
                             struct cw_error *error)
 {
     const struct run_options *const options = g->session->options;
     const uint64_t count = g->tensor_elems * dist_world_size_for(g->session->config);
-    uint64_t at;
+    const bool adds = options->op != REDOP_MAX && options->op != REDOP_MIN;
+    uint64_t at = 0;
     if (!options->verify_data)
         return CW_OK;
-    if (!value_file_is_finite(options->dtype, g->values, count, &at))
+    g->is_finite = value_file_is_finite(options->dtype, g->values, count, &at);
+    if (!g->is_finite && adds)
         return cw_error_set(error, CW_USAGE,
                             "--data %s: element %llu is no finite number, so that --verify-data "
-                            "could not compare sums",
+                            "could not compare sums; --op max and min are compared",
                             options->data, (unsigned long long)at);
     if (options->op == REDOP_PROD && algorithm->order == NULL && algorithm->schedule == NULL)
         return cw_error_set(error, CW_USAGE,

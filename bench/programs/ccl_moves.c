@@ -8,6 +8,7 @@
 
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_verify.h"
+#include "collectives/verify/agreement.h"
 #include "collectives/verify/expect_moves.h"
 #include "collectives/verify/bound.h"
 
@@ -87,10 +88,23 @@ static int ccl_moves_verify(const struct move *move, const struct dist_completio
                                        .n_elem = move->n_elem / parts,
                                        .seed = move->seed,
                                        .sim = lp_system_sim(dist_system(move->session->dist))};
+    const struct agreement agreement = {.collective = move->collective,
+                                        .ranks = moves.ranks,
+                                        .shards = moves.shards,
+                                        .shards_apart = true,
+                                        .dtype = moves.dtype,
+                                        .n_elem = move->n_elem,
+                                        .sim = moves.sim};
+    struct result_row *const row = ccl_moves_row_of(move);
+    struct agreement_found found = {.ranks_differ = agreement_is_due(move->collective) ? 0 : -1};
     uint64_t wrong = 0;
-    const int code = expect_moves_verify(&moves, ccl_moves_read_result, &view, &wrong, error);
-    ccl_moves_row_of(move)->wrong += (int64_t)wrong;
-    ccl_moves_row_of(move)->proof = PROOF_MOVED;
+    int code = expect_moves_verify(&moves, ccl_moves_read_result, &view, &wrong, error);
+    if (code == CW_OK && wrong > 0) /* what is as it was is equal, and finite */
+        code = agreement_look(&agreement, ccl_moves_read_result, &view, &found, error);
+    row->wrong += (int64_t)wrong;
+    row->proof = PROOF_MOVED;
+    row->ranks_differ = found.ranks_differ;
+    row->not_finite = found.not_finite;
     return code;
 }
 

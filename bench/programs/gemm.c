@@ -150,9 +150,12 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
     struct dist *dist = gemm->session->dist;
     const struct matmul_shape *shape = &gemm->job.shape;
     const uint64_t count = (uint64_t)shape->m * shape->n;
+    struct result_row *const row = row_at(gemm, row_count(gemm->stage) - 1);
     void *const c = malloc(count * dtype_bytes(options->dtype));
     bool done = c != NULL;
     int code = CW_OK;
+    row->proof = PROOF_ORDER;
+    row->not_finite = 0;
     for (uint32_t rank = 0; rank < dist_facts(dist)->world_size && done && code == CW_OK; rank++) {
         const struct tensor *operands = gemm->operands[rank];
         for (uint32_t i = 0; i < operands->shard_count && done && code == CW_OK; i++) {
@@ -162,8 +165,8 @@ static int verify_products(struct gemm *gemm, struct cw_error *error)
             code = dist_read(dist, operands, i, matmul_result(shape), count, c, error);
             if (code == CW_OK)
                 done = matmul_verify(shape, options->dtype, options->seed, first, c, &wrong);
-            row_at(gemm, row_count(gemm->stage) - 1)->wrong += (int64_t)wrong;
-            row_at(gemm, row_count(gemm->stage) - 1)->proof = PROOF_ORDER;
+            row->wrong += (int64_t)wrong;
+            row->not_finite += (int64_t)dtype_count_not_finite(options->dtype, c, count);
         }
     }
     free(c);

@@ -204,7 +204,8 @@ int run_outputs_end(struct run_outputs *outputs, struct result *result, struct c
 /* Writes the files from the rows that are kept. */
 static void write_kept(struct run_outputs *outputs)
 {
-    const struct result_row interrupted = {.wrong = -1, .not_run = (char[]){"interrupted"}};
+    const struct result_row interrupted = {
+        .wrong = -1, .ranks_differ = -1, .not_finite = -1, .not_run = (char[]){"interrupted"}};
     FILE *const csv = csv_stream(outputs);
     struct cw_error ignored;
     if (outputs->document != NULL) {

@@ -341,3 +341,32 @@ void dtype_from_f32(enum dtype dtype, void *dst, const float *src, size_t count)
         break;
     }
 }
+
+static uint64_t count_exponents16(const uint8_t *values, size_t count, uint16_t exponent)
+{
+    uint64_t not_finite = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t bits;
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        not_finite += (bits & exponent) == exponent;
+    }
+    return not_finite;
+}
+
+static uint64_t count_exponents32(const uint8_t *values, size_t count, uint32_t exponent)
+{
+    uint64_t not_finite = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, values + i * sizeof bits, sizeof bits);
+        not_finite += (bits & exponent) == exponent;
+    }
+    return not_finite;
+}
+
+uint64_t dtype_count_not_finite(enum dtype dtype, const void *values, size_t count)
+{
+    return dtype == DTYPE_F16    ? count_exponents16(values, count, 0x7c00)
+           : dtype == DTYPE_BF16 ? count_exponents16(values, count, 0x7f80)
+                                 : count_exponents32(values, count, 0x7f800000);
+}

@@ -43,6 +43,9 @@ bool redop_parse(const char *name, enum redop *op);
 void dtype_to_f32(enum dtype dtype, float *dst, const void *src, size_t count);
 void dtype_from_f32(enum dtype dtype, void *dst, const float *src, size_t count);
 
+/* How many of the elements are infinities or NaNs. */
+uint64_t dtype_count_not_finite(enum dtype dtype, const void *values, size_t count);
+
 /* dst[i] = a[i] op b[i]. dst may be a or b itself; it overlaps neither in any other way. */
 void dtype_reduce(enum dtype dtype, enum redop op, void *dst, const void *a, const void *b,
                   size_t count);

@@ -92,12 +92,11 @@ static int compare_with_schedule(const struct verifier *verifier, uint32_t shard
     return sums_compare(&sums, read, arg, &verdict->wrong, error);
 }
 
-int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
-                     expect_read_fn read, void *arg, struct verdict *verdict,
-                     struct cw_error *error)
+static int compare_by_proof(struct verifier *verifier, uint32_t shards, uint32_t parts,
+                            expect_read_fn read, void *arg, struct verdict *verdict,
+                            struct cw_error *error)
 {
     const struct expect_request *const request = &verifier->request.expect;
-    *verdict = (struct verdict){.proof = verifier->proof};
     if (verifier->values != NULL)
         return compare_with_schedule(verifier, shards, read, arg, verdict, error);
     if (verifier->expect != NULL)
@@ -119,4 +118,33 @@ int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
     verdict->error_bound = found.bound;
     verdict->error_largest = found.largest;
     return code;
+}
+
+/* Right results of max, min and whole numbers have no rank's order in them, and are finite. */
+static bool may_surprise(const struct verifier *verifier, uint64_t wrong)
+{
+    return wrong > 0 || verifier->proof == PROOF_ORDER || verifier->proof == PROOF_BOUND;
+}
+
+int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,
+                     expect_read_fn read, void *arg, struct verdict *verdict,
+                     struct cw_error *error)
+{
+    const struct verifier_request *const request = &verifier->request;
+    const enum ccl_collective collective = request->algorithm->collective;
+    const bool scatters = collective == CCL_REDUCE_SCATTER;
+    const struct agreement agreement = {.collective = collective,
+                                        .ranks = request->ranks,
+                                        .shards = shards,
+                                        .shards_apart = request->shards_apart,
+                                        .dtype = request->expect.dtype,
+                                        .n_elem = request->expect.n_elem /
+                                                  (scatters ? request->ranks : 1),
+                                        .sim = request->expect.sim};
+    *verdict = (struct verdict){.proof = verifier->proof,
+                                .agreement.ranks_differ = agreement_is_due(collective) ? 0 : -1};
+    const int code = compare_by_proof(verifier, shards, parts, read, arg, verdict, error);
+    if (code != CW_OK || !may_surprise(verifier, verdict->wrong))
+        return code;
+    return agreement_look(&agreement, read, arg, &verdict->agreement, error);
 }

@@ -8,6 +8,7 @@
 #define COLLECTIVES_VERIFIER_H
 
 #include "collectives/algorithm.h"
+#include "collectives/verify/agreement.h"
 #include "collectives/verify/expect.h"
 
 enum proof {
@@ -27,6 +28,7 @@ struct verdict {
     enum proof proof;
     uint64_t wrong;
     double error_bound, error_largest; /* of PROOF_BOUND (expect_any.h) */
+    struct agreement_found agreement;
 };
 
 struct verifier;
@@ -36,7 +38,8 @@ struct verifier_request {
     const struct ccl_algorithm *algorithm;
     const struct schedule *schedule; /* of an algorithm that is one; else NULL */
     uint32_t ranks;
-    bool integers; /* expect.seed is one of input_integers() */
+    bool integers;     /* expect.seed is one of input_integers() */
+    bool shards_apart; /* each shard of a rank is reduced for itself */
 };
 
 /* NULL on failure: CW_USAGE (the algorithm declares an order that is none on this machine, or a

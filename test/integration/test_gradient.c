@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -224,6 +225,120 @@ static void files_that_are_none_are_refused(void **state)
     refuse(": element 7 is no finite number", line);
 }
 
+/* A bf16 number is the upper half of an f32. */
+static void write_halves(const char *name, const uint16_t *bits, size_t count)
+{
+    FILE *const to = fopen(file(name), "wb");
+    assert_non_null(to);
+    assert_int_equal(fwrite(bits, sizeof *bits, count, to), count);
+    assert_int_equal(fclose(to), 0);
+}
+
+static void row_has(const json_t *root, const char *key, int64_t wanted)
+{
+    const json_t *const found = of_row(root, key);
+    assert_non_null(found);
+    if (wanted < 0 ? !json_is_null(found) : json_integer_value(found) != wanted)
+        fail_msg("%s: %lld, not %lld", key, (long long)json_integer_value(found),
+                 (long long)wanted);
+}
+
+static void prints(const char *line, const char *const texts[], size_t count, bool there)
+{
+    struct run_output output = run_line(0, "%s", line);
+    for (size_t i = 0; i < count; i++)
+        if ((strstr(output.out, texts[i]) != NULL) != there)
+            fail_msg("%s: \"%s\" is %s:\n%s", line, texts[i], there ? "missing" : "there",
+                     output.out);
+    run_output_free(&output);
+}
+
+/*
+ * 1, 2, M, -M in bf16, M the greatest number: a ring's rank r adds x(r) + x(r - 1) + ..., so rank 0
+ * has 1 - M + M + 2 = 2, rank 1 has 2 + 1 - M + M = 0, and so on. All are right, and differ. The
+ * same numbers in another order on one tree are the same on all ranks.
+ */
+static void ranks_that_end_with_different_bits_are_said(void **state)
+{
+    (void)state;
+    static const uint16_t bits[4] = {0x3f80, 0x4000, 0x7f7f, 0xff7f};
+    static const char *const differ[] = {
+        "# ranks differ: 1 element (in 1 of 1 rows) ends with other bits on some ranks"};
+    static const char *const none[] = {"ranks differ", "not finite"};
+    char line[300];
+    write_halves("ranks", bits, 4);
+    static const char *const apart[] = {
+        "--algorithm ring_allreduce",
+        "--algorithm ring_allreduce --set system.sips.topology=fully_connected"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(line, sizeof line,
+                 "run --bench ccl_gradient --dtype bf16 --verify-data --data %s %s", file("ranks"),
+                 apart[i]);
+        prints(line, differ, 1, true);
+        json_t *const root = run_json("%s", line);
+        row_has(root, "wrong", 0);
+        row_has(root, "ranks_differ", 1);
+        row_has(root, "not_finite", 0);
+        json_decref(root);
+    }
+    snprintf(line, sizeof line,
+             "run --bench ccl_gradient --dtype bf16 --verify-data --data %s "
+             "--algorithm tree_allreduce",
+             file("ranks"));
+    prints(line, none, 2, false);
+    json_t *const root = run_json("run --bench ccl_gradient --dtype bf16 --data %s "
+                                  "--algorithm tree_allreduce",
+                                  file("ranks"));
+    row_has(root, "ranks_differ", -1); /* nobody has looked */
+    row_has(root, "not_finite", -1);
+    json_decref(root);
+}
+
+/* In f16, 60000 + 60000 is infinite, and infinity - infinity is none: on each of the four ranks. */
+static void results_that_are_not_finite_are_said(void **state)
+{
+    (void)state;
+    static const uint16_t bits[4] = {0x7b53, 0x7b53, 0xfb53, 0xfb53}; /* 60000 and -60000 */
+    static const char *const text[] = {"# 4 results are not finite though all inputs are"};
+    static const char *const none[] = {"not finite"};
+    char line[300];
+    write_halves("large", bits, 4);
+    snprintf(line, sizeof line,
+             "run --bench ccl_gradient --verify-data --data %s --algorithm halving_doubling",
+             file("large"));
+    prints(line, text, 1, true);
+    json_t *const root = run_json("%s", line);
+    row_has(root, "wrong", 0);
+    row_has(root, "ranks_differ", 0);
+    row_has(root, "not_finite", 4);
+    json_decref(root);
+    snprintf(line + strlen(line), sizeof line - strlen(line), " --op max");
+    prints(line, none, 1, false);
+}
+
+/* max and min of infinities are bits like any other; nothing is said of what they end with. */
+static void infinities_are_verified_with_max(void **state)
+{
+    (void)state;
+    static const uint16_t bits[4] = {0x3c00, 0x7c00, 0xfc00, 0x3800}; /* 1, inf, -inf, 0.5 */
+    static const char *const algorithms[] = {"ring_allreduce", "halving_doubling"};
+    write_halves("infinities", bits, 4);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *const root = run_json("run --bench ccl_gradient --verify-data --data %s --op max "
+                                      "--data-out %s --algorithm %s",
+                                      file("infinities"), file("most"), algorithms[i]);
+        row_has(root, "wrong", 0);
+        row_has(root, "not_finite", -1);
+        json_decref(root);
+        uint16_t most = 0;
+        FILE *const from = fopen(file("most"), "rb");
+        assert_non_null(from);
+        assert_int_equal(fread(&most, sizeof most, 1, from), 1);
+        assert_int_equal(fclose(from), 0);
+        assert_int_equal(most, 0x7c00);
+    }
+}
+
 static void a_file_without_end_is_read_up_to_a_limit(void **state)
 {
     (void)state;
@@ -256,6 +371,9 @@ int main(void)
         cmocka_unit_test(log_and_threads_hear_of_the_values),
         cmocka_unit_test(a_write_takes_the_time_of_a_fill),
         cmocka_unit_test(files_that_are_none_are_refused),
+        cmocka_unit_test(ranks_that_end_with_different_bits_are_said),
+        cmocka_unit_test(results_that_are_not_finite_are_said),
+        cmocka_unit_test(infinities_are_verified_with_max),
         cmocka_unit_test(a_file_without_end_is_read_up_to_a_limit),
     };
     return cmocka_run_group_tests_name("gradients from a file", tests, make, drop);

@@ -306,14 +306,21 @@ static void json_has_the_schema_s_keys_in_order(void **state)
                                          "gvt_round_mean_us",
                                          "time_share",
                                          "workers"};
-    static const char *const row[] = {
-        "collective",     "algorithm",       "choice",         "bytes",
-        "count",          "shards_per_rank", "bytes_per_rank", "dtype",
-        "redop",          "time_ns",         "host_time_ns",   "start_skew_ns",
-        "algbw_gbs",      "busbw_gbs",       "bound_ns",       "moved_per_rank",
-        "bound_by",       "wrong",           "proof",          "data_hash",
-        "credit_wait_ns", "credit_wait_pe",  "last_pe",        "last_pe_credit_wait_ns",
-        "not_run",        "phases",          "link_kinds"};
+    static const char *const row[] = {"collective",     "algorithm",
+                                      "choice",         "bytes",
+                                      "count",          "shards_per_rank",
+                                      "bytes_per_rank", "dtype",
+                                      "redop",          "time_ns",
+                                      "host_time_ns",   "start_skew_ns",
+                                      "algbw_gbs",      "busbw_gbs",
+                                      "bound_ns",       "moved_per_rank",
+                                      "bound_by",       "wrong",
+                                      "proof",          "ranks_differ",
+                                      "not_finite",     "data_hash",
+                                      "credit_wait_ns", "credit_wait_pe",
+                                      "last_pe",        "last_pe_credit_wait_ns",
+                                      "not_run",        "phases",
+                                      "link_kinds"};
     struct result_row rows[2];
     const struct result result = sample(rows);
     char *const text = written_by(write_json, &result);
