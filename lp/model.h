@@ -195,7 +195,7 @@ enum lp_wait {
 };
 
 /* The kernel's latest call: an operation that is carried out step by step (tl_call.h). */
-struct lp_call {
+struct tl_call {
     uint8_t kind; /* enum tl_call_kind */
     uint8_t step; /* enum tl_step: the next one */
     uint8_t dir, math, dtype, memory, slice;
@@ -243,7 +243,7 @@ struct lp_kernel {
     uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
-    struct lp_call call;
+    struct tl_call call;
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
 

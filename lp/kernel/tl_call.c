@@ -10,11 +10,11 @@
 #define TL_CALL_NAME(NAME, text, ...) [CALL_##NAME] = text,
 const char *const tl_call_name[CALL_KINDS] = {TL_CALLS(TL_CALL_NAME)};
 
-struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
+struct tl_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     tl->kernel->calls++;
-    *call = (struct lp_call){.kind = (uint8_t)kind,
+    *call = (struct tl_call){.kind = (uint8_t)kind,
                              .step = tl->view->m->first_step,
                              .bytes = bytes,
                              .start_ps = tl->local_ps};

@@ -78,7 +78,7 @@ struct tl {
 };
 
 /* Notes a call: the first step of all of them. */
-struct lp_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
+struct tl_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
 
 /* True when the kernel's time is now; else sends an event for its time. */
 bool tl_in_step(struct tl *tl);

@@ -29,7 +29,7 @@ static int64_t math_ps(const struct tl *tl, uint32_t elements)
 
 void tl_effect_math(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     tl->local_ps += around_math_ps(tl, 2ull * call->bytes, call->bytes) + math_ps(tl, elements);
     TL_EMIT_OP(tl, .kind = LP_OP_MATH, .math = call->math, .bytes = call->bytes, .a = call->a,
@@ -39,7 +39,7 @@ void tl_effect_math(struct tl *tl)
 
 void tl_effect_cast(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const uint32_t elements = call->bytes / tl_itemsize((enum lp_dtype)call->dtype);
     const uint64_t result = (uint64_t)elements * tl_itemsize((enum lp_dtype)call->math);
     tl->local_ps += around_math_ps(tl, call->bytes, result) + math_ps(tl, elements);
@@ -50,7 +50,7 @@ void tl_effect_cast(struct tl *tl)
 
 void tl_effect_dot(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
     const uint64_t m = call->rows, k = call->peer, n = m ? call->bytes / itemsize / m : 0;
     const uint64_t operands = (m * k + k * n + (call->math ? m * n : 0)) * itemsize;

@@ -11,7 +11,7 @@
 /* A run of received tiles is several values, a record each. */
 static void emit_moves(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     if (!tl->view->m->emit.ops || call->kind == CALL_STORE_TO || call->kind == CALL_LOAD_FROM)
         return; /* these two calls have records of their own */
     const uint32_t full = tl_full_tile_bytes(tl);
@@ -35,7 +35,7 @@ static void emit_moves(struct tl *tl)
 /* An operation enters PE_DMA; the kernel waits for it, or continues. */
 static void effect_move(struct tl *tl, enum lp_dma_kind kind)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const enum hw_vc vc = lp_vc(tl->view->m, HW_VC_COMPUTE);
     const struct lp_context *c = lp_context(tl->view->m, tl->p, tl->context);
     if (c->move[call->move].state != LP_MOVE_FREE)
@@ -80,7 +80,7 @@ void tl_effect_load(struct tl *tl) { effect_move(tl, LP_DMA_LOAD); }
 /* A store whose source is in HBM or SRAM is a copy. */
 void tl_effect_store(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     effect_move(tl, tl_memory_of(call->a) == HW_MEMORY_TCM ? LP_DMA_STORE : LP_DMA_COPY);
 }
 
@@ -89,7 +89,7 @@ void tl_effect_copy(struct tl *tl) { effect_move(tl, LP_DMA_COPY); }
 void tl_effect_store_to(struct tl *tl)
 {
     const struct lp_model *m = tl->view->m;
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     if (call->peer >= m->hw.sip_count * m->cubes * m->pes)
         tl_fail(tl, "", ": store_to PE %u, which does not exist", call->peer);
     effect_move(tl, LP_DMA_STORE_TO);
@@ -113,7 +113,7 @@ void tl_moved(struct tl *tl)
 
 void tl_effect_wait_dma(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const struct lp_move *move = &lp_context(tl->view->m, tl->p, tl->context)->move[call->move];
     if (move->state == LP_MOVE_UNDER_WAY) {
         tl_wait_for(tl, LP_WAIT_DMA);

@@ -17,7 +17,7 @@ static void check_peers(struct tl *tl)
 static const struct lp_peer *peer_of_call(struct tl *tl)
 {
     const struct lp_model *const m = tl->view->m;
-    const struct lp_call *const call = &tl->kernel->call;
+    const struct tl_call *const call = &tl->kernel->call;
     check_peers(tl);
     const struct lp_peer *const peer = lp_peer_place(tl->view, tl->pe, call->peer);
     const struct hw_place place = hw_place_of(&m->hw, call->peer);
@@ -45,7 +45,7 @@ static bool push_one_sided(struct tl *tl, struct hw_dma_op op)
 
 void tl_effect_put(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     (void)peer_of_call(tl);
     if (!push_one_sided(tl, (struct hw_dma_op){.bytes = call->bytes,
                                                .seq = call->peer,
@@ -62,7 +62,7 @@ void tl_effect_put(struct tl *tl)
 
 void tl_effect_notify(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     (void)peer_of_call(tl);
     if (!push_one_sided(tl, (struct hw_dma_op){.bytes = LP_NOTIFY_BYTES,
                                                .seq = call->peer,
@@ -77,7 +77,7 @@ void tl_effect_notify(struct tl *tl)
 
 void tl_effect_wait_notify(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const struct lp_peer *const peer = peer_of_call(tl);
     if (peer->pending[call->tag] == 0) {
         tl_wait_for(tl, LP_WAIT_NOTIFY);

@@ -55,7 +55,7 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
 /* The shape of the call's tile, in its record. */
 static void note_shape(const struct tl *tl, struct lp_op *op)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     const uint8_t dtype = call->dtype != 0 ? call->dtype : tl_args(tl)->dtype;
     op->dtype = dtype;
     op->source = tl_source_number(tl->kernel->source);
@@ -67,7 +67,7 @@ static void note_shape(const struct tl *tl, struct lp_op *op)
 static void emit_send(struct tl *tl, uint32_t seq)
 {
     const struct lp_plan *const plan = lp_plan_at(tl->view->m, tl->p);
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     uint32_t peer = 0;
     enum hw_dir peer_dir = HW_DIRS_MAX;
     cw_check(tl->view->ctx, lp_queue_peer(plan, lp_pe_index(tl->view, tl->pe),
@@ -86,7 +86,7 @@ static void emit_send(struct tl *tl, uint32_t seq)
 
 void tl_effect_send(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->view->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMM);
     const enum hw_dir dir = (enum hw_dir)call->dir;
@@ -166,7 +166,7 @@ static void note_served(struct tl *tl, enum hw_dir dir)
 /* The receive has read this tile out of its slot (has_read_slot()). */
 static bool is_read(const struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     return call->reading == dir + 1u && call->reading_seq == (uint8_t)seq;
 }
 
@@ -174,7 +174,7 @@ static bool is_read(const struct tl *tl, enum hw_dir dir, uint32_t seq)
  * the receive has read comes first, unless another context has taken it meanwhile. */
 static enum hw_dir direction_with_data(const struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     if (__builtin_expect(call->reading > 0, 0)) {
         const enum hw_dir reading = (enum hw_dir)(call->reading - 1);
         if (has_tile(tl, reading) && is_read(tl, reading, next_tile(tl, reading)))
@@ -194,7 +194,7 @@ static enum hw_dir direction_with_data(const struct tl *tl)
 /* Begins the read of a tile out of its slot, unless it is read. */
 static __attribute__((noinline, cold)) bool read_slot(struct tl *tl, enum hw_dir dir, uint32_t seq)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->view->m;
     if (is_read(tl, dir, seq))
         return true;
@@ -249,7 +249,7 @@ static bool take_tile(struct tl *tl, enum hw_dir dir, uint32_t seq, int64_t *cre
 
 void tl_emit_recv_op(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     struct lp_op op = {.kind = LP_OP_RECV,
                        .dir = tl->kernel->received_dir,
                        .bytes = call->bytes,
@@ -263,7 +263,7 @@ void tl_emit_recv_op(struct tl *tl)
  */
 static void move_to_place(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const uint8_t to = tl_memory_of(call->dst);
     if (to == HW_MEMORY_TCM) {
         call->kind = CALL_MOVE_TILE;
@@ -288,7 +288,7 @@ static void wait_for_credit(struct tl *tl, int64_t credit_ps)
 
 void tl_effect_recv(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const bool any = call->kind == CALL_RECV_ANY;
     int64_t credit_ps = 0;
     if (!any)
@@ -324,7 +324,7 @@ void tl_effect_recv(struct tl *tl)
  * credit is out. */
 void tl_effect_recv_all(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     int64_t credit_ps = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
         if (call->dirs >> dir & 1)
@@ -351,7 +351,7 @@ void tl_effect_recv_all(struct tl *tl)
 /* The tile is the call's from now on (tl_future). */
 void tl_effect_recv_async(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
     call->peer = next_tile(tl, dir);
@@ -364,7 +364,7 @@ void tl_effect_recv_async(struct tl *tl)
 
 static void check_future(struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     if (call->dir >= HW_DIRS_MAX)
         tl_fail(tl, "", ": wait for a receive that no recv_async has begun");
     const struct lp_queue *queue = &tl->p->queue[call->dir];
@@ -382,7 +382,7 @@ static void check_future(struct tl *tl)
 
 void tl_effect_wait(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     int64_t credit_ps = 0;
     check_future(tl);
     if (!is_there(tl, (enum hw_dir)call->dir, call->peer)) {
@@ -430,7 +430,7 @@ void tl_check_all_received(struct tl *tl)
  * tile in another memory has been loaded by now, straight to its place. */
 void tl_effect_move_tile(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     if (tl->view->m->tile_memory == HW_MEMORY_TCM)
         tl->local_ps += tl_fetch_ps(tl, call->bytes, call->bytes);
     tl_emit_recv(tl);

@@ -40,7 +40,7 @@ static struct tl tl_view_of(struct lp_view *view, uint32_t pe, uint32_t context)
 
 static void note_waited(const struct tl *tl)
 {
-    const struct lp_call *const call = &tl->kernel->call;
+    const struct tl_call *const call = &tl->kernel->call;
     const bool notified = tl->kernel->wait == LP_WAIT_NOTIFY;
     lp_cause_waited(tl->view->ctx, &(struct lp_waited){.since_ps = tl->kernel->wait_ps,
                                                        .pe = lp_pe_index(tl->view, tl->pe),

@@ -28,11 +28,20 @@ static uint8_t memories_of(struct lp_operand from, struct lp_operand to)
     return (uint8_t)(tl_memory_of(from) | tl_memory_of(to) << 4);
 }
 
+/* `to`: the words between the call's name and the PE. */
+static void check_peer(struct tl *tl, enum tl_call_kind kind, const char *to, uint32_t peer)
+{
+    const uint32_t count = hw_pe_count(&tl->view->m->hw);
+    if (peer >= count)
+        tl_fail(tl, "", ": %s %sPE %u, which does not exist; there are 0 to %u", tl_call_name[kind],
+                to, peer, count - 1);
+}
+
 /* `move`: 0, or the move of a handle. */
-static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
+static struct tl_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_t bytes,
                                   uint32_t move)
 {
-    struct lp_call *call = tl_start(tl, kind, bytes);
+    struct tl_call *call = tl_start(tl, kind, bytes);
     call->move = (uint8_t)move;
     call->slice = (uint8_t)tl->pe;
     return call;
@@ -40,7 +49,7 @@ static struct lp_call *start_move(struct tl *tl, enum tl_call_kind kind, uint32_
 
 static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t move)
 {
-    struct lp_call *call = start_move(tl, CALL_LOAD, bytes, move);
+    struct tl_call *call = start_move(tl, CALL_LOAD, bytes, move);
     call->a = tl_translate(tl, CALL_LOAD, va, bytes);
     tl_check_written(tl, CALL_LOAD, tcm, bytes);
     call->dst = tl_tcm(tcm);
@@ -50,7 +59,7 @@ static void start_load(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes,
 static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
                         uint32_t move)
 {
-    struct lp_call *call = start_move(tl, CALL_STORE, bytes, move);
+    struct tl_call *call = start_move(tl, CALL_STORE, bytes, move);
     call->a = src;
     call->dst = tl_translate(tl, CALL_STORE, va, bytes);
     tl_check_source(tl, CALL_STORE, src, bytes);
@@ -60,7 +69,7 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
 static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
                        uint32_t move)
 {
-    struct lp_call *call = start_move(tl, CALL_COPY, bytes, move);
+    struct tl_call *call = start_move(tl, CALL_COPY, bytes, move);
     call->a = tl_translate(tl, CALL_COPY, src_va, bytes);
     call->dst = tl_translate(tl, CALL_COPY, dst_va, bytes);
     call->memory = memories_of(call->a, call->dst);
@@ -105,7 +114,7 @@ void tl_wait_dma(struct tl *tl, uint32_t handle)
 static void start_store_to(struct tl *tl, uint32_t peer, struct lp_operand dst,
                            struct lp_operand src, uint32_t bytes, uint32_t move)
 {
-    struct lp_call *call = start_move(tl, CALL_STORE_TO, bytes, move);
+    struct tl_call *call = start_move(tl, CALL_STORE_TO, bytes, move);
     tl_check_range_at(tl, CALL_STORE_TO, peer, dst, bytes);
     tl_check_source(tl, CALL_STORE_TO, src, bytes);
     call->peer = peer;
@@ -137,15 +146,12 @@ void tl_store_direct_async(struct tl *tl, uint32_t peer, struct lp_operand dst,
 static void start_load_from(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_operand src,
                             uint32_t bytes, uint32_t move)
 {
-    const struct lp_model *m = tl->view->m;
-    struct lp_call *call = start_move(tl, CALL_LOAD_FROM, bytes, move);
-    if (peer >= m->hw.sip_count * m->cubes * m->pes)
-        tl_fail(tl, "", ": load_from PE %u, which does not exist; there are 0 to %u", peer,
-                m->hw.sip_count * m->cubes * m->pes - 1);
+    struct tl_call *call = start_move(tl, CALL_LOAD_FROM, bytes, move);
+    check_peer(tl, CALL_LOAD_FROM, "", peer);
     tl_check_range_at(tl, CALL_LOAD_FROM, peer, src, bytes);
     tl_check_written(tl, CALL_LOAD_FROM, tcm, bytes);
     call->peer = peer;
-    call->slice = (uint8_t)(peer % m->pes);
+    call->slice = (uint8_t)(peer % tl->view->m->pes);
     call->a = src;
     call->dst = tl_tcm(tcm);
     call->memory = tl_memory_of(src);
@@ -166,7 +172,7 @@ void tl_load_from_async(struct tl *tl, uint32_t tcm, uint32_t peer, struct lp_op
 
 /* Notes the tile's type and shape, if the kernel gave any. */
 static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind kind,
-                                                struct lp_call *call, struct tl_tile tile)
+                                                struct tl_call *call, struct tl_tile tile)
 {
     if (tile.dtype == 0 && tile.dim[0] == 0)
         return;
@@ -197,16 +203,16 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
     lp_shape_pack(dims, tile.dim, call->dim);
 }
 
-static inline struct lp_call *start_tile(struct tl *tl, enum tl_call_kind kind, struct tl_tile tile)
+static inline struct tl_call *start_tile(struct tl *tl, enum tl_call_kind kind, struct tl_tile tile)
 {
-    struct lp_call *call = tl_start(tl, kind, tile.bytes);
+    struct tl_call *call = tl_start(tl, kind, tile.bytes);
     note_type(tl, kind, call, tile);
     return call;
 }
 
 void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32_t bytes)
 {
-    struct lp_call *call = tl_start(tl, CALL_SEND, bytes);
+    struct tl_call *call = tl_start(tl, CALL_SEND, bytes);
     tl_check_source(tl, CALL_SEND, src, bytes);
     call->dir = (uint8_t)dir;
     call->a = src;
@@ -220,20 +226,24 @@ void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct 
     note_type(tl, CALL_SEND, &tl->kernel->call, tile);
 }
 
-static struct lp_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
+/* The effect checks the direction. */
+static inline void receive_from(struct tl_call *call, enum hw_dir dir)
+{
+    call->dir = (uint8_t)dir;
+    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0);
+}
+
+static struct tl_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum hw_dir dir,
                                      struct tl_tile tile)
 {
-    struct lp_call *call = start_tile(tl, kind, tile);
-    call->dir = (uint8_t)dir;
-    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
+    struct tl_call *call = start_tile(tl, kind, tile);
+    receive_from(call, dir);
     return call;
 }
 
 void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
 {
-    struct lp_call *call = tl_start(tl, CALL_RECV, bytes);
-    call->dir = (uint8_t)dir;
-    call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0); /* the effect checks it */
+    receive_from(tl_start(tl, CALL_RECV, bytes), dir);
 }
 
 void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
@@ -243,7 +253,7 @@ void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 
 void tl_recv_any_tile(struct tl *tl, struct tl_tile tile)
 {
-    struct lp_call *call = start_tile(tl, CALL_RECV_ANY, tile);
+    struct tl_call *call = start_tile(tl, CALL_RECV_ANY, tile);
     call->dir = HW_DIRS_MAX;
     call->dirs = tl->p->installed;
 }
@@ -254,7 +264,7 @@ void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
         tl_fail(tl, "IpcqInvalidDirection: ",
                 ": recv_all of the set 0x%x; a set has a bit for each of the directions 0 to %d",
                 dirs, HW_DIRS_MAX - 1);
-    struct lp_call *call = start_tile(tl, CALL_RECV_ALL, tile);
+    struct tl_call *call = start_tile(tl, CALL_RECV_ALL, tile);
     call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
     call->dirs = (uint16_t)dirs;
 }
@@ -275,7 +285,7 @@ void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
 
 struct tl_future tl_future(const struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     if (call->kind != CALL_RECV_ASYNC)
         tl_fail(tl, "", ": tl_future() after another call than recv_async");
     struct tl_future future = {
@@ -290,7 +300,7 @@ struct tl_future tl_future(const struct tl *tl)
 
 void tl_wait(struct tl *tl, struct tl_future future)
 {
-    struct lp_call *call = start_tile(tl, CALL_WAIT, future.named);
+    struct tl_call *call = start_tile(tl, CALL_WAIT, future.named);
     call->dir =
         (uint8_t)(future.dir > 0 && future.dir <= HW_DIRS_MAX ? future.dir - 1 : HW_DIRS_MAX);
     call->dirs = (uint16_t)(1u << call->dir);
@@ -300,7 +310,7 @@ void tl_wait(struct tl *tl, struct tl_future future)
 /* ---- computing ------------------------------------------------------------------------------- */
 
 /* PE_FETCH_STORE reads operands in TCM; others are loaded first. */
-static void read_operands(struct lp_call *call, struct lp_operand a, struct lp_operand b)
+static void read_operands(struct tl_call *call, struct lp_operand a, struct lp_operand b)
 {
     call->a = a;
     call->b = b;
@@ -316,7 +326,7 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
     tl_check_written(tl, CALL_MATH, dst, bytes);
     tl_check_source(tl, CALL_MATH, a, bytes);
     tl_check_source(tl, CALL_MATH, b, bytes);
-    struct lp_call *call =
+    struct tl_call *call =
         tl_start(tl, CALL_MATH, elements * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype));
     call->math = (uint8_t)math;
     read_operands(call, a, b);
@@ -331,7 +341,7 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     tl_check_range(tl, CALL_CAST, tl_tcm(dst), (uint64_t)elements * tl_itemsize(to));
     tl_note_cast(tl, dst, (uint64_t)elements * tl_itemsize(to), to);
     tl_check_source(tl, CALL_CAST, a, (uint64_t)elements * tl_itemsize(from));
-    struct lp_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
+    struct tl_call *call = tl_start(tl, CALL_CAST, elements * tl_itemsize(from));
     call->dtype = (uint8_t)from;
     call->math = (uint8_t)to;
     read_operands(call, a, (struct lp_operand){0});
@@ -346,7 +356,7 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
     tl_check_written(tl, CALL_DOT, dst, (uint64_t)m * n * itemsize);
     tl_check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
     tl_check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
-    struct lp_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
+    struct tl_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
     call->math = add ? LP_MATH_SUM : 0;
     read_operands(call, a, b);
     call->dst = tl_tcm(dst);
@@ -356,22 +366,19 @@ void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand 
 
 /* ---- one-sided operations -------------------------------------------------------------------- */
 
-static struct lp_call *start_to_peer(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
+static struct tl_call *start_to_peer(struct tl *tl, enum tl_call_kind kind, uint32_t peer,
                                      uint32_t bytes)
 {
-    const struct lp_model *m = tl->view->m;
-    struct lp_call *call = tl_start(tl, kind, bytes);
+    struct tl_call *call = tl_start(tl, kind, bytes);
+    check_peer(tl, kind, "to ", peer);
     call->peer = peer;
-    if (peer >= m->hw.sip_count * m->cubes * m->pes)
-        tl_fail(tl, "", ": %s to PE %u, which does not exist; there are 0 to %u",
-                tl_call_name[kind], peer, m->hw.sip_count * m->cubes * m->pes - 1);
     return call;
 }
 
 static void start_put(struct tl *tl, uint32_t peer, uint8_t math, struct lp_operand dst,
                       struct lp_operand src, uint32_t bytes)
 {
-    struct lp_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
+    struct tl_call *call = start_to_peer(tl, CALL_PUT, peer, bytes);
     tl_check_range_at(tl, CALL_PUT, peer, dst, bytes);
     tl_check_source(tl, CALL_PUT, src, bytes);
     call->math = math;
@@ -408,7 +415,7 @@ void tl_wait_notify(struct tl *tl, uint32_t peer, uint32_t tag)
 
 void tl_fork(struct tl *tl, uint32_t streams)
 {
-    struct lp_call *call = tl_start(tl, CALL_FORK, 0);
+    struct tl_call *call = tl_start(tl, CALL_FORK, 0);
     const uint32_t there = tl->launch->kernel->stream_count;
     call->tag = (uint8_t)streams;
     tl_check_in_kernel(tl, "fork");

@@ -21,7 +21,7 @@ enum { IN_STEP, AHEAD };
 static const struct call_row call_row[CALL_KINDS] = {TL_CALLS(CALL_ROW)};
 
 /* Whether a call reads its operands through PE_FETCH_STORE, which reaches TCM only. */
-static bool fetches(const struct lp_call *call)
+static bool fetches(const struct tl_call *call)
 {
     return call->kind >= CALL_MATH && call->kind <= CALL_DOT;
 }
@@ -29,7 +29,7 @@ static bool fetches(const struct lp_call *call)
 /* Bytes of the current operand: of the call, or of a factor of a product. */
 static uint64_t operand_bytes(const struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     if (call->kind != CALL_DOT)
         return call->bytes;
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
@@ -48,7 +48,7 @@ static enum hw_memory loaded_from(const struct tl *tl, const struct lp_operand *
     return fetches(&tl->kernel->call) ? (enum hw_memory)tl_memory_of(*operand) : HW_MEMORY_TCM;
 }
 
-static const struct lp_operand *current_operand(const struct lp_call *call)
+static const struct lp_operand *current_operand(const struct tl_call *call)
 {
     return call->operand == 0 ? &call->a : &call->b;
 }
@@ -56,7 +56,7 @@ static const struct lp_operand *current_operand(const struct lp_call *call)
 /* Bytes of the operand's next load: of received tiles one tile, else the operand as a whole. */
 static uint64_t next_load_bytes(const struct tl *tl)
 {
-    const struct lp_call *call = &tl->kernel->call;
+    const struct tl_call *call = &tl->kernel->call;
     const uint64_t bytes = operand_bytes(tl);
     if (current_operand(call)->space != LP_SPACE_TILE)
         return call->tile == 0 ? bytes : 0;
@@ -69,7 +69,7 @@ static uint64_t next_load_bytes(const struct tl *tl)
  * none is left. */
 static bool load_operands(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const uint32_t operands = fetches(call) ? 2 : 1; /* a tile's dimensions are in b's place */
     while (call->operand < operands) {
         if (loaded_from(tl, current_operand(call)) != HW_MEMORY_TCM && next_load_bytes(tl) > 0) {
@@ -85,7 +85,7 @@ static bool load_operands(struct tl *tl)
 
 static void load_operand(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     const struct lp_model *m = tl->view->m;
     const enum hw_vc vc = lp_vc(m, HW_VC_COMPUTE);
     if (!lp_dma_has_room(tl->view, tl->pe, vc)) {
@@ -105,7 +105,7 @@ static void load_operand(struct tl *tl)
 
 bool tl_advance(struct tl *tl)
 {
-    struct lp_call *call = &tl->kernel->call;
+    struct tl_call *call = &tl->kernel->call;
     for (;;) {
         const struct call_row *row = &call_row[call->kind];
         switch (call->step) {
