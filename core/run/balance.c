@@ -1,19 +1,194 @@
 /*
- * balance.c: samples each part's work, and plans moves (balance.h).
+ * balance.c: samples each part's work, drafts moves from the busiest worker to the idlest, and
+ * measures the events committed before and after a move (balance.h).
  */
 #include "core/run/balance.h"
 
 #include <string.h>
 
 #include "core/at_random.h"
-#include "core/run/draft.h"
 #include "core/run/migrate.h"
-#include "core/run/trial.h"
 #include "core/exchange/gvt_slot.h"
 #include "core/os/clock.h"
 #include "core/worker/simulation.h"
 #include "core/speculation/timewarp.h"
 #include "core/worker/worker.h"
+
+/* ---- drafts ---------------------------------------------------------------------------------- */
+
+enum { PAIRS_MAX = 4096 }; /* of workers that one draft looks at */
+
+#define REST_MIN    0.05
+#define PAYBACK_S   1.0
+#define S_PER_EVENT 100e-9 /* to undo, copy and queue one that moves */
+
+double draft_loads(const struct draft *draft, const uint32_t *part_worker, double *mean)
+{
+    double most = 0, sum = 0;
+    for (uint32_t i = 0; i < draft->worker_count; i++)
+        draft->load[i] = 0;
+    for (uint32_t part = 0; part < draft->part_count; part++) {
+        double *const load = &draft->load[part_worker[part]];
+        *load += draft->part_work[part];
+        sum += draft->part_work[part];
+        most = *load > most ? *load : most;
+    }
+    *mean = sum / draft->worker_count;
+    return most;
+}
+
+/* Whether the last parts of worker `from` are the ones nearest to `to`'s. */
+static bool goes_backwards(const struct draft *draft, const uint32_t *part_worker, uint32_t from,
+                           uint32_t to)
+{
+    uint64_t places_from = 0, count_from = 1, places_to = 0, count_to = 1;
+    for (uint32_t part = 0; part < draft->part_count; part++) {
+        places_from += part_worker[part] == from ? part : 0;
+        count_from += part_worker[part] == from;
+        places_to += part_worker[part] == to ? part : 0;
+        count_to += part_worker[part] == to;
+    }
+    return places_to * count_from > places_from * count_to;
+}
+
+/* Parts of worker `from` go to worker `to` until the two are even. A part that would leave `to`
+ * with more than `from` goes only if that halves the gap at least. Returns whether any went. */
+static bool even_pair(const struct draft *draft, uint32_t *part_worker, uint32_t from, uint32_t to)
+{
+    const bool backwards = goes_backwards(draft, part_worker, from, to);
+    bool any = false;
+    for (uint32_t i = 0; i < draft->part_count; i++) {
+        const uint32_t part = backwards ? draft->part_count - 1 - i : i;
+        const double gap = draft->load[from] - draft->load[to];
+        const double work = draft->part_work[part];
+        if (part_worker[part] != from || work <= 0 || 2 * work > gap * 1.5)
+            continue;
+        part_worker[part] = to;
+        draft->load[from] -= work;
+        draft->load[to] += work;
+        any = true;
+    }
+    return any;
+}
+
+double draft_even_out(const struct draft *draft, uint32_t *part_worker)
+{
+    double mean;
+    const double before = draft_loads(draft, part_worker, &mean);
+    double after = before;
+    for (unsigned i = 0; i < PAIRS_MAX; i++) {
+        uint32_t most = 0, least = 0;
+        for (uint32_t worker = 1; worker < draft->worker_count; worker++) {
+            most = draft->load[worker] > draft->load[most] ? worker : most;
+            least = draft->load[worker] < draft->load[least] ? worker : least;
+        }
+        after = draft->load[most];
+        if (most == least || !even_pair(draft, part_worker, most, least))
+            break;
+    }
+    return before > 0 ? 1 - after / before : 0;
+}
+
+double draft_gain(const struct draft_cost *cost)
+{
+    const double busy = cost->busy < 1 ? cost->busy : 1;
+    const double rest = 1 - busy > REST_MIN ? 1 - busy : REST_MIN;
+    double windows = 1; /* this many times as many */
+    if (cost->after_ps < cost->before_ps) {
+        if (cost->after_ps <= 0 || cost->before_ps == CW_TIME_MAX)
+            return 0;
+        windows = (double)cost->before_ps / (double)cost->after_ps;
+    }
+    const double gain = 1 - busy * (1 - cost->off) - rest * windows;
+    return gain * PAYBACK_S > S_PER_EVENT * cost->moved ? gain : 0;
+}
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+#define WINDOW_S       0.03
+#define TRIAL_S        0.1
+#define SETTLE_S       0.03
+#define WAIT_S         0.1 /* after a move that was kept */
+#define BACK_OFF_S     0.4 /* after the first one that was not */
+#define BACK_OFF_MAX_S 60.0
+#define TRIAL_SHARE    64
+#define KEPT_FROM      1.02 /* rate after over before */
+#define HOPELESS       0.8  /* the trial ends with its first window */
+
+void trial_init(struct trial *trial)
+{
+    *trial = (struct trial){.settles_s = SETTLE_S, .back_off_s = BACK_OFF_S};
+}
+
+static void begin_trial_window(struct trial *trial)
+{
+    trial->window_s = 0;
+    trial->events = 0;
+}
+
+/* The move on trial gains, or it is to be taken back. */
+static enum trial_says end_trial(struct trial *trial, double rate)
+{
+    const double lost_s = (trial->window_s + SETTLE_S) * (1 - rate / trial->rate);
+    trial->tries = false;
+    if (rate >= KEPT_FROM * trial->rate) {
+        trial->rate = rate;
+        trial->wait_s = WAIT_S;
+        trial->back_off_s = BACK_OFF_S;
+        return TRIAL_WAITS;
+    }
+    trial->wait_s =
+        trial->back_off_s > TRIAL_SHARE * lost_s ? trial->back_off_s : TRIAL_SHARE * lost_s;
+    trial->back_off_s *= 2;
+    if (trial->back_off_s > BACK_OFF_MAX_S)
+        trial->back_off_s = BACK_OFF_MAX_S;
+    trial->takes_back = true;
+    return TRIAL_TAKE_BACK;
+}
+
+enum trial_says trial_look(struct trial *trial, double passed_s, uint64_t events, bool counts,
+                           bool ready, bool *window_ended)
+{
+    *window_ended = false;
+    if (trial->takes_back)
+        return TRIAL_TAKE_BACK;
+    if (!counts)
+        return TRIAL_WAITS;
+    if (trial->settles_s > 0) {
+        trial->settles_s -= passed_s;
+        return TRIAL_WAITS;
+    }
+    trial->window_s += passed_s;
+    trial->events += events;
+    trial->wait_s -= passed_s;
+    if (trial->window_s < WINDOW_S)
+        return TRIAL_WAITS;
+    const double rate = (double)trial->events / trial->window_s;
+    if (trial->tries) {
+        if (trial->window_s < TRIAL_S && rate >= HOPELESS * trial->rate)
+            return TRIAL_WAITS;
+        const enum trial_says says = end_trial(trial, rate);
+        *window_ended = true;
+        begin_trial_window(trial);
+        return says;
+    }
+    if (!ready)
+        return TRIAL_WAITS;
+    trial->rate = trial->rate > 0 ? (trial->rate + rate) / 2 : rate;
+    *window_ended = true;
+    begin_trial_window(trial);
+    return trial->wait_s <= 0 ? TRIAL_MAY_MOVE : TRIAL_WAITS;
+}
+
+void trial_moved(struct trial *trial)
+{
+    trial->tries = !trial->takes_back;
+    trial->takes_back = false;
+    trial->settles_s = SETTLE_S;
+    begin_trial_window(trial);
+}
+
+/* ---- the measured work ----------------------------------------------------------------------- */
 
 enum {
     WINDOWS_BEFORE_MOVE = 2, /* in a row that find the workers uneven */

@@ -10,7 +10,6 @@
 #include "core/at_random.h"
 #include "core/run/migrate.h"
 #include "core/exchange/gvt_slot.h"
-#include "core/run/first_mode.h"
 #include "core/run/move_events.h"
 #include "core/run/pace.h"
 #include "core/os/clock.h"
@@ -455,7 +454,8 @@ bool gather_begin(struct cw_sim *sim, gather_start_fn start)
     for (uint32_t i = 0; i < sim->worker_count; i++)
         note_figures(&sim->workers[i], &gather->workers[i]);
     if (!gather->paced)
-        pace_init(&gather->pace, first_mode(sim), gather_now_s(sim), sum_figures(sim).committed);
+        pace_init(&gather->pace, pace_first_mode(sim), gather_now_s(sim),
+                  sum_figures(sim).committed);
     gather->paced = true;
     gather->start = start;
     gather->together =

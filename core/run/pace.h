@@ -12,14 +12,19 @@
  * When the mode has changed, most pending events are not in the cache of the core that handles them
  * now. So it is measured once as many events have been handled as are pending.
  *
+ * Trials take a while: the more so, the more events are pending. So a run should begin with the
+ * right mode where that is easy to see: the first mode is chosen by the events that are pending.
+ *
  * No clock and no thread: the caller gives the time, of drains alone. So a measurement
- * continues in the next drain, however short each is. One owner.
+ * continues in the next drain, however short each is. One owner: thread 0.
  */
 #ifndef CORE_PACE_H
 #define CORE_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct cw_sim;
 
 enum threading_mode { THREADS_PARALLEL, THREADS_SINGLE, THREADING_MODES };
 
@@ -43,6 +48,8 @@ struct pace {
     uint64_t committed;           /* events, when this measurement began */
 };
 
+/* The mode that the first drain is to begin with. Before that drain. */
+enum threading_mode pace_first_mode(const struct cw_sim *sim);
 /* The mode to begin with; events committed so far. */
 void pace_init(struct pace *pace, enum threading_mode mode, double now_s, uint64_t committed);
 /* Nothing is measured across this moment: a change of the mode is complete. */

@@ -1,6 +1,6 @@
 /*
- * test_core_balance.c: which parts are to go where (core/run/draft.h), and whether a move was
- * worth it (core/run/trial.h), by made-up measurements.
+ * test_core_balance.c: which parts are to go where, and whether a move was worth it
+ * (core/run/balance.h), by made-up measurements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/run/draft.h"
-#include "core/run/trial.h"
+#include "core/run/balance.h"
 #include "core/cw.h"
 
 enum { PARTS = 8, WORKERS = 4 };

@@ -1,6 +1,6 @@
 /*
  * test_core_first_mode.c: whether the threads of a run begin apart or together, by the events that
- * are pending before the first drain (core/run/first_mode.h).
+ * are pending before the first drain (core/run/pace.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/run/first_mode.h"
+#include "core/run/pace.h"
 #include "core/worker/simulation.h"
 #include "core/worker/worker.h"
 
@@ -51,7 +51,7 @@ static enum threading_mode way_of(uint32_t count, uint32_t near, int64_t lookahe
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(
             cw_inject(sim, i % LPS, i < near ? 1 : 1 + SPREAD_PS, 0, i, 0, NULL, 0, &error), CW_OK);
-    const enum threading_mode way = first_mode(sim);
+    const enum threading_mode way = pace_first_mode(sim);
     uint64_t pending = 0;
     for (uint32_t i = 0; i < 2; i++)
         pending += pending_count(&sim->workers[i].pending);
