@@ -79,6 +79,7 @@ BESIDE = {STRESS + "explore": ["test/stress/explorer.c", "test/support/random_mo
           STRESS + "explore_ties": ["test/stress/explorer.c", "test/support/random_model.c",
                                     "test/support/tied_model.c"],
           STRESS + "alloc_faults": ["test/stress/explorer.c", "test/support/random_model.c",
+                                    "test/support/harsh_model.c",
                                     "test/stress/failing_memory.c"],
           UNIT + "parallel": ["test/support/random_model.c"],
           UNIT + "listen": ["test/support/random_model.c"],
@@ -340,8 +341,7 @@ core/speculation/fossil.c core/speculation/undo_log.c core/speculation/send.c co
 core/run/handle_events.c core/run/worker_loop.c core/run/parallel.c core/speculation/stress.c
 core/run/listen.c core/exchange/send_quota.c core/exchange/arrivals.c core/exchange/mailbox.c
 core/exchange/peers.c core/exchange/recorder.c core/exchange/record_outbox.c
-core/exchange/record_merge.c core/os/threads.c core/run/draft.c core/run/migrate.c
-core/run/trial.c core/run/balance.c core/run/gather.c core/os/table.c
+core/exchange/record_merge.c core/os/threads.c core/run/migrate.c core/run/balance.c core/run/pace.c core/run/gather.c core/os/table.c
 core/os/memory.c core/queue/pending.c core/queue/entry_chain.c core/queue/sorted_bucket.c
 core/queue/overflow_heap.c core/run/handler_api.c core/run/host_api.c core/run/sequential.c core/worker/lp_states.c
 core/exchange/commit_records.c core/worker/change_check.c""".split()

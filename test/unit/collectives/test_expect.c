@@ -16,6 +16,7 @@
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
 #include "hw/topology/topology.h"
+#include "test/support/expect_results.h"
 
 /* ---- helpers -------------------------------------------------------------------------------- */
 
@@ -67,33 +68,14 @@ static struct expect *created(const struct setup *s)
     return expect;
 }
 
-/* Puts results of shard 0 where all ranks' results are, rank after rank. */
-struct gathering {
-    uint8_t *all;
-    size_t each, itemsize; /* bytes of a rank, of an element */
-};
-
-static int gather(void *arg, const struct sums_result *result, struct cw_error *error)
-{
-    (void)error;
-    const struct gathering *const g = arg;
-    if (result->shard == 0)
-        memcpy(g->all + result->rank * g->each + result->first * g->itemsize, result->bits,
-               result->count * g->itemsize);
-    return CW_OK;
-}
-
 /* All ranks' results, rank after rank. The caller frees them. */
 static uint8_t *all_results(const struct setup *s)
 {
-    struct expect *expect = created(s);
-    const size_t itemsize = dtype_bytes(s->request.dtype);
-    const size_t bytes = s->request.n_elem * itemsize;
-    struct gathering g = {malloc(bytes * expect_ranks(expect)), bytes, itemsize};
-    struct cw_error error;
-    assert_int_equal(expect_each(expect, gather, &g, &error), CW_OK);
+    size_t bytes;
+    struct expect *const expect = created(s);
+    uint8_t *const all = expect_all_results(expect, s->request.dtype, &bytes);
     expect_free(expect);
-    return g.all;
+    return all;
 }
 
 /* Over all ranks' final tensors in rank, shard order (COMMANDS.md, data_hash). */

@@ -17,6 +17,7 @@
 #include "collectives/verify/expect.h"
 #include "collectives/data/input.h"
 #include "hw/topology/topology.h"
+#include "test/support/expect_results.h"
 
 enum { RANKS_MAX = 512 };
 
@@ -42,22 +43,6 @@ static void set_up(struct setup *s, const char *module, uint32_t ranks, enum dty
                                          .seed = 1};
 }
 
-/* Puts results of shard 0 where all ranks' results are, rank after rank. */
-struct gathering {
-    uint8_t *all;
-    size_t each, itemsize; /* bytes of a rank, of an element */
-};
-
-static int gather(void *arg, const struct sums_result *result, struct cw_error *error)
-{
-    (void)error;
-    const struct gathering *const g = arg;
-    if (result->shard == 0)
-        memcpy(g->all + result->rank * g->each + result->first * g->itemsize, result->bits,
-               result->count * g->itemsize);
-    return CW_OK;
-}
-
 /* All ranks' results, rank after rank. The caller frees them. */
 static uint8_t *all_results(const struct setup *s, size_t *bytes)
 {
@@ -65,13 +50,9 @@ static uint8_t *all_results(const struct setup *s, size_t *bytes)
     struct expect *expect = expect_create(&s->request, &error);
     if (expect == NULL)
         fail_msg("%s", error.text);
-    const size_t itemsize = dtype_bytes(s->request.dtype);
-    const size_t each = expect_result_elems(expect) * itemsize;
-    *bytes = each * expect_ranks(expect);
-    struct gathering g = {malloc(*bytes), each, itemsize};
-    assert_int_equal(expect_each(expect, gather, &g, &error), CW_OK);
+    uint8_t *const all = expect_all_results(expect, s->request.dtype, bytes);
     expect_free(expect);
-    return g.all;
+    return all;
 }
 
 static uint64_t data_hash(const struct setup *s)

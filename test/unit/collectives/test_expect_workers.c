@@ -16,6 +16,7 @@
 #include "collectives/verify/expect_moves.h"
 #include "collectives/data/input.h"
 #include "hw/topology/topology.h"
+#include "test/support/expect_results.h"
 #include "test/support/idle_engine.h"
 
 /* ---- reductions ------------------------------------------------------------------------------ */
@@ -82,34 +83,6 @@ static struct expect *expect_of(const struct machine *m)
     return expect;
 }
 
-/* Puts results of shard 0 where all ranks' results are, rank after rank. */
-struct gathering {
-    uint8_t *all;
-    size_t each, itemsize; /* bytes of a rank, of an element */
-};
-
-static int gather(void *arg, const struct sums_result *result, struct cw_error *error)
-{
-    (void)error;
-    const struct gathering *const g = arg;
-    if (result->shard == 0)
-        memcpy(g->all + result->rank * g->each + result->first * g->itemsize, result->bits,
-               result->count * g->itemsize);
-    return CW_OK;
-}
-
-/* All ranks' results, rank after rank. The caller frees them. */
-static uint8_t *results_of(struct expect *expect, size_t itemsize, size_t *bytes)
-{
-    const size_t each = expect_result_elems(expect) * itemsize;
-    *bytes = each * expect_ranks(expect);
-    struct gathering g = {malloc(*bytes), each, itemsize};
-    struct cw_error error;
-    assert_non_null(g.all);
-    assert_int_equal(expect_each(expect, gather, &g, &error), CW_OK);
-    return g.all;
-}
-
 static void any_number_of_workers_gives_the_same_bits(void **state)
 {
     (void)state;
@@ -122,7 +95,7 @@ static void any_number_of_workers_gives_the_same_bits(void **state)
             machine_of(&setups[i], sim, &m);
             struct expect *const expect = expect_of(&m);
             for (int again = 0; again < 2; again++) {
-                uint8_t *const all = results_of(expect, dtype_bytes(setups[i].dtype), &bytes);
+                uint8_t *const all = expect_all_results(expect, setups[i].dtype, &bytes);
                 if (one == NULL)
                     one = all;
                 else if (memcmp(one, all, bytes) != 0)
@@ -174,7 +147,7 @@ static void the_workers_count_the_wrong_elements_of_all_shards(void **state)
             struct results r = {.elems = expect_result_elems(expect),
                                 .itemsize = dtype_bytes(setups[i].dtype),
                                 .shards = expect_shards(expect)};
-            uint8_t *const all = results_of(expect, r.itemsize, &bytes);
+            uint8_t *const all = expect_all_results(expect, setups[i].dtype, &bytes);
             r.all = all;
             uint64_t wrong = 99;
             assert_int_equal(expect_verify(expect, read_result, &r, &wrong, &error), CW_OK);
