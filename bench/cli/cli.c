@@ -127,9 +127,12 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     struct config_errors errors = {0};
     const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
     run->config.keep_shipped = command == COMMAND_RUN && run->json != NULL; /* for its provenance */
-    const enum run_line_bench bench = run->is_bench_named ? RUN_LINE_BENCH
-                                      : takes_bench       ? RUN_LINE_ANY_BENCH
-                                                          : RUN_LINE_NO_BENCH;
+    const bool is_batch = command == COMMAND_BATCH;
+    if (is_batch)
+        run->bench = "ccl_reduce_scatter"; /* the call that it makes */
+    const enum run_line_bench bench = run->is_bench_named || is_batch ? RUN_LINE_BENCH
+                                      : takes_bench                   ? RUN_LINE_ANY_BENCH
+                                                                      : RUN_LINE_NO_BENCH;
     code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);

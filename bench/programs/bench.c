@@ -75,18 +75,23 @@ const char *bench_of_config(const struct config *config, const char *otherwise)
     return otherwise;
 }
 
-const char *bench_algorithm_of(const struct config *config, const char *bench)
+/* Whether kernels of `auto` can reduce-scatter here: at some size. */
+static bool has_scatter_kernels(const struct config *config)
 {
-    struct cw_error ignored;
-    const struct bench_program *const program = bench_find(bench);
-    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, &ignored);
-    if (program == NULL || !program->collective || program->no_algorithm || configured == NULL ||
-        configured->collective == program->does ||
-        config_is_from_option(config, "defaults.algorithm"))
-        return NULL;
-    const struct ccl_algorithm *const other =
-        ccl_algorithm_for(&config->ccl, program->does, &ignored);
-    return other != NULL && other->schedule != NULL ? other->name : NULL;
+    static const char *const names[] = {"rhd", "mesh"};
+    struct ccl_refusal ignored;
+    const uint32_t ranks = dist_world_size_for(config);
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = CCL_REDUCE_SCATTER,
+                                  .world_size = ranks,
+                                  .n_elem = ranks,
+                                  .dtype = LP_F16,
+                                  .math = LP_MATH_SUM};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ccl_algorithm_find(names[i])->check(&call, &ignored) == CW_OK)
+            return true;
+    return false;
 }
 
 const char *bench_automatic(const struct config *config, const char *bench)
@@ -98,11 +103,27 @@ const char *bench_automatic(const struct config *config, const char *bench)
         [CCL_ALL_TO_ALL] = "auto_all_to_all",
     };
     const struct bench_program *const program = bench_find(bench);
-    const bool paired = config->hw.sip_topology->paired; /* birs, rhd, mesh */
     if (program == NULL || !program->collective || program->no_algorithm ||
-        (program->does == CCL_REDUCE_SCATTER && paired))
+        (program->does == CCL_REDUCE_SCATTER && config->hw.sip_topology->paired &&
+         has_scatter_kernels(config)))
         return NULL;
     return entry[program->does];
+}
+
+const char *bench_algorithm_of(const struct config *config, const char *bench)
+{
+    struct cw_error ignored;
+    const struct bench_program *const program = bench_find(bench);
+    const struct ccl_algorithm *const configured = ccl_algorithm_load(config->ccl.module, &ignored);
+    if (program == NULL || !program->collective || program->no_algorithm || configured == NULL ||
+        configured->collective == program->does ||
+        config_is_from_option(config, "defaults.algorithm"))
+        return NULL;
+    const struct ccl_algorithm *const other =
+        ccl_algorithm_for(&config->ccl, program->does, &ignored);
+    if (other != NULL && other->choose != NULL) /* `auto`, whose kernels need no queues */
+        return has_scatter_kernels(config) ? NULL : bench_automatic(config, bench);
+    return other != NULL && other->schedule != NULL ? other->name : NULL;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

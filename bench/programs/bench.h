@@ -38,11 +38,12 @@ enum ccl_collective bench_collective(const char *bench);
 /* The bench of the collective that the configuration's algorithm does, unless an option names the
  * algorithm: then, and where no bench does that collective, `otherwise`. */
 const char *bench_of_config(const struct config *config, const char *otherwise);
-/* The algorithm that a bench must be configured with, since it goes by queues of its own, and the
- * configuration's does another collective; NULL: none, or an option names the algorithm. */
-const char *bench_algorithm_of(const struct config *config, const char *bench);
 /* The entry that `--algorithm auto` stands for: the automatic choice of the bench's collective, on
- * this machine. NULL: the entry `auto` itself. */
+ * this machine. NULL: the entry `auto` itself, whose kernels reduce-scatter on paired dies. */
 const char *bench_automatic(const struct config *config, const char *bench);
+/* The algorithm that a bench must be configured with, since it goes by queues of its own, and the
+ * configuration's does another collective; of a reduce-scatter that no kernel of `auto` can do
+ * here, the automatic choice. NULL: none, or an option names the algorithm. */
+const char *bench_algorithm_of(const struct config *config, const char *bench);
 
 #endif

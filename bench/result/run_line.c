@@ -32,6 +32,7 @@ int run_line_configure(struct run_options *run, enum run_line_bench bench, struc
     const char *const algorithm = algorithm_instead(run, bench, *config);
     if (algorithm == NULL)
         return CW_OK;
+    run->config.instead_of = run->config.algorithm; /* `auto`, or none */
     run->config.algorithm = algorithm; /* as if it had been named: it has queues of its own */
     config_free(*config);
     return config_load(&run->config, config, errors);

@@ -30,6 +30,7 @@ struct load {
     struct config_tree *tree;
     const struct config_request *request;
     const char *configs_dir; /* NULL: not found */
+    uint32_t shipped_ccl;    /* sources up to the shipped ccl.yaml */
 };
 
 /* Whether a path is a file in configs/ of the working directory. */
@@ -118,6 +119,7 @@ static void load_files(struct load *load)
     const char *const given[CONFIG_FILES] = {request->topology, request->components, request->ccl};
     for (uint32_t i = 0; i < CONFIG_FILES; i++) {
         load_shipped(load, names[i], (enum config_file)i);
+        load->shipped_ccl = load->loader.source_count;
         if (given[i] != NULL)
             load_file(load, given[i], (enum config_file)i, false, false);
     }
@@ -289,6 +291,33 @@ static void apply_environment(struct load *load)
                               &entry->value[key]);
 }
 
+/* Whether a value is the user's, rather than of the shipped ccl.yaml. */
+static bool is_of_user(const struct load *load, const struct config_value *value)
+{
+    return config_given(value) && value->place.source > load->shipped_ccl;
+}
+
+/* `auto` stands for an entry of its collective: the values that the user has set for `auto` hold
+ * there, but for those that say which algorithm it is. */
+static void take_over_values(struct load *load)
+{
+    const struct config_request *const request = load->request;
+    if (request->instead_of == NULL || request->algorithm == NULL)
+        return;
+    const struct config_algorithm *const named =
+        config_algorithm_find(load->tree, request->instead_of);
+    struct config_algorithm *const entry = config_algorithm_find(load->tree, request->algorithm);
+    if (named == NULL || entry == NULL)
+        return;
+    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
+        const char *const key = config_ccl_keys[i].path;
+        if (strcmp(key, "module") != 0 && strcmp(key, "extends") != 0 &&
+            strcmp(key, "topology") != 0 && is_of_user(load, &named->value[i]) &&
+            !is_of_user(load, &entry->value[i]))
+            entry->value[i] = named->value[i];
+    }
+}
+
 /* Code is loaded only if a configuration file says so, and never against --no-plugins. */
 static void check_plugins(struct load *load)
 {
@@ -421,6 +450,7 @@ static void load_layers(struct load *load)
     for (size_t i = 0; i < request->set_count; i++)
         apply_set(load, request->algorithm, request->sets[i]);
     apply_environment(load);
+    take_over_values(load);
     check_layers(load);
     if (load->tree->shipped != NULL && errors->count + errors->dropped == 0)
         check_shipped(load);

@@ -18,7 +18,9 @@ struct config_request {
     const char *topology, *components, *ccl; /* files over the shipped ones; NULL: none */
     const char *preset;                      /* a name in configs/presets, or a path; or NULL */
     const char *algorithm;                   /* as --set defaults.algorithm=...; or NULL */
-    const char *const *sets;                 /* [set_count] KEY=VALUE */
+    const char *instead_of;  /* the entry that was named, and that `algorithm` stands for: what is
+                                set there holds for `algorithm`, too; NULL: none */
+    const char *const *sets; /* [set_count] KEY=VALUE */
     size_t set_count;
     bool keep_shipped;       /* also keep the shipped files' own values (config_tree.h); optional */
     bool no_plugins;         /* refuse module, mapper and validator from a file */

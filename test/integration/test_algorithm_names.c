@@ -134,6 +134,56 @@ static void auto_is_the_automatic_choice_of_the_bench(void **state)
     }
 }
 
+/* Where kernels of paired dies can run they do, as ever; everywhere else the schedules. */
+static void a_reduce_scatter_without_an_algorithm_runs_on_every_machine(void **state)
+{
+    (void)state;
+    static const char *const machines[][2] = {
+        {"", "auto_reduce_scatter"},
+        {"--preset tiny", "auto_reduce_scatter"},
+        {"--preset six_3x2", "auto_reduce_scatter"},
+        {"--preset dragonfly_64 --no-data", "auto_reduce_scatter"},
+        {"--preset mi300x_8", "auto"},
+        {"--preset a3_4", "auto"},
+        {"--set system.sips.topology=pair_switch", "auto_reduce_scatter"},
+        {"--set system.sips.topology=pair_switch --algorithm auto", "auto_reduce_scatter"},
+    };
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        json_t *const root =
+            run_json("run --bench ccl_reduce_scatter --n-elem 1536 %s", machines[i][0]);
+        if (strcmp(json_string_value(json_object_get(root, "algorithm")), machines[i][1]) != 0)
+            fail_msg("%s: %s", machines[i][0],
+                     json_string_value(json_object_get(root, "algorithm")));
+        json_decref(root);
+    }
+    struct run_output batch = run_line(0, "batch --preset tiny --rows 4");
+    assert_non_null(strstr(batch.out, " rings_reduce_scatter "));
+    run_output_free(&batch);
+}
+
+/* What is set for `auto` holds for the entry that it stands for, unless that has it itself. */
+static void what_is_set_for_auto_holds_where_another_entry_runs(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--algorithm auto --set algorithms.auto.mapper=all_pes",
+        "--algorithm auto_all_reduce --set algorithms.auto_all_reduce.mapper=all_pes",
+        "--algorithm auto --set algorithms.auto.mapper=leader_only "
+        "--set algorithms.auto_all_reduce.mapper=all_pes"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        json_t *const root = run_json("run --bytes 4KiB --no-data %s", lines[i]);
+        const json_t *const first = json_array_get(json_object_get(root, "results"), 0);
+        /* 16 cubes of 8 PEs */
+        assert_int_equal(json_integer_value(json_object_get(first, "shards_per_rank")), 128);
+        json_decref(root);
+    }
+    const char *const ccl = write_ccl("algorithms: { auto: { mapper: pe0_all_cubes } }\n");
+    json_t *const root = run_json("run --algorithm auto --bytes 4KiB --no-data --ccl %s", ccl);
+    const json_t *const first = json_array_get(json_object_get(root, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "shards_per_rank")), 16);
+    json_decref(root);
+}
+
 static void a_default_of_another_collective_gives_way_and_is_not_named(void **state)
 {
     (void)state;
@@ -181,6 +231,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_named_algorithm_does_the_collective_of_the_bench),
         cmocka_unit_test(auto_is_the_automatic_choice_of_the_bench),
+        cmocka_unit_test(a_reduce_scatter_without_an_algorithm_runs_on_every_machine),
+        cmocka_unit_test(what_is_set_for_auto_holds_where_another_entry_runs),
         cmocka_unit_test(a_default_of_another_collective_gives_way_and_is_not_named),
         cmocka_unit_test(a_default_that_cannot_give_way_is_not_blamed),
     };

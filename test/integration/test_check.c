@@ -241,13 +241,15 @@ static void a_bench_is_asked_for_its_own_collective(void **state)
     refuse_alike(2, "--bench ccl_reduce_scatter --preset a3_16 --algorithm ring_allreduce",
                  "ring_allreduce does all_reduce, and ccl_reduce_scatter is a bench of "
                  "reduce_scatter");
-    refuse_alike(2, "--bench ccl_reduce_scatter", "rhd takes one cube per SIP");
+    refuse_alike(2, "--bench ccl_reduce_scatter --set defaults.algorithm=auto",
+                 "rhd takes one cube per SIP");
     static const char *const legal[] = {
         "check --algorithm auto --bytes 64KiB", /* the choice of all-reduces, as in run */
         "check --bench ccl_all_gather --algorithm auto --bytes 64KiB",
         "check --bench ccl_all_gather --bytes 64KiB",
         "check --bench ccl_broadcast --algorithm relay_broadcast",
         "check --bench ccl_barrier",
+        "check --bench ccl_reduce_scatter --bytes 64KiB",
         "check --bench ipcq_pingpong"};
     for (size_t i = 0; i < sizeof legal / sizeof *legal; i++) {
         struct run_output output = run_line(0, "%s", legal[i]);
