@@ -21,7 +21,8 @@ int compare_options_argument(struct option_parse *parse, int count, char **rest,
             compare->paths[i] = rest[0];
             return 1;
         }
-    cw_error_set(error, CW_USAGE, "unexpected argument %s; two results are compared",
+    cw_error_set(error, CW_USAGE,
+                 "unexpected argument %s; two results, or two studies, are compared",
                  text_quote(rest[0], strlen(rest[0]), quoted));
     return 0;
 }
@@ -31,8 +32,8 @@ int compare_options_finish(struct option_parse *parse, struct cw_error *error)
     const struct compare_options *const compare = parse->values;
     if (compare->paths[1] == NULL)
         return cw_error_set(error, CW_USAGE,
-                            "name two results that run --json wrote: the first is "
-                            "what the second is held against");
+                            "name two results that run --json wrote, or two databases of sweep: "
+                            "the first is what the second is held against");
     if (strcmp(compare->paths[0], "-") == 0 && strcmp(compare->paths[1], "-") == 0)
         return cw_error_set(error, CW_USAGE, "only one result comes from standard input");
     return CW_OK;

@@ -492,11 +492,11 @@ static const struct command_row command_rows[] = {
      "'merge' joins the databases of a study's parts.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
      .argument = sweep_options_argument, .finish = sweep_options_finish},
-    {COMMAND_COMPARE, "compare", "compare two results: sizes, phases, links",
-     "[OPTION]... A.json B.json",
+    {COMMAND_COMPARE, "compare", "compare two results or studies: sizes, phases, links",
+     "[OPTION]... A B",
      "Compares the result B with A, both of run --json: the time of each size, its phases and its\n"
-     "kinds of links, and what differs in the configuration. Exit code 1: they differ by more\n"
-     "than the tolerance.\n",
+     "kinds of links, and what differs in the configuration; or two databases of sweep, point by\n"
+     "point. Exit code 1: they differ by more than the tolerance.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
      .finish = compare_options_finish},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",

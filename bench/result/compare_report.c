@@ -23,7 +23,7 @@ static const char *us_text(const struct document_row *row, int64_t time_ps, char
 static const char *text_or_nothing(const char *text) { return text != NULL ? text : ""; }
 
 /* "+4.20"; "0": the same to the ps. */
-static const char *percent_text(double percent, char buf[CELL_BYTES])
+const char *compare_report_percent(double percent, char buf[CELL_BYTES])
 {
     snprintf(buf, CELL_BYTES,
              percent == 0            ? "%.0f"
@@ -53,8 +53,8 @@ static void put_side(const struct comparison_page *page, char letter,
                         side->failure != NULL ? "; failed" : "");
 }
 
-static void put_values(struct comparison_page *page,
-                       const struct comparison_of_documents *comparison)
+void compare_report_values(struct comparison_page *page,
+                           const struct comparison_of_documents *comparison)
 {
     if (comparison->value_count == 0) {
         comparison_page_say(page, "one configuration");
@@ -78,7 +78,15 @@ static const char *verdict_text(const struct compared_row *row)
                                     : "same";
 }
 
-static void put_row(const struct comparison_page *page, const struct compared_row *row)
+void compare_report_head(struct comparison_page *page, const char *more)
+{
+    comparison_page_head(page, more != NULL ? 8 : 7, (const int[]){15, -16, 17, 17, 9, 9, -10, -1},
+                         (const char *const[]){"size(B)", "collective", "A(us)", "B(us)", "B/A",
+                                               "change(%)", "verdict", more});
+}
+
+void compare_report_row(const struct comparison_page *page, const struct compared_row *row,
+                        const char *more)
 {
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
     char bytes[CELL_BYTES], a[CELL_BYTES], b[CELL_BYTES], ratio[CELL_BYTES] = "-";
@@ -88,14 +96,14 @@ static void put_row(const struct comparison_page *page, const struct compared_ro
         snprintf(ratio, sizeof ratio, "%.4f", (double)row->b_ps / (double)row->a_ps);
     comparison_page_row(
         page, false,
-        (const char *const[]){bytes, text_or_nothing(any->collective),
-                              us_text(row->a, row->a_ps, a), us_text(row->b, row->b_ps, b), ratio,
-                              row->why == NULL ? percent_text(compared_row_percent(row), percent)
-                                               : "-",
-                              verdict_text(row)});
+        (const char *const[]){
+            bytes, text_or_nothing(any->collective), us_text(row->a, row->a_ps, a),
+            us_text(row->b, row->b_ps, b), ratio,
+            row->why == NULL ? compare_report_percent(compared_row_percent(row), percent) : "-",
+            verdict_text(row), more});
 }
 
-static enum comparison_verdict verdict_of(const struct compared_row *row)
+enum comparison_verdict compare_report_verdict(const struct compared_row *row)
 {
     return row->differs ? COMPARISON_BAD : row->why != NULL ? COMPARISON_SKIPPED : COMPARISON_GOOD;
 }
@@ -124,11 +132,11 @@ static void put_phases(const struct comparison_page *page, const struct compared
         char a[CELL_BYTES], b[CELL_BYTES], percent[CELL_BYTES];
         snprintf(a, sizeof a, "%.6f us", phase->a / 1000);
         snprintf(b, sizeof b, "%.6f us", phase->b / 1000);
-        comparison_page_row(
-            page, true,
-            (const char *const[]){phase->name, a, b,
-                                  percent_text(change_percent(phase->a, phase->b), percent),
-                                  part_verdict(phase)});
+        comparison_page_row(page, true,
+                            (const char *const[]){
+                                phase->name, a, b,
+                                compare_report_percent(change_percent(phase->a, phase->b), percent),
+                                part_verdict(phase)});
     }
 }
 
@@ -142,7 +150,7 @@ static void put_kinds(const struct comparison_page *page, const struct compared_
         comparison_page_row(
             page, true,
             (const char *const[]){kind->name, a, b,
-                                  percent_text(change_percent(kind->a, kind->b), percent),
+                                  compare_report_percent(change_percent(kind->a, kind->b), percent),
                                   part_verdict(kind)});
     }
 }
@@ -170,30 +178,26 @@ static void put_details(struct comparison_page *page,
     }
 }
 
-/* The cases, for CI. */
-static void put_cases(const struct comparison_page *page,
-                      const struct comparison_of_documents *comparison)
+void compare_report_case(const struct comparison_page *page, const char *point,
+                         const struct compared_row *row)
 {
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        const struct compared_row *const row = &comparison->rows[i];
-        const struct document_row *const any = row->a != NULL ? row->a : row->b;
-        char name[CELL_BYTES], message[2 * CELL_BYTES] = "", a[CELL_BYTES], b[CELL_BYTES];
-        snprintf(name, sizeof name, "%s %" PRId64 " B", text_or_nothing(any->collective),
-                 any->bytes);
-        if (row->why == NULL)
-            snprintf(message, sizeof message, "%s us, then %s us", us_text(row->a, row->a_ps, a),
-                     us_text(row->b, row->b_ps, b));
-        comparison_page_case(page, name, verdict_of(row),
-                             row->why != NULL ? "DIFFERS" : verdict_text(row),
-                             row->why != NULL ? row->why : message);
-    }
+    const struct document_row *const any = row->a != NULL ? row->a : row->b;
+    char name[4 * CELL_BYTES], message[2 * CELL_BYTES] = "", a[CELL_BYTES], b[CELL_BYTES];
+    snprintf(name, sizeof name, "%s%s%s %" PRId64 " B", point, point[0] != '\0' ? ": " : "",
+             text_or_nothing(any->collective), any->bytes);
+    if (row->why == NULL)
+        snprintf(message, sizeof message, "%s us, then %s us", us_text(row->a, row->a_ps, a),
+                 us_text(row->b, row->b_ps, b));
+    comparison_page_case(page, name, compare_report_verdict(row),
+                         row->why != NULL ? "DIFFERS" : verdict_text(row),
+                         row->why != NULL ? row->why : message);
 }
 
 static void put_summary(const struct comparison_page *page,
                         const struct comparison_of_documents *comparison)
 {
     char percent[CELL_BYTES];
-    (void)percent_text(comparison->largest_percent, percent);
+    (void)compare_report_percent(comparison->largest_percent, percent);
     if (comparison->differing == 0)
         comparison_page_end(page,
                             "the same within %g %%: %zu size%s; the largest change of a "
@@ -215,26 +219,25 @@ static void put_page(FILE *file, enum comparison_format format, const struct res
     struct comparison_page page = {.file = file, .format = format, .command = "compare"};
     size_t counts[COMPARISON_VERDICTS] = {0};
     for (size_t i = 0; i < comparison->row_count; i++)
-        counts[verdict_of(&comparison->rows[i])]++;
+        counts[compare_report_verdict(&comparison->rows[i])]++;
     comparison_page_begin(&page, counts);
     put_side(&page, 'A', a);
     put_side(&page, 'B', b);
-    put_values(&page, comparison);
-    comparison_page_head(&page, 7, (const int[]){15, -16, 17, 17, 9, 9, -10},
-                         (const char *const[]){"size(B)", "collective", "A(us)", "B(us)", "B/A",
-                                               "change(%)", "verdict"});
+    compare_report_values(&page, comparison);
+    compare_report_head(&page, NULL);
     for (size_t i = 0; i < comparison->row_count; i++)
-        put_row(&page, &comparison->rows[i]);
+        compare_report_row(&page, &comparison->rows[i], NULL);
     comparison_page_end_table(&page);
     put_details(&page, comparison);
-    put_cases(&page, comparison);
+    for (size_t i = 0; i < comparison->row_count; i++) /* for CI */
+        compare_report_case(&page, "", &comparison->rows[i]);
     put_summary(&page, comparison);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* A value that JSON has: an infinite ratio is null. */
-static json_t *real_or_null(double value)
+json_t *compare_report_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
@@ -250,9 +253,9 @@ static json_t *parts_json(const struct compared_part *parts, size_t count, const
         snprintf(b, sizeof b, "%s_b", figure);
         json_t *object = json_pack("{s:o, s:f, s:f, s:o, s:b}", name, report_text(part->name), a,
                                    part->a, b, part->b, "ratio",
-                                   real_or_null(part->a == part->b ? 1
-                                                : part->a > 0      ? part->b / part->a
-                                                                   : INFINITY),
+                                   compare_report_real(part->a == part->b ? 1
+                                                       : part->a > 0      ? part->b / part->a
+                                                                          : INFINITY),
                                    "differs", part->differs);
         if (busy) {
             report_put(&object, "busy_a", json_real(part->busy_a));
@@ -268,7 +271,7 @@ static json_t *time_json_of(const struct document_row *row, int64_t time_ps)
     return row == NULL || row->not_run != NULL ? json_null() : json_real((double)time_ps / 1000);
 }
 
-static json_t *compared_row_json(const struct compared_row *row)
+json_t *compare_report_row_json(const struct compared_row *row)
 {
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
     const double ratio = row->why != NULL         ? INFINITY
@@ -277,7 +280,7 @@ static json_t *compared_row_json(const struct compared_row *row)
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:o, s:o}", "collective",
                      text_or_nothing(any->collective), "bytes", (json_int_t)any->bytes, "time_ns_a",
                      time_json_of(row->a, row->a_ps), "time_ns_b", time_json_of(row->b, row->b_ps),
-                     "ratio", real_or_null(ratio), "differs", row->differs, "other_bits",
+                     "ratio", compare_report_real(ratio), "differs", row->differs, "other_bits",
                      row->hash_differs, "not_compared", row->why, "phases",
                      parts_json(row->phases, row->phase_count, "name", "mean_ns", false),
                      "link_kinds", parts_json(row->kinds, row->kind_count, "kind", "bytes", true));
@@ -288,18 +291,18 @@ static int put_json(FILE *file, const struct result_document *a, const struct re
 {
     json_t *rows = json_array(), *values = json_array();
     for (size_t i = 0; i < comparison->row_count; i++)
-        report_append(&rows, compared_row_json(&comparison->rows[i]));
+        report_append(&rows, compare_report_row_json(&comparison->rows[i]));
     for (size_t i = 0; i < comparison->value_count; i++) {
         const struct compared_value *const value = &comparison->values[i];
         report_append(
             &values, json_pack("{s:s, s:s, s:s}", "key", value->key, "a", value->a, "b", value->b));
     }
-    json_t *const object =
-        json_pack("{s:s, s:o, s:o, s:f, s:b, s:I, s:o, s:o, s:o}", "schema", "cubewarp.compare/1",
-                  "a", report_text(a->name), "b", report_text(b->name), "tolerance_percent",
-                  comparison->tolerance_percent, "same", comparison->differing == 0, "differing",
-                  (json_int_t)comparison->differing, "largest_percent",
-                  real_or_null(comparison->largest_percent), "values", values, "results", rows);
+    json_t *const object = json_pack(
+        "{s:s, s:o, s:o, s:f, s:b, s:I, s:o, s:o, s:o}", "schema", "cubewarp.compare/1", "a",
+        report_text(a->name), "b", report_text(b->name), "tolerance_percent",
+        comparison->tolerance_percent, "same", comparison->differing == 0, "differing",
+        (json_int_t)comparison->differing, "largest_percent",
+        compare_report_real(comparison->largest_percent), "values", values, "results", rows);
     return report_json_object(file, object, 15, error);
 }
 

@@ -56,6 +56,16 @@ char *study_label(const struct study *study, uint32_t point)
     return fclose(stream) == 0 ? plain_text(text, "") : NULL;
 }
 
+bool study_is_size(const char *name)
+{
+    static const char *const sizes[] = {"bytes",    "bytes-per-rank", "n-elem",   "minbytes",
+                                        "maxbytes", "stepfactor",     "stepbytes"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(name, sizes[i]) == 0)
+            return true;
+    return false;
+}
+
 int study_settings_give(const struct study_settings *settings, struct option_parse *parse,
                         struct cw_error *error)
 {

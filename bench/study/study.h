@@ -79,6 +79,9 @@ int study_settings_give(const struct study_settings *settings, struct option_par
 /* The settings as the arguments of `cubewarp`: "run", options, NULL. The caller frees the array,
  * not its texts. NULL: no memory. */
 char **study_settings_words(const struct study_settings *settings, size_t *count);
+/* Whether a setting is a size. The table `axis` leaves it out, since each row has its sizes, in
+ * bytes. */
+bool study_is_size(const char *name);
 /* The line for a shell that runs a point alone: "cubewarp run ...". The caller frees it. */
 char *study_command(const struct study *study, uint32_t point);
 

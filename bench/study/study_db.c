@@ -432,6 +432,8 @@ static bool insert_axes(struct study_db *db, uint32_t point)
     bool is_done = true;
     for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
         const struct study_axis *const axis = &study->axes[a];
+        if (study_is_size(axis->name))
+            continue;
         int failed = sqlite3_bind_int64(db->axis, 1, (int64_t)point + 1);
         failed |= sqlite3_bind_int64(db->axis, 2, a);
         failed |= sqlite3_bind_text(db->axis, 3, axis->name, -1, SQLITE_STATIC);

@@ -83,14 +83,18 @@ static bool fill_coming(sqlite3 *sqlite, const struct study *study)
 /* `value`: each value of each axis. */
 static bool fill_values(sqlite3 *sqlite, const struct study *study)
 {
-    sqlite3_stmt *const insert = begin_table(
-        sqlite, "CREATE TEMP TABLE value (name TEXT, value TEXT, PRIMARY KEY (name, value))",
-        "INSERT OR IGNORE INTO value VALUES (?1, ?2)");
+    sqlite3_stmt *const insert =
+        begin_table(sqlite,
+                    "CREATE TEMP TABLE value (name TEXT, value TEXT, is_size INTEGER,"
+                    " PRIMARY KEY (name, value))",
+                    "INSERT OR IGNORE INTO value VALUES (?1, ?2, ?3)");
     bool is_done = insert != NULL;
     for (uint32_t a = 0; a < study->axis_count; a++)
         for (uint32_t v = 0; v < study->axes[a].count && is_done; v++) {
             const char *const texts[] = {study->axes[a].name, study->axes[a].values[v].text};
-            is_done = bind_texts(insert, 1, texts, 2) && extend_step(insert);
+            is_done = bind_texts(insert, 1, texts, 2) &&
+                      sqlite3_bind_int(insert, 3, study_is_size(texts[0])) == SQLITE_OK &&
+                      extend_step(insert);
         }
     sqlite3_finalize(insert);
     return is_done;
@@ -98,13 +102,22 @@ static bool fill_values(sqlite3 *sqlite, const struct study *study)
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
-/* The axes whose values differ from the points that have run, as a list. */
+/* The axes whose values differ from the points that have run, as a list. The values of sizes are
+ * in the points' labels alone. */
 static void name_axes(sqlite3 *sqlite, char names[NAMES_BYTES])
 {
+#define HAS_SIZE "instr(', ' || p.label || ', ', ', ' || v.name || '=' || v.value || ', ') > 0"
     static const char differing[] =
-        "SELECT group_concat(name, ', ') FROM (SELECT name FROM"
-        " (SELECT name, value FROM value EXCEPT SELECT name, value FROM axis) UNION SELECT name"
-        " FROM (SELECT name, value FROM axis EXCEPT SELECT name, value FROM value))";
+        "SELECT group_concat(name, ', ') FROM ("
+        " SELECT name FROM (SELECT name, value FROM value WHERE NOT is_size"
+        "  EXCEPT SELECT name, value FROM axis)"
+        " UNION SELECT name FROM (SELECT name, value FROM axis EXCEPT SELECT name, value FROM "
+        "value)"
+        " UNION SELECT v.name FROM value v WHERE is_size AND EXISTS (SELECT 1 FROM point)"
+        "  AND NOT EXISTS (SELECT 1 FROM point p WHERE " HAS_SIZE ")"
+        " UNION SELECT s.name FROM value s WHERE is_size AND EXISTS (SELECT 1 FROM point p"
+        "  WHERE NOT EXISTS (SELECT 1 FROM value v WHERE v.name = s.name AND " HAS_SIZE ")))";
+#undef HAS_SIZE
     sqlite3_stmt *statement = NULL;
     snprintf(names, NAMES_BYTES, "base, or a file that it names");
     if (sqlite3_prepare_v2(sqlite, differing, -1, &statement, NULL) == SQLITE_OK &&
@@ -186,6 +199,8 @@ static bool insert_all_axes(sqlite3 *sqlite, const struct study *study)
         is_done = ordinal >= 0 && ordinal < study->point_count;
         for (uint32_t a = 0; a < study->axis_count && is_done; a++) {
             const struct study_axis *const axis = &study->axes[a];
+            if (study_is_size(axis->name))
+                continue;
             const char *const texts[] = {axis->name,
                                          axis->values[study->points[ordinal].at[a]].text};
             is_done = sqlite3_bind_int64(insert, 1, ordinal + 1) == SQLITE_OK &&

@@ -27,7 +27,7 @@ const struct survey_figure_row survey_figures[SURVEY_FIGURES] = {
     [FIGURE_EVENTS] = {"events", "events simulated", "", 0},
     [FIGURE_EVENT_RATE] = {"events_per_s", "events per second", "1/s", 1},
     [FIGURE_WALL] = {"wall_s", "wall time of the simulation", "s", -1},
-    [FIGURE_MEMORY] = {"memory_mib", "peak memory of the simulation", "MiB", -1},
+    [FIGURE_MEMORY] = {"memory_mib", "peak memory of the process", "MiB", -1},
 };
 
 const char *const survey_state_names[] = {

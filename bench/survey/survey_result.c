@@ -87,7 +87,8 @@ static void take_figures(struct survey_row *row, const struct document_row *from
     row->wrong = from->wrong;
 }
 
-/* The figures from FIGURE_EVENTS on. */
+/* The figures from FIGURE_EVENTS on. The memory is the process's, which in a sweep has run other
+ * points, too. */
 static void take_engine(const struct document_engine *engine, double *figure)
 {
     figure[FIGURE_EVENTS] = engine->events;

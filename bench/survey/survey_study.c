@@ -8,10 +8,9 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "bench/study/damaged_database.h"
-#include "bench/study/study_db.h"
+#include "bench/study/study.h"
+#include "bench/study/study_file.h"
 #include "bench/survey/survey_result.h"
-#include "perf/database.h"
 
 struct study_reader {
     sqlite3 *db;
@@ -23,10 +22,7 @@ struct study_reader {
 
 static int study_fail(struct study_reader *reader)
 {
-    if (database_is_damaged(reader->path, reader->db, reader->error))
-        return CW_USAGE;
-    return cw_error_set(reader->error, CW_USAGE, "%.300s: cannot be read as a study: %.200s",
-                        reader->path, sqlite3_errmsg(reader->db));
+    return study_file_fail(reader->path, reader->db, reader->error);
 }
 
 /* NULL: the value is NULL, or memory ran out and no_memory is set. */
@@ -44,31 +40,6 @@ static enum survey_state study_state(const char *name)
         if (strcmp(name, survey_state_names[i]) == 0)
             return (enum survey_state)i;
     return STATE_PENDING;
-}
-
-/* Tables of a later version may mean something else. */
-static int study_check_version(struct study_reader *reader)
-{
-    sqlite3_stmt *statement = NULL;
-    const bool is_read =
-        sqlite3_prepare_v2(reader->db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW;
-    const int version = is_read ? sqlite3_column_int(statement, 0) : 0;
-    const int code =
-        !is_read ? study_fail(reader)
-        : version > STUDY_DB_VERSION
-            ? cw_error_set(reader->error, CW_USAGE,
-                           "%.300s: its tables have version %d; this program reads version %d",
-                           reader->path, version, STUDY_DB_VERSION)
-            : CW_OK;
-    sqlite3_finalize(statement);
-    return code;
-}
-
-/* Points are dealt to the parts in turn (bench/study/study_shard.h); `shard` counts from 1. */
-static int64_t points_of_part(int64_t points, int64_t shard, int64_t shards)
-{
-    return shards <= 1 ? points : points / shards + (shard <= points % shards);
 }
 
 static int study_read_head(struct study_reader *reader)
@@ -90,8 +61,8 @@ static int study_read_head(struct study_reader *reader)
         study->commit = survey_text(survey, column_text(reader, statement, 3));
         study->about = survey_text(survey, column_text(reader, statement, 4));
         study->shards = sqlite3_column_int64(statement, 7);
-        study->points_planned = points_of_part(sqlite3_column_int64(statement, 5),
-                                               sqlite3_column_int64(statement, 6), study->shards);
+        study->points_planned = study_file_points(
+            sqlite3_column_int64(statement, 5), sqlite3_column_int64(statement, 6), study->shards);
     }
     if (study != NULL) {
         study->source = survey_text(survey, reader->path);
@@ -104,18 +75,8 @@ static int study_read_head(struct study_reader *reader)
     return code;
 }
 
-/* Whether a setting is a size. Each row has its own, in bytes. */
-static bool is_size_option(const char *name)
-{
-    static const char *const options[] = {"bytes",    "bytes-per-rank", "n-elem",   "minbytes",
-                                          "maxbytes", "stepfactor",     "stepbytes"};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (strcmp(name, options[i]) == 0)
-            return true;
-    return false;
-}
-
-/* The point's values on the axes of the study, except sizes. */
+/* The point's values on the axes of the study, except sizes, which databases of version 0.1.0
+ * have here, too. */
 static int study_read_axes(struct study_reader *reader, struct survey_point *point,
                            sqlite3_int64 id)
 {
@@ -124,7 +85,7 @@ static int study_read_axes(struct study_reader *reader, struct survey_point *poi
     sqlite3_bind_int64(reader->axes, 1, id);
     while ((step = sqlite3_step(reader->axes)) == SQLITE_ROW) {
         const char *const name = column_text(reader, reader->axes, 0);
-        if (name != NULL && !is_size_option(name))
+        if (name != NULL && !study_is_size(name))
             survey_put(reader->survey, point->axis, name, AXIS_STUDY,
                        column_text(reader, reader->axes, 1));
     }
@@ -207,19 +168,14 @@ static int study_read_points(struct study_reader *reader)
 int survey_study_read(struct survey *survey, const char *path, struct cw_error *error)
 {
     struct study_reader reader = {.path = path, .survey = survey, .error = error};
-    int code;
-    if (database_open(path, SQLITE_OPEN_READONLY, &reader.db) != SQLITE_OK) {
-        code = study_fail(&reader);
-    } else {
-        code = study_check_version(&reader);
-        if (code == CW_OK)
-            code = study_read_head(&reader);
-        if (code == CW_OK)
-            code = study_read_points(&reader);
-        if (code == CW_OK) {
-            struct survey_study *const study = &survey->studies[survey->study_count - 1];
-            study->point_count = survey->point_count - study->first_point;
-        }
+    int code = study_file_open(path, &reader.db, error);
+    if (code == CW_OK)
+        code = study_read_head(&reader);
+    if (code == CW_OK)
+        code = study_read_points(&reader);
+    if (code == CW_OK) {
+        struct survey_study *const study = &survey->studies[survey->study_count - 1];
+        study->point_count = survey->point_count - study->first_point;
     }
     sqlite3_finalize(reader.points);
     sqlite3_finalize(reader.axes);

@@ -74,6 +74,14 @@ static char *query(const char *db, const char *text)
     return rows;
 }
 
+static void change(const char *db, const char *text)
+{
+    sqlite3 *sqlite;
+    assert_int_equal(sqlite3_open(file_of(db, "sqlite"), &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(sqlite, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
+}
+
 static void query_is(const char *db, const char *text, const char *rows)
 {
     char *const found = query(db, text);
@@ -247,6 +255,106 @@ static void a_database_that_is_not_there_is_refused_with_the_nearest_name(void *
     assert_int_not_equal(access(file_of("quite_another", "sqlite"), F_OK), 0);
 }
 
+/* A size is in its row, as a number, and nowhere else; the refusal of a changed study still names
+ * it. */
+static void a_size_is_one_number_in_the_database(void **state)
+{
+    (void)state;
+    write_study("sizes", "base: {preset: tiny, no-data: true}\n"
+                         "axes: {bytes-per-rank: [1KiB, 2KiB], seed: [1]}\n");
+    free(sweep(0, "sizes", "sizes", ""));
+    char *text = query("sizes", "SELECT group_concat(DISTINCT name) FROM axis");
+    assert_string_equal(text, "seed\n");
+    free(text);
+    text = query("sizes", "SELECT group_concat(bytes_per_rank) FROM row");
+    assert_string_equal(text, "1024,2048\n");
+    free(text);
+    write_study("sizes", "base: {preset: tiny, no-data: true}\n"
+                         "axes: {bytes-per-rank: [1KiB, 4KiB], seed: [1]}\n");
+    struct run_output output =
+        run_line(2, "sweep %s --db %s", file_of("sizes", "yaml"), file_of("sizes", "sqlite"));
+    assert_non_null(strstr(output.err, "(changed: bytes-per-rank)"));
+    run_output_free(&output);
+}
+
+static void expect_compared(int code, const char *a, const char *b, const char *options,
+                            const char *text)
+{
+    struct run_output output =
+        run_line(code, "compare %s %s %s", file_of(a, "sqlite"), file_of(b, "sqlite"), options);
+    if (strstr(output.out, text) == NULL)
+        print_error("not said: %s\nbut: %s\n", text, output.out);
+    assert_non_null(strstr(output.out, text));
+    run_output_free(&output);
+}
+
+/* Nights of one study: its points by their settings, whatever their order. */
+static void two_sweeps_of_a_study_are_compared_point_by_point(void **state)
+{
+    (void)state;
+    write_study("night", "base: {preset: tiny, no-data: true}\n"
+                         "axes: {links.ucie.bw_gbs: [100, 50], bytes: [1KiB, 2KiB]}\n");
+    write_study("other_night", "base: {preset: tiny, no-data: true}\n"
+                               "axes: {bytes: [2KiB, 1KiB, 4KiB], links.ucie.bw_gbs: [50]}\n");
+    free(sweep(0, "night", "night", ""));
+    free(sweep(0, "night", "again", ""));
+    free(sweep(0, "other_night", "other_night", ""));
+    expect_compared(0, "night", "again", "",
+                    "the same: 4 points of both, 0 missing in B, 0 new in B;"
+                    " 0 of 4 sizes differ by more than 0 %");
+    expect_compared(0, "night", "again", "--format junit", "tests=\"4\" failures=\"0\"");
+    expect_compared(1, "night", "other_night", "",
+                    "2 points of both, 2 missing in B, 1 new in B; 0 of 2");
+    expect_compared(1, "night", "other_night", "--format markdown",
+                    "| not in B | links.ucie.bw_gbs=100, bytes=2KiB |");
+    expect_compared(1, "night", "other_night", "--format github",
+                    "::error title=bytes=4KiB%2C links.ucie.bw_gbs=50 DIFFERS::not in A");
+    /* Another program: one time is 2 % longer. */
+    change("again", "UPDATE point SET result = json_set(result, '$.results[0].time_ns',"
+                    " json_extract(result, '$.results[0].time_ns') * 1.02) WHERE ordinal = 0");
+    expect_compared(1, "night", "again", "",
+                    "1 of 4 sizes differs by more than 0 %; the largest change of a time: +2.00 %"
+                    " (links.ucie.bw_gbs=100, bytes=1KiB)");
+    expect_compared(1, "night", "again", "--tolerance 1", "DIFFERS");
+    expect_compared(0, "night", "again", "--tolerance 3", "the same");
+    struct run_output output = run_line(1, "compare %s %s --format json",
+                                        file_of("night", "sqlite"), file_of("again", "sqlite"));
+    json_t *const json = json_loads(output.out, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(json, "schema")),
+                        "cubewarp.compare-study/1");
+    assert_int_equal(json_integer_value(json_object_get(json, "differing")), 1);
+    assert_int_equal(json_array_size(json_object_get(json, "points")), 4);
+    json_decref(json);
+    run_output_free(&output);
+}
+
+/* A study in which only `base` has changed is paired by its labels; points that A has not run yet
+ * are no difference, points that B has lost are; a result is no study. */
+static void studies_with_other_bases_or_missing_points_are_compared(void **state)
+{
+    (void)state;
+    write_study("slow", "base: {preset: tiny, no-data: true, links.ucie.bw_gbs: 50}\n"
+                        "axes: {bytes: [1KiB, 2KiB]}\n");
+    write_study("fast", "base: {preset: tiny, no-data: true, links.ucie.bw_gbs: 100}\n"
+                        "axes: {bytes: [1KiB, 2KiB]}\n");
+    free(sweep(0, "slow", "slow", ""));
+    free(sweep(0, "slow", "part", ""));
+    free(sweep(0, "fast", "fast", ""));
+    expect_compared(1, "slow", "fast", "", "2 points are paired by label");
+    expect_compared(1, "slow", "fast", "", "links.ucie.bw_gbs                        50          ");
+    change("part", "DELETE FROM point WHERE ordinal = 1");
+    expect_compared(0, "part", "slow", "", "the same: 1 point of both, 0 missing in B, 1 new in B");
+    expect_compared(1, "slow", "part", "", "not in B");
+    change("part", "UPDATE point SET state = 'timeout'");
+    expect_compared(1, "slow", "part", "", "done in A, timeout in B");
+    expect_compared(0, "part", "slow", "", "timeout in A, done in B");
+    struct run_output output =
+        run_line(2, "compare %s %s", file_of("slow", "sqlite"), file_of("slow", "yaml"));
+    assert_non_null(strstr(output.err, "slow.yaml is none; expected two results of run --json, or"
+                                       " two databases of sweep"));
+    run_output_free(&output);
+}
+
 /* The refusal says how far two studies agree; --extend keeps these points, and loses nothing. */
 static void a_changed_study_keeps_the_points_that_agree(void **state)
 {
@@ -277,14 +385,6 @@ static void a_changed_study_keeps_the_points_that_agree(void **state)
     free(seconds);
     free(sweep(0, "was", "whole", ""));
     databases_are_equal("grown", "whole");
-}
-
-static void change(const char *db, const char *text)
-{
-    sqlite3 *sqlite;
-    assert_int_equal(sqlite3_open(file_of(db, "sqlite"), &sqlite), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(sqlite, text, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
 }
 
 /* Wrong data are counted in each sweep, and when parts are merged. */
@@ -584,6 +684,9 @@ int main(void)
         cmocka_unit_test(labels_are_shown_without_control_characters),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_database_that_is_not_there_is_refused_with_the_nearest_name),
+        cmocka_unit_test(a_size_is_one_number_in_the_database),
+        cmocka_unit_test(two_sweeps_of_a_study_are_compared_point_by_point),
+        cmocka_unit_test(studies_with_other_bases_or_missing_points_are_compared),
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
         cmocka_unit_test(wrong_data_are_not_forgotten),
         cmocka_unit_test(a_task_takes_a_year_at_most),
