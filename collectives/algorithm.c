@@ -228,6 +228,12 @@ bool ccl_goes_by_machine(const struct ccl_config *ccl)
            (configured == NULL || configured->neighbors == NULL);
 }
 
+bool ccl_adds_all_shards(const struct ccl_algorithm *algorithm)
+{
+    const struct ccl_order *const order = algorithm->order;
+    return algorithm->machine.members || (order != NULL && (order->pe_grid || order->cube_mesh));
+}
+
 const char *ccl_collective_name(enum ccl_collective collective)
 {
     static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",

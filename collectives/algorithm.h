@@ -183,6 +183,9 @@ enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 /* The queues are the machine's own: no logical topology, no neighbors() hook. */
 bool ccl_goes_by_machine(const struct ccl_config *ccl);
+/* All shards of a rank are added together, and with those of the other ranks; else each is reduced
+ * or moved for itself. */
+bool ccl_adds_all_shards(const struct ccl_algorithm *algorithm);
 /* Its name in results and messages: its entry's if it is the configured algorithm, else its own. */
 const char *ccl_algorithm_label(const struct ccl_config *ccl,
                                 const struct ccl_algorithm *algorithm);

@@ -11,6 +11,7 @@
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
+#include "collectives/runtime/layout.h"
 #include "collectives/runtime/schedule_buffers.h"
 #include "collectives/schedule/schedule_program.h"
 
@@ -125,49 +126,35 @@ static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algo
 
 /* ---- the default validator ------------------------------------------------------------------- */
 
-/* Reports the fault of a PE, of a rank whose SIP has this many kernels. */
-static int refuse_layout(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                         uint32_t rank, uint32_t pe_index, const char *wrong, uint32_t kernels,
-                         struct cw_error *error)
+/* The PEs of the rank's SIP that take a shard each: those of a schedule's buffers, else those that
+ * run the kernel. */
+static uint32_t pes_with_shards(struct dist *dist, const struct ccl_algorithm *algorithm,
+                                const struct ccl_call *call, const uint32_t **pes)
 {
-    const struct config *const config = dist->options.config;
-    const struct hw_place place = hw_place_of(&config->hw, pe_index);
-    return cw_error_set(error, CW_USAGE,
-                        "validator of %s: rank %u's tensor has %u shards, and PE %u of cube %u %s; "
-                        "legal: one shard on each PE that runs the kernel, %u in a SIP",
-                        ccl_algorithm_label(&config->ccl, algorithm), rank,
-                        launch_tensor(&dist->submissions[rank])->shard_count, place.pe, place.cube,
-                        wrong, kernels);
+    if (algorithm->schedule == NULL)
+        return launched_pes(dist, algorithm, call, pes);
+    *pes = dist->launched;
+    return schedule_program_homes(install_plans_program(dist->plans), call->rank, dist->launched);
 }
 
-/* Kernels and shards are on the same PEs: both lists are in order of (cube, pe). A validator that
- * the configuration names decides alone on shards that no kernel works on. */
+/* A validator of the user's own decides alone on shards that no kernel works on. */
 static int validate_layout(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
                            struct cw_error *error)
 {
     const struct ccl_call call = call_of_rank(dist, rank);
-    const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
-    const bool both = call.ccl->validator[0] == '\0';
-    const struct schedule_program *const program = install_plans_program(dist->plans);
-    if (program != NULL && program->lanes == 0 && algorithm->schedule != NULL)
-        return CW_OK; /* threads reach the rank's one shard from any PE */
-    if (tensor == NULL || algorithm == dist->submissions[rank].algorithm)
+    const struct submission *const submission = &dist->submissions[rank];
+    if (launch_tensor(submission) == NULL || algorithm == submission->algorithm)
         return CW_OK;
     const uint32_t *pes;
-    const uint32_t count = launched_pes(dist, algorithm, &call, &pes);
-    for (uint32_t i = 0, at = 0; i < count || (both && at < tensor->shard_count);) {
-        const uint32_t kernel = i < count ? pes[i] : UINT32_MAX;
-        const uint32_t shard = at < tensor->shard_count ? tensor->shard[at].pe_index : UINT32_MAX;
-        if (kernel < shard)
-            return refuse_layout(dist, algorithm, rank, kernel, "runs the kernel without a shard",
-                                 count, error);
-        if (shard < kernel && both)
-            return refuse_layout(dist, algorithm, rank, shard, "has a shard and runs no kernel",
-                                 count, error);
-        i += kernel == shard;
-        at++;
-    }
-    return CW_OK;
+    const uint32_t count = pes_with_shards(dist, algorithm, &call, &pes);
+    const struct layout_need need = {.hw = call.hw,
+                                     .algorithm = ccl_algorithm_label(call.ccl, algorithm),
+                                     .pe = pes,
+                                     .pes = count,
+                                     .together = ccl_adds_all_shards(algorithm),
+                                     .may_have_more = plugin_is_path(call.ccl->validator)};
+    return layout_check(&need, rank, launch_tensor(submission),
+                        submission->in != submission->out ? submission->out : NULL, error);
 }
 
 /* A schedule whose small chunks share slots is for calls up to a size. */
@@ -412,6 +399,15 @@ static int check_same(const struct dist *dist, const struct ccl_call *call, stru
             "ranks' tensors must be alike",
             name, rank, (unsigned long long)other.n_elem, dtype_name((enum dtype)other.dtype),
             dist->first_rank, (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
+    const struct tensor *const first = launch_tensor(&dist->submissions[dist->first_rank]),
+                               *const own = launch_tensor(&dist->submissions[rank]);
+    char has[LAYOUT_NAME_BYTES], had[LAYOUT_NAME_BYTES];
+    if (own != NULL && !layout_is_alike(first, own))
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "%s: rank %u's tensor has %s, rank %u's %s; all ranks' tensors must be "
+                            "alike",
+                            name, rank, layout_name(one.hw, own, has), dist->first_rank,
+                            layout_name(one.hw, first, had));
     if (one.math != other.math || one.root != other.root)
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "%s: rank %u and rank %u do not name the same operation and root", name,
@@ -445,11 +441,12 @@ static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *
         const struct tensor_shard *shard = &tensor->shard[i];
         if ((shard->pe == 0 || (!logical && !pe0)) && (shard->cube == 0 || !logical))
             continue;
+        char has[LAYOUT_NAME_BYTES];
         return cw_error_set(
             error, CW_PROGRAM_FAILED,
-            "%s: rank %u has a shard on PE %u of cube %u, which has no queues to other "
-            "SIPs; %s",
-            ccl_collective_name(dist->submissions[rank].collective), rank, shard->pe, shard->cube,
+            "%s: rank %u's tensor has %s, and PE %u of cube %u has no queues to other SIPs; %s",
+            ccl_collective_name(dist->submissions[rank].collective), rank,
+            layout_name(&dist->options.config->hw, tensor, has), shard->pe, shard->cube,
             logical ? "a logical topology joins PE 0 of cube 0 of each SIP"
                     : "wiring: pe0 joins PE 0 of each cube");
     }

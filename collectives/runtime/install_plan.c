@@ -147,6 +147,12 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
                             "topology: %s lays its own queues between any SIPs; legal is none",
                             plans->algorithm_name);
     *key = "defaults.module";
+    struct ccl_refusal refusal = {.key = NULL};
+    if (plans->algorithm->check != NULL && plans->algorithm->check(&call, &refusal) != CW_OK) {
+        *key = refusal.key != NULL ? refusal.key : *key;
+        ccl_refusal_text(&refusal, error->text, sizeof error->text);
+        return error->exit_code = CW_USAGE;
+    }
     error->exit_code = CW_OK; /* a hook of a shared object may leave it */
     plans->schedule = plans->algorithm->schedule(&call, error);
     if (plans->schedule == NULL && error->exit_code == CW_OK)

@@ -148,6 +148,17 @@ uint32_t schedule_program_thread(const struct schedule_program *program, uint32_
     return t;
 }
 
+uint32_t schedule_program_homes(const struct schedule_program *program, uint32_t group_rank,
+                                uint32_t *pe)
+{
+    const uint32_t members = program->schedule->members;
+    const uint32_t count = program->lanes > 0 ? program->lanes : members;
+    const uint32_t apart = program->lanes > 0 ? program->lanes_apart : program->pes_of_rank;
+    for (uint32_t i = 0; i < count; i++)
+        pe[i] = program->rank[group_rank * members].first_pe + i * apart;
+    return count;
+}
+
 /* The PE of a thread's peer, which is in the same lane. */
 static uint32_t pe_of_peer(const struct schedule_program *program, const struct program_link *link,
                            uint32_t pe_of_sip)

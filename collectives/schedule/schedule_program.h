@@ -140,6 +140,11 @@ static inline uint32_t schedule_program_rank(const struct schedule_program *prog
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,
                                  uint32_t pe_of_sip);
 
+/* The PEs, global indices in ascending order, that hold the shards of a rank of the process group:
+ * one for each member, or one for each lane. Returns how many: at most the PEs of a SIP. */
+uint32_t schedule_program_homes(const struct schedule_program *program, uint32_t group_rank,
+                                uint32_t *pe);
+
 /* Elements of a block, of a whole chunk of it, and of the chunk that is `chunk`-th in its block, of
  * a call with this many elements in a shard of the input. */
 static inline uint64_t program_block_elems(const struct schedule_program *program, uint64_t n_elem)

@@ -259,6 +259,8 @@ struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir);
 /* Receives a tile and copies it to a place in TCM, in the PE's HBM slice or in the cube's SRAM
  * (recv_mode copy_to_dst). Blocks until it is there. */
 #define tl_recv_into(tl, dir, dst, ...) tl_recv_into_tile((tl), (dir), (dst), TL_TILE(__VA_ARGS__))
+/* The same from any installed direction that has a tile, as tl_recv_any() chooses it. */
+#define tl_recv_any_into(tl, dst, ...) tl_recv_any_into_tile((tl), (dst), TL_TILE(__VA_ARGS__))
 
 void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct tl_tile tile);
 void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile);
@@ -266,6 +268,7 @@ void tl_recv_any_tile(struct tl *tl, struct tl_tile tile);
 void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile);
 void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile);
 void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile);
+void tl_recv_any_into_tile(struct tl *tl, struct lp_operand dst, struct tl_tile tile);
 
 /* The most frequent calls mostly name bytes only: where the compiler sees it, nothing else is
  * passed. */

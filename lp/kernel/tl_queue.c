@@ -312,7 +312,7 @@ void tl_effect_recv(struct tl *tl)
     }
     if (tl->view->m->config.credit_blocks)
         wait_for_credit(tl, credit_ps);
-    if (call->kind == CALL_RECV_INTO) {
+    if (call->dst.space != LP_SPACE_NONE) {
         move_to_place(tl);
         return;
     }

@@ -269,13 +269,27 @@ void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
     call->dirs = (uint16_t)dirs;
 }
 
+/* recv_mode copy_to_dst: the receive that has been started copies its tile there. */
+static void receive_into(struct tl *tl, enum tl_call_kind kind, struct lp_operand dst,
+                         uint32_t bytes)
+{
+    tl->kernel->call.dst = dst;
+    if (dst.space == LP_SPACE_TCM)
+        tl_check_written(tl, kind, dst.at, bytes);
+    else
+        tl_check_range(tl, kind, dst, bytes);
+}
+
 void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, struct tl_tile tile)
 {
-    start_receive(tl, CALL_RECV_INTO, dir, tile)->dst = dst;
-    if (dst.space == LP_SPACE_TCM)
-        tl_check_written(tl, CALL_RECV_INTO, dst.at, tile.bytes);
-    else
-        tl_check_range(tl, CALL_RECV_INTO, dst, tile.bytes);
+    (void)start_receive(tl, CALL_RECV_INTO, dir, tile);
+    receive_into(tl, CALL_RECV_INTO, dst, tile.bytes);
+}
+
+void tl_recv_any_into_tile(struct tl *tl, struct lp_operand dst, struct tl_tile tile)
+{
+    tl_recv_any_tile(tl, tile);
+    receive_into(tl, CALL_RECV_ANY, dst, tile.bytes);
 }
 
 void tl_recv_async_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)

@@ -512,6 +512,10 @@ void tl_recv_into_tile(struct tl *tl, enum hw_dir dir, struct lp_operand dst, st
 {
     (void)dir, (void)dst, (void)tile, mock_lacks(tl, "recv_into");
 }
+void tl_recv_any_into_tile(struct tl *tl, struct lp_operand dst, struct tl_tile tile)
+{
+    (void)dst, (void)tile, mock_lacks(tl, "recv_any_into");
+}
 void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
              uint32_t elements)
 {

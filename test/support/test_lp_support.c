@@ -128,6 +128,9 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
     case DO_RECV_INTO:
         tl_recv_into(tl, line->dir, line->dst, TILE_OF(line));
         break;
+    case DO_RECV_ANY_INTO:
+        tl_recv_any_into(tl, line->dst, TILE_OF(line));
+        break;
     case DO_RECV_ALL:
         tl_recv_all(tl, (uint32_t)line->at, TILE_OF(line));
         break;

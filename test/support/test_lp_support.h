@@ -27,7 +27,8 @@ enum call {
     DO_RECV_ASYNC, /* as receive number `index`, below FUTURES_MAX */
     DO_WAIT,       /* for it */
     DO_RECV_INTO,  /* `dst` */
-    DO_RECV_ALL,   /* `at`: the directions */
+    DO_RECV_ANY_INTO,
+    DO_RECV_ALL, /* `at`: the directions */
     DO_LOAD,
     DO_STORE,
     DO_STORE_TILES,      /* ... the tiles received since `first`, one per slot */
@@ -85,6 +86,7 @@ struct line {
 #define RECV_ASYNC(k_, dir_, n_)  LINE(DO_RECV_ASYNC, .index = (k_), .dir = (dir_), .n = (n_))
 #define WAIT(k_, n_)              LINE(DO_WAIT, .index = (k_), .n = (n_))
 #define RECV_INTO(dir_, n_, dst_) LINE(DO_RECV_INTO, .dir = (dir_), .n = (n_), .dst = dst_)
+#define RECV_ANY_INTO(n_, dst_)   LINE(DO_RECV_ANY_INTO, .n = (n_), .dst = dst_)
 #define RECV_ALL(dirs_, n_)       LINE(DO_RECV_ALL, .at = (dirs_), .n = (n_))
 #define LOAD(va_, n_)             LINE(DO_LOAD, .n = (n_), .at = (va_))
 #define STORE(va_, n_)            LINE(DO_STORE, .n = (n_), .at = (va_))

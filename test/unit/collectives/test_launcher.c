@@ -206,13 +206,14 @@ static void shards_are_where_kernels_run_or_the_call_is_refused(void **state)
         const char *text;
     } cases[] = {
         {{.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE},
-         "validator of lrab_hierarchical_allreduce: rank 0's tensor has 8 shards, and PE 1 of cube "
-         "0 has a shard and runs no kernel; legal: one shard on each PE that runs the kernel, 2 in "
-         "a SIP"},
+         "validator of lrab_hierarchical_allreduce: rank 0's tensor has 8 shards "
+         "(multi_pe_sip_local: rows over 2 cubes, columns over 4 PEs of each), and PE 1 of cube 0 "
+         "has a shard that no kernel takes; legal: 2 shards (cube_rows: rows over 2 cubes, on PE 0 "
+         "of each)"},
         {{.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1},
-         "validator of lrab_hierarchical_allreduce: rank 0's tensor has 1 shards, and PE 0 of cube "
-         "1 runs the kernel without a shard; legal: one shard on each PE that runs the kernel, 2 "
-         "in a SIP"}};
+         "validator of lrab_hierarchical_allreduce: rank 0's tensor has one shard "
+         "(single_shard_per_rank), on PE 0 of cube 0, and PE 0 of cube 1 takes a shard and has "
+         "none; legal: 2 shards (cube_rows: rows over 2 cubes, on PE 0 of each)"}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct world *world = make_world(2, 2, "sip.cube_mesh.w=2", true);
         struct cw_error error = {0};

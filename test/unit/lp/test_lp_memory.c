@@ -358,6 +358,52 @@ static void recv_into_copies_the_tile_to_its_place(void **state)
     }
 }
 
+/* A receive from any direction copies too: the tile of the direction whose turn it is, to the place
+ * that the call names, at the cost of a receive that names its direction. */
+static void recv_any_into_copies_the_tile_of_whichever_direction_has_one(void **state)
+{
+    (void)state;
+    for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++) {
+        int64_t took_ps[2];
+        for (int any = 0; any < 2; any++) {
+            struct machine *m = small_machine(1, 1, 1);
+            m->hw.fetch_store = default_machine().fetch_store;
+            m->config.slots = memory;
+            machine_start(m);
+            RUN(m, {0, (const struct line[]){SEND(E, 4096), DONE}},
+                {1, (const struct line[]){LOAD(TENSOR_VA, 16384),
+                                          any ? (struct line)RECV_ANY_INTO(4096, TCM(8192))
+                                              : (struct line)RECV_INTO(W, 4096, TCM(8192)),
+                                          DONE}});
+            const struct lp_op *const recv = nth(m, 1, LP_OP_RECV, 0);
+            took_ps[any] = took(recv);
+            assert_int_equal(recv->dir, W);
+            assert_int_equal(recv->dst.space, LP_SPACE_TCM);
+            assert_int_equal(recv->dst.at, 8192);
+            machine_free(m);
+        }
+        assert_int_equal(took_ps[1], took_ps[0]);
+    }
+}
+
+/* It takes its turn among the receives from any direction: the next one begins after it. */
+static void recv_any_into_takes_turns(void **state)
+{
+    (void)state;
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    RUN(m, {0, (const struct line[]){SEND(E, 16), SEND(E, 16), DONE}},
+        {1, (const struct line[]){DELAY(1000), RECV_ANY_INTO(16, TCM(64)), RECV_ANY(16),
+                                  RECV_ANY_INTO(16, HBM(128)), DONE}},
+        {2, (const struct line[]){SEND(W, 16), DONE}});
+    assert_int_not_equal(nth(m, 1, LP_OP_RECV, 0)->dir, nth(m, 1, LP_OP_RECV, 1)->dir);
+    assert_int_equal(nth(m, 1, LP_OP_RECV, 0)->dst.at, 64);
+    assert_int_equal(nth(m, 1, LP_OP_RECV, 1)->dst.space, LP_SPACE_NONE);
+    assert_int_equal(nth(m, 1, LP_OP_RECV, 2)->dir, W); /* the only one that still has a tile */
+    assert_int_equal(nth(m, 1, LP_OP_RECV, 2)->dst.space, LP_SPACE_HBM);
+    machine_free(m);
+}
+
 /* ---- conversions and products ---------------------------------------------------------------- */
 
 /* fetch and store 1 + bytes / 512 each, math 4 + elements / 64 cycles, gemm 8 + cycles. */
@@ -558,6 +604,8 @@ int main(void)
         cmocka_unit_test(recv_all_gives_credits_in_order_of_arrival),
         cmocka_unit_test(recv_all_names_a_direction_that_is_not_installed),
         cmocka_unit_test(recv_into_copies_the_tile_to_its_place),
+        cmocka_unit_test(recv_any_into_copies_the_tile_of_whichever_direction_has_one),
+        cmocka_unit_test(recv_any_into_takes_turns),
         cmocka_unit_test(a_cast_moves_each_side_at_its_own_size),
         cmocka_unit_test(a_product_takes_its_tiles),
         cmocka_unit_test(factors_in_slots_in_hbm_are_loaded_whole),
