@@ -210,9 +210,9 @@ uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_s
     return ccl_msccl.slots(algorithm, n_slots);
 }
 
-enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
+bool ccl_algorithm_is_ll(const struct ccl_algorithm *algorithm)
 {
-    return ccl_msccl.protocol(algorithm);
+    return ccl_msccl.is_ll(algorithm);
 }
 
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)

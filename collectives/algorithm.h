@@ -153,10 +153,10 @@ struct ccl_algorithm_files {
     /* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
     const struct ccl_algorithm *(*load)(const char *path, struct cw_error *error);
     /* As the functions ccl_algorithm_...() below, of an algorithm of these files; of any other
-     * n_slots, 0 and CCL_PROTOCOL_SIMPLE. */
+     * n_slots, 0 and false. */
     uint32_t (*slots)(const struct ccl_algorithm *algorithm, uint32_t n_slots);
     uint64_t (*contents)(const struct ccl_algorithm *algorithm);
-    enum ccl_protocol (*protocol)(const struct ccl_algorithm *algorithm);
+    bool (*is_ll)(const struct ccl_algorithm *algorithm);
 };
 
 /* A module is an MSCCL XML file: its name ends with .xml. */
@@ -177,8 +177,8 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 /* Slots of a ring that a schedule needs, at least n_slots and in powers of two times it; n_slots,
  * if no number suffices, or the algorithm is not a file. */
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
-/* The protocol of the file that the algorithm was made of. */
-enum ccl_protocol ccl_algorithm_protocol(const struct ccl_algorithm *algorithm);
+/* Whether the file that the algorithm was made of names the protocol LL. */
+bool ccl_algorithm_is_ll(const struct ccl_algorithm *algorithm);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 /* The queues are the machine's own: no logical topology, no neighbors() hook. */

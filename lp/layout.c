@@ -31,9 +31,10 @@ static void find_jitter(struct hw_config *hw)
     hw->watched = hw->jittered;
 }
 
-void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config)
+void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
+                    struct lp_needs needs)
 {
-    *m = (struct lp_model){.hw = *hw, .config = *config};
+    *m = (struct lp_model){.hw = *hw, .config = *config, .needs = needs};
     m->cubes = hw_cubes(hw);
     m->pes = hw_pes(hw);
     m->by = (struct lp_divisors){.pes = hw_divisor_of(m->pes),
@@ -42,7 +43,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
                                  .cube_w = hw_divisor_of(hw->cube_w),
                                  .noc_w = hw_divisor_of(hw->noc_w),
                                  .dma_queue_depth = hw_divisor_of(hw->dma_queue_depth)};
-    m->config.contexts = config->contexts > 0 ? config->contexts : 1;
+    m->needs.contexts = needs.contexts > 0 ? needs.contexts : 1;
     m->tcm_free_bytes = hw->tcm_bytes;
     find_jitter(&m->hw);
     m->slot_access = hw_has_slot_access(hw, config->slots);
@@ -51,7 +52,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->tile_memory = m->slot_access ? HW_MEMORY_TCM : config->slots;
     tl_cost_init(m);
     number_lps(m);
-    lp_link_layout_init(&m->links, hw, config->peers > 0);
+    lp_link_layout_init(&m->links, hw, needs.peers > 0);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
                                     .chunk_bytes = config->vc_chunk_bytes,
                                     .weight = {config->vc_weight[0], config->vc_weight[1]},
@@ -63,12 +64,12 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     m->cube.context_offset = round_up_to_word(m->cube.slot_offset + HW_DIRS_MAX * LP_SLOT_MAPS *
                                                                         lp_slot_map_bytes(config));
     m->cube.one_sided_offset =
-        m->cube.context_offset + m->config.contexts * sizeof(struct lp_context);
+        m->cube.context_offset + m->needs.contexts * sizeof(struct lp_context);
     m->cube.pe_bytes = m->cube.one_sided_offset;
-    if (config->peers > 0)
+    if (needs.peers > 0)
         m->cube.pe_bytes = round_up_to_word(
             m->cube.pe_bytes + sizeof(struct lp_one_sided) +
-            config->peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
+            needs.peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->router.of_port[port] = (uint8_t)hw_port_router(hw, port);

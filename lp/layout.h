@@ -7,7 +7,8 @@
 #include "lp/model.h"
 
 /* Without install plans. The caller frees with lp_layout_free(). */
-void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config);
+void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct lp_config *config,
+                    struct lp_needs needs);
 void lp_layout_free(struct lp_model *m);
 
 #endif

@@ -24,6 +24,7 @@
 #include "hw/timing.h"
 #include "lp/kernel/tl.h"
 #include "lp/link_groups.h"
+#include "lp/lp_config.h"
 #include "lp/record.h"
 
 struct lp_cause_direct; /* lp/causes.h */
@@ -37,25 +38,6 @@ struct lp_sender {
 };
 
 /* ---- parameters ----------------------------------------------------------------------------- */
-
-/* How the queues are set up (lp/QUEUES.md); from ccl.yaml. */
-struct lp_config {
-    enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
-    bool poll;            /* a kernel that waits polls; else it sleeps */
-    bool credit_blocks;   /* a receive returns when its credit has been emitted */
-    uint32_t n_slots;
-    uint32_t slot_bytes;  /* the most bytes of a tile */
-    uint32_t slot_stride; /* from one slot to the next; 0: slot_bytes */
-    uint32_t credit_bytes;
-    uint32_t vc_chunk_bytes;
-    uint32_t vc_weight[HW_VCS];
-    uint32_t contexts;    /* of a PE, up to TL_CONTEXTS_MAX, as the kernels need; 0 counts as 1 */
-    uint32_t peers;       /* most PEs with which one PE exchanges puts and notifies; 0: none */
-    bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
-    bool credit_fabric;   /* credits go through vc_comm instead of wires of their own */
-    bool half_payload;    /* a tile takes twice its bytes on its way */
-    bool fairness_strict; /* recv_any serves the direction served least recently */
-};
 
 /* A kernel launch, as the host has prepared it. */
 struct lp_launch {
@@ -130,6 +112,7 @@ struct lp_divisors {
 struct lp_model {
     struct hw_config hw;
     struct lp_config config;
+    struct lp_needs needs; /* contexts: at least 1 */
     struct hw_dma_params dma;
     uint32_t cubes, pes; /* per SIP, per cube */
     struct lp_divisors by;
@@ -285,13 +268,13 @@ struct lp_early {
 };
 enum { LP_EARLY_PER_PEER = 8 };
 
-/* The one-sided part of a PE; there only if lp_config.peers says so. After the peers come the
+/* The one-sided part of a PE; there only if lp_needs.peers says so. After the peers come the
  * places for early puts and notifications, LP_EARLY_PER_PEER for each peer. */
 struct lp_one_sided {
     uint32_t puts_issued, puts_passed; /* by the kernel, and by the engine */
     uint32_t notifies_issued;
     uint32_t early_count;
-    struct lp_peer peer[]; /* [lp_config.peers], found by hashing */
+    struct lp_peer peer[]; /* [lp_needs.peers], found by hashing */
 };
 
 /* Requests to a memory, of sends and puts, whose grant was taken back: as many may be in flight. */
@@ -354,7 +337,7 @@ static inline const struct lp_one_sided *lp_one_sided(const struct lp_model *m,
 static inline const struct lp_early *lp_early(const struct lp_model *m,
                                               const struct lp_one_sided *own)
 {
-    return (const struct lp_early *)&own->peer[m->config.peers];
+    return (const struct lp_early *)&own->peer[m->needs.peers];
 }
 
 /* ---- LPs and entities ----------------------------------------------------------------------- */

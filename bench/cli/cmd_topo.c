@@ -70,7 +70,7 @@ static void print_counts(const struct config *config, const struct lp_model *m, 
     printf(" x %u\nNoC          %u x %u routers in a cube\n", hw->pe_per_corner, hw->noc_w,
            hw->noc_h);
     printf("queue pairs  %llu, %u slots of %u bytes each\n", (unsigned long long)pairs,
-           config->ccl.n_slots, config->ccl.slot_bytes);
+           config->ccl.queues.n_slots, config->ccl.queues.slot_bytes);
     printf("LPs          %u: the host, cubes, IO dies and %u switches\n", m->lps.count,
            m->lps.switch_count);
     printf("state        %zu bytes per PE, its cube's and links' included\n",
@@ -135,10 +135,10 @@ static void print_step(void *arg, const struct hw_path_step *step)
 
 static void print_path(const struct config *config, struct hw_place from, struct hw_place to)
 {
-    struct walked_path path = {.hw = &config->hw, .bytes = config->ccl.slot_bytes};
+    struct walked_path path = {.hw = &config->hw, .bytes = config->ccl.queues.slot_bytes};
     printf("\nA tile of %u bytes from PE_DMA to the receive slot, in ns, on an idle fabric:\n",
-           config->ccl.slot_bytes);
-    hw_path_walk(&config->hw, from, to, dist_slot_memory(&config->ccl), HW_OUTLET_NONE, print_step,
+           config->ccl.queues.slot_bytes);
+    hw_path_walk(&config->hw, from, to, config->ccl.queues.slots, HW_OUTLET_NONE, print_step,
                  &path);
     printf("latency ");
     print_path_ns(path.latency_ps);
@@ -207,7 +207,7 @@ static char *xml_of(const struct config *config, const struct schedule *schedule
     if (code == CW_OK)
         code = msccl_read_text("the file", text, *bytes, &again, error);
     if (code == CW_OK)
-        code = schedule_check(again.schedule, config->ccl.n_slots, NULL, NULL, error);
+        code = schedule_check(again.schedule, config->ccl.queues.n_slots, NULL, NULL, error);
     schedule_free(again.schedule);
     if (code == CW_OK)
         return text;
@@ -275,7 +275,6 @@ static int topo(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
     struct hw_place from, to;
-    const struct lp_config queues = dist_queue_config(&config->ccl);
     struct lp_model model;
     if (options->path_from != NULL && (!parse_place(options->path_from, &config->hw, &from) ||
                                        !parse_place(options->path_to, &config->hw, &to))) {
@@ -292,7 +291,7 @@ static int topo(const struct run_options *options, const struct config *config,
     const int code = count_pairs(config, &pairs, error);
     if (code != CW_OK)
         return code;
-    lp_layout_init(&model, &config->hw, &queues);
+    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0});
     print_counts(config, &model, pairs);
     if (options->path_from != NULL)
         print_path(config, from, to);

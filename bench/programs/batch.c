@@ -118,8 +118,8 @@ static int reduce_rows(struct batch_run *run, struct cw_error *error)
     const struct dist_options options = {
         .config = &expected,
         .machine.engine = run->options->engine,
-        .machine.queues.contexts = 1 + algorithm->kernel->stream_count,
-        .machine.queues.peers = ccl_algorithm_peers(algorithm, &call),
+        .machine.needs.contexts = 1 + algorithm->kernel->stream_count,
+        .machine.needs.peers = ccl_algorithm_peers(algorithm, &call),
         .completed = batch_completed,
         .arg = run};
     run->dist = dist_create(&options, error);

@@ -42,7 +42,7 @@ static int check_per_rank(const struct bench_session *session, size_t i, struct 
 
 int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error)
 {
-    const uint64_t rings = dist_ring_bytes(session->config, CCL_BUFFER_HBM);
+    const uint64_t rings = dist_ring_bytes(session->config, HW_MEMORY_HBM);
     const uint64_t all = session->config->hw.hbm_bytes;
     if (bytes <= all - rings)
         return CW_OK;
@@ -122,7 +122,8 @@ static uint64_t events_so_far(const struct bench_session *session)
 static double tiles_of_size(const struct bench_session *session, size_t i)
 {
     const uint64_t bytes = bench_size(session, i) * dtype_bytes(session->options->dtype);
-    const uint64_t tile = ccl_tile_bytes(&session->config->ccl), tiles = (bytes + tile - 1) / tile;
+    const uint64_t tile = lp_tile_bytes(&session->config->ccl.queues),
+                   tiles = (bytes + tile - 1) / tile;
     return (double)tiles;
 }
 
@@ -430,14 +431,14 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
 int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
-    if (bytes <= ccl_tile_bytes(&session->config->ccl))
+    if (bytes <= lp_tile_bytes(&session->config->ccl.queues))
         return CW_OK;
     return cw_error_set(
         error, CW_USAGE, "%s sends single tiles: %llu bytes do not fit in %s of %u (%s)",
         session->program->name, (unsigned long long)bytes,
-        session->config->ccl.whole_tensor ? "a tile" : "a slot",
-        ccl_tile_bytes(&session->config->ccl),
-        session->config->ccl.whole_tensor ? "defaults.whole_tensor" : "defaults.slot_size");
+        session->config->ccl.queues.whole_tensor ? "a tile" : "a slot",
+        lp_tile_bytes(&session->config->ccl.queues),
+        session->config->ccl.queues.whole_tensor ? "defaults.whole_tensor" : "defaults.slot_size");
 }
 
 void bench_set_bound(struct result_row *row, struct hw_bound bound)

@@ -124,8 +124,8 @@ static int ccl_reduce_scatter_prepare(struct bench_session *session, struct dist
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call.ccl, call.collective, error);
     if (algorithm == NULL)
         return error->exit_code;
-    dist->machine.queues.contexts = 1 + algorithm->kernel->stream_count;
-    dist->machine.queues.peers = ccl_algorithm_peers(algorithm, &call);
+    dist->machine.needs.contexts = 1 + algorithm->kernel->stream_count;
+    dist->machine.needs.peers = ccl_algorithm_peers(algorithm, &call);
     dist->completed = ccl_reduce_scatter_completed;
     return CW_OK;
 }

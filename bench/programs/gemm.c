@@ -245,7 +245,7 @@ static int gemm_check_shape(const struct bench_session *session, uint64_t tcm,
         ((s->m + tile - 1) / tile) * ((s->n + tile - 1) / tile) * ((s->k + tile - 1) / tile);
     const uint64_t wanted = matmul_tcm_bytes(s, dtype_bytes(session->options->dtype));
     const uint64_t tcm_bytes = session->config->hw.tcm_bytes;
-    const uint64_t rings = dist_ring_bytes(session->config, CCL_BUFFER_TCM);
+    const uint64_t rings = dist_ring_bytes(session->config, HW_MEMORY_TCM);
     if (steps > UINT32_MAX)
         return gemm_refuse(error,
                            "--gemm-tile: the product has more than 4294967295 pairs of tiles; "
@@ -370,7 +370,7 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
                         struct cw_error *error)
 {
     dist->completed = gemm_completed;
-    dist->machine.queues.contexts = 2;
+    dist->machine.needs.contexts = 2;
     const int code = dist_check_product(session->config, error);
     return code == CW_OK ? bench_check_sizes(session, check_both_size, error) : code;
 }

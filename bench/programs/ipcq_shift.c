@@ -41,7 +41,7 @@ static int64_t bound_ps(const struct bench_session *session, uint64_t bytes)
 {
     const struct hw_config *hw = &session->config->hw;
     const enum hw_dir dir = session->options->dir;
-    const enum hw_memory slots = dist_slot_memory(&session->config->ccl);
+    const enum hw_memory slots = session->config->ccl.queues.slots;
     const uint32_t pe_count = hw_pe_count(hw), step = hw_pes(hw) * hw_cubes(hw);
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
     if (session->config->ccl.wiring == CCL_WIRING_PE0 && dir >= HW_DIR_INTRA_N)
@@ -87,12 +87,12 @@ static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struc
 
 static int run_shift(struct bench_session *session, struct cw_error *error)
 {
-    if (session->options->ahead >= session->config->ccl.n_slots)
+    if (session->options->ahead >= session->config->ccl.queues.n_slots)
         return cw_error_set(error, CW_USAGE,
                             "--ahead %u: all PEs would wait for a slot; a ring has %u "
                             "(defaults.n_slots), so at most %u",
-                            session->options->ahead, session->config->ccl.n_slots,
-                            session->config->ccl.n_slots - 1);
+                            session->options->ahead, session->config->ccl.queues.n_slots,
+                            session->config->ccl.queues.n_slots - 1);
     return bench_run_tiles(session, ipcq_shift_once, bound_ps, error);
 }
 

@@ -47,7 +47,7 @@ static int64_t path_ps(const struct bench_session *session, struct hw_place from
     const enum hw_dir dir = back ? (enum hw_dir)(pair_direction(session->config, to, from) ^ 1)
                                  : pair_direction(session->config, from, to);
     const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
-    return hw_tile_ps(hw, from, to, dist_slot_memory(&session->config->ccl),
+    return hw_tile_ps(hw, from, to, session->config->ccl.queues.slots,
                       global ? hw_route_global_exit(hw, dir) : HW_OUTLET_NONE, bytes);
 }
 

@@ -68,7 +68,7 @@ static int launch(struct bench_session *session, const struct tl_kernel *kernel,
                                           [HW_MEMORY_HBM] = LP_SPACE_HBM,
                                           [HW_MEMORY_SRAM] = LP_SPACE_SRAM};
     const struct config *config = session->config;
-    const enum hw_memory memory = dist_slot_memory(&config->ccl);
+    const enum hw_memory memory = config->ccl.queues.slots;
     const uint64_t behind_rings = lp_system_model(dist_system(session->dist))->rings.end;
     enum hw_dir dir = pair_direction(config, ends[second], ends[!second]);
     if (second && dir != HW_DIR_PEER) /* the queue's other direction, also where there are two */

@@ -126,7 +126,7 @@ static void add_size(struct study_estimate *estimate, const struct config *confi
     const double bytes =
         (double)n_elem * (double)dtype_bytes(run->dtype) / (run->sizes_per_rank ? shards : 1);
     const double times = (double)run->iterations + run->warmup;
-    const double slot = config->ccl.slot_bytes > 0 ? config->ccl.slot_bytes : 4096;
+    const double slot = config->ccl.queues.slot_bytes > 0 ? config->ccl.queues.slot_bytes : 4096;
     const double moved = moved_of(config, run, n_elem);
     const double tiles = bytes / slot < 1 ? 1 : bytes / slot;
     const double tensors = ranks * shards * bytes;

@@ -137,7 +137,7 @@ static void lrab_pipelined_kernel_args(const struct ccl_call *call, struct tl_ar
 static uint64_t lrab_pipelined_tcm_bytes(const struct ccl_call *call)
 {
     const uint64_t place =
-        grid_tcm_bytes(call, ((uint64_t)ccl_tile_bytes(call->ccl) + 63) & ~63ull);
+        grid_tcm_bytes(call, ((uint64_t)lp_tile_bytes(&call->ccl->queues) + 63) & ~63ull);
     return call->ccl->overlap_exchange ? 2 * place : place;
 }
 

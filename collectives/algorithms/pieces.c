@@ -9,17 +9,17 @@
 static uint64_t room_of(const struct ccl_call *call, uint32_t copies)
 {
     const struct ccl_config *const ccl = call->ccl;
-    const uint64_t rings =
-        ccl->buffer_kind == CCL_BUFFER_TCM
-            ? (uint64_t)config_directions_max(call->hw, ccl) * ccl->n_slots * ccl->slot_bytes
-            : 0;
+    const uint64_t rings = ccl->queues.slots == HW_MEMORY_TCM
+                               ? (uint64_t)config_directions_max(call->hw, ccl) *
+                                     ccl->queues.n_slots * ccl->queues.slot_bytes
+                               : 0;
     const uint64_t left = rings < call->hw->tcm_bytes ? call->hw->tcm_bytes - rings : 0;
     return copies == 1 ? left : left / copies / 64 * 64;
 }
 
 static uint64_t tile_elems_of(const struct ccl_call *call)
 {
-    return ccl_tile_bytes(call->ccl) / tl_itemsize(call->dtype);
+    return lp_tile_bytes(&call->ccl->queues) / tl_itemsize(call->dtype);
 }
 
 uint32_t piece_tiles(const struct ccl_call *call, uint32_t copies)

@@ -32,7 +32,7 @@ uint64_t ccl_rs_scratch_bytes(const struct ccl_call *call, const struct ccl_rs_n
 static uint64_t full_piece_bytes_of(const struct ccl_call *call)
 {
     const uint32_t itemsize = tl_itemsize(call->dtype);
-    return ccl_tile_bytes(call->ccl) / itemsize * itemsize;
+    return lp_tile_bytes(&call->ccl->queues) / itemsize * itemsize;
 }
 
 uint64_t ccl_rs_tcm_bytes(const struct ccl_call *call, uint32_t tiles)
@@ -115,9 +115,9 @@ static int check_hbm(const struct ccl_call *call, const struct ccl_rs_needs *nee
     const uint64_t scratch = hw_round_up(ccl_rs_scratch_bytes(call, needs), page);
     const uint64_t input = hw_round_up(call->n_elem * tl_itemsize(call->dtype), page);
     const uint64_t output = needs->in_place ? 0 : hw_round_up(ccl_rs_slice_bytes(call), page);
-    const uint64_t rings = ccl->buffer_kind == CCL_BUFFER_HBM
+    const uint64_t rings = ccl->queues.slots == HW_MEMORY_HBM
                                ? hw_round_up((uint64_t)config_directions_max(call->hw, ccl) *
-                                                 ccl->n_slots * ccl->slot_bytes,
+                                                 ccl->queues.n_slots * ccl->queues.slot_bytes,
                                              page)
                                : 0;
     const uint64_t used = input + output + rings;
@@ -147,10 +147,10 @@ static int check_pe0_memory(const struct ccl_call *call, const struct ccl_rs_nee
                          slice, ccl->min_slice_align);
         return ccl_advise(refusal, "use whole multiples, or slice_rounding: true");
     }
-    const uint64_t rings =
-        ccl->buffer_kind == CCL_BUFFER_TCM
-            ? (uint64_t)config_directions_max(call->hw, ccl) * ccl->n_slots * ccl->slot_bytes
-            : 0;
+    const uint64_t rings = ccl->queues.slots == HW_MEMORY_TCM
+                               ? (uint64_t)config_directions_max(call->hw, ccl) *
+                                     ccl->queues.n_slots * ccl->queues.slot_bytes
+                               : 0;
     const uint64_t tcm = ccl_rs_tcm_bytes(call, needs->tcm_tiles);
     if (tcm > call->hw->tcm_bytes - rings) {
         (void)ccl_refuse(refusal, "memory.tcm_kib",

@@ -67,8 +67,8 @@ static void relay_broadcast_kernel_args(const struct ccl_call *call, struct tl_a
 /* The root holds one tile at a time, the others none. */
 static uint64_t relay_broadcast_tcm_bytes(const struct ccl_call *call)
 {
-    return call->ccl->whole_tensor ? call->n_elem * tl_itemsize(call->dtype)
-                                   : call->ccl->slot_bytes;
+    return call->ccl->queues.whole_tensor ? call->n_elem * tl_itemsize(call->dtype)
+                                          : call->ccl->queues.slot_bytes;
 }
 
 const struct ccl_algorithm ccl_relay_broadcast = {

@@ -32,8 +32,8 @@ static void measure(struct cost *c)
     c->chunks = s->rank[0].chunks[SCHEDULE_INPUT] / c->blocks / (c->lanes ? s->parts : 1);
     c->block_elems = c->call->n_elem / c->blocks;
     c->chunk_elems = (c->block_elems + c->chunks - 1) / c->chunks;
-    c->slots = ccl->n_slots;
-    c->tile_bytes = ccl_tile_bytes(ccl) / c->times.itemsize * c->times.itemsize;
+    c->slots = ccl->queues.n_slots;
+    c->tile_bytes = lp_tile_bytes(&ccl->queues) / c->times.itemsize * c->times.itemsize;
     for (uint32_t i = 0; i < s->rank[0].step_count; i++) /* members' messages wait in no circle */
         if (s->members == 1 || leaves_rank(s, &s->rank[0].step[i]))
             most = s->rank[0].step[i].count > most ? s->rank[0].step[i].count : most;

@@ -213,7 +213,7 @@ static int64_t take(int64_t *free_ps, int64_t from_ps, int64_t takes_ps)
 /* Bytes of the parts that a transfer moves in: two chunks at least. */
 static uint64_t part_bytes(const struct walk *w, const struct transfer *transfer)
 {
-    const uint64_t all = transfer->put.bytes, least = 2ull * w->call->ccl->vc_chunk_bytes;
+    const uint64_t all = transfer->put.bytes, least = 2ull * w->call->ccl->queues.vc_chunk_bytes;
     const uint64_t part = (all + PARTS - 1) / PARTS;
     return w->by_message ? all : part < least ? least : part;
 }
@@ -664,7 +664,7 @@ int cost_steps_estimate(const struct ccl_algorithm *algorithm, const struct ccl_
     const struct hw_place here = {0};
     algorithm->steps(call, &steps);
     w.by_message = hw->contention == HW_CONTENTION_MESSAGE;
-    w.piece_bytes = ccl_tile_bytes(call->ccl) / w.times.itemsize * w.times.itemsize;
+    w.piece_bytes = lp_tile_bytes(&call->ccl->queues) / w.times.itemsize * w.times.itemsize;
     w.load_ps = cost_load_latency_ps(&w.times, here, here);
     w.store_ps = cost_store_latency_ps(&w.times, here, here);
     w.copy_ps = cost_copy_latency_ps(&w.times);

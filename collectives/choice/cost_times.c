@@ -157,7 +157,8 @@ void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_
     const uint32_t exit = cost_exit(hw, from.sip, to.sip, other_way),
                    back = cost_exit(hw, to.sip, from.sip, other_way);
     walk_route(hw, from, to, HW_MEMORY_TCM, exit, route);
-    route->credit_ps = hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, call->ccl->credit_bytes);
+    route->credit_ps =
+        hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, call->ccl->queues.credit_bytes);
 }
 
 int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,

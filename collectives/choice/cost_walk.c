@@ -228,7 +228,7 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         const uint32_t slot = q->received++ % c->slots;
         const int64_t here = later(t->now_ps + c->times.queue_ps, q->arrives_ps[slot]);
         q->free_ps[slot] = here + q->route.credit_ps;
-        t->now_ps = here + (c->call->ccl->recv_blocks_on_credit ? q->route.credit_ps : 0);
+        t->now_ps = here + (c->call->ccl->queues.credit_blocks ? q->route.credit_ps : 0);
         wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
     }
     if (t->link == 0 && step_loads(c, t, t->step))

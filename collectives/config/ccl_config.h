@@ -9,16 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lp/lp_config.h"
+
 #define CCL_NAME_BYTES     64
 #define CCL_PARAMETERS_MAX 16u /* of an algorithm */
 
 enum ccl_wiring { CCL_WIRING_ALL_PES, CCL_WIRING_PE0 };
-enum ccl_buffer_kind { CCL_BUFFER_TCM, CCL_BUFFER_HBM, CCL_BUFFER_SRAM };
-enum ccl_backpressure { CCL_SLEEP, CCL_POLL };
-enum ccl_fairness { CCL_FAIRNESS_WEAK, CCL_FAIRNESS_STRICT };
-enum ccl_credit_mode { CCL_CREDIT_FAST_PATH, CCL_CREDIT_FABRIC };
-enum ccl_channels { CCL_VC_DUAL, CCL_VC_SINGLE };
-enum ccl_protocol { CCL_PROTOCOL_SIMPLE, CCL_PROTOCOL_LL };
 enum ccl_host_copy { CCL_HOST_COPY_INSTANT, CCL_HOST_COPY_SIMULATED };
 enum ccl_root { CCL_ROOT_CENTER, CCL_ROOT_CORNER, CCL_ROOT_XY };
 
@@ -65,25 +61,14 @@ struct ccl_config {
     uint32_t world_size;   /* 0: not overridden, the SIP count */
 
     enum ccl_wiring wiring;
-    enum ccl_buffer_kind buffer_kind;
-    enum ccl_backpressure backpressure;
-    enum ccl_fairness recv_fairness;
-    enum ccl_credit_mode credit_return_mode;
-    enum ccl_host_copy host_copy;
-    uint32_t n_slots, slot_bytes;
-    /* Of the tiles. With ll each line that travels is half payload and half flags.
-     */
-    enum ccl_protocol protocol;
-    uint32_t ll_slot_bytes; /* slot_bytes with ll; 0: as without ll */
+    /* As configured; half_payload: protocol ll, where each line that travels is half payload and
+     * half flags. */
+    struct lp_config queues;
+    uint32_t ll_slot_bytes; /* queues.slot_bytes with protocol ll; 0: as without */
     bool module_unread;     /* the module could not be loaded: nothing may run */
     uint32_t slots_asked;   /* n_slots as configured, where a schedule needs more; 0: as it is */
-    enum ccl_channels vc;   /* of PE_DMA: one for each kind of work, or one for both */
-    uint32_t vc_chunk_bytes;
-    uint32_t vc_weight[2]; /* compute, comm */
-    uint32_t credit_bytes;
-    bool recv_blocks_on_credit;
+    enum ccl_host_copy host_copy;
     bool strict_validation;
-    bool whole_tensor; /* a tile has any size: slots are addresses alone */
 
     /* Of the configured algorithm's own parameters (collectives/parameter.h), in the order in which
      * it declares them. */
@@ -96,14 +81,5 @@ struct ccl_config {
     bool slice_rounding;      /* false: slices must be multiples of it themselves */
     struct ccl_ranks ranks;
 };
-
-/* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
-enum { CCL_WHOLE_TENSOR_BYTES = 1 << 30 };
-_Static_assert((uint64_t)CCL_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,
-               "with protocol ll a tile takes twice its bytes, in 32 bits");
-static inline uint32_t ccl_tile_bytes(const struct ccl_config *ccl)
-{
-    return ccl->whole_tensor ? (uint32_t)CCL_WHOLE_TENSOR_BYTES : ccl->slot_bytes;
-}
 
 #endif

@@ -109,8 +109,8 @@ static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
     }
     const struct config_value *const weights =
         config_ccl_value(tree, tree->chosen, config_ccl_find("vc_weights"));
-    ccl->vc_weight[0] = weights->list[0];
-    ccl->vc_weight[1] = weights->list[1];
+    ccl->queues.vc_weight[0] = weights->list[0];
+    ccl->queues.vc_weight[1] = weights->list[1];
     const struct config_value *const root =
         config_ccl_value(tree, tree->chosen, config_ccl_find("root"));
     ccl->root = root->list_count == 2 ? CCL_ROOT_XY : (enum ccl_root)root->number.mantissa;

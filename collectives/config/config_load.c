@@ -477,15 +477,15 @@ static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *runnin
 {
     enum { SLOT_BYTES_MIN = 4 };
     const struct ccl_algorithm *const algorithm = ccl_is_xml(ccl->module) ? running : NULL;
-    const uint32_t needed =
-        algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->n_slots) : ccl->n_slots;
-    const uint64_t slot_bytes =
-        (uint64_t)ccl->n_slots * ccl->slot_bytes / needed / SLOT_BYTES_MIN * SLOT_BYTES_MIN;
-    if (needed == ccl->n_slots)
+    const uint32_t needed = algorithm != NULL ? ccl_algorithm_slots(algorithm, ccl->queues.n_slots)
+                                              : ccl->queues.n_slots;
+    const uint64_t slot_bytes = (uint64_t)ccl->queues.n_slots * ccl->queues.slot_bytes / needed /
+                                SLOT_BYTES_MIN * SLOT_BYTES_MIN;
+    if (needed == ccl->queues.n_slots)
         return;
-    ccl->slots_asked = ccl->n_slots;
-    ccl->n_slots = needed;
-    ccl->slot_bytes = slot_bytes > 0 ? (uint32_t)slot_bytes : SLOT_BYTES_MIN;
+    ccl->slots_asked = ccl->queues.n_slots;
+    ccl->queues.n_slots = needed;
+    ccl->queues.slot_bytes = slot_bytes > 0 ? (uint32_t)slot_bytes : SLOT_BYTES_MIN;
 }
 
 /* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
@@ -495,10 +495,10 @@ static void apply_protocol(struct config *config)
     const struct ccl_algorithm *const algorithm =
         ccl_is_xml(ccl->module) ? config->tree->algorithm : NULL;
     if (algorithm != NULL)
-        ccl->protocol = ccl_algorithm_protocol(algorithm);
-    if (ccl->protocol != CCL_PROTOCOL_LL)
+        ccl->queues.half_payload = ccl_algorithm_is_ll(algorithm);
+    if (!ccl->queues.half_payload)
         return;
-    ccl->slot_bytes = ccl->ll_slot_bytes > 0 ? ccl->ll_slot_bytes : ccl->slot_bytes;
+    ccl->queues.slot_bytes = ccl->ll_slot_bytes > 0 ? ccl->ll_slot_bytes : ccl->queues.slot_bytes;
     if (config->hw.ipcq_ll_wire_ps > 0)
         config->hw.ipcq_wire_ps = config->hw.ipcq_ll_wire_ps;
 }

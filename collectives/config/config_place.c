@@ -108,7 +108,7 @@ void config_print_unread(FILE *file, const struct config *config)
         fprintf(file,
                 "cubewarp: note: steps of %.300s send more chunks than %u slots hold before they "
                 "receive; each ring has %u slots of %u bytes instead\n",
-                ccl->module, ccl->slots_asked, ccl->n_slots, ccl->slot_bytes);
+                ccl->module, ccl->slots_asked, ccl->queues.n_slots, ccl->queues.slot_bytes);
     print_covered(file, tree);
     if (!config_given(cube))
         return;

@@ -49,20 +49,20 @@ bool config_rings_fit(const struct config *config, uint32_t directions, uint32_t
     const struct hw_config *const hw = &config->hw;
     const struct ccl_config *const ccl = &config->ccl;
     const uint64_t memory_bytes[] = {hw->tcm_bytes, hw->hbm_bytes, hw->sram_bytes};
-    const uint32_t sharing = ccl->buffer_kind == CCL_BUFFER_SRAM ? pes : 1;
-    const uint64_t ring_bytes = (uint64_t)ccl->n_slots * ccl->slot_bytes; /* < 2^47 */
-    const uint64_t rings = (uint64_t)directions * sharing;                /* < 2^12 */
-    const uint64_t free_bytes = memory_bytes[ccl->buffer_kind];
+    const uint32_t sharing = ccl->queues.slots == HW_MEMORY_SRAM ? pes : 1;
+    const uint64_t ring_bytes = (uint64_t)ccl->queues.n_slots * ccl->queues.slot_bytes; /* < 2^47 */
+    const uint64_t rings = (uint64_t)directions * sharing;                              /* < 2^12 */
+    const uint64_t free_bytes = memory_bytes[ccl->queues.slots];
     if (rings == 0 || ring_bytes <= free_bytes / rings)
         return true;
-    config_error_at(errors, config, "defaults.slot_size",
-                    "%" PRIu32 " slots x %" PRIu32 " bytes in %" PRIu64 " rings (%" PRIu32
-                    " PE%s, %" PRIu32 " directions each) request %" PRIu64
-                    " bytes of %s, where %" PRIu64 " are free (%s); at most %" PRIu64
-                    " bytes per slot fit",
-                    ccl->n_slots, ccl->slot_bytes, rings, sharing, sharing == 1 ? "" : "s",
-                    directions, rings * ring_bytes, memory_name[ccl->buffer_kind], free_bytes,
-                    memory_key[ccl->buffer_kind], free_bytes / rings / ccl->n_slots);
+    config_error_at(
+        errors, config, "defaults.slot_size",
+        "%" PRIu32 " slots x %" PRIu32 " bytes in %" PRIu64 " rings (%" PRIu32 " PE%s, %" PRIu32
+        " directions each) request %" PRIu64 " bytes of %s, where %" PRIu64
+        " are free (%s); at most %" PRIu64 " bytes per slot fit",
+        ccl->queues.n_slots, ccl->queues.slot_bytes, rings, sharing, sharing == 1 ? "" : "s",
+        directions, rings * ring_bytes, memory_name[ccl->queues.slots], free_bytes,
+        memory_key[ccl->queues.slots], free_bytes / rings / ccl->queues.n_slots);
     return false;
 }
 

@@ -27,13 +27,13 @@
 NAMES(contention_name, [HW_CONTENTION_NONE] = "none", [HW_CONTENTION_MESSAGE] = "message",
       [HW_CONTENTION_CHUNK] = "chunk")
 NAMES(wiring_name, [CCL_WIRING_ALL_PES] = "all_pes", [CCL_WIRING_PE0] = "pe0")
-NAMES(buffer_kind_name, [CCL_BUFFER_TCM] = "tcm", [CCL_BUFFER_HBM] = "hbm",
-      [CCL_BUFFER_SRAM] = "sram")
-NAMES(backpressure_name, [CCL_SLEEP] = "sleep", [CCL_POLL] = "poll")
-NAMES(fairness_name, [CCL_FAIRNESS_WEAK] = "weak", [CCL_FAIRNESS_STRICT] = "strict")
-NAMES(credit_mode_name, [CCL_CREDIT_FAST_PATH] = "fast_path", [CCL_CREDIT_FABRIC] = "fabric")
-NAMES(channels_name, [CCL_VC_DUAL] = "dual", [CCL_VC_SINGLE] = "single")
-NAMES(protocol_name, [CCL_PROTOCOL_SIMPLE] = "simple", [CCL_PROTOCOL_LL] = "ll")
+NAMES(buffer_kind_name, [HW_MEMORY_TCM] = "tcm", [HW_MEMORY_HBM] = "hbm", [HW_MEMORY_SRAM] = "sram")
+/* Of two names: false and true (struct lp_config). */
+NAMES(backpressure_name, "sleep", "poll")
+NAMES(fairness_name, "weak", "strict")
+NAMES(credit_mode_name, "fast_path", "fabric")
+NAMES(channels_name, "dual", "single")
+NAMES(protocol_name, "simple", "ll")
 NAMES(host_copy_name, [CCL_HOST_COPY_INSTANT] = "instant", [CCL_HOST_COPY_SIMULATED] = "simulated")
 NAMES(distribution_name, [HW_JITTER_NONE] = "none", [HW_JITTER_FIXED] = "fixed",
       [HW_JITTER_UNIFORM] = "uniform", [HW_JITTER_NORMAL] = "normal",
@@ -230,33 +230,34 @@ const struct config_key config_ccl_keys[] = {
         .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, validator), .scale = 256),
     KEY(CCL, "wiring", CHOICE, "which PEs have queues", CHOICES(wiring_name), TO_CCL(ENUM, wiring)),
     KEY(CCL, "buffer_kind", CHOICE, "memory of the ring slots", CHOICES(buffer_kind_name),
-        TO_CCL(ENUM, buffer_kind)),
+        TO_CCL(ENUM, queues.slots)),
     KEY(CCL, "backpressure", CHOICE, "how a kernel waits", CHOICES(backpressure_name),
-        TO_CCL(ENUM, backpressure)),
+        TO_CCL(BOOL, queues.poll)),
     KEY(CCL, "recv_fairness", CHOICE, "order in which recv from any direction serves",
-        CHOICES(fairness_name), TO_CCL(ENUM, recv_fairness)),
-    KEY(CCL, "n_slots", COUNT, "depth of a ring", RANGE("1", "65536", NULL), TO_CCL(U32, n_slots)),
+        CHOICES(fairness_name), TO_CCL(BOOL, queues.fairness_strict)),
+    KEY(CCL, "n_slots", COUNT, "depth of a ring", RANGE("1", "65536", NULL),
+        TO_CCL(U32, queues.n_slots)),
     KEY(CCL, "slot_size", COUNT, "one tile", RANGE("4", "1073741824", "bytes"),
-        TO_CCL(U32, slot_bytes)),
+        TO_CCL(U32, queues.slot_bytes)),
     KEY(CCL, "protocol", CHOICE, "how tiles travel: whole, or as lines that are half payload",
-        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, protocol)),
+        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.half_payload)),
     KEY(CCL, "ll_slot_size", COUNT, "slot_size with protocol: ll",
         RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll_slot_bytes)),
     KEY(CCL, "vc", CHOICE, "dual: compute and communication each have a channel of PE_DMA",
-        CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, vc)),
+        CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.single_vc)),
     KEY(CCL, "vc_chunk_size", COUNT, "what the DMA engine moves between two choices",
-        RANGE("1", "1073741824", "bytes"), TO_CCL(U32, vc_chunk_bytes)),
+        RANGE("1", "1073741824", "bytes"), TO_CCL(U32, queues.vc_chunk_bytes)),
     KEY(CCL, "vc_weights", WEIGHTS, "shares of the DMA engine", RANGE("1", "1024", "chunks")),
     KEY(CCL, "ipcq_credit_size_bytes", COUNT, "size of a credit", RANGE("1", "4096", "bytes"),
-        TO_CCL(U32, credit_bytes)),
+        TO_CCL(U32, queues.credit_bytes)),
     KEY(CCL, "credit_return_mode", CHOICE, "how credits travel", CHOICES(credit_mode_name),
-        TO_CCL(ENUM, credit_return_mode)),
+        TO_CCL(BOOL, queues.credit_fabric)),
     KEY(CCL, "recv_blocks_on_credit", BOOL, "recv returns when its credit is out",
-        TO_CCL(BOOL, recv_blocks_on_credit)),
+        TO_CCL(BOOL, queues.credit_blocks)),
     KEY(CCL, "strict_validation", BOOL, "check that send and recv agree on type and shape",
         TO_CCL(BOOL, strict_validation)),
     KEY(CCL, "whole_tensor", BOOL, "a tensor is one tile, whatever slot_size is",
-        .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, whole_tensor)),
+        .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.whole_tensor)),
     KEY(CCL, "host_copy", CHOICE, "whether fills and maps take simulated time",
         CHOICES(host_copy_name), TO_CCL(ENUM, host_copy)),
     KEY(CCL, "world_size", COUNT, "ranks; not given: the number of SIPs",

@@ -21,7 +21,7 @@ struct loaded {
     struct ccl_algorithm algorithm;
     struct stat stat; /* of the file when it was read */
     uint64_t contents;
-    enum ccl_protocol protocol;
+    bool is_ll;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     bool reported;             /* its hazards */
     struct schedule *schedule;
@@ -65,11 +65,12 @@ static void tell_hazards(const struct schedule_faults *hazards)
 static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struct cw_error *error)
 {
     struct schedule_faults hazards = {0};
-    if (loaded->sound_for == ccl->n_slots && loaded->sound_strictly == ccl->strict_validation)
+    if (loaded->sound_for == ccl->queues.n_slots &&
+        loaded->sound_strictly == ccl->strict_validation)
         return CW_OK;
-    const int code = schedule_check(loaded->schedule, ccl->n_slots, NULL,
+    const int code = schedule_check(loaded->schedule, ccl->queues.n_slots, NULL,
                                     ccl->strict_validation ? NULL : &hazards, error);
-    loaded->sound_for = code == CW_OK ? ccl->n_slots : 0;
+    loaded->sound_for = code == CW_OK ? ccl->queues.n_slots : 0;
     loaded->sound_strictly = ccl->strict_validation;
     if (code == CW_OK && hazards.count > 0 && !loaded->reported) {
         tell_hazards(&hazards);
@@ -134,8 +135,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
                                             .schedule = msccl_schedule},
                               .stat = *stat,
                               .contents = file.contents,
-                              .protocol = strcmp(file.protocol, "LL") == 0 ? CCL_PROTOCOL_LL
-                                                                           : CCL_PROTOCOL_SIMPLE,
+                              .is_ll = strcmp(file.protocol, "LL") == 0,
                               .schedule = file.schedule,
                               .path = kept,
                               .name = name,
@@ -206,13 +206,13 @@ static uint64_t msccl_algorithm_contents(const struct ccl_algorithm *algorithm)
     return 0;
 }
 
-static enum ccl_protocol msccl_algorithm_protocol(const struct ccl_algorithm *algorithm)
+static bool msccl_algorithm_is_ll(const struct ccl_algorithm *algorithm)
 {
     const struct loaded *const loaded = find_loaded(algorithm);
-    return loaded != NULL ? loaded->protocol : CCL_PROTOCOL_SIMPLE;
+    return loaded != NULL && loaded->is_ll;
 }
 
 const struct ccl_algorithm_files ccl_msccl = {.load = msccl_algorithm,
                                               .slots = msccl_algorithm_slots,
                                               .contents = msccl_algorithm_contents,
-                                              .protocol = msccl_algorithm_protocol};
+                                              .is_ll = msccl_algorithm_is_ll};

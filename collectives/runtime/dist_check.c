@@ -10,12 +10,13 @@
 #include "collectives/config/config_rings.h"
 #include "collectives/runtime/mapper.h"
 
-uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory)
+uint64_t dist_ring_bytes(const struct config *config, enum hw_memory memory)
 {
     const struct ccl_config *ccl = &config->ccl;
-    if (ccl->buffer_kind != memory)
+    if (ccl->queues.slots != memory)
         return 0;
-    return (uint64_t)config_directions_max(&config->hw, ccl) * ccl->n_slots * ccl->slot_bytes;
+    return (uint64_t)config_directions_max(&config->hw, ccl) * ccl->queues.n_slots *
+           ccl->queues.slot_bytes;
 }
 
 /* A call is refused with the place of the value at fault; key NULL: it is the call's own. */
@@ -205,7 +206,7 @@ int dist_check_choice(const struct config *config, const struct ccl_call *call,
         return report_refusal(config, &refusal, algorithm, &named, error);
     if (check_own_conditions(algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, choice, error);
-    const uint64_t rings = dist_ring_bytes(config, CCL_BUFFER_TCM);
+    const uint64_t rings = dist_ring_bytes(config, HW_MEMORY_TCM);
     if (check_tcm_room(config, algorithm, call, rings, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     return CW_OK;
@@ -223,9 +224,9 @@ int dist_check_own_rings(const struct config *config, const struct ccl_algorithm
 {
     static const struct ccl_choice named;
     const struct ccl_config *const ccl = &config->ccl;
-    const uint64_t bytes = (uint64_t)rings * ccl->n_slots * ccl->slot_bytes;
+    const uint64_t bytes = (uint64_t)rings * ccl->queues.n_slots * ccl->queues.slot_bytes;
     struct ccl_refusal refusal;
-    if (ccl->buffer_kind != CCL_BUFFER_TCM ||
+    if (ccl->queues.slots != HW_MEMORY_TCM ||
         check_tcm_room(config, algorithm, call, bytes, &refusal) == CW_OK)
         return CW_OK;
     return report_refusal(config, &refusal, algorithm, &named, error);

@@ -9,7 +9,7 @@
 #include "collectives/config/config.h"
 
 /* Bytes that a PE's receive rings take in a memory of this kind; 0 if they are elsewhere. */
-uint64_t dist_ring_bytes(const struct config *config, enum ccl_buffer_kind memory);
+uint64_t dist_ring_bytes(const struct config *config, enum hw_memory memory);
 
 /* Puts the place of the value at fault before an error's text. Returns CW_USAGE. */
 int dist_refuse(const struct config *config, const char *key, struct cw_error *error);

@@ -148,9 +148,10 @@ static int rehearse_call(struct rehearsal *r, struct cw_error *error)
 {
     const struct ccl_config *const ccl = &r->config->ccl;
     const uint32_t own = install_plans_rings(r->plans);
-    const uint64_t rings = ccl->buffer_kind != CCL_BUFFER_HBM ? 0
-                           : own == 0 ? dist_ring_bytes(r->config, CCL_BUFFER_HBM)
-                                      : (uint64_t)own * ccl->n_slots * ccl->slot_bytes;
+    const uint64_t rings = ccl->queues.slots != HW_MEMORY_HBM ? 0
+                           : own == 0
+                               ? dist_ring_bytes(r->config, HW_MEMORY_HBM)
+                               : (uint64_t)own * ccl->queues.n_slots * ccl->queues.slot_bytes;
     r->space = tensor_space_create(&r->config->hw, rings);
     r->results = calloc(r->call->world_size, sizeof *r->results);
     r->others = calloc(r->call->world_size, sizeof *r->others);

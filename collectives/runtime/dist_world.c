@@ -77,37 +77,12 @@ static uint32_t worker_of_cube(void *arg, uint32_t cube)
 
 /* ---- the world ------------------------------------------------------------------------------- */
 
-enum hw_memory dist_slot_memory(const struct ccl_config *ccl)
-{
-    return ccl->buffer_kind == CCL_BUFFER_TCM   ? HW_MEMORY_TCM
-           : ccl->buffer_kind == CCL_BUFFER_HBM ? HW_MEMORY_HBM
-                                                : HW_MEMORY_SRAM;
-}
-
-struct lp_config dist_queue_config(const struct ccl_config *ccl)
-{
-    return (struct lp_config){.slots = dist_slot_memory(ccl),
-                              .poll = ccl->backpressure == CCL_POLL,
-                              .credit_blocks = ccl->recv_blocks_on_credit,
-                              .single_vc = ccl->vc == CCL_VC_SINGLE,
-                              .credit_fabric = ccl->credit_return_mode == CCL_CREDIT_FABRIC,
-                              .fairness_strict = ccl->recv_fairness == CCL_FAIRNESS_STRICT,
-                              .half_payload = ccl->protocol == CCL_PROTOCOL_LL,
-                              .n_slots = ccl->n_slots,
-                              .slot_bytes = ccl_tile_bytes(ccl),
-                              .slot_stride = ccl->slot_bytes,
-                              .credit_bytes = ccl->credit_bytes,
-                              .vc_chunk_bytes = ccl->vc_chunk_bytes,
-                              .vc_weight = {ccl->vc_weight[0], ccl->vc_weight[1]}};
-}
-
 struct lp_plan *dist_queue_plan(const struct ccl_config *ccl, const struct hw_config *hw,
                                 const struct lp_wiring *wiring, const uint32_t *pair)
 {
-    const struct lp_config queues = dist_queue_config(ccl);
     const struct lp_plan_request request = {
         .hw = hw,
-        .queues = &queues,
+        .queues = &ccl->queues,
         .pe0_alone = ccl->wiring == CCL_WIRING_PE0,
         .pair = {pair != NULL ? pair[0] : 0, pair != NULL ? pair[1] : 0},
         .wiring = wiring};
@@ -140,9 +115,9 @@ static uint64_t reserved_bytes(const struct dist *dist)
 {
     const struct ccl_config *ccl = &dist->options.config->ccl;
     const struct lp_wiring *wiring = dist->plans ? install_plans_wiring(dist->plans) : NULL;
-    if (wiring == NULL || ccl->buffer_kind != CCL_BUFFER_HBM)
-        return dist_ring_bytes(dist->options.config, CCL_BUFFER_HBM);
-    return (uint64_t)lp_wiring_rings_max(wiring) * ccl->n_slots * ccl->slot_bytes;
+    if (wiring == NULL || ccl->queues.slots != HW_MEMORY_HBM)
+        return dist_ring_bytes(dist->options.config, HW_MEMORY_HBM);
+    return (uint64_t)lp_wiring_rings_max(wiring) * ccl->queues.n_slots * ccl->queues.slot_bytes;
 }
 
 /* Room for the PEs that the plans name for each rank. Beyond a bound they are asked for again in
@@ -179,8 +154,8 @@ static bool allocate_world(struct dist *dist)
     dist->contents.data = dist->data;
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)
-        dist->strict = strict_check_create(&config->hw, config->ccl.n_slots, dist->options.warn,
-                                           dist->options.arg);
+        dist->strict = strict_check_create(&config->hw, config->ccl.queues.n_slots,
+                                           dist->options.warn, dist->options.arg);
     return allocate_planned(dist) && dist->submissions && dist->tensors && dist->scratch &&
            dist->launched && dist->space && dist->init_barrier && dist->barrier &&
            dist->end_barrier && (dist->data || dist->options.no_data) &&
@@ -189,24 +164,19 @@ static bool allocate_world(struct dist *dist)
 
 static uint32_t at_least(uint32_t count, uint32_t least) { return count > least ? count : least; }
 
-/* As the configuration says, with as many contexts and peers of a PE as the algorithm's kernel, or
- * another one, needs: those that `queues` has already. */
-static void set_queues(const struct dist *dist, struct lp_config *queues)
+/* Adds what the algorithm's kernel needs to what other kernels need. */
+static void add_needs(const struct dist *dist, struct lp_needs *needs)
 {
-    uint32_t contexts = queues->contexts, peers = queues->peers;
-    if (dist->plans != NULL) {
-        const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
-        const struct schedule_program *const program = install_plans_program(dist->plans);
-        const struct ccl_call call = {.hw = &dist->options.config->hw,
-                                      .ccl = &dist->options.config->ccl,
-                                      .world_size = dist->facts.world_size};
-        const uint32_t own = ccl_algorithm_peers(algorithm, &call);
-        contexts = at_least(contexts, 1 + algorithm->kernel->stream_count);
-        peers = at_least(at_least(peers, own), program != NULL ? program->peers : 0);
-    }
-    *queues = dist_queue_config(&dist->options.config->ccl);
-    queues->contexts = contexts;
-    queues->peers = peers;
+    if (dist->plans == NULL)
+        return;
+    const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
+    const struct schedule_program *const program = install_plans_program(dist->plans);
+    const struct ccl_call call = {.hw = &dist->options.config->hw,
+                                  .ccl = &dist->options.config->ccl,
+                                  .world_size = dist->facts.world_size};
+    const uint32_t own = ccl_algorithm_peers(algorithm, &call);
+    needs->contexts = at_least(needs->contexts, 1 + algorithm->kernel->stream_count);
+    needs->peers = at_least(at_least(needs->peers, own), program != NULL ? program->peers : 0);
 }
 
 /* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own
@@ -271,7 +241,8 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     if (cube_worker == NULL)
         return NULL;
     machine->hw = &dist->options.config->hw;
-    set_queues(dist, &machine->queues);
+    machine->queues = &dist->options.config->ccl.queues;
+    add_needs(dist, &machine->needs);
     machine->plan[0] = dist->plans != NULL ? install_plans_queues(dist->plans) : dist->kernels_plan;
     machine->engine.tuning.stress_seed = 1;
     machine->cube_worker = cube_worker;

@@ -34,9 +34,8 @@ struct dist_completion {
 
 struct dist_options {
     const struct config *config;
-    /* The machine (lp/host/system.h). The program sets `engine`, `queues.contexts` and `.peers`
-     * (the need of kernels beside the algorithm's), `listener[0]`, `causes` and `wired`;
-     * dist_create() all else. */
+    /* The machine (lp/host/system.h). The program sets `engine`, `needs` (of kernels beside the
+     * algorithm's), `listener[0]`, `causes` and `wired`; dist_create() all else. */
     struct lp_system_options machine;
     const char *partition; /* NULL: the default */
     bool no_data;          /* leave out the data pass: timing alone */
@@ -88,14 +87,11 @@ struct data_pass *dist_data(struct dist *dist); /* NULL with no_data */
 /* From here on the log records everything that changes contents. With dist_options.op_log and data
  * only. */
 void dist_log(struct dist *dist, struct op_log *log);
-/* How the machine's queues are to be set up, and the memory in which receive slots are. */
-struct lp_config dist_queue_config(const struct ccl_config *ccl);
 /* The install plan of a logical topology, or (NULL) of the machine's own queues. pair: two PEs that
  * are joined by a queue of their own, if they differ; NULL: none. The caller frees. NULL: out of
  * memory. */
 struct lp_plan *dist_queue_plan(const struct ccl_config *ccl, const struct hw_config *hw,
                                 const struct lp_wiring *wiring, const uint32_t *pair);
-enum hw_memory dist_slot_memory(const struct ccl_config *ccl);
 /* ---- for workers ----------------------------------------------------------------------------- */
 
 /* The calling worker's rank. In a worker of dist_spawn() without a process group it is an error.

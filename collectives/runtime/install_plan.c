@@ -86,7 +86,7 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     const struct lp_wiring_request request = {.hw = plans->hw,
                                               .ranks = plans->world_size,
                                               .pes_apart = plans->config->ranks.per_sip > 0 ? 1 : 0,
-                                              .credit_bytes = plans->config->credit_bytes,
+                                              .credit_bytes = plans->config->queues.credit_bytes,
                                               .neighbours = neighbours,
                                               .arg = plans};
     return lp_wiring_create(&request, &plans->wiring, error);
@@ -172,7 +172,7 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
     const struct lp_wiring_request wiring = {.hw = plans->hw,
                                              .ranks = hw_pe_count(plans->hw),
                                              .pes_apart = 1,
-                                             .credit_bytes = plans->config->credit_bytes,
+                                             .credit_bytes = plans->config->queues.credit_bytes,
                                              .neighbours = neighbours_of_pe,
                                              .arg = plans};
     const int code = lp_wiring_create(&wiring, &plans->wiring, error);
@@ -311,9 +311,9 @@ struct sip_install_plan install_plan_of(const struct install_plans *plans, uint3
                                      .pe_of_sip = ccl_pe_of(&plans->config->ranks, rank),
                                      .rank = rank,
                                      .world_size = plans->world_size,
-                                     .buffer_kind = plans->config->buffer_kind,
-                                     .n_slots = plans->config->n_slots,
-                                     .slot_size = plans->config->slot_bytes,
+                                     .buffer_kind = plans->config->queues.slots,
+                                     .n_slots = plans->config->queues.n_slots,
+                                     .slot_size = plans->config->queues.slot_bytes,
                                      .algorithm = plans->algorithm,
                                      .kernel_config = plans->config};
 }

@@ -37,7 +37,7 @@ struct sip_install_plan {
     uint32_t sip, rank, world_size;
     uint32_t
         pe_of_sip; /* where the rank's tensors begin: 0, or the rank's PE where ranks are PEs */
-    enum ccl_buffer_kind buffer_kind;
+    enum hw_memory buffer_kind;
     uint32_t n_slots, slot_size;
     const struct ccl_algorithm *algorithm;  /* the kernel's module */
     const struct ccl_config *kernel_config; /* for kernel_args() */

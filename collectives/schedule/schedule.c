@@ -91,7 +91,7 @@ enum { ITEM_BYTES_MAX = 4 };
 
 uint64_t schedule_tile_bytes(const struct ccl_config *ccl)
 {
-    return ccl_tile_bytes(ccl) / ITEM_BYTES_MAX * ITEM_BYTES_MAX;
+    return lp_tile_bytes(&ccl->queues) / ITEM_BYTES_MAX * ITEM_BYTES_MAX;
 }
 
 uint64_t schedule_chunk_bytes(uint64_t bytes, uint64_t chunks)

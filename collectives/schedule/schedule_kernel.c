@@ -171,7 +171,7 @@ static uint32_t other_tcm(const struct tl *tl) { return (OPERANDS + 1) * tl_slot
 
 uint64_t schedule_tcm_bytes(const struct ccl_call *call)
 {
-    return (uint64_t)(OPERANDS + 2) * ccl_tile_bytes(call->ccl);
+    return (uint64_t)(OPERANDS + 2) * lp_tile_bytes(&call->ccl->queues);
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------ */

@@ -481,7 +481,7 @@ static void fuse_steps(struct laying *l, uint32_t r)
 static uint32_t tiles_of_any(const struct laying *l, const struct ccl_config *ccl)
 {
     l->program->most_bytes = UINT64_MAX;
-    return schedule_rings_tiles(l->graph, ccl->n_slots, NULL);
+    return schedule_rings_tiles(l->graph, ccl->queues.n_slots, NULL);
 }
 
 /* ... where chunks are no larger than a tile. 0: they may be larger; there is no such number; or
@@ -504,7 +504,7 @@ static uint32_t tiles_of_small(const struct laying *l, const struct ccl_config *
     small.together = together;
     l->program->most_bytes = bytes;
     const uint32_t tiles =
-        together != NULL ? schedule_rings_tiles(l->graph, ccl->n_slots, &small) : 0;
+        together != NULL ? schedule_rings_tiles(l->graph, ccl->queues.n_slots, &small) : 0;
     free(together);
     return tiles;
 }
@@ -534,7 +534,7 @@ static int lay_program(struct laying *l, const struct ccl_config *ccl)
     if (l->program->piece_tiles == 0)
         return cw_error_set(l->error, CW_USAGE,
                             "%s: rings of %u slots fill up forever; legal: more slots (n_slots)",
-                            s->name, ccl->n_slots);
+                            s->name, ccl->queues.n_slots);
     return CW_OK;
 }
 

@@ -62,7 +62,7 @@ static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const st
                                               uint32_t pe, uint32_t peer)
 {
     const struct lp_kernel *speaks = NULL, *at_barrier = NULL;
-    for (uint32_t i = 0; i < m->config.contexts; i++) {
+    for (uint32_t i = 0; i < m->needs.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(m, state, i)->kernel;
         uint32_t peers[HW_DIRS_MAX];
         const uint32_t count = awaited_peers(m, pe, kernel, peers);
@@ -84,7 +84,7 @@ static bool build_wait_graph(const struct lp_model *m, const struct cw_sim *sim,
                              struct wait_graph *graph, uint32_t **first, uint32_t *waiting)
 {
     const uint32_t count = hw_pe_count(&m->hw);
-    const size_t most = (size_t)count * m->config.contexts * HW_DIRS_MAX;
+    const size_t most = (size_t)count * m->needs.contexts * HW_DIRS_MAX;
     uint32_t *edges = NULL, used = 0;
     size_t room = 0;
     *waiting = 0;
@@ -94,7 +94,7 @@ static bool build_wait_graph(const struct lp_model *m, const struct cw_sim *sim,
     for (uint32_t pe = 0; pe < count; pe++) {
         const struct lp_pe *state = pe_state(m, sim, pe);
         (*first)[pe] = used;
-        if (used + (size_t)m->config.contexts * HW_DIRS_MAX > room) {
+        if (used + (size_t)m->needs.contexts * HW_DIRS_MAX > room) {
             room = 2 * room + 1024;
             uint32_t *more = realloc(edges, room * sizeof *more);
             if (more == NULL) {
@@ -104,7 +104,7 @@ static bool build_wait_graph(const struct lp_model *m, const struct cw_sim *sim,
             edges = more;
         }
         *waiting += runs_kernel(m, state);
-        for (uint32_t i = 0; runs_kernel(m, state) && i < m->config.contexts; i++)
+        for (uint32_t i = 0; runs_kernel(m, state) && i < m->needs.contexts; i++)
             used += awaited_peers(m, pe, &lp_context(m, state, i)->kernel, edges + used);
     }
     (*first)[count] = used;
@@ -202,7 +202,7 @@ void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
                       void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
 {
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
-        for (uint32_t i = 0; i < m->config.contexts; i++) {
+        for (uint32_t i = 0; i < m->needs.contexts; i++) {
             const struct lp_kernel *const kernel = &lp_context(m, pe_state(m, sim, pe), i)->kernel;
             if (kernel->launch != 0 && !visit_wait(m, sim, pe, kernel, visit, arg))
                 return;
@@ -319,7 +319,7 @@ int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struc
 /* A context waits for data or a credit of this direction. */
 static bool is_waited_for(const struct lp_model *m, const struct lp_pe *pe, enum hw_dir dir)
 {
-    for (uint32_t i = 0; i < m->config.contexts; i++)
+    for (uint32_t i = 0; i < m->needs.contexts; i++)
         if (awaited_dirs(&lp_context(m, pe, i)->kernel) >> dir & 1)
             return true;
     return false;

@@ -62,7 +62,7 @@ static int check_queue(const struct inspected *at, enum hw_dir dir)
 static uint32_t sent_to(const struct inspected *at, const struct lp_pe *pe, uint32_t to_index)
 {
     const struct lp_one_sided *const own = lp_one_sided(at->m, pe);
-    for (uint32_t i = 0; i < at->m->config.peers; i++)
+    for (uint32_t i = 0; i < at->m->needs.peers; i++)
         if (own->peer[i].pe == to_index + 1)
             return own->peer[i].sent;
     return 0;
@@ -73,7 +73,7 @@ static int check_one_sided(const struct inspected *at)
     const struct lp_one_sided *const own = lp_one_sided(at->m, at->pe);
     DRAINED_INVARIANT("I-PUT-1", at, own->early_count == 0, "%u kept before their turn",
                       own->early_count);
-    for (uint32_t i = 0; i < at->m->config.peers; i++) {
+    for (uint32_t i = 0; i < at->m->needs.peers; i++) {
         const struct lp_peer *const peer = &own->peer[i];
         if (peer->pe == 0)
             continue;
@@ -86,7 +86,7 @@ static int check_one_sided(const struct inspected *at)
 
 static int check_contexts(const struct inspected *at)
 {
-    for (uint32_t i = 0; i < at->m->config.contexts; i++) {
+    for (uint32_t i = 0; i < at->m->needs.contexts; i++) {
         const struct lp_kernel *const kernel = &lp_context(at->m, at->pe, i)->kernel;
         const bool waits = kernel->wait == LP_WAIT_DATA || kernel->wait == LP_WAIT_CREDIT ||
                            kernel->wait == LP_WAIT_NOTIFY || kernel->wait == LP_WAIT_JOIN ||
@@ -107,7 +107,7 @@ int lp_check_drained(const struct lp_model *m, const struct cw_sim *sim, struct 
         for (enum hw_dir dir = 0; dir < HW_DIRS_MAX && code == CW_OK; dir++)
             if ((at.pe->installed >> dir & 1) != 0)
                 code = check_queue(&at, dir);
-        if (code == CW_OK && m->config.peers > 0)
+        if (code == CW_OK && m->needs.peers > 0)
             code = check_one_sided(&at);
         if (code != CW_OK)
             return code;

@@ -59,7 +59,7 @@ static struct span span_of(const struct lp_model *m, enum lp_links group)
     case LP_PER_PE:
         return (struct span){m->pes, 1, first, LP_PE_LINKS};
     case LP_PER_PUT_PE:
-        return (struct span){m->config.peers > 0 ? m->pes : 0, 1, first, 1};
+        return (struct span){m->needs.peers > 0 ? m->pes : 0, 1, first, 1};
     case LP_PER_LANE:
         return (struct span){HW_PORTS, 0, first, 0};
     case LP_PER_SIP:

@@ -206,7 +206,7 @@ static bool build_model(struct lp_system *system)
         options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     lp_landing_init(&system->landing);
     const bool timed = lp_batch_times_init(&system->times, workers, hw_pe_count(options->hw));
-    lp_layout_init(m, options->hw, &options->queues);
+    lp_layout_init(m, options->hw, options->queues, options->needs);
     system->maps = lp_maps_create(options->hw->sip_count, m->pes);
     m->maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++) {

@@ -34,7 +34,8 @@ enum { LP_LISTENERS = 2 };
 
 struct lp_system_options {
     const struct hw_config *hw;
-    struct lp_config queues;
+    const struct lp_config *queues;
+    struct lp_needs needs;
     const struct lp_plan *plan[LP_PLANS]; /* that IpcqInitMsgs may name; they outlive the machine */
     /* Passed on to the engine. The machine itself sets the workers of LPs, the least delays, the
      * receiver of records. end_ps: 0, or the end of simulated time; a run that would continue then

@@ -10,14 +10,6 @@
 
 #include "lp/queues/queue_ends.h"
 
-/* The parts of cw_config that decide how an installation ends. */
-struct engine_key {
-    uint64_t sync, worker_count, plan, memory_bytes_max, events_max, sends_per_event_max;
-    uint64_t stress_seed, stress_rate_p32;
-    int64_t end_ps, window_ps;
-    uint64_t hash_off, check_changes;
-};
-
 /* A machine that is kept. */
 struct wired_entry {
     struct wired_entry *next; /* asked for less recently */
@@ -68,21 +60,32 @@ void lp_wired_free(struct lp_wired *wired)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static struct engine_key engine_key_of(const struct lp_wired_machine *machine)
+/* What two machines must agree in, beside their PEs' directions and their cubes' workers. */
+struct machine_key {
+    struct hw_config hw;
+    struct lp_config config;
+    struct lp_needs needs;
+    struct cw_config engine;
+    uint64_t plan;
+};
+
+/* The engine's configuration without the host's functions, their arguments and the partition, which
+ * has a place of its own in the key. Whatever else is added there becomes part of the key. */
+static struct cw_config without_host(const struct cw_config *engine)
 {
-    const struct cw_config *const engine = machine->engine;
-    return (struct engine_key){.sync = engine->sync,
-                               .worker_count = engine->worker_count,
-                               .plan = machine->plan,
-                               .memory_bytes_max = engine->memory_bytes_max,
-                               .events_max = engine->events_max,
-                               .sends_per_event_max = engine->tuning.sends_per_event_max,
-                               .stress_seed = engine->tuning.stress_seed,
-                               .stress_rate_p32 = engine->tuning.stress_rate_p32,
-                               .end_ps = engine->end_ps,
-                               .window_ps = engine->tuning.window_ps,
-                               .hash_off = engine->tuning.hash_off,
-                               .check_changes = engine->check_changes};
+    struct cw_config own = *engine;
+    struct cw_tuning *const tuning = &own.tuning;
+    own.lp_worker = tuning->lp_part = NULL;
+    own.least_delay_ps = NULL;
+    own.record = NULL;
+    own.stop = NULL;
+    tuning->least_delays = NULL;
+    tuning->worker_record = NULL;
+    tuning->worker_look = NULL;
+    tuning->progress = tuning->each_round = NULL;
+    own.record_arg = own.stop_arg = tuning->least_delays_arg = NULL;
+    tuning->worker_arg = tuning->progress_arg = NULL;
+    return own;
 }
 
 /* Directions of each PE, UINT16_MAX where it gets no IpcqInitMsg. */
@@ -109,22 +112,24 @@ static void put_workers(const struct lp_wired_machine *machine, uint8_t *at, siz
 static struct wired_entry *entry_of_machine(const struct lp_wired_machine *machine)
 {
     const struct lp_model *const m = machine->m;
-    const struct engine_key engine = engine_key_of(machine);
+    struct machine_key key;
+    memset(&key, 0, sizeof key); /* padding, too */
+    key.hw = m->hw;
+    key.config = m->config;
+    key.needs = m->needs;
+    key.engine = without_host(machine->engine);
+    key.plan = machine->plan;
     const size_t cubes =
         cw_sim_worker_count(machine->sim) > 1 ? (size_t)m->hw.sip_count * m->cubes : 0;
     const size_t pe_bytes = (size_t)hw_pe_count(&m->hw) * sizeof(uint16_t);
-    const size_t bytes =
-        sizeof m->hw + sizeof m->config + sizeof engine + cubes * sizeof(uint32_t) + pe_bytes;
+    const size_t bytes = sizeof key + cubes * sizeof(uint32_t) + pe_bytes;
     struct wired_entry *const entry = calloc(1, sizeof *entry + bytes);
     if (entry == NULL)
         return NULL;
     entry->key_bytes = bytes;
-    uint8_t *at = entry->key;
-    memcpy(at, &m->hw, sizeof m->hw);
-    memcpy(at += sizeof m->hw, &m->config, sizeof m->config);
-    memcpy(at += sizeof m->config, &engine, sizeof engine);
-    put_workers(machine, at += sizeof engine, cubes);
-    put_directions(machine, at + cubes * sizeof(uint32_t));
+    memcpy(entry->key, &key, sizeof key);
+    put_workers(machine, entry->key + sizeof key, cubes);
+    put_directions(machine, entry->key + sizeof key + cubes * sizeof(uint32_t));
     return entry;
 }
 

@@ -5,11 +5,12 @@
  * these events (hw/HARDWARE.md, "Control plane").
  *
  * Two machines are installed alike if these agree:
- *   1. the hardware (struct hw_config) and the set-up of the queues (struct lp_config);
+ *   1. the hardware (struct hw_config), the set-up of the queues, and what kernels need of each PE;
  *   2. the directions that the plan installs on each PE, and the plan's index. An IpcqInitMsg
  * leaves nothing else in a PE's state (lp_ipcq_install()), and the way of control messages depends
  * on the hardware alone;
- *   3. of the engine: mode, workers, the worker of each cube, and the limits at which a run ends.
+ *   3. of the engine: the worker of each cube, and the whole struct cw_config but for the host's
+ *      functions.
  *
  * Where records of the installation's events are wanted, nothing is kept and nothing is taken: they
  * come from handlers.

@@ -16,7 +16,7 @@ static const struct lp_kernel *kernel_at(const struct tl *tl, uint32_t context)
 
 static bool streams_alive(const struct tl *tl)
 {
-    for (uint32_t i = 1; i < tl->view->m->config.contexts; i++)
+    for (uint32_t i = 1; i < tl->view->m->needs.contexts; i++)
         if (kernel_at(tl, i)->launch != 0)
             return true;
     return false;
@@ -29,13 +29,13 @@ void tl_effect_fork(struct tl *tl)
     for (uint32_t stream = 0; stream < tl->launch->kernel->stream_count; stream++) {
         if (!(tl->kernel->call.tag >> stream & 1))
             continue;
-        while (context < m->config.contexts && kernel_at(tl, context)->launch != 0)
+        while (context < m->needs.contexts && kernel_at(tl, context)->launch != 0)
             context++;
-        if (context >= m->config.contexts)
+        if (context >= m->needs.contexts)
             tl_fail(tl, "",
                     ": fork of stream %u: all %u contexts are taken; join those that have been "
                     "forked first",
-                    stream, m->config.contexts);
+                    stream, m->needs.contexts);
         struct lp_kernel *child = CW_MUT(tl->view->ctx, kernel_at(tl, context));
         *child = (struct lp_kernel){.launch = tl->kernel->launch,
                                     .stream = (uint8_t)(stream + 1),
@@ -60,7 +60,7 @@ void tl_effect_join(struct tl *tl)
 /* Releases the contexts at the barrier if every context that has not ended is there. */
 static void pass_barrier(struct tl *tl)
 {
-    const uint32_t contexts = tl->view->m->config.contexts;
+    const uint32_t contexts = tl->view->m->needs.contexts;
     for (uint32_t i = 0; i < contexts; i++)
         if (kernel_at(tl, i)->launch != 0 && kernel_at(tl, i)->wait != LP_WAIT_BARRIER)
             return;

@@ -8,7 +8,7 @@
 
 static void check_peers(struct tl *tl)
 {
-    if (tl->view->m->config.peers == 0)
+    if (tl->view->m->needs.peers == 0)
         tl_fail(tl, "", ": %s, but the algorithm declares no peers for one-sided operations",
                 tl_call_name[tl->kernel->call.kind]);
 }
@@ -25,7 +25,7 @@ static const struct lp_peer *peer_of_call(struct tl *tl)
         tl_fail(tl, "",
                 ": %s with PE %u.%u.%u, which is one more than the PEs that this PE may exchange "
                 "puts and notifications with; legal: %u PEs, as the algorithm declares (peers)",
-                tl_call_name[call->kind], place.sip, place.cube, place.pe, m->config.peers);
+                tl_call_name[call->kind], place.sip, place.cube, place.pe, m->needs.peers);
     return peer;
 }
 

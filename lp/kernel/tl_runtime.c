@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void run_kernel(struct tl *tl)
 
 static struct tl tl_view_of(struct lp_view *view, uint32_t pe, uint32_t context)
 {
-    cw_check(view->ctx, context < view->m->config.contexts);
+    cw_check(view->ctx, context < view->m->needs.contexts);
     struct tl tl = {
         .view = view, .pe = pe, .context = context, .p = lp_pe(view->m, view->cube, pe)};
     tl.kernel = CW_MUT(view->ctx, &lp_context(view->m, tl.p, context)->kernel);
@@ -65,7 +65,7 @@ static void run_context(struct lp_view *view, uint32_t pe, uint32_t context)
 static void run_started_contexts(struct lp_view *view, uint32_t pe)
 {
     const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
-    for (uint32_t i = 0; i < view->m->config.contexts;)
+    for (uint32_t i = 0; i < view->m->needs.contexts;)
         if (lp_context(view->m, p, i)->kernel.wait == LP_WAIT_START) {
             run_context(view, pe, i);
             i = 0;
@@ -87,14 +87,14 @@ void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
     tl.local_ps += view->m->hw.launch_static_ps;
     tl_note_part(&tl, LP_PART_STATIC, view->m->hw.launch_static_ps);
     run_kernel(&tl);
-    if (view->m->config.contexts > 1)
+    if (view->m->needs.contexts > 1)
         run_started_contexts(view, pe);
 }
 
 void tl_resume(struct lp_view *view, uint32_t pe, uint32_t context)
 {
     run_context(view, pe, context);
-    if (view->m->config.contexts > 1)
+    if (view->m->needs.contexts > 1)
         run_started_contexts(view, pe);
 }
 
@@ -143,7 +143,7 @@ static uint32_t longest_waiting(const struct lp_view *view, uint32_t pe, uint32_
     const struct lp_pe *p = lp_pe(view->m, view->cube, pe);
     uint32_t longest = UINT32_MAX;
     int64_t since_ps = INT64_MAX;
-    for (uint32_t i = 0; i < view->m->config.contexts; i++) {
+    for (uint32_t i = 0; i < view->m->needs.contexts; i++) {
         const struct lp_kernel *kernel = &lp_context(view->m, p, i)->kernel;
         if ((contexts >> i & 1) && kernel_waits_for(kernel, wait, which, peer) &&
             kernel->wait_ps < since_ps) {
@@ -156,7 +156,7 @@ static uint32_t longest_waiting(const struct lp_view *view, uint32_t pe, uint32_
 
 void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t which, uint32_t peer)
 {
-    if (view->m->config.contexts == 1) {
+    if (view->m->needs.contexts == 1) {
         const struct lp_pe *const p = lp_pe(view->m, view->cube, pe);
         if (kernel_waits_for(&lp_context(view->m, p, 0)->kernel, wait, which, peer))
             look_now_or_at_poll(view, pe, 0);
@@ -171,7 +171,7 @@ void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t w
 
 void tl_move_done(struct lp_view *view, uint32_t pe, uint32_t context, uint32_t move)
 {
-    cw_check(view->ctx, context < view->m->config.contexts && move < LP_MOVES);
+    cw_check(view->ctx, context < view->m->needs.contexts && move < LP_MOVES);
     const struct lp_context *c = lp_context(view->m, lp_pe(view->m, view->cube, pe), context);
     if (move == 0) {
         LP_INVARIANT("I-TL-1", view->ctx, c->kernel.wait == LP_WAIT_DMA,

@@ -11,7 +11,7 @@
 
 const struct lp_peer *lp_peer_place(struct lp_view *view, uint32_t pe, uint32_t peer)
 {
-    const uint32_t places = view->m->config.peers;
+    const uint32_t places = view->m->needs.peers;
     const struct lp_one_sided *own = lp_one_sided(view->m, lp_pe(view->m, view->cube, pe));
     for (uint32_t i = 0; i < places; i++) {
         const struct lp_peer *at = &own->peer[(peer + i) % places];
@@ -34,7 +34,7 @@ const struct lp_peer *lp_peer_of(struct lp_view *view, uint32_t pe, uint32_t pee
                       ": a put or a notification comes from PE %u.%u.%u, which is one more than "
                       "the PEs that it may exchange them with; legal: %u PEs, as the algorithm "
                       "declares (peers)",
-                      from.sip, from.cube, from.pe, view->m->config.peers);
+                      from.sip, from.cube, from.pe, view->m->needs.peers);
     return place;
 }
 
@@ -75,7 +75,7 @@ static void keep_early(struct lp_view *view, uint32_t pe, const struct lp_one_si
                        const struct lp_early *arrived)
 {
     const struct lp_early *early = lp_early(view->m, own);
-    const uint32_t places = view->m->config.peers * LP_EARLY_PER_PEER;
+    const uint32_t places = view->m->needs.peers * LP_EARLY_PER_PEER;
     for (uint32_t i = 0; i < own->early_count; i++)
         if (continues_kept(&early[i], arrived)) {
             CW_MUT(view->ctx, &early[i])->count++;
@@ -97,7 +97,7 @@ bool lp_one_sided_land(struct lp_view *view, const struct lp_transfer *transfer,
 {
     const struct lp_model *m = view->m;
     const uint32_t pe = transfer->dst % m->pes;
-    cw_check(view->ctx, m->config.peers > 0);
+    cw_check(view->ctx, m->needs.peers > 0);
     *landed = (struct lp_early){.src = transfer->src,
                                 .order = transfer->order,
                                 .seq = transfer->seq,

@@ -20,8 +20,7 @@ struct lp_plan {
     uint32_t cubes, pes; /* per SIP, per cube */
     struct hw_divisor by_sip_pes;
     bool wire_all_pes;
-    enum hw_memory slots;
-    uint32_t n_slots, slot_bytes, credit_bytes;
+    struct lp_config queues;
     uint32_t pair[2];
     const struct lp_wiring *wiring;
     /* Of the machine's own queues, alike in all SIPs; NULL with a logical topology. */
@@ -213,10 +212,12 @@ static uint32_t ring_index(const struct lp_plan *plan, uint32_t pe_index, enum h
 
 struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
 {
-    const uint64_t bytes = (uint64_t)plan->rings_max * plan->n_slots * plan->slot_bytes;
-    if (plan->slots == HW_MEMORY_TCM)
+    const uint64_t bytes =
+        (uint64_t)plan->rings_max * plan->queues.n_slots * plan->queues.slot_bytes;
+    if (plan->queues.slots == HW_MEMORY_TCM)
         return (struct lp_ring_area){plan->hw.tcm_bytes - bytes, plan->hw.tcm_bytes};
-    return (struct lp_ring_area){0, plan->slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
+    return (struct lp_ring_area){0,
+                                 plan->queues.slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
 }
 
 /* With the changes of lp_plan_shape(). */
@@ -228,7 +229,7 @@ static Word_t ring_shape(const struct lp_plan *plan, uint32_t pe_index, enum hw_
         if (at != NULL)
             return *at;
     }
-    return shape_of(plan->n_slots, plan->slot_bytes);
+    return shape_of(plan->queues.n_slots, plan->queues.slot_bytes);
 }
 
 uint32_t lp_ring_slots(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
@@ -239,19 +240,19 @@ uint32_t lp_ring_slots(const struct lp_plan *plan, uint32_t pe_index, enum hw_di
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
     const struct hw_place place = hw_place_of(&plan->hw, pe_index);
-    const uint32_t ring = plan->n_slots * plan->slot_bytes;
+    const uint32_t ring = plan->queues.n_slots * plan->queues.slot_bytes;
     const uint32_t index = ring_index(plan, pe_index, dir);
     const Word_t shape = ring_shape(plan, pe_index, dir);
     struct lp_endpoint endpoint = {.place = place,
-                                   .buffer_kind = plan->slots,
+                                   .buffer_kind = plan->queues.slots,
                                    .n_slots = (uint32_t)(shape >> 32),
                                    .slot_size = (uint32_t)shape};
-    const bool sram = plan->slots == HW_MEMORY_SRAM;
-    if (plan->slots == HW_MEMORY_TCM)
+    const bool sram = plan->queues.slots == HW_MEMORY_SRAM;
+    if (plan->queues.slots == HW_MEMORY_TCM)
         endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - (plan->rings_max - index) * ring;
     else
         endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + index) * ring;
-    struct hw_phys_addr address = {plan->slots, place, endpoint.rx_base_offset};
+    struct hw_phys_addr address = {plan->queues.slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
     (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader has checked its limits */
     if (sram)
@@ -289,7 +290,7 @@ static int64_t credit_from(const struct lp_plan *plan, struct hw_place from, enu
         return 0;
     return hw_path_ps(&plan->hw, from, to, HW_MEMORY_NONE,
                       is_between_sips(dir) ? hw_route_global_exit(&plan->hw, dir) : HW_OUTLET_NONE,
-                      plan->credit_bytes);
+                      plan->queues.credit_bytes);
 }
 
 /* Asks the first SIP that has the direction. A credit takes the same time in all that have it,
@@ -394,7 +395,7 @@ static bool fill_plan(struct lp_plan *plan)
     for (int end = 0; end < 2 && has_pair(plan); end++)
         plan->pair_credit_ps[end] = hw_path_ps(&plan->hw, hw_place_of(&plan->hw, pair[end]),
                                                hw_place_of(&plan->hw, pair[!end]), HW_MEMORY_NONE,
-                                               HW_OUTLET_NONE, plan->credit_bytes);
+                                               HW_OUTLET_NONE, plan->queues.credit_bytes);
     if (plan->wiring == NULL)
         return find_peers(plan) && compute_credits(plan) && compute_sip_credits(plan) &&
                place_rings(plan);
@@ -407,19 +408,15 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
     struct lp_plan *const plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return NULL;
-    const struct lp_config *const queues = request->queues;
-    *plan = (struct lp_plan){
-        .hw = *request->hw,
-        .cubes = hw_cubes(request->hw),
-        .by_sip_pes = hw_divisor_of(hw_cubes(request->hw) * hw_pes(request->hw)),
-        .pes = hw_pes(request->hw),
-        .wire_all_pes = !request->pe0_alone,
-        .slots = queues->slots,
-        .n_slots = queues->n_slots,
-        .slot_bytes = queues->slot_stride > 0 ? queues->slot_stride : queues->slot_bytes,
-        .credit_bytes = queues->credit_bytes,
-        .pair = {request->pair[0], request->pair[1]},
-        .wiring = request->wiring};
+    *plan =
+        (struct lp_plan){.hw = *request->hw,
+                         .cubes = hw_cubes(request->hw),
+                         .by_sip_pes = hw_divisor_of(hw_cubes(request->hw) * hw_pes(request->hw)),
+                         .pes = hw_pes(request->hw),
+                         .wire_all_pes = !request->pe0_alone,
+                         .queues = *request->queues,
+                         .pair = {request->pair[0], request->pair[1]},
+                         .wiring = request->wiring};
     if (fill_plan(plan))
         return plan;
     lp_plan_free(plan);
@@ -498,9 +495,9 @@ static bool point_end(struct lp_plan *plan, struct lp_end from, struct lp_end to
 {
     const struct hw_place here = hw_place_of(&plan->hw, from.pe),
                           there = hw_place_of(&plan->hw, to.pe);
-    const struct laid_end laid = {
-        to.pe, to.dir,
-        hw_path_ps(&plan->hw, here, there, HW_MEMORY_NONE, HW_OUTLET_NONE, plan->credit_bytes)};
+    const struct laid_end laid = {to.pe, to.dir,
+                                  hw_path_ps(&plan->hw, here, there, HW_MEMORY_NONE, HW_OUTLET_NONE,
+                                             plan->queues.credit_bytes)};
     return lay_end(plan, from, laid);
 }
 
@@ -527,12 +524,13 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
 int lp_plan_shape(struct lp_plan *plan, struct lp_end end, uint32_t n_slots, uint32_t slot_size,
                   struct cw_error *error)
 {
-    if (!has_end(plan, end) || n_slots == 0 || n_slots > plan->n_slots || slot_size == 0 ||
-        slot_size > plan->slot_bytes)
+    if (!has_end(plan, end) || n_slots == 0 || n_slots > plan->queues.n_slots || slot_size == 0 ||
+        slot_size > plan->queues.slot_bytes)
         return cw_error_set(error, CW_USAGE,
                             "a ring of %u slots of %u bytes in direction %d of PE %u; legal: 1 to "
                             "%u slots of 1 to %u bytes in a direction that the plan gives the PE",
-                            n_slots, slot_size, end.dir, end.pe, plan->n_slots, plan->slot_bytes);
+                            n_slots, slot_size, end.dir, end.pe, plan->queues.n_slots,
+                            plan->queues.slot_bytes);
     Word_t *const at = (Word_t *)JudyLIns(&plan->shaped, end_key(end.pe, end.dir), PJE0);
     if (at == NULL || (void **)at == PPJERR)
         return cw_error_memory(error, "an install plan");

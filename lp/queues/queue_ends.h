@@ -107,12 +107,12 @@ static inline uint32_t lp_slots(const struct lp_model *m, const struct lp_pe *pe
 }
 
 /* The most bytes of a tile that this PE sends by a direction. Where tiles overlap slots
- * (slot_stride), no ring has another limit. */
+ * (whole_tensor), no ring has another limit. */
 static inline uint32_t lp_tile_bytes_max(const struct lp_model *m, const struct lp_pe *pe,
                                          uint32_t pe_index, enum hw_dir dir)
 {
-    return __builtin_expect(!m->rings_differ || m->config.slot_stride > 0, 1)
-               ? m->config.slot_bytes
+    return __builtin_expect(!m->rings_differ || m->config.whole_tensor, 1)
+               ? lp_tile_bytes(&m->config)
                : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).slot_size;
 }
 

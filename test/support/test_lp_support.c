@@ -310,7 +310,8 @@ bool machine_build(struct machine *m)
     if (m->plan == NULL)
         m->plan = machine_plan(m);
     struct lp_system_options options = {.hw = &m->hw,
-                                        .queues = m->config,
+                                        .queues = &m->config,
+                                        .needs = m->needs,
                                         .plan = {m->plan, m->other_plan},
                                         .engine = m->engine,
                                         .cube_worker = m->cube_worker,
@@ -354,7 +355,7 @@ struct machine *started_with_puts(enum hw_contention contention)
 struct machine *machine_with_puts(uint32_t sips, uint32_t cube_w)
 {
     struct machine *const m = small_machine(sips, cube_w, 1);
-    m->config.peers = 8;
+    m->needs.peers = 8;
     return m;
 }
 

@@ -161,6 +161,7 @@ enum { OPS_MAX = 16384, TENSOR_VA = 0x10000, SHARD_BYTES = 65536, TENSOR_PA = 1 
 struct machine {
     struct hw_config hw;
     struct lp_config config;
+    struct lp_needs needs;
     bool pe0_alone;                 /* the install plan's: as in struct lp_plan_request */
     const struct lp_wiring *wiring; /* likewise */
     struct lp_plan *plan;           /* made at the start, if the test has not made it */

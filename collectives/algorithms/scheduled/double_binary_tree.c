@@ -129,7 +129,7 @@ static void make_tree_thread(const struct tree_thread *t, uint32_t root_height)
 static uint32_t chunks_of(const struct ccl_call *call)
 {
     const uint64_t half = call->n_elem * tl_itemsize(call->dtype) / TREES;
-    const uint64_t slots = half / (call->ccl->slot_bytes + 1) + 1;
+    const uint64_t slots = half / (call->ccl->queues.slot_bytes + 1) + 1;
     return slots < CHUNKS_MAX ? (uint32_t)slots : CHUNKS_MAX;
 }
 

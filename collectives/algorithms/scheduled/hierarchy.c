@@ -216,7 +216,7 @@ struct schedule *hierarchy_schedule(const struct hierarchy *h, const char *name,
                              .chunks = making.chunks,
                              .window = rs_ag_window(h->call, chunks)};
         m->small = (uint64_t)m->window * h->call->n_elem * tl_itemsize(h->call->dtype) <
-                   (uint64_t)chunks * h->call->ccl->slot_bytes;
+                   (uint64_t)chunks * h->call->ccl->queues.slot_bytes;
         for (uint32_t d = 0; d < h->inside.dims; d++)
             m->at[d] = rank % members / h->inside.dim[d].stride % h->inside.dim[d].n;
         schedule_chunks_of(making.b, rank, chunks, chunks, h->turns * making.scratch);

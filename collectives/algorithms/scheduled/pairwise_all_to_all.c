@@ -56,7 +56,7 @@ static struct sharing share_steps(const struct ccl_call *call)
     if (threads >= ranks - 1) {
         const uint64_t block = call->n_elem / ranks * tl_itemsize(call->dtype);
         const uint32_t chunks = (threads < THREADS_CUT ? threads : THREADS_CUT) / (ranks - 1);
-        const bool cut = chunks > 1 && block >= call->ccl->slot_bytes / 2;
+        const bool cut = chunks > 1 && block >= call->ccl->queues.slot_bytes / 2;
         return (struct sharing){ranks - 1, cut ? chunks : 1, false};
     }
     if (2 * ceil_quotient(ranks - 1, threads) <= PEERS_MAX)

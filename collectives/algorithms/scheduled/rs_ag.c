@@ -140,13 +140,14 @@ uint32_t rs_ag_window(const struct ccl_call *call, uint64_t chunks)
 {
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
     const uint64_t chunk = (bytes + chunks - 1) / chunks;
-    const uint64_t room = call->ccl->n_slots * schedule_tile_bytes(call->ccl),
+    const uint64_t room = call->ccl->queues.n_slots * schedule_tile_bytes(call->ccl),
                    most = schedule_chunk_bytes(bytes, chunks);
     if (call->collective == CCL_ALL_REDUCE && call->ccl->n_elem_is_most &&
         most <= schedule_tile_bytes(call->ccl))
         return room / most < UINT16_MAX ? (uint32_t)(room / most) : UINT16_MAX;
-    const uint64_t tiles = call->ccl->slot_bytes > 0 ? chunk / call->ccl->slot_bytes + 1 : 1;
-    return tiles < call->ccl->n_slots ? (uint32_t)(call->ccl->n_slots / tiles) : 1;
+    const uint64_t tiles =
+        call->ccl->queues.slot_bytes > 0 ? chunk / call->ccl->queues.slot_bytes + 1 : 1;
+    return tiles < call->ccl->queues.n_slots ? (uint32_t)(call->ccl->queues.n_slots / tiles) : 1;
 }
 
 /* Steps of all places of a dimension, with one window of each group. */

@@ -48,11 +48,11 @@ static void the_shipped_defaults_give_the_machine_of_the_specification(void **st
     assert_string_equal(ccl->topology, "none");
     assert_int_equal(ccl->root, CCL_ROOT_CENTER);
     assert_int_equal(ccl->world_size, 0);
-    assert_int_equal(ccl->n_slots, 8);
-    assert_int_equal(ccl->slot_bytes, 4096);
-    assert_int_equal(ccl->vc_weight[0], 1);
-    assert_int_equal(ccl->vc_weight[1], 1);
-    assert_true(ccl->recv_blocks_on_credit);
+    assert_int_equal(ccl->queues.n_slots, 8);
+    assert_int_equal(ccl->queues.slot_bytes, 4096);
+    assert_int_equal(ccl->queues.vc_weight[0], 1);
+    assert_int_equal(ccl->queues.vc_weight[1], 1);
+    assert_true(ccl->queues.credit_blocks);
     assert_false(ccl->strict_validation);
     config_free(config);
 }
@@ -143,11 +143,11 @@ static void an_entry_overrides_defaults_and_inherits(void **state)
     assert_string_equal(config->ccl.topology, "ring_1d");
     assert_string_equal(config->ccl.mapper, "./x.so:map");
     assert_string_equal(config->ccl.validator, "");
-    assert_int_equal(config->ccl.buffer_kind, CCL_BUFFER_HBM);
+    assert_int_equal(config->ccl.queues.slots, HW_MEMORY_HBM);
     assert_int_equal(config->ccl.n_elem, 7);
-    assert_int_equal(config->ccl.n_slots, 6);
-    assert_int_equal(config->ccl.slot_bytes, 4096);
-    assert_int_equal(config->ccl.vc_weight[0], 3);
+    assert_int_equal(config->ccl.queues.n_slots, 6);
+    assert_int_equal(config->ccl.queues.slot_bytes, 4096);
+    assert_int_equal(config->ccl.queues.vc_weight[0], 3);
     assert_int_equal(config->ccl.world_size, 3);
     assert_int_equal(config->ccl.root, CCL_ROOT_XY);
     assert_int_equal(config->ccl.root_x, 1);

@@ -131,17 +131,9 @@ static void each_name_of_an_enumeration_is_its_value(void **state)
         {"cube.pe_layout.corners=[SE]", HW(corner[0]), HW_SE},
         {"defaults.wiring=all_pes", CCL(wiring), CCL_WIRING_ALL_PES},
         {"defaults.wiring=pe0", CCL(wiring), CCL_WIRING_PE0},
-        {"defaults.buffer_kind=tcm", CCL(buffer_kind), CCL_BUFFER_TCM},
-        {"defaults.buffer_kind=hbm", CCL(buffer_kind), CCL_BUFFER_HBM},
-        {"defaults.buffer_kind=sram", CCL(buffer_kind), CCL_BUFFER_SRAM},
-        {"defaults.backpressure=sleep", CCL(backpressure), CCL_SLEEP},
-        {"defaults.backpressure=poll", CCL(backpressure), CCL_POLL},
-        {"defaults.recv_fairness=weak", CCL(recv_fairness), CCL_FAIRNESS_WEAK},
-        {"defaults.recv_fairness=strict", CCL(recv_fairness), CCL_FAIRNESS_STRICT},
-        {"defaults.credit_return_mode=fast_path", CCL(credit_return_mode), CCL_CREDIT_FAST_PATH},
-        {"defaults.credit_return_mode=fabric", CCL(credit_return_mode), CCL_CREDIT_FABRIC},
-        {"defaults.vc=dual", CCL(vc), CCL_VC_DUAL},
-        {"defaults.vc=single", CCL(vc), CCL_VC_SINGLE},
+        {"defaults.buffer_kind=tcm", CCL(queues.slots), HW_MEMORY_TCM},
+        {"defaults.buffer_kind=hbm", CCL(queues.slots), HW_MEMORY_HBM},
+        {"defaults.buffer_kind=sram", CCL(queues.slots), HW_MEMORY_SRAM},
         {"defaults.host_copy=instant", CCL(host_copy), CCL_HOST_COPY_INSTANT},
         {"defaults.host_copy=simulated", CCL(host_copy), CCL_HOST_COPY_SIMULATED},
         {"algorithms.lrab_hierarchical_allreduce.root=center", CCL(root), CCL_ROOT_CENTER},
@@ -150,6 +142,32 @@ static void each_name_of_an_enumeration_is_its_value(void **state)
     for (size_t i = 0; i < COUNT_OF(values); i++) {
         struct config *const config = load_one("%s", values[i].set);
         int found;
+        memcpy(&found, (const char *)config + values[i].offset, sizeof found);
+        if (found != values[i].value)
+            fail_msg("%s gives %d", values[i].set, found);
+        config_free(config);
+    }
+}
+
+/* Of two names: false, true. */
+static void each_name_of_a_switch_is_its_value(void **state)
+{
+    (void)state;
+    static const struct value values[] = {
+        {"defaults.backpressure=sleep", CCL(queues.poll), false},
+        {"defaults.backpressure=poll", CCL(queues.poll), true},
+        {"defaults.recv_fairness=weak", CCL(queues.fairness_strict), false},
+        {"defaults.recv_fairness=strict", CCL(queues.fairness_strict), true},
+        {"defaults.credit_return_mode=fast_path", CCL(queues.credit_fabric), false},
+        {"defaults.credit_return_mode=fabric", CCL(queues.credit_fabric), true},
+        {"defaults.vc=dual", CCL(queues.single_vc), false},
+        {"defaults.vc=single", CCL(queues.single_vc), true},
+        {"defaults.protocol=simple", CCL(queues.half_payload), false},
+        {"defaults.protocol=ll", CCL(queues.half_payload), true},
+    };
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        struct config *const config = load_one("%s", values[i].set);
+        bool found;
         memcpy(&found, (const char *)config + values[i].offset, sizeof found);
         if (found != values[i].value)
             fail_msg("%s gives %d", values[i].set, found);
@@ -182,8 +200,8 @@ static void options_of_the_machine_are_off_and_go_to_their_fields(void **state)
     for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++)
         assert_false(hw_has_slot_access(&config->hw, memory));
     assert_false(config->hw.launch_together || config->hw.math_free_operands ||
-                 config->ccl.whole_tensor);
-    assert_int_equal(ccl_tile_bytes(&config->ccl), config->ccl.slot_bytes);
+                 config->ccl.queues.whole_tensor);
+    assert_int_equal(lp_tile_bytes(&config->ccl.queues), config->ccl.queues.slot_bytes);
     config_free(config);
     for (enum hw_memory memory = 0; memory < HW_MEMORY_NONE; memory++) {
         config = load_one("slot_access.%s={overhead_ns: 2.5, bw_gbs: 500}", memories[memory]);
@@ -209,7 +227,7 @@ static void options_of_the_machine_are_off_and_go_to_their_fields(void **state)
     assert_true(config->hw.slot_access[HW_MEMORY_HBM].read_only);
     config_free(config);
     config = load_one("defaults.whole_tensor=%s", "true");
-    assert_int_equal(ccl_tile_bytes(&config->ccl), 1 << 30);
+    assert_int_equal(lp_tile_bytes(&config->ccl.queues), 1 << 30);
     config_free(config);
 }
 
@@ -242,6 +260,7 @@ int main(void)
         cmocka_unit_test(each_link_s_keys_go_to_its_own_fields),
         cmocka_unit_test(each_kind_keeps_its_salt),
         cmocka_unit_test(each_name_of_an_enumeration_is_its_value),
+        cmocka_unit_test(each_name_of_a_switch_is_its_value),
         cmocka_unit_test(each_distribution_of_jitter_is_its_value),
         cmocka_unit_test(options_of_the_machine_are_off_and_go_to_their_fields),
         cmocka_unit_test(names_of_the_collectives_registries_are_found_there),

@@ -49,7 +49,7 @@ static void ring_1d_with_leader_only_joins_one_pe_per_rank(void **state)
         assert_int_equal(plan.world_size, 4);
         assert_int_equal(plan.n_slots, 8);
         assert_int_equal(plan.slot_size, 4096);
-        assert_int_equal(plan.buffer_kind, CCL_BUFFER_TCM);
+        assert_int_equal(plan.buffer_kind, HW_MEMORY_TCM);
         struct pe_install pe;
         uint32_t at = 0;
         assert_true(install_plan_next(p.plans, rank, &at, &pe));

@@ -135,8 +135,8 @@ static struct tl_args args_of(uint32_t rank, uint32_t ranks)
 
 static void launch_all(struct mock *m, const struct ccl_algorithm *algorithm)
 {
-    const struct ccl_config ccl = {
-        .topology = "ring_1d", .slot_bytes = m->slot_bytes, .buffer_kind = CCL_BUFFER_HBM};
+    const struct ccl_config ccl = {.topology = "ring_1d",
+                                   .queues = {.slots = HW_MEMORY_HBM, .slot_bytes = m->slot_bytes}};
     const struct hw_config hw = {.sip_count = m->pes, .tcm_bytes = 1 << 20};
     for (uint32_t rank = 0; rank < m->pes; rank++) {
         float tensor[N];

@@ -19,8 +19,8 @@ enum { CPU = 2000, ISSUE = 4000, PATH = 10011, WIRE = 1000, CREDIT = 9135 };
 static struct machine *machine_with_contexts(uint32_t contexts)
 {
     struct machine *m = small_machine(1, 1, 1);
-    m->config.contexts = contexts;
-    m->config.peers = 4;
+    m->needs.contexts = contexts;
+    m->needs.peers = 4;
     return m;
 }
 

@@ -21,7 +21,7 @@ static struct machine *used_machine(void)
                                          NOTIFY(8, TAG), DONE};
     static const struct line receiver[] = {RECV(HW_DIR_W, 64), WAIT_NOTIFY(0, TAG), DONE};
     struct machine *m = small_machine(3, 2, 1);
-    m->config.peers = 2;
+    m->needs.peers = 2;
     machine_start(m);
     RUN(m, {0, sender}, {8, receiver});
     assert_int_equal(check(m), CW_OK);
@@ -89,7 +89,7 @@ static void a_put_that_was_never_seen_breaks_i_put_1(void **state)
     struct machine *m = used_machine();
     struct lp_one_sided *own = (struct lp_one_sided *)(uintptr_t)lp_one_sided(
         lp_system_model(m->system), pe_state_of(m, 8));
-    for (uint32_t i = 0; i < m->config.peers; i++)
+    for (uint32_t i = 0; i < m->needs.peers; i++)
         if (own->peer[i].pe == 1)
             own->peer[i].seen--;
     expect_broken(m, "I-PUT-1");

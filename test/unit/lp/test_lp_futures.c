@@ -119,7 +119,7 @@ static void streams_have_their_own(void **state)
     (void)state;
     static const struct line stream[] = {RECV_ASYNC(0, W, 16), DELAY(300), WAIT(0, 16), DONE};
     struct machine *m = small_machine(1, 1, 1);
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     machine_start(m);
     RUN(m, {0, sends_three},
         {1, (const struct line[]){FORK(stream), DELAY(30), RECV_ASYNC(0, W, 32), WAIT(0, 32),

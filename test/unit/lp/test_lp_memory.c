@@ -199,7 +199,7 @@ static void each_context_has_handles_of_its_own(void **state)
     (void)state;
     static const struct line one[] = {LOAD_ASYNC(TENSOR_VA, 4096, 0), WAIT_DMA(0), DELAY(20), DONE};
     struct machine *m = small_machine(1, 1, 1);
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     machine_start(m);
     RUN(m, {0, (const struct line[]){FORK(one), LOAD_ASYNC(TENSOR_VA, 4096, 0), WAIT_DMA(0),
                                      DELAY(10), JOIN, DONE}});

@@ -390,7 +390,7 @@ static void puts_and_notifications_may_overtake_one(void **state)
     const int64_t first_ps = ISSUE + FROM_HBM + TO_PE_1 + INTO_TCM + 1024000;
     const struct part parts[] = {{0, put}, {1, wait}};
     m->hw.contention = HW_CONTENTION_NONE;
-    m->config.peers = 15;
+    m->needs.peers = 15;
     machine_start(m);
     run_scripts(m, parts, COUNT_OF(parts));
     check_overtaking(m, HW_CONTENTION_NONE);
@@ -399,7 +399,7 @@ static void puts_and_notifications_may_overtake_one(void **state)
     machine_free(m);
     m = machine_with_puts(1, 1);
     m->hw.contention = HW_CONTENTION_NONE;
-    m->config.peers = 3;
+    m->needs.peers = 3;
     machine_start(m);
     assert_int_equal(try_scripts(m, parts, COUNT_OF(parts)), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "PE 0.0.1, kernel script: puts and notifications of its "
@@ -415,7 +415,7 @@ static void more_peers_than_declared_are_refused(void **state)
                                          DONE},
                              to_three[] = {NOTIFY(3, 0), DONE}, long_work[] = {DELAY(5000), DONE};
     struct machine *m = machine_with_puts(1, 1);
-    m->config.peers = 1;
+    m->needs.peers = 1;
     machine_start(m);
     assert_int_equal(try_scripts(m, (const struct part[]){{0, to_two}}, 1), CW_PROGRAM_FAILED);
     assert_string_equal(m->error.text,
@@ -424,7 +424,7 @@ static void more_peers_than_declared_are_refused(void **state)
                         "as the algorithm declares (peers)");
     machine_free(m);
     m = machine_with_puts(1, 1);
-    m->config.peers = 1;
+    m->needs.peers = 1;
     machine_start(m);
     assert_int_equal(
         try_scripts(m, (const struct part[]){{0, to_three}, {1, to_three}, {3, long_work}}, 3),
@@ -457,7 +457,7 @@ static void a_put_outside_of_a_memory_fails(void **state)
 {
     (void)state;
     struct machine *m = small_machine(1, 1, 1);
-    m->config.peers = 4;
+    m->needs.peers = 4;
     machine_start(m);
     const uint32_t end = (uint32_t)m->hw.tcm_bytes;
     const struct line script[] = {PUT(1, TCM(end - 15), TCM(0), 16), DONE};

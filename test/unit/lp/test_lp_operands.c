@@ -356,7 +356,7 @@ static struct machine *started_with_slow_hbm(void)
 {
     struct machine *m = small_machine(1, 1, 1);
     m->hw.overhead_ps[HW_NODE_HBM] += SLOW_HBM;
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     machine_start(m);
     return m;
 }

@@ -404,8 +404,8 @@ static struct machine *random_machine(uint64_t seed)
     m->config.vc_chunk_bytes = 1 + cw_rng_below(&rng, 300);
     m->config.vc_weight[HW_VC_COMPUTE] = 1 + cw_rng_below(&rng, 3);
     m->config.vc_weight[HW_VC_COMM] = 1 + cw_rng_below(&rng, 3);
-    m->config.contexts = 1 + cw_rng_below(&rng, TL_CONTEXTS_MAX);
-    m->config.peers = PES_MAX;
+    m->needs.contexts = 1 + cw_rng_below(&rng, TL_CONTEXTS_MAX);
+    m->needs.peers = PES_MAX;
     m->config.single_vc = cw_rng_below(&rng, 4) == 0;
     m->config.credit_fabric = cw_rng_below(&rng, 4) == 0;
     m->config.fairness_strict = cw_rng_below(&rng, 2);
@@ -430,7 +430,7 @@ static void run_random_kernels(struct machine *m, uint64_t seed)
             .shard_bytes = SHARD_BYTES,
             .rank = hw_place_of(&m->hw, pe).sip,
             .dtype = LP_F16,
-            .scalar = {[SEED] = (int64_t)seed, [CONTEXTS] = m->config.contexts}};
+            .scalar = {[SEED] = (int64_t)seed, [CONTEXTS] = m->needs.contexts}};
         assert_int_equal(lp_system_submit_launch(m->system, pe, &random_kernel, &args, &m->error),
                          CW_OK);
     }

@@ -84,7 +84,7 @@ static struct machine *late_machine(enum hw_contention contention, bool jitter, 
         .active = true, .distribution = HW_JITTER_EXPONENTIAL, .mean_ps = 5000};
     struct machine *m = small_machine(1, 1, 1);
     m->hw.contention = contention;
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     if (jitter) {
         m->hw.jittered = true;
         m->hw.jitter_seed = seed;
@@ -256,7 +256,7 @@ static void a_load_and_a_send_of_one_instant_share_the_engine(void **state)
                                           DONE};
     for (uint32_t ns = 9; ns < 20; ns++) {
         struct machine *m = small_machine(1, 2, 1);
-        m->config.contexts = 2;
+        m->needs.contexts = 2;
         machine_start(m);
         RUN(m,
             {0, (const struct line[]){FORK(send), LOAD_FROM(0, 8, HBM(0), 4096), DELAY(ns),

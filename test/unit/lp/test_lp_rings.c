@@ -13,7 +13,7 @@ static struct machine *machine_of(enum hw_memory slots)
     m->config.slots = slots;
     m->config.slot_bytes = SLOT;
     m->config.n_slots = SLOTS;
-    m->config.peers = 2;
+    m->needs.peers = 2;
     machine_start(m);
     return m;
 }

@@ -223,7 +223,7 @@ static void two_contexts_share_the_tiles_of_a_direction(void **state)
     uint16_t result[3];
     struct machine *m = with_access(HW_MEMORY_SRAM, HW_CONTENTION_MESSAGE);
     m->with_data = true;
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     machine_start(m);
     assert_int_equal(data_pass_write(m->data, 0, TENSOR_PA + 64, value, sizeof value, &m->error),
                      CW_OK);
@@ -289,7 +289,7 @@ static void a_static_cost_comes_before_the_first_call(void **state)
     static const struct line stream[] = {ADD(1), DONE}, script[] = {FORK(stream), JOIN, DONE};
     struct machine *m = small_machine(1, 1, 1);
     m->hw.launch_static_ps = 10000000;
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     machine_start(m);
     RUN(m, {0, script}, {1, (const struct line[]){ADD(1), DONE}});
     assert_int_equal(start_of(m, nth(m, 1, LP_OP_MATH, 0)), 10000000);

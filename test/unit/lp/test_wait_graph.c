@@ -157,7 +157,7 @@ static void any_context_may_close_a_cycle(void **state)
     (void)state;
     static const struct line east[] = {RECV(HW_DIR_INTRA_E, 16), DONE};
     struct machine *m = small_machine(1, 1, 1);
-    m->config.contexts = 2;
+    m->needs.contexts = 2;
     machine_start(m);
     const struct part parts[] = {
         {0, (const struct line[]){FORK(east), RECV(HW_DIR_INTRA_S, 16), JOIN, DONE}},

@@ -350,10 +350,9 @@ static void weights_of_a_large_machine_stay_within_31_bits(void **state)
 
 static struct lp_cut lp_cut_of(const struct config *config, const char *name, uint32_t workers)
 {
-    const struct lp_config queues = dist_queue_config(&config->ccl);
     struct lp_model model;
     struct lp_cut cut;
-    lp_layout_init(&model, &config->hw, &queues);
+    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0});
     struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, NULL);
     assert_non_null(plan);
     model.plan[1] = plan;
@@ -446,10 +445,9 @@ static void links_to_switches_count_once(void **state)
 static int64_t *least_delays_of(const struct config *config, const char *name, uint32_t workers,
                                 const uint32_t *pair)
 {
-    const struct lp_config queues = dist_queue_config(&config->ccl);
     struct lp_model model;
     struct lp_cut cut;
-    lp_layout_init(&model, &config->hw, &queues);
+    lp_layout_init(&model, &config->hw, &config->ccl.queues, (struct lp_needs){0});
     struct lp_plan *const plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
     model.plan[1] = plan;
     uint32_t *const cube_worker = placed(name, &config->hw, workers);

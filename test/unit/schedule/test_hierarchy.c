@@ -36,7 +36,7 @@ static struct schedule *made_for(const struct config *config, const char *mapper
     struct ccl_config ccl = config->ccl;
     snprintf(ccl.module, sizeof ccl.module, "hierarchical");
     snprintf(ccl.mapper, sizeof ccl.mapper, "%s", mapper);
-    ccl.n_slots = slots;
+    ccl.queues.n_slots = slots;
     memcpy(ccl.parameter, parameter, PARAMETERS * sizeof *parameter);
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &ccl,
@@ -50,7 +50,7 @@ static struct schedule *made_for(const struct config *config, const char *mapper
 static struct schedule *made(const struct config *config, const char *mapper, uint64_t n_elem,
                              const int64_t parameter[PARAMETERS])
 {
-    return made_for(config, mapper, n_elem, config->ccl.n_slots, parameter);
+    return made_for(config, mapper, n_elem, config->ccl.queues.n_slots, parameter);
 }
 
 static void run(const struct schedule *s, uint32_t slots)
@@ -120,7 +120,7 @@ static void each_pe_may_be_a_member(void **state)
             if (s == NULL)
                 continue;
             assert_int_equal(s->members, 16);
-            run(s, config->ccl.n_slots);
+            run(s, config->ccl.queues.n_slots);
             schedule_free(s);
         }
     static const int64_t apart[] = {1, LINES, APART, 1};

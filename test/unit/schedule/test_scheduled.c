@@ -40,7 +40,7 @@ static struct made make(const char *module, const char *topology, uint32_t ranks
     struct ccl_config ccl = made.config->ccl;
     snprintf(ccl.module, sizeof ccl.module, "%s", module);
     memcpy(ccl.parameter, parameter, 2 * sizeof *parameter);
-    ccl.n_slots = slots;
+    ccl.queues.n_slots = slots;
     const struct ccl_algorithm *const algorithm = ccl_algorithm_find(module);
     assert_non_null(algorithm);
     const struct ccl_call call = {.hw = &made.config->hw,

@@ -1,0 +1,45 @@
+/*
+ * lp_config.h: how the queues are set up (lp/QUEUES.md), and what kernels need of each PE.
+ * The collectives' configuration (collectives/config/ccl_config.h) contains the first, so that a
+ * key of the configuration is stored where the handlers read it.
+ */
+#ifndef LP_CONFIG_H
+#define LP_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hw/dma.h"
+#include "hw/route.h"
+
+struct lp_config {
+    enum hw_memory slots; /* memory of the receive rings: TCM, HBM or SRAM */
+    uint32_t n_slots;
+    uint32_t slot_bytes; /* from one slot to the next, and the most bytes of a tile, unless */
+    bool whole_tensor;   /* a tile has any size: slots are addresses alone */
+    uint32_t credit_bytes;
+    uint32_t vc_chunk_bytes;
+    uint32_t vc_weight[HW_VCS];
+    bool poll;            /* a kernel that waits polls; else it sleeps */
+    bool credit_blocks;   /* a receive returns when its credit has been emitted */
+    bool single_vc;       /* PE_DMA has one channel, for both kinds of work */
+    bool credit_fabric;   /* credits go through vc_comm instead of wires of their own */
+    bool half_payload;    /* a tile takes twice its bytes on its way */
+    bool fairness_strict; /* recv_any serves the direction served least recently */
+};
+
+struct lp_needs {
+    uint32_t contexts; /* up to TL_CONTEXTS_MAX; 0 counts as 1 */
+    uint32_t peers;    /* most PEs with which one PE exchanges puts and notifies; 0: none */
+};
+
+/* The most bytes of a tile: as many as a slot has. With whole_tensor any tensor is one tile. */
+enum { LP_WHOLE_TENSOR_BYTES = 1 << 30 };
+_Static_assert((uint64_t)LP_WHOLE_TENSOR_BYTES << 1 <= UINT32_MAX,
+               "with half_payload a tile takes twice its bytes, in 32 bits");
+static inline uint32_t lp_tile_bytes(const struct lp_config *config)
+{
+    return config->whole_tensor ? (uint32_t)LP_WHOLE_TENSOR_BYTES : config->slot_bytes;
+}
+
+#endif
