@@ -18,8 +18,7 @@ static double report_ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 double report_algbw_gbs(const struct result_row *row)
 {
-    const double tiles = row->tiles > 0 ? row->tiles : 1, parts = row->parts > 0 ? row->parts : 1;
-    return report_ratio((double)row->bytes * tiles * parts * 1000, (double)row->time_ps);
+    return report_ratio((double)row->counted_bytes * 1000, (double)row->time_ps);
 }
 
 double report_busbw_gbs(const struct result_row *row)
@@ -101,23 +100,24 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 /* Sizes are a shard's; all rows have as many of them, except rows of single tiles. */
 static void print_shards(FILE *file, const struct result *result)
 {
-    uint32_t shards = 0, parts = 0;
+    uint32_t shards = 0;
+    bool together = false;
     for (size_t i = 0; i < result->row_count && shards == 0; i++) {
         shards = result->rows[i].shards;
-        parts = result->rows[i].parts;
+        together = result->rows[i].together;
     }
-    if (parts > 0)
+    if (shards == 1)
+        fputs("# sizes are bytes per shard; 1 shard per rank\n", file);
+    else if (together)
+        fprintf(file,
+                "# sizes are bytes per shard; %" PRIu32 " shards per rank: bytes per rank are "
+                "%" PRIu32 " times the size\n",
+                shards, shards);
+    else if (shards > 0)
         fprintf(file,
                 "# sizes are bytes per shard; the %" PRIu32
                 " shards of a rank are its tensor: bytes "
                 "per rank are %" PRIu32 " times the size, and bandwidths count them\n",
-                parts, parts);
-    else if (shards == 1)
-        fputs("# sizes are bytes per shard; 1 shard per rank\n", file);
-    else if (shards > 0)
-        fprintf(file,
-                "# sizes are bytes per shard; %" PRIu32 " shards per rank: bytes per rank are "
-                "%" PRIu32 " times the size\n",
                 shards, shards);
 }
 

@@ -49,12 +49,11 @@ struct result_row {
     char algorithm[64];  /* "" for a bench without */
     char choice[512];    /* why that algorithm was chosen; "": it was named */
     uint64_t bytes, count;
-    uint32_t tiles;  /* of this many bytes, one after the other, as bandwidth counts them; 0: one */
-    uint32_t shards; /* of a rank, of this many bytes each; 0: none, it is single tiles */
-    uint32_t parts;  /* shards that make up one tensor, each reduced for itself; 0: one, the shards
-                        of a rank are reduced together */
-    bool done;       /* false: the run failed before its figures were known */
-    char *not_run;   /* why this size was not run; NULL: it was. The result's */
+    uint64_t counted_bytes;  /* by bandwidths: COMMANDS.md, "Bytes and bandwidths" */
+    uint32_t shards;         /* of a rank, of this many bytes each; 0: none, it is single tiles */
+    bool together;           /* the shards of a rank are added together; else each is its own */
+    bool done;               /* false: the run failed before its figures were known */
+    char *not_run;           /* why this size was not run; NULL: it was. The result's */
     char dtype[8], redop[8]; /* "" where it means nothing */
     uint32_t ranks;          /* world size: busbw's n */
     double bus_factor;       /* busbw = algbw * factor */

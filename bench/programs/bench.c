@@ -14,6 +14,7 @@
 #include "bench/output/engine_trace.h"
 #include "bench/programs/bench_program.h"
 #include "bench/output/progress.h"
+#include "bench/programs/row_work.h"
 #include "bench/programs/run_logs.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
@@ -22,7 +23,6 @@
 #include "lp/host/deadlock.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
-#include "collectives/runtime/install_plan.h"
 #include "collectives/schedule/schedule.h"
 #include "collectives/config/input/environment.h"
 
@@ -294,7 +294,7 @@ static void drop_unfinished(struct bench_session *session, const char *why)
                                                  .count = row->count,
                                                  .ranks = row->ranks,
                                                  .shards = row->shards,
-                                                 .parts = row->parts,
+                                                 .together = row->together,
                                                  .wrong = -1,
                                                  .ranks_differ = -1,
                                                  .not_finite = -1,
@@ -407,25 +407,6 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     return code;
 }
 
-/* Shards of each rank's tensor, by the plans that the run will make; 0: there are no tensors, or
- * no plans, which the run will say. */
-static uint32_t shards_of_session(const struct bench_session *session)
-{
-    const struct config *const config = session->config;
-    struct dp_policy policy;
-    struct cw_error ignored;
-    const char *key;
-    if (!session->program->collective || session->program->no_algorithm ||
-        session->program->does == CCL_BARRIER)
-        return 0;
-    if (session->program->does == CCL_REDUCE_SCATTER)
-        return hw_cubes(&config->hw);
-    if (install_policy_for(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
-                           &config->hw, &policy, &key, &ignored) != CW_OK)
-        return 1;
-    return bench_parts(&config->hw, &policy);
-}
-
 /* All sizes on one machine, or each on its own. */
 static int run_all(struct bench_session *session, const struct dist_options *dist,
                    struct run_logs *logs, struct cw_error *error)
@@ -491,7 +472,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     engine->tuning.progress = session.shows_progress ? bench_show_progress : NULL;
     session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
     bench_expect(&session, 0);
-    session.shards = shards_of_session(&session);
+    session.shards = row_work_shards(&session);
     bench_expect(&session, 0);
     int code = bench_algorithm_check(&session, error);
     if (code == CW_OK)

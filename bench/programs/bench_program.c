@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/programs/bench_algorithm.h"
+#include "bench/programs/row_work.h"
 #include "collectives/runtime/dist_check.h"
 #include "core/os/clock.h"
 
@@ -84,9 +85,11 @@ int bench_check_sizes(struct bench_session *session,
 static int add_refused(struct bench_session *session, size_t i, struct cw_error *error)
 {
     const struct bench_program *const program = session->program;
-    const char *const name =
-        session->shards > 0 ? ccl_collective_name(program->does) : program->name;
-    struct result_row *const row = bench_add_row(session, name, bench_size(session, i), 1.0, error);
+    const uint64_t n_elem = bench_size(session, i);
+    struct result_row *const row = session->shards > 0
+                                       ? row_work_add(session, ccl_collective_name(program->does),
+                                                      program->does, n_elem, error)
+                                       : bench_add_row(session, program->name, n_elem, error);
     if (row == NULL)
         return error->exit_code;
     row->not_run = session->refused[i];
@@ -195,7 +198,7 @@ void bench_size_end(struct bench_session *session)
 }
 
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
-                                 uint64_t n_elem, double bus_factor, struct cw_error *error)
+                                 uint64_t n_elem, struct cw_error *error)
 {
     struct result *result = session->result;
     struct result_row *rows = realloc(result->rows, (result->row_count + 1) * sizeof *result->rows);
@@ -205,11 +208,12 @@ struct result_row *bench_add_row(struct bench_session *session, const char *coll
     }
     result->rows = rows;
     struct result_row *row = &rows[result->row_count++];
+    const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
     *row = (struct result_row){.count = n_elem,
-                               .bytes = n_elem * dtype_bytes(session->options->dtype),
+                               .bytes = bytes,
+                               .counted_bytes = bytes,
                                .ranks = dist_facts(session->dist)->world_size,
-                               .shards = session->shards,
-                               .bus_factor = bus_factor,
+                               .bus_factor = 1,
                                .wrong = -1,
                                .ranks_differ = -1,
                                .not_finite = -1};
@@ -447,18 +451,6 @@ void bench_set_bound(struct result_row *row, struct hw_bound bound)
     row->bound_by = bound.by;
 }
 
-struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
-                                       const struct dp_policy *policy, uint32_t parts,
-                                       uint64_t bytes)
-{
-    const struct hw_config *const hw = &session->config->hw;
-    const uint32_t ranks = dist_facts(session->dist)->world_size;
-    return session->config->ccl.ranks.per_sip > 0 ? hw_bound_pes(hw, ranks, bytes, true)
-           : parts > 0 || policy->num_cubes == 1
-               ? hw_bound_leaders(hw, ranks, parts > 0 ? parts : 1, bytes, true)
-               : hw_bound_all_reduce(hw, bytes);
-}
-
 /* Tiles that go one after the other, in a bench that takes --tiles. */
 static uint32_t tiles_of(const struct bench_session *session)
 {
@@ -477,10 +469,10 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
     const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
-    struct result_row *row = bench_add_row(session, session->program->name, n_elem, 1.0, error);
+    struct result_row *row = bench_add_row(session, session->program->name, n_elem, error);
     if (row == NULL)
         return error->exit_code;
-    row->tiles = tiles_of(session);
+    row->counted_bytes = bytes * tiles_of(session);
     for (uint32_t i = 0; i < warmup + timed; i++) {
         const int code = once(session, n_elem, error);
         if (code != CW_OK)

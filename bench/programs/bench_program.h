@@ -94,11 +94,12 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
 
 /*
  * A row for a size, valid until the next one is added: add, sample after each timed iteration,
- * finish. Times become means; phases and links are the last iteration's. bound, wrong and hash
- * are the program's to fill. NULL: out of memory.
+ * finish. Its bandwidths count the bytes of its elements; a collective's are row_work_add()'s.
+ * Times become means; phases and links are the last iteration's. bound, wrong and hash are the
+ * program's to fill. NULL: out of memory.
  */
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
-                                 uint64_t n_elem, double bus_factor, struct cw_error *error);
+                                 uint64_t n_elem, struct cw_error *error);
 void bench_row_sample(struct result_row *row, const struct lp_times *times);
 int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
                      struct cw_error *error);
@@ -122,10 +123,5 @@ int bench_run_tiles(struct bench_session *session,
 
 /* The row's bound, and the term that decides it. */
 void bench_set_bound(struct result_row *row, struct hw_bound bound);
-/* Of an all-reduce of `bytes` per shard, wherever ranks and shards are; parts: as in struct
- * dist_facts. */
-struct hw_bound bench_all_reduce_bound(const struct bench_session *session,
-                                       const struct dp_policy *policy, uint32_t parts,
-                                       uint64_t bytes);
 
 #endif

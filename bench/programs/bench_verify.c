@@ -2,14 +2,8 @@
 #include "bench/programs/bench_verify.h"
 
 #include "bench/programs/bench_algorithm.h"
+#include "bench/programs/row_work.h"
 #include "collectives/data/input.h"
-
-uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
-{
-    const uint32_t cubes = policy->num_cubes != 0 ? policy->num_cubes : hw_cubes(hw);
-    const uint32_t pes = policy->num_pes != 0 ? policy->num_pes : hw_pes(hw);
-    return (policy->cube == DP_ROW_WISE ? cubes : 1) * (policy->pe == DP_COLUMN_WISE ? pes : 1);
-}
 
 uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
                     uint64_t n_elem)

@@ -12,8 +12,6 @@
  * --input); `policy` is theirs. */
 uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
                     uint64_t n_elem);
-/* Of tensors with this policy: shards with contents of their own. */
-uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy);
 
 /* For a reduction that `algorithm` carries out, with inputs from `seed`. */
 struct verifier *bench_verifier(const struct bench_session *session,

@@ -7,6 +7,7 @@
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "bench/programs/row_work.h"
 
 /* The current size; shared by all workers. */
 struct allreduce {
@@ -60,9 +61,6 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const uint32_t parts = dist_facts(session->dist)->parts;
-    const double n =
-        (double)dist_facts(session->dist)->world_size * (parts > 0 ? 1 : session->shards);
     const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
@@ -70,15 +68,12 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
     struct allreduce allreduce = {
         .session = session, .n_elem = n_elem, .policy = dist_facts(session->dist)->policy};
     allreduce.seed = bench_seed(session, &allreduce.policy, n_elem);
-    allreduce.row = bench_add_row(session, "all_reduce", n_elem, 2 * (n - 1) / n, error);
+    allreduce.row = row_work_add(session, "all_reduce", CCL_ALL_REDUCE, n_elem, error);
     if (allreduce.row == NULL)
         return error->exit_code;
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
              ccl_algorithm_label(&config->ccl, algorithm));
     snprintf(allreduce.row->redop, sizeof allreduce.row->redop, "%s", redop_name(options->op));
-    allreduce.row->parts = parts;
-    bench_set_bound(allreduce.row, bench_all_reduce_bound(session, &allreduce.policy, parts,
-                                                          allreduce.row->bytes));
     if (options->verify_data) {
         allreduce.verifier = bench_verifier(session, algorithm, n_elem, allreduce.seed, error);
         if (allreduce.verifier == NULL)

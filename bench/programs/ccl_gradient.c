@@ -11,6 +11,7 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_verify.h"
+#include "bench/programs/row_work.h"
 #include "bench/programs/value_file.h"
 #include "collectives/runtime/dist_rehearsal.h"
 #include "core/os/host_limits.h"
@@ -194,17 +195,12 @@ static int add_row(struct gradient *g, const struct ccl_algorithm *algorithm,
                    struct cw_error *error)
 {
     struct bench_session *const session = g->session;
-    const uint32_t parts = dist_facts(session->dist)->parts;
-    const double n =
-        (double)dist_facts(session->dist)->world_size * (parts > 0 ? 1 : session->shards);
-    g->row = bench_add_row(session, "all_reduce", g->n_elem, 2 * (n - 1) / n, error);
+    g->row = row_work_add(session, "all_reduce", CCL_ALL_REDUCE, g->n_elem, error);
     if (g->row == NULL)
         return error->exit_code;
     snprintf(g->row->algorithm, sizeof g->row->algorithm, "%s",
              ccl_algorithm_label(&session->config->ccl, algorithm));
     snprintf(g->row->redop, sizeof g->row->redop, "%s", redop_name(session->options->op));
-    g->row->parts = parts;
-    bench_set_bound(g->row, bench_all_reduce_bound(session, &g->policy, parts, g->row->bytes));
     if (!session->options->verify_data)
         return CW_OK;
     g->row->wrong = 0;

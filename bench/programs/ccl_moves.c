@@ -8,9 +8,9 @@
 
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_verify.h"
+#include "bench/programs/row_work.h"
 #include "collectives/verify/agreement.h"
 #include "collectives/verify/expect_moves.h"
-#include "collectives/verify/bound.h"
 
 /* The current size; shared by all workers. */
 struct move {
@@ -130,37 +130,21 @@ static int ccl_moves_completed(void *arg, const struct dist_completion *completi
     return dist_hash(completion->dist, completion->tensors, &row->data_hash, error);
 }
 
-static struct hw_bound moves_bound(const struct bench_session *session, const struct move *move,
-                                   uint64_t bytes)
-{
-    const struct hw_config *const hw = &session->config->hw;
-    const uint32_t ranks = dist_facts(session->dist)->world_size;
-    const uint32_t shards = bench_parts(hw, &move->policy);
-    const uint64_t received = is_of_blocks(move->collective) ? bytes / ranks * (ranks - 1) : bytes;
-    if (session->config->ccl.ranks.per_sip > 0)
-        return hw_bound_pes(hw, ranks, received, false);
-    return move->collective == CCL_ALL_TO_ALL
-               ? hw_bound_all_to_all(hw, ranks, shards, bytes)
-               : hw_bound_leaders(hw, ranks, shards, received, false);
-}
-
 static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
                               struct cw_error *error)
 {
     const enum ccl_collective collective = session->program->does;
     const struct run_options *options = session->options;
-    const double n = dist_facts(session->dist)->world_size;
     struct move move = {.session = session,
                         .collective = collective,
                         .n_elem = n_elem,
                         .policy = dist_facts(session->dist)->policy};
-    struct result_row *row = bench_add_row(session, ccl_collective_name(collective), n_elem,
-                                           is_of_blocks(collective) ? (n - 1) / n : 1.0, error);
+    struct result_row *row =
+        row_work_add(session, ccl_collective_name(collective), collective, n_elem, error);
     if (row == NULL)
         return error->exit_code;
     move.row = session->result->row_count - 1;
     move.seed = bench_seed(session, &move.policy, n_elem);
-    bench_set_bound(row, moves_bound(session, &move, row->bytes));
     if (options->verify_data && collective != CCL_BARRIER)
         row->wrong = 0;
     session->own = &move;

@@ -7,7 +7,7 @@
 
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_verify.h"
-#include "collectives/verify/bound.h"
+#include "bench/programs/row_work.h"
 
 /* The current size; shared by all workers. */
 struct reduce_scatter {
@@ -20,13 +20,11 @@ struct reduce_scatter {
     uint32_t completed;        /* collectives of this size, warm-up included */
 };
 
-/* Where each rank's input and output are: for a schedule, on the PEs of its threads. */
-static struct dp_policy scatter_policy(const struct bench_session *session,
-                                       const struct ccl_algorithm *algorithm)
+/* Where each rank's input and output are. */
+static struct dp_policy scatter_policy(const struct bench_session *session)
 {
-    return algorithm->schedule != NULL
-               ? dist_facts(session->dist)->policy
-               : (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    const struct dp_policy *const own = row_work_layout(session);
+    return own != NULL ? *own : dist_facts(session->dist)->policy;
 }
 
 static struct result_row *ccl_reduce_scatter_row_of(const struct reduce_scatter *scatter)
@@ -75,21 +73,20 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
                                        struct cw_error *error)
 {
     const struct run_options *options = session->options;
-    const double n = dist_facts(session->dist)->world_size;
     const struct ccl_call call = bench_call(session, CCL_REDUCE_SCATTER, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
         return error->exit_code;
     struct reduce_scatter scatter = {
-        .session = session, .n_elem = n_elem, .policy = scatter_policy(session, algorithm)};
+        .session = session, .n_elem = n_elem, .policy = scatter_policy(session)};
     scatter.seed = bench_seed(session, &scatter.policy, n_elem);
-    struct result_row *row = bench_add_row(session, "reduce_scatter", n_elem, (n - 1) / n, error);
+    struct result_row *row =
+        row_work_add(session, "reduce_scatter", CCL_REDUCE_SCATTER, n_elem, error);
     if (row == NULL)
         return error->exit_code;
     scatter.row = session->result->row_count - 1;
     snprintf(row->algorithm, sizeof row->algorithm, "%s", algorithm->name);
     snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
-    bench_set_bound(row, hw_bound_reduce_scatter(call.hw, call.world_size, row->bytes));
     if (options->verify_data) {
         row->wrong = 0;
         scatter.verifier = bench_verifier(session, algorithm, n_elem, scatter.seed, error);

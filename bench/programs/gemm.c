@@ -10,6 +10,7 @@
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "bench/programs/row_work.h"
 #include "collectives/data/input.h"
 #include "collectives/matmul/matmul_call.h"
 #include "collectives/matmul/matmul_verify.h"
@@ -92,23 +93,21 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
     struct bench_session *session = gemm->session;
     const struct config *config = session->config;
     const struct run_options *options = session->options;
-    const double n = (double)dist_facts(session->dist)->world_size * session->shards;
     const struct matmul_shape *shape = &gemm->job.shape;
     const size_t itemsize = dtype_bytes(options->dtype);
     gemm->row = session->result->row_count;
     for (size_t i = 0; i < row_count(gemm->stage); i++) {
         const bool reduction = is_reduction(gemm->stage, i);
-        const uint64_t count = reduction ? gemm->n_elem : (uint64_t)shape->m * shape->n;
-        struct result_row *row = bench_add_row(session, row_name(gemm->stage, i), count,
-                                               reduction ? 2 * (n - 1) / n : 1.0, error);
+        const char *const name = row_name(gemm->stage, i);
+        struct result_row *row =
+            reduction ? row_work_add(session, name, CCL_ALL_REDUCE, gemm->n_elem, error)
+                      : bench_add_row(session, name, (uint64_t)shape->m * shape->n, error);
         if (row == NULL)
             return error->exit_code;
-        row->shards = reduction ? session->shards : 0;
         row->wrong = options->verify_data ? 0 : -1;
-        bench_set_bound(row, !reduction
-                                 ? matmul_bound(&config->hw, shape, itemsize)
-                                 : bench_all_reduce_bound(session, &gemm->policy, 0, row->bytes));
-        if (reduction) {
+        if (!reduction) {
+            bench_set_bound(row, matmul_bound(&config->hw, shape, itemsize));
+        } else {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
                      ccl_algorithm_label(&config->ccl, gemm->algorithm));
             snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));

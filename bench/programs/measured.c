@@ -465,9 +465,8 @@ void measured_attach(const struct measured *measured, struct result *result)
         .path = measured->path, .format = measured->format, .place = measured->place};
     for (size_t i = 0; i < result->row_count; i++) {
         struct result_row *const row = &result->rows[i];
-        const uint64_t bytes = row->bytes * (row->parts > 0 ? row->parts : 1);
         for (size_t k = 0; k < measured->row_count && row->not_run == NULL; k++)
-            if (measured->rows[k].bytes == bytes)
+            if (measured->rows[k].bytes == row->counted_bytes)
                 row->measured_ps =
                     llround(1e6 * measured->rows[k].sum_us / measured->rows[k].count);
     }

@@ -140,7 +140,7 @@ static int raw_store_measure(struct bench_session *session, const char *name, ui
                              struct cw_error *error)
 {
     const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
-    struct result_row *row = bench_add_row(session, name, n_elem, 1.0, error);
+    struct result_row *row = bench_add_row(session, name, n_elem, error);
     if (row == NULL)
         return error->exit_code;
     for (uint32_t i = 0; i < warmup + timed; i++) {

@@ -309,7 +309,8 @@ static int64_t farthest_ps(const struct hw_config *hw, uint32_t ranks)
     return hops == 0 ? 0 : between_sips_ps(hw, hops, links_ps, 2 * edge_distance_max(hw));
 }
 
-struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint64_t bytes)
+struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                        uint64_t bytes)
 {
     struct hw_bound bound = {0, "latency"};
     if (ranks < 2)
@@ -317,9 +318,11 @@ struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ran
     const uint64_t slice_bytes = bytes / ranks;
     bound_term(&bound, farthest_ps(hw, ranks), "latency");
     bound_hbm(&bound, hw, (ranks - 1) * slice_bytes);
-    bound_term(&bound, cut_ps(hw, HW_LINK_UCIE, HW_PORTS * hw_cubes(hw), (ranks - 1) * slice_bytes),
-               hw_link_name[HW_LINK_UCIE]);
-    bound_cuts(&bound, hw, ranks, HW_CUT_SCATTER, slice_bytes);
+    bound_term(
+        &bound,
+        cut_ps(hw, HW_LINK_UCIE, HW_PORTS * hw_cubes(hw), shards * (ranks - 1) * slice_bytes),
+        hw_link_name[HW_LINK_UCIE]);
+    bound_cuts(&bound, hw, ranks, HW_CUT_SCATTER, shards * slice_bytes);
     return bound;
 }
 

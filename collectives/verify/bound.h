@@ -26,12 +26,13 @@ struct hw_bound {
 struct hw_bound hw_bound_all_reduce(const struct hw_config *hw, uint64_t bytes);
 
 /*
- * Of a reduce-scatter over the first `ranks` SIPs, each with an input of `bytes`: every rank's
- * result depends on every other's input, so on each side of a cut there is something to send for
- * every rank on the other side, at least as long as that rank's result, a slice of bytes / ranks.
- * The slices for others are read from HBM.
+ * Of a reduce-scatter over the first `ranks` SIPs, each with an input of `bytes` in each of this
+ * many PEs: every rank's result depends on every other's input, so on each side of a cut there is
+ * something to send for every rank on the other side, at least as long as that rank's result, a
+ * slice of bytes / ranks. The slices for others are read from HBM.
  */
-struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint64_t bytes);
+struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
+                                        uint64_t bytes);
 
 /*
  * Of a collective after which `bytes` that depend on other ranks have come to each of this many PEs

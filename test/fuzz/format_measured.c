@@ -14,7 +14,8 @@ static void read_place(const char *path, enum measured_place place)
     fuzz_demand_error(code, &error);
     if (code != CW_OK)
         return;
-    struct result_row rows[] = {{.bytes = 8}, {.bytes = 1024}, {.bytes = 1048576, .parts = 2}};
+    struct result_row rows[] = {
+        {.counted_bytes = 8}, {.counted_bytes = 1024}, {.counted_bytes = 2097152}};
     struct result result = {.rows = rows, .row_count = 3};
     for (int does = 0; does <= CCL_COLLECTIVES; does++) {
         struct cw_error refusal = {.exit_code = CW_OK};

@@ -183,6 +183,66 @@ static void a_size_may_be_a_rank_s(void **state)
     run_output_free(&output);
 }
 
+/* Shards, S and bandwidths of a call with 64 KiB in each shard, on the default machine of 4 SIPs of
+ * 16 cubes of 8 PEs (COMMANDS.md, "Bytes and bandwidths"). */
+static void check_figures(const char *bench, const char *entry, const char *mapper, int shards,
+                          double factor)
+{
+    json_t *root = run_json("run --bench %s --algorithm %s --set algorithms.%s.mapper=%s "
+                            "--set system.sips.topology=fully_connected --bytes 64KiB --no-data",
+                            bench, entry, entry, mapper);
+    const double ns = json_real_value(row_of(root, 0, "time_ns"));
+    const double algbw = 65536.0 * shards / ns;
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 65536);
+    assert_int_equal(json_integer_value(row_of(root, 0, "shards_per_rank")), shards);
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes_per_rank")), 65536 * shards);
+    assert_float_equal(json_real_value(row_of(root, 0, "algbw_gbs")), algbw, algbw * 1e-9);
+    assert_float_equal(json_real_value(row_of(root, 0, "busbw_gbs")), algbw * factor, algbw * 1e-9);
+    /* 3/4 S leave each of the 4 SIPs by its three links of 100 GB/s; twice that, of an all-reduce
+     */
+    const double least_ns = 65536.0 * shards * factor / 300;
+    assert_true(json_real_value(row_of(root, 0, "bound_ns")) >= least_ns - 0.002);
+    assert_true(json_real_value(row_of(root, 0, "bound_ns")) <= ns);
+    json_decref(root);
+}
+
+static void shards_that_go_for_themselves_are_one_tensor(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bench, *entry;
+        double factor;
+    } cases[] = {{"ccl_reduce_scatter", "rings_reduce_scatter", 0.75},
+                 {"ccl_reduce_scatter", "direct_reduce_scatter", 0.75},
+                 {"ccl_all_gather", "rings_all_gather", 0.75},
+                 {"ccl_all_to_all", "pairwise_all_to_all", 0.75},
+                 {"ccl_allreduce", "ring_rs_ag", 1.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_figures(cases[i].bench, cases[i].entry, "leader_only", 1, cases[i].factor);
+        check_figures(cases[i].bench, cases[i].entry, "pe0_all_cubes", 16, cases[i].factor);
+        check_figures(cases[i].bench, cases[i].entry, "all_pes", 128, cases[i].factor);
+    }
+}
+
+/* Each of four ranks sends three quarters of its 64 KiB to others, over three direct links. */
+static void a_reduce_scatter_of_one_shard_moves_a_rank_s_bytes(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --bench ccl_reduce_scatter --algorithm direct_reduce_scatter "
+                            "--set system.sips.topology=fully_connected --bytes-per-rank 64KiB "
+                            "--no-data");
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 65536);
+    assert_int_equal(json_integer_value(row_of(root, 0, "shards_per_rank")), 1);
+    const json_t *const kinds = row_of(root, 0, "link_kinds");
+    json_int_t crossed = 0;
+    for (size_t i = 0; i < json_array_size(kinds); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(kinds, i), "kind")),
+                   "sip_link") == 0)
+            crossed = json_integer_value(json_object_get(json_array_get(kinds, i), "bytes"));
+    assert_int_equal(crossed, 4 * 3 * 65536 / 4);
+    json_decref(root);
+}
+
 static void every_tile_of_a_shift_counts(void **state)
 {
     (void)state;
@@ -264,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_result_says_how_many_shards_a_rank_has),
         cmocka_unit_test(a_size_may_be_a_rank_s),
         cmocka_unit_test(every_tile_of_a_shift_counts),
+        cmocka_unit_test(shards_that_go_for_themselves_are_one_tensor),
+        cmocka_unit_test(a_reduce_scatter_of_one_shard_moves_a_rank_s_bytes),
         cmocka_unit_test(a_grid_is_the_squarest),
         cmocka_unit_test(a_loaded_algorithm_that_has_no_pieces_is_advised),
         cmocka_unit_test(the_table_of_many_sizes_is_short),

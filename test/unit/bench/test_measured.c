@@ -28,7 +28,9 @@ static struct times times_of(const char *text, enum measured_place place, const 
 {
     struct measured *measured = NULL;
     struct cw_error error = {.exit_code = CW_OK};
-    struct result_row rows[3] = {{.bytes = 1024}, {.bytes = 512, .parts = 4}, {.bytes = 4096}};
+    struct result_row rows[3] = {{.counted_bytes = 1024},
+                                 {.bytes = 512, .shards = 4, .counted_bytes = 2048},
+                                 {.counted_bytes = 4096}};
     struct result result = {.rows = rows, .row_count = 3};
     struct times times;
     write_text("measured", text);

@@ -33,6 +33,8 @@ static struct result sample(struct result_row rows[2])
                                   .bytes = 32,
                                   .count = 16,
                                   .shards = 16,
+                                  .together = true,
+                                  .counted_bytes = 32,
                                   .dtype = "f16",
                                   .redop = "sum",
                                   .ranks = 4,
@@ -56,8 +58,13 @@ static struct result sample(struct result_row rows[2])
                                   .done = true,
                                   .credit_longest = {{0, 10, 0}, 320500},
                                   .credit_last = {{3, 10, 0}, 160000}};
-    rows[1] = (struct result_row){
-        .bytes = 1024, .count = 512, .dtype = "f32", .ranks = 1, .time_ps = 57406, .wrong = -1};
+    rows[1] = (struct result_row){.bytes = 1024,
+                                  .counted_bytes = 1024,
+                                  .count = 512,
+                                  .dtype = "f32",
+                                  .ranks = 1,
+                                  .time_ps = 57406,
+                                  .wrong = -1};
     struct result result = {.bench = "ccl_allreduce",
                             .algorithm = "lrab_hierarchical_allreduce",
                             .config_digest = "0123456789abcdef",

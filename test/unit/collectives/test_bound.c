@@ -118,7 +118,7 @@ static void each_bound_counts_hbm(void **state)
     hw.link[HW_LINK_HBM] = link_class(10, 64);
     check_all_reduce(hw, 200000000, "hbm");
     assert_string_equal(hw_bound_leaders(&hw, 8, 1, 12800000, false).by, "hbm");
-    const struct hw_bound scatter = hw_bound_reduce_scatter(&hw, 8, 8 * 12800000);
+    const struct hw_bound scatter = hw_bound_reduce_scatter(&hw, 8, 1, 8 * 12800000);
     assert_int_equal(scatter.ps, 7 * 200000000ll); /* slices for seven others */
     assert_string_equal(scatter.by, "hbm");
 }
@@ -132,20 +132,20 @@ static void a_reduce_scatter_sends_every_other_rank_a_slice(void **state)
     hw.link[HW_LINK_SIO] = link_class(100, 256);
     hw.link[HW_LINK_HCCS] = link_class(3500, 64);
     /* a package's dies send three slices each to other packages: 38.4 MB at 64 GB/s */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 600000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 600000000);
     hw.link[HW_LINK_HCCS] = link_class(3500, 1024);
     hw.link[HW_LINK_SIO] = link_class(100, 8); /* each die sends its mate a slice at least */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 1600000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 1600000000);
     hw.link[HW_LINK_SIO] = link_class(100, 64);
     hw.link[HW_LINK_HCCS] = link_class(3500, 192); /* a die sends seven slices at 256 GB/s */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 350000000);
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 2, 2 * slice).ps, 200000000);
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 1, slice).ps, 0);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 350000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 2, 1, 2 * slice).ps, 200000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 1, 1, slice).ps, 0);
     hw = with_fast_hbm(
         sips_of(&hw_ring_1d, 8, 1)); /* four slices must cross the two links in the middle */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 448000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 448000000);
     hw = with_fast_hbm(sips_of(&hw_switch, 8, 1)); /* seven leave by one link */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 8 * slice).ps, 896000000);
+    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 896000000);
 }
 
 static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die(void **state)
@@ -155,7 +155,7 @@ static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_othe
     hw.cube_w = hw.cube_h = 1;
     const struct hw_place from = {0, 0, 0}, to = {3, 0, 0};
     const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 0);
-    const int64_t bound_ps = hw_bound_reduce_scatter(&hw, 4, 0).ps;
+    const int64_t bound_ps = hw_bound_reduce_scatter(&hw, 4, 1, 0).ps;
     assert_true(bound_ps <= path_ps);
     assert_true(bound_ps > path_ps * 9 / 10);
 }

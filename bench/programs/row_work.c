@@ -1,0 +1,105 @@
+/*
+ * row_work.c: what a row of a collective counts (row_work.h). Where the shards of a rank are added
+ * together, the collective is one of all shards of all ranks, each as long as one shard. Everywhere
+ * else each shard goes through the collective for itself, and a rank's tensor is all of them.
+ */
+#include "bench/programs/row_work.h"
+
+#include <stdio.h>
+
+#include "collectives/runtime/install_plan.h"
+
+uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
+{
+    const uint32_t cubes = policy->num_cubes != 0 ? policy->num_cubes : hw_cubes(hw);
+    const uint32_t pes = policy->num_pes != 0 ? policy->num_pes : hw_pes(hw);
+    return (policy->cube == DP_ROW_WISE ? cubes : 1) * (policy->pe == DP_COLUMN_WISE ? pes : 1);
+}
+
+const struct dp_policy *row_work_layout(const struct bench_session *session)
+{
+    static const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    struct cw_error ignored;
+    if (session->program->does != CCL_REDUCE_SCATTER)
+        return NULL;
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&session->config->ccl, CCL_REDUCE_SCATTER, &ignored);
+    return algorithm != NULL && algorithm->schedule == NULL ? &rows : NULL;
+}
+
+uint32_t row_work_shards(const struct bench_session *session)
+{
+    const struct config *const config = session->config;
+    struct dp_policy policy;
+    struct cw_error ignored;
+    const char *key;
+    if (!session->program->collective || session->program->no_algorithm ||
+        session->program->does == CCL_BARRIER)
+        return 0;
+    const struct dp_policy *const layout = row_work_layout(session);
+    if (layout != NULL)
+        return bench_parts(&config->hw, layout);
+    if (install_policy_for(dist_world_size_for(config), config->ccl.algorithm, &config->ccl,
+                           &config->hw, &policy, &key, &ignored) != CW_OK)
+        return 1;
+    return bench_parts(&config->hw, &policy);
+}
+
+/* The shards of a rank are operands of one reduction, as in lrab_hierarchical_allreduce. */
+static bool are_added_together(const struct bench_session *session, enum ccl_collective collective)
+{
+    return collective == CCL_ALL_REDUCE && session->shards > 1 &&
+           dist_facts(session->dist)->parts == 0;
+}
+
+/* busbw / algbw, as nccl-tests has it, of n ranks. */
+static double bus_factor(enum ccl_collective collective, double n)
+{
+    switch (collective) {
+    case CCL_ALL_REDUCE:
+        return 2 * (n - 1) / n;
+    case CCL_REDUCE_SCATTER:
+    case CCL_ALL_GATHER:
+    case CCL_ALL_TO_ALL:
+        return (n - 1) / n;
+    default:
+        return 1;
+    }
+}
+
+static struct hw_bound bound_of(const struct bench_session *session, const struct result_row *row,
+                                enum ccl_collective collective)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    const bool all_reduce = collective == CCL_ALL_REDUCE;
+    const uint64_t received = collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL
+                                  ? row->bytes / row->ranks * (row->ranks - 1)
+                                  : row->bytes;
+    if (session->config->ccl.ranks.per_sip > 0)
+        return hw_bound_pes(hw, row->ranks, received, all_reduce);
+    if (all_reduce && dist_facts(session->dist)->parts == 0 &&
+        dist_facts(session->dist)->policy.num_cubes != 1)
+        return hw_bound_all_reduce(hw, row->bytes);
+    if (collective == CCL_REDUCE_SCATTER)
+        return hw_bound_reduce_scatter(hw, row->ranks, row->shards, row->bytes);
+    if (collective == CCL_ALL_TO_ALL)
+        return hw_bound_all_to_all(hw, row->ranks, row->shards, row->bytes);
+    return hw_bound_leaders(hw, row->ranks, row->shards, received, all_reduce);
+}
+
+struct result_row *row_work_add(struct bench_session *session, const char *name,
+                                enum ccl_collective collective, uint64_t n_elem,
+                                struct cw_error *error)
+{
+    struct result_row *const row = bench_add_row(session, name, n_elem, error);
+    if (row == NULL)
+        return NULL;
+    row->shards = session->shards;
+    row->together = are_added_together(session, collective);
+    const uint32_t shards = row->shards > 0 ? row->shards : 1;
+    row->counted_bytes = row->together ? row->bytes : row->bytes * shards;
+    row->bus_factor =
+        bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
+    bench_set_bound(row, bound_of(session, row, collective));
+    return row;
+}
