@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
+#include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/study/study_estimate.h"
@@ -35,6 +36,8 @@ static uint64_t check_shard(const struct config *config, const struct run_option
 static uint64_t check_elements(const struct config *config, const struct run_options *options,
                                enum ccl_collective collective, size_t i)
 {
+    if (collective == CCL_BARRIER)
+        return 1; /* it has no tensor, whatever sizes are named */
     const uint64_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
     const uint64_t n_elem = check_shard(config, options, i) / parts;
     return n_elem > 0 ? n_elem : 1;
@@ -87,6 +90,11 @@ static int check_algorithm(const struct config *config, const struct run_options
                            FILE *choices, struct cw_error *error)
 {
     enum ccl_collective collective = CCL_COLLECTIVES;
+    if (options->is_bench_named && (run_options_check(options, &config->hw, error) != CW_OK ||
+                                    bench_check(options, config, error) != CW_OK))
+        return error->exit_code;
+    if (options->is_bench_named && bench_collective(options->bench) == CCL_COLLECTIVES)
+        return CW_OK; /* it runs no algorithm */
     if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)
