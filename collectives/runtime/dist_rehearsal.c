@@ -90,8 +90,8 @@ static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *er
     return r->results[rank] != NULL ? CW_OK : error->exit_code;
 }
 
-/* The PEs that take a shard each, as dist_call.c has them, where the configured algorithm carries the
- * call out itself. An algorithm that goes by shards is on the PEs that have one. */
+/* The PEs that take a shard each, as dist_call.c has them, where the configured algorithm carries
+ * the call out itself. An algorithm that goes by shards is on the PEs that have one. */
 static int rehearse_layout(const struct rehearsal *r, struct cw_error *error)
 {
     const struct schedule_program *const program = install_plans_program(r->plans);
@@ -102,9 +102,8 @@ static int rehearse_layout(const struct rehearsal *r, struct cw_error *error)
     uint32_t *const pes = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *pes);
     int code = pes != NULL ? CW_OK : cw_error_memory(error, "the rehearsal of a call");
     for (uint32_t rank = 0; rank < r->call->world_size && code == CW_OK; rank++) {
-        const uint32_t count = program != NULL
-                                   ? schedule_program_homes(program, rank, pes)
-                                   : install_plan_participants(r->plans, rank, pes);
+        const uint32_t count = program != NULL ? schedule_program_homes(program, rank, pes)
+                                               : install_plan_participants(r->plans, rank, pes);
         const struct layout_need need = {.hw = hw,
                                          .algorithm = ccl_algorithm_label(r->call->ccl, algorithm),
                                          .pe = pes,

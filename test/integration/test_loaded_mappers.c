@@ -240,9 +240,8 @@ static void check_refuses_what_the_default_validator_refuses(void **state)
     for (size_t i = 0; i < 2; i++) {
         char line[300];
         snprintf(line, sizeof line, "%s --ccl %s", commands[i], plugin->config);
-        refuse(":4:3: validator of mine: rank 0's tensor has 16 shards, and PE 0 of cube 2 has a "
-               "shard and runs no kernel; legal: one shard on each PE that runs the kernel, 2 in a "
-               "SIP\n",
+        refuse(":4:3: validator of mine: rank 0's tensor has 16 shards (cube_rows: rows over 16 "
+               "cubes, on PE 0 of each), and PE 0 of cube 2 has a shard that no kernel takes",
                "%s", line);
     }
 }
