@@ -70,8 +70,7 @@ static const char *others(const struct ccl_call *call)
         return "ring_allreduce or tree_allreduce";
     if (pairs && n > CCL_BIRS_RANKS_MAX && n % 2 == 0)
         return "birs_inter, rhd or mesh";
-    return pairs && n <= CCL_BIRS_RANKS_MAX && n % 2 == 0 ? "birs, rhd or mesh"
-                                                                    : "rhd or mesh";
+    return pairs && n <= CCL_BIRS_RANKS_MAX && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
 }
 
 /* "an even number of ranks from 2 to 16", "... from 18 on". */
