@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
-#include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/study/study_estimate.h"
@@ -23,49 +22,69 @@
 #include "core/os/host_limits.h"
 #include "core/os/text_stream.h"
 
-/* The elements of a shard in a run's i-th size; without sizes, in its only one. */
-static uint64_t check_shard(const struct config *config, const struct run_options *options,
-                            size_t i)
+/* The elements of a shard in a run's i-th size; without sizes, in its only one. An automatic choice
+ * of the placement is taken over into *expected. */
+static uint64_t check_shard(struct config *expected, const struct run_options *options,
+                            enum ccl_collective collective, size_t i,
+                            struct dist_placement *placement)
 {
-    const uint64_t shards = options->sizes_per_rank ? (uint64_t)study_estimate_shards(config) : 1;
-    const uint64_t sized = options->size_count > 0 ? options->n_elem[i] : config->ccl.n_elem;
-    return sized / shards;
+    struct cw_error ignored; /* the call will be refused */
+    if (options->size_count == 0)
+        return expected->ccl.n_elem;
+    if (!options->sizes_per_rank)
+        return options->n_elem[i];
+    if (!dist_chooses_placement(expected, collective))
+        return options->n_elem[i] / (uint64_t)study_estimate_shards(expected);
+    if (bench_place_size(options, expected, collective, options->n_elem[i], placement, &ignored) !=
+        CW_OK)
+        return options->n_elem[i];
+    dist_take_placement(expected, placement);
+    return options->n_elem[i] / placement->shards;
 }
 
-/* The elements per shard of the call that the run would make. */
-static uint64_t check_elements(const struct config *config, const struct run_options *options,
-                               enum ccl_collective collective, size_t i)
-{
-    if (collective == CCL_BARRIER)
-        return 1; /* it has no tensor, whatever sizes are named */
-    const uint64_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(config) : 1;
-    const uint64_t n_elem = check_shard(config, options, i) / parts;
-    return n_elem > 0 ? n_elem : 1;
-}
+/* What the checks find out about choices. */
+struct check_choices {
+    FILE *text; /* a line for each size */
+    struct bench_choice taken[RUN_SIZES_MAX];
+    size_t count;
+};
 
 /* Asks for the call of a run's i-th size, and writes down the choice that is made for it. */
 static int check_size(const struct config *config, const struct run_options *options,
-                      enum ccl_collective collective, size_t i, FILE *choices,
+                      enum ccl_collective collective, size_t i, struct check_choices *choices,
                       struct cw_error *error)
 {
     struct config expected = *config;
     struct dist_choice choice;
+    struct dist_placement placement = {.mapper = NULL};
+    const uint32_t ranks = dist_world_size_for(config);
+    const uint64_t shard = check_shard(&expected, options, collective, i, &placement);
+    const uint64_t n_elem = collective == CCL_ALL_GATHER ? shard / ranks : shard;
     const struct ccl_call call = {.hw = &expected.hw,
                                   .ccl = &expected.ccl,
                                   .collective = collective,
-                                  .world_size = dist_world_size_for(config),
-                                  .n_elem = check_elements(config, options, collective, i),
+                                  .world_size = ranks,
+                                  .n_elem = n_elem > 0 ? n_elem : 1,
                                   .dtype = (enum lp_dtype)options->dtype,
                                   .math = LP_MATH_SUM};
     bench_expect_call(options, &call, &expected.ccl);
     int code = dist_check_call(&expected, &call, error);
     if (code == CW_OK)
-        code =
-            dist_check_blocks(collective, check_shard(config, options, i), call.world_size, error);
+        code = dist_check_blocks(collective, shard, ranks, error);
     if (code == CW_OK)
         code = dist_rehearse(&expected, &call, &choice, error);
-    if (code == CW_OK && choice.why[0] != '\0')
-        fprintf(choices, "# %s takes %s: %s\n", config->ccl.algorithm, choice.name, choice.why);
+    if (code != CW_OK || choice.why[0] == '\0')
+        return code;
+    fprintf(choices->text, "# %s takes %s", config->ccl.algorithm, choice.name);
+    if (placement.mapper != NULL)
+        fprintf(choices->text, " on %s (%s)", placement.mapper, placement.why);
+    fprintf(choices->text, ": %s\n", choice.why);
+    struct bench_choice *const taken = &choices->taken[choices->count++];
+    *taken = (struct bench_choice){
+        .placement = placement.mapper,
+        .bytes = (options->size_count > 0 ? options->n_elem[i] : config->ccl.n_elem) *
+                 (uint64_t)dtype_bytes(options->dtype)};
+    snprintf(taken->algorithm, sizeof taken->algorithm, "%s", choice.name);
     return code;
 }
 
@@ -87,14 +106,9 @@ static int check_collective(const struct config *config, const struct run_option
 
 /* All sizes. One that cannot run is reported, and is an error if no other can, as in a run. */
 static int check_algorithm(const struct config *config, const struct run_options *options,
-                           FILE *choices, struct cw_error *error)
+                           struct check_choices *choices, struct cw_error *error)
 {
     enum ccl_collective collective = CCL_COLLECTIVES;
-    if (options->is_bench_named && (run_options_check(options, &config->hw, error) != CW_OK ||
-                                    bench_check(options, config, error) != CW_OK))
-        return error->exit_code;
-    if (options->is_bench_named && bench_collective(options->bench) == CCL_COLLECTIVES)
-        return CW_OK; /* it runs no algorithm */
     if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)
@@ -146,12 +160,18 @@ int check_main(int argc, char **argv)
         return result;
     char *text = NULL;
     size_t bytes;
-    FILE *const choices = text_stream_open(&text, &bytes);
-    int code = choices != NULL ? check_algorithm(config, &options, choices, &error) : CW_OK;
-    if (choices == NULL || fclose(choices) != 0)
+    struct check_choices choices = {.text = text_stream_open(&text, &bytes)};
+    int code = choices.text != NULL ? check_algorithm(config, &options, &choices, &error) : CW_OK;
+    if (choices.text == NULL || fclose(choices.text) != 0)
         code = cw_error_memory(&error, "the choices of a run");
     if (code == CW_OK) {
-        printf("ok, configuration %s\n%s", config->digest, text);
+        printf("ok, configuration %s\n", config->digest);
+        if (choices.count > 1) {
+            printf("# %s takes", config->ccl.algorithm);
+            bench_print_choices(stdout, choices.taken, choices.count, options.sizes_per_rank);
+            puts("; estimates: check, --json");
+        }
+        fputs(text, stdout);
         print_estimate(&options, config);
     } else {
         fprintf(stderr, "%s\n", error.text);

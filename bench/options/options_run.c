@@ -213,6 +213,9 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
                             "--bytes, --bytes-per-rank, --n-elem and -b exclude each other");
     if (ways == 0)
         return CW_OK;
+    /* As nccl-tests counts: a rank's bytes, where a rank has shards. */
+    run->sizes_per_rank =
+        nccl ? bench_takes(run->bench, "bytes-per-rank") : asked->bytes_per_rank != NULL;
     if (nccl)
         return expand_nccl_sizes(run, error) == CW_OK
                    ? count_elements(run, "-b", dtype_bytes(run->dtype), error)
@@ -225,7 +228,6 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
                              : in_bytes                    ? asked->bytes
                                                            : asked->n_elem;
     char name[32];
-    run->sizes_per_rank = asked->bytes_per_rank != NULL;
     snprintf(name, sizeof name, "--%s", option);
     const char *const wrong = sizes_parse(text, run->n_elem, RUN_SIZES_MAX, &run->size_count);
     if (wrong != NULL)

@@ -97,11 +97,24 @@ const char *report_us(int64_t ps, char buf[REPORT_NUMBER_BYTES])
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
-/* Sizes are a shard's; all rows have as many of them, except rows of single tiles. */
+/* A row's size is a shard's; a rank's, where an automatic choice says how many shards it has. */
+static uint64_t in_size(const struct result_row *row, uint64_t of_shard)
+{
+    return of_shard * (row->placement != NULL ? row->shards : 1);
+}
+
+static uint64_t size_of(const struct result_row *row) { return in_size(row, row->bytes); }
+
+/* Sizes are a shard's; all rows have as many of them, except rows of single tiles, and rows with a
+ * placement of their own. */
 static void print_shards(FILE *file, const struct result *result)
 {
     uint32_t shards = 0;
     bool together = false;
+    if (result->row_count > 0 && result->rows[0].placement != NULL) {
+        fputs("# sizes are bytes per rank, on as many PEs as is fastest\n", file);
+        return;
+    }
     for (size_t i = 0; i < result->row_count && shards == 0; i++) {
         shards = result->rows[i].shards;
         together = result->rows[i].together;
@@ -157,8 +170,8 @@ static void print_measured(FILE *file, const struct result_row *row)
 static void report_print_row(FILE *file, const struct result_row *row, bool measured)
 {
     if (row->not_run != NULL) {
-        fprintf(file, "#%15" PRIu64 " %15" PRIu64 " %6s %6s not run: %s\n", row->bytes, row->count,
-                or_dash(row->dtype), or_dash(row->redop), row->not_run);
+        fprintf(file, "#%15" PRIu64 " %15" PRIu64 " %6s %6s not run: %s\n", size_of(row),
+                in_size(row, row->count), or_dash(row->dtype), or_dash(row->redop), row->not_run);
         return;
     }
     char time[REPORT_NUMBER_BYTES];
@@ -167,7 +180,7 @@ static void report_print_row(FILE *file, const struct result_row *row, bool meas
     if (row->wrong >= 0)
         snprintf(wrong, sizeof wrong, "%" PRId64, row->wrong);
     fprintf(file, " %15" PRIu64 " %15" PRIu64 " %6s %6s %15s %12.3f %12.3f %15s %7.2f %8s",
-            row->bytes, row->count, or_dash(row->dtype), or_dash(row->redop),
+            size_of(row), in_size(row, row->count), or_dash(row->dtype), or_dash(row->redop),
             report_us(row->time_ps, time), report_algbw_gbs(row), report_busbw_gbs(row),
             report_us(row->bound_ps, bound),
             100 * report_ratio((double)row->bound_ps, (double)row->time_ps), wrong);
@@ -262,10 +275,10 @@ static void print_bounds(FILE *file, const struct result *result)
             last++;
         fprintf(file, "# Bound by          : %s", row->bound_by);
         if (last > i)
-            fprintf(file, " (%" PRIu64 " to %" PRIu64 " bytes)\n", row->bytes,
-                    result->rows[last].bytes);
+            fprintf(file, " (%" PRIu64 " to %" PRIu64 " bytes)\n", size_of(row),
+                    size_of(&result->rows[last]));
         else if (result->row_count > 1)
-            fprintf(file, " (%" PRIu64 " bytes)\n", row->bytes);
+            fprintf(file, " (%" PRIu64 " bytes)\n", size_of(row));
         else
             fputc('\n', file);
     }
@@ -501,7 +514,7 @@ static void print_limit(FILE *file, const struct result_row *row)
 {
     char sentence[400];
     if (row->explain != NULL)
-        fprintf(file, "#\n# ---- %" PRIu64 " B: %s\n", row->bytes,
+        fprintf(file, "#\n# ---- %" PRIu64 " B: %s\n", size_of(row),
                 explain_sentence(row->explain, sentence, sizeof sentence));
 }
 
@@ -523,7 +536,7 @@ void report_table_rest(FILE *file, const struct result *result)
         left_out = 0;
         if (result->row_count > 1 && row->phase_count + row->link_count > 0)
             fprintf(file, "#\n# ---- %s%s%" PRIu64 " B\n", named ? row->collective : "",
-                    named ? ", " : "", row->bytes);
+                    named ? ", " : "", size_of(row));
         if (row->phase_count > 0)
             print_phases(file, row);
         if (row->credit_longest.ps > 0)

@@ -149,6 +149,8 @@ static json_t *row_json(const struct result *result, const struct result_row *ro
     put_unless_exact(exact, &object, "collective", text_or_null(row->collective));
     put_unless_exact(exact, &object, "algorithm", text_or_null(row->algorithm));
     put_unless_exact(exact, &object, "choice", text_or_null(row->choice));
+    if (row->placement != NULL)
+        put_unless_exact(exact, &object, "placement", json_string(row->placement));
     report_put(&object, "bytes", json_u64(row->bytes));
     put_unless_exact(exact, &object, "count", json_u64(row->count));
     put_unless_exact(exact, &object, "shards_per_rank",

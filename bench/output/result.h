@@ -45,9 +45,11 @@ struct result_link_kind {
 
 /* One row: one collective at one size, means over the iterations. */
 struct result_row {
-    char collective[32]; /* "all_reduce" */
-    char algorithm[64];  /* "" for a bench without */
-    char choice[512];    /* why that algorithm was chosen; "": it was named */
+    char collective[32];   /* "all_reduce" */
+    char algorithm[64];    /* "" for a bench without */
+    char choice[680];      /* why that algorithm was chosen; "": it was named */
+    const char *placement; /* the mapper that an automatic choice took with it; static. NULL: PEs
+                              are the mapper's that the configuration names, or the algorithm's */
     uint64_t bytes, count;
     uint64_t counted_bytes;  /* by bandwidths: COMMANDS.md, "Bytes and bandwidths" */
     uint32_t shards;         /* of a rank, of this many bytes each; 0: none, it is single tiles */

@@ -28,7 +28,8 @@ struct batch_run {
     uint32_t rows, batch; /* in all, in a call */
     uint64_t row_elems;
     struct dist *dist;
-    uint32_t calls; /* that have completed */
+    bool is_scheduled; /* the algorithm is a schedule */
+    uint32_t calls;    /* that have completed */
     char algorithm[80];
     uint8_t *results; /* of all rows; this command's */
 };
@@ -56,7 +57,9 @@ static int write_rows(const struct batch_run *run, uint32_t rank, uint32_t call,
 static void batch_worker(int rank, void *arg)
 {
     const struct batch_run *const run = arg;
-    const struct dp_policy policy = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    const struct dp_policy policy =
+        run->is_scheduled ? dist_facts(run->dist)->policy : rows; /* of its PEs */
     struct cw_error error = {.exit_code = CW_OK};
     dist_init_process_group("ahbm");
     ahbm_set_device(dist_device_of(rank));
@@ -122,6 +125,7 @@ static int reduce_rows(struct batch_run *run, struct cw_error *error)
         .machine.needs.peers = ccl_algorithm_peers(algorithm, &call),
         .completed = batch_completed,
         .arg = run};
+    run->is_scheduled = algorithm->schedule != NULL;
     run->dist = dist_create(&options, error);
     if (run->dist == NULL)
         return error->exit_code;

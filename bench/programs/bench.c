@@ -23,9 +23,6 @@
 #include "lp/host/deadlock.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
-#include "collectives/runtime/dist_check.h"
-#include "collectives/runtime/dist_rehearsal.h"
-#include "collectives/runtime/install_plan.h"
 #include "collectives/schedule/schedule.h"
 #include "collectives/config/input/environment.h"
 
@@ -333,13 +330,22 @@ static void fill_failure(struct bench_session *session, const struct cw_error *e
     (void)fclose(text);
 }
 
-/* Says why a schedule was chosen, once for each size. */
+/* Whether each size has a machine of its own. */
+static bool has_many_machines(const struct bench_session *session)
+{
+    return bench_is_scheduled(session) && bench_sizes_apart(session->options);
+}
+
+/* Says why a schedule was chosen, of a run on one machine. */
 static void say_choice(const struct bench_session *session)
 {
     const struct schedule *const schedule = dist_facts(session->dist)->schedule;
-    if (schedule != NULL && schedule->why[0] != '\0')
-        fprintf(stderr, "cubewarp: %s takes %s: %s\n", session->config->ccl.algorithm,
-                schedule->name, schedule->why);
+    if (schedule == NULL || schedule->why[0] == '\0')
+        return;
+    fprintf(stderr, "cubewarp: %s takes %s", session->config->ccl.algorithm, schedule->name);
+    if (session->placements != NULL)
+        fprintf(stderr, " on %s (%s)", session->placements->mapper, session->placements->why);
+    fprintf(stderr, ": %s\n", schedule->why);
 }
 
 /* Causes may take so much: a quarter of the machine's memory, unless the engine's is limited. */
@@ -376,7 +382,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_phase_end(session, "preparation");
     session->dist = create_machine(session, dist, error);
     bench_phase_end(session, "machine");
-    if (session->dist != NULL && !session->options->quiet)
+    if (session->dist != NULL && !session->options->quiet && !has_many_machines(session))
         say_choice(session);
     char algorithm[CCL_NAME_BYTES];
     bench_algorithm_name(session, algorithm, sizeof algorithm);
@@ -414,7 +420,7 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
 static int run_all(struct bench_session *session, const struct dist_options *dist,
                    struct run_logs *logs, struct cw_error *error)
 {
-    const bool apart = bench_is_scheduled(session) && bench_sizes_apart(session->options);
+    const bool apart = has_many_machines(session);
     const size_t sizes = bench_size_count(session), each = apart ? 1 : sizes;
     int code = CW_OK;
     for (size_t i = 0; i < sizes && code == CW_OK; i += each) {
@@ -426,6 +432,8 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         process_phases_forget_sim(&session->result->phases);
         code = run_on_machine(session, dist, logs, error);
     }
+    if (apart && !session->options->quiet)
+        bench_say_choices(session);
     return code;
 }
 
@@ -439,69 +447,6 @@ static void commit_so_far(struct bench_session *session, struct run_logs *logs)
         (void)run_use_commit(&session->use, session->result, &ignored);
     if (session->engine_log.stream != NULL)
         (void)atomic_file_commit(&session->engine_log, &ignored);
-}
-
-/* What all runs of the options have in common, for a machine of `session->expected`. */
-static struct dist_options dist_options_of(struct bench_session *session)
-{
-    const struct run_options *const options = session->options;
-    const bool collective = session->program->collective;
-    return (struct dist_options){.config = session->expected,
-                                 .machine = {.engine = options->engine, .wired = options->wired},
-                                 .partition = options->partition,
-                                 .no_data =
-                                     options->no_data || (!collective && options->op_log == NULL),
-                                 .op_log = options->op_log != NULL,
-                                 .kernels_only = !collective,
-                                 .warn = bench_warn,
-                                 .phase = bench_phase_end,
-                                 .arg = session};
-}
-
-/* Refuses what needs no machine to be refused; then the program has what it needs. */
-static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
-{
-    session->shards = 1; /* until it is counted, by plans that a schedule of some size makes */
-    bench_expect(session, 0);
-    session->shards = row_work_shards(session);
-    bench_expect(session, 0);
-    int code = bench_algorithm_check(session, error);
-    if (code == CW_OK && session->program->prepare != NULL)
-        code = session->program->prepare(session, dist, error);
-    if (code == CW_OK && dist->kernels_only) {
-        code = bench_check_sizes(session, bench_check_tile, error);
-        if (code == CW_OK)
-            code = dist_check_kernels_only(session->config, dist->pair, error);
-    }
-    return code;
-}
-
-static void end_session(struct bench_session *session)
-{
-    if (session->program->finish != NULL)
-        session->program->finish(session);
-    for (size_t i = 0; i < RUN_SIZES_MAX; i++)
-        free(session->refused[i]);
-    free(session->credit_wait_ps);
-}
-
-int bench_check(const struct run_options *options, const struct config *config,
-                struct cw_error *error)
-{
-    struct config expected = *config;
-    struct bench_session session = {.options = options,
-                                    .config = &expected,
-                                    .expected = &expected,
-                                    .n_elem = config->ccl.n_elem,
-                                    .program = bench_find(options->bench)};
-    struct dist_options dist = dist_options_of(&session);
-    struct install_plans *plans = NULL;
-    int code = prepare(&session, &dist, error);
-    if (code == CW_OK && session.program->no_algorithm) /* its queues are the configured ones */
-        code = dist_make_plans(config, dist_world_size_for(config), &plans, error);
-    install_plans_free(plans);
-    end_session(&session);
-    return code;
 }
 
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
@@ -518,18 +463,37 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (session.program == NULL) {
         return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);
     }
-    struct dist_options dist = dist_options_of(&session);
+    struct dist_options dist = {
+        .config = &expected,
+        .machine = {.engine = options->engine, .wired = options->wired},
+        .partition = options->partition,
+        .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
+        .op_log = options->op_log != NULL,
+        .kernels_only = !session.program->collective,
+        .warn = bench_warn,
+        .phase = bench_phase_end};
     struct cw_config *const engine = &dist.machine.engine;
     engine->check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
     engine->tuning.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     engine->tuning.progress_arg = &session;
     if (options->engine_trace != NULL)
         engine->tuning.interval_bytes = engine_trace_bytes(options->engine.worker_count);
+    dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
     engine->tuning.progress = session.shows_progress ? bench_show_progress : NULL;
-    int code = prepare(&session, &dist, error);
+    session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
+    int code = bench_place(&session, error);
+    bench_expect(&session, 0);
+    if (session.placements == NULL) {
+        session.shards = row_work_shards(&session);
+        bench_expect(&session, 0);
+    }
+    if (code == CW_OK)
+        code = bench_algorithm_check(&session, error);
     if (code == CW_OK)
         code = make_room_for_workers(&result->engine, options->engine.worker_count, error);
+    if (code == CW_OK && session.program->prepare != NULL)
+        code = session.program->prepare(&session, &dist, error);
     struct run_logs logs = {0};
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);
@@ -553,10 +517,15 @@ int bench_run(const struct run_options *options, const struct config *config, st
         (void)run_use_commit(&session.use, result, &(struct cw_error){0});
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
-    end_session(&session);
+    if (session.program->finish != NULL)
+        session.program->finish(&session);
     run_logs_discard(&logs);
     run_use_discard(&session.use);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);
+    for (size_t i = 0; i < RUN_SIZES_MAX; i++)
+        free(session.refused[i]);
+    free(session.credit_wait_ps);
+    free(session.placements);
     return code;
 }

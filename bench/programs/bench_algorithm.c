@@ -6,7 +6,9 @@
  */
 #include "bench/programs/bench_algorithm.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/config/config_place.h"
@@ -107,10 +109,58 @@ void bench_expect_call(const struct run_options *options, const struct ccl_call 
     ccl->n_elem_is_most = options->size_count <= 1 || bench_sizes_apart(options);
 }
 
-void bench_expect(const struct bench_session *session, size_t i)
+int bench_place(struct bench_session *session, struct cw_error *error)
+{
+    const struct run_options *const options = session->options;
+    const enum ccl_collective collective = session->program->does;
+    const size_t sizes = bench_size_count(session);
+    if (!has_algorithm(session->program) || !options->sizes_per_rank ||
+        !dist_chooses_placement(session->config, collective))
+        return CW_OK;
+    struct dist_placement *const placements = calloc(sizes, sizeof *placements);
+    if (placements == NULL)
+        return cw_error_memory(error, "the placements");
+    for (size_t i = 0; i < sizes; i++) {
+        if (i > 0 && !bench_sizes_apart(options)) {
+            placements[i] = placements[0];
+            continue;
+        }
+        const int code = bench_place_size(options, session->config, collective, options->n_elem[i],
+                                          &placements[i], error);
+        if (code != CW_OK && code != CW_USAGE) {
+            free(placements);
+            return code;
+        }
+        if (code == CW_USAGE) /* the size will be refused */
+            placements[i] = (struct dist_placement){.mapper = "leader_only", .shards = 1};
+    }
+    session->placements = placements;
+    return CW_OK;
+}
+
+int bench_place_size(const struct run_options *options, const struct config *config,
+                     enum ccl_collective collective, uint64_t n_elem,
+                     struct dist_placement *placement, struct cw_error *error)
+{
+    const uint32_t ranks = dist_world_size_for(config);
+    const struct ccl_call call = {.hw = &config->hw,
+                                  .ccl = &config->ccl,
+                                  .collective = collective,
+                                  .world_size = ranks,
+                                  .n_elem = n_elem / (collective == CCL_ALL_GATHER ? ranks : 1),
+                                  .dtype = (enum lp_dtype)options->dtype,
+                                  .math = (enum lp_math)options->op};
+    return dist_choose_placement(config, &call, placement, error);
+}
+
+void bench_expect(struct bench_session *session, size_t i)
 {
     if (!has_algorithm(session->program))
         return;
+    if (session->placements != NULL) {
+        dist_take_placement(session->expected, &session->placements[i]);
+        session->shards = session->placements[i].shards;
+    }
     const struct ccl_call call = bench_algorithm_call_of(session, i);
     bench_expect_call(session->options, &call, &session->expected->ccl);
 }
@@ -129,6 +179,11 @@ void bench_note_algorithm(const struct bench_session *session, struct result_row
     const char *const why =
         schedule != NULL && algorithm->schedule != NULL ? schedule->why : choice.why;
     snprintf(row->choice, sizeof row->choice, "%s", why);
+    if (session->placements != NULL) {
+        const struct dist_placement *const placement = &session->placements[session->size];
+        row->placement = placement->mapper;
+        snprintf(row->choice, sizeof row->choice, "%s; %s", placement->why, why);
+    }
     if (schedule != NULL && algorithm->schedule != NULL) {
         row->moved = schedule_moved(schedule);
         if (schedule->why[0] != '\0')
@@ -136,6 +191,50 @@ void bench_note_algorithm(const struct bench_session *session, struct result_row
     } else if (algorithm->moved != NULL) {
         row->moved = algorithm->moved(&call);
     }
+}
+
+static bool same_choice(const struct bench_choice *a, const struct bench_choice *b)
+{
+    return strcmp(a->algorithm, b->algorithm) == 0 && a->placement == b->placement;
+}
+
+void bench_print_choices(FILE *file, const struct bench_choice *choices, size_t count, bool by_rank)
+{
+    for (size_t i = 0, last; i < count; i = last + 1) {
+        const struct bench_choice *const first = &choices[i];
+        last = i;
+        while (last + 1 < count && same_choice(first, &choices[last + 1]))
+            last++;
+        fprintf(file, "%s %s", i > 0 ? ";" : "", first->algorithm);
+        if (first->placement != NULL)
+            fprintf(file, " on %s", first->placement);
+        fprintf(file, " (%" PRIu64, first->bytes);
+        if (last > i)
+            fprintf(file, " to %" PRIu64, choices[last].bytes);
+        fputs(by_rank ? " bytes per rank)" : " bytes per shard)", file);
+    }
+}
+
+void bench_say_choices(const struct bench_session *session)
+{
+    const struct result *const result = session->result;
+    const bool by_rank = session->options->sizes_per_rank;
+    struct bench_choice choices[RUN_SIZES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < result->row_count && count < RUN_SIZES_MAX; i++) {
+        const struct result_row *const row = &result->rows[i];
+        if (row->choice[0] == '\0')
+            continue;
+        choices[count].placement = row->placement;
+        choices[count].bytes = row->bytes * (by_rank ? row->shards : 1);
+        snprintf(choices[count].algorithm, sizeof choices->algorithm, "%s", row->algorithm);
+        count++;
+    }
+    if (count == 0)
+        return;
+    fprintf(stderr, "cubewarp: %s takes", session->config->ccl.algorithm);
+    bench_print_choices(stderr, choices, count, by_rank);
+    fputs("; estimates: check, --json\n", stderr);
 }
 
 void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size)

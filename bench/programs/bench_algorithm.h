@@ -5,6 +5,8 @@
 #ifndef BENCH_ALGORITHM_H
 #define BENCH_ALGORITHM_H
 
+#include <stdio.h>
+
 #include "bench/programs/bench_program.h"
 
 /* Refuses an algorithm that an option names and that does another collective than `does`, which
@@ -26,10 +28,29 @@ bool bench_sizes_apart(const struct run_options *options);
  * and whether no call is larger. */
 void bench_expect_call(const struct run_options *options, const struct ccl_call *call,
                        struct ccl_config *ccl);
-/* The configuration of the current size: a schedule expects the i-th one. */
-void bench_expect(const struct bench_session *session, size_t i);
+/* Where an automatic choice takes the placement, too: chooses it for each size; all sizes of one
+ * machine have the first one's. */
+int bench_place(struct bench_session *session, struct cw_error *error);
+/* The same for a size of this many elements of all shards of a rank. */
+int bench_place_size(const struct run_options *options, const struct config *config,
+                     enum ccl_collective collective, uint64_t n_elem,
+                     struct dist_placement *placement, struct cw_error *error);
+/* The configuration of the current size: a schedule expects the i-th one, on its placement. */
+void bench_expect(struct bench_session *session, size_t i);
 /* Fills in which schedule was chosen, and how often the tensor was moved. */
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row);
+/* What an automatic choice took for a size. */
+struct bench_choice {
+    char algorithm[64];
+    const char *placement; /* a mapper's name; NULL: none was chosen */
+    uint64_t bytes;        /* of a shard, or of a rank */
+};
+/* Writes them into a line, neighbouring sizes with the same choice together. */
+void bench_print_choices(FILE *file, const struct bench_choice *choices, size_t count,
+                         bool by_rank);
+/* Says on standard error, in a line, what an automatic choice took for the sizes of a run that has
+ * several machines. */
+void bench_say_choices(const struct bench_session *session);
 /* The module whose order of additions a verification follows (struct expect_request). */
 const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran);
 

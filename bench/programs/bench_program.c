@@ -22,23 +22,28 @@ uint64_t bench_size(const struct bench_session *session, size_t i)
 {
     if (session->options->size_count == 0)
         return session->n_elem;
-    return session->options->n_elem[i] / (session->options->sizes_per_rank ? session->shards : 1);
+    return session->options->n_elem[i] /
+           (session->options->sizes_per_rank ? bench_shards(session, i) : 1);
+}
+
+uint32_t bench_shards(const struct bench_session *session, size_t i)
+{
+    return session->placements != NULL ? session->placements[i].shards : session->shards;
 }
 
 /* The parts of a size that an option names for a rank. */
 static int check_per_rank(const struct bench_session *session, size_t i, struct cw_error *error)
 {
     const struct run_options *const options = session->options;
-    if (!options->sizes_per_rank || options->n_elem[i] % session->shards == 0)
+    if (!options->sizes_per_rank || options->n_elem[i] % bench_shards(session, i) == 0)
         return bench_size(session, i) <= (uint64_t)1 << 31
                    ? CW_OK
                    : cw_error_set(error, CW_USAGE,
                                   "a shard has from 1 to 2147483648 elements; found %llu",
                                   (unsigned long long)bench_size(session, i));
     return cw_error_set(error, CW_USAGE,
-                        "--bytes-per-rank: %llu elements are no multiple of the %u shards that a "
-                        "rank has",
-                        (unsigned long long)options->n_elem[i], session->shards);
+                        "%llu elements are no multiple of the %u shards that a rank has",
+                        (unsigned long long)options->n_elem[i], bench_shards(session, i));
 }
 
 int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error)
@@ -490,7 +495,9 @@ int bench_run_tiles(struct bench_session *session,
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error)
 {
-    int code = dist_install(session->dist, error);
+    int code = bench_check_sizes(session, bench_check_tile, error);
+    if (code == CW_OK)
+        code = dist_install(session->dist, error);
     for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
         bench_size_begin(session, i);
         code = session->refused[i] != NULL

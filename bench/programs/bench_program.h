@@ -11,6 +11,7 @@
 #include "bench/output/progress.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
+#include "collectives/runtime/dist_placement.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/verify/bound.h"
 
@@ -21,12 +22,14 @@ struct bench_session {
     struct dist *dist; /* NULL in prepare() */
     struct result *result;
     const struct bench_program *program;
-    struct config *expected;      /* config, which the current size may change: bench_expect() */
-    uint64_t n_elem;              /* per shard, where no option names sizes: the configured number,
-                                     until prepare() knows better */
-    size_t first_size, end_size;  /* the sizes that the current machine is for */
-    size_t size;                  /* the one under way */
-    uint32_t shards;              /* of each rank's tensor; 0: the program has none */
+    struct config *expected;     /* config, which the current size may change: bench_expect() */
+    uint64_t n_elem;             /* per shard, where no option names sizes: the configured number,
+                                    until prepare() knows better */
+    size_t first_size, end_size; /* the sizes that the current machine is for */
+    size_t size;                 /* the one under way */
+    uint32_t shards;             /* of each rank's tensor; 0: the program has none */
+    /* [sizes] that an automatic choice has taken with its algorithms; NULL: PEs are the mapper's */
+    struct dist_placement *placements;
     char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
     int64_t *credit_wait_ps;      /* [pe]: waited for credits before the current row */
     void *own;                    /* the program's, from prepare() on */
@@ -86,6 +89,8 @@ void bench_fill_result(struct bench_session *session);
 /* Refuses tensors of this many bytes per shard together that a PE's HBM has no room for. */
 int bench_check_hbm(const struct bench_session *session, uint64_t bytes, struct cw_error *error);
 uint64_t bench_size(const struct bench_session *session, size_t i);
+/* Shards of a rank's tensor of that size. */
+uint32_t bench_shards(const struct bench_session *session, size_t i);
 
 /* A call of a collective with that many elements (of each rank, for an all-gather), on the run's
  * machine and with its options. */

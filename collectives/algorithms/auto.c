@@ -4,13 +4,14 @@
  * each call; auto_all_reduce and its kind have schedules, and choose once per process group, since
  * the queues are laid for the schedule that is taken.
  */
+#include "collectives/algorithms/auto.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "collectives/algorithms/birs_inter.h"
 #include "collectives/algorithms/reduce_scatter.h"
 #include "collectives/algorithms/scheduled/scheduled.h"
-#include "collectives/choice/choice.h"
 
 #define RINGS(n)        .value = (n), .parameter = SCHEDULED_RINGS, .unit = "rings"
 #define THREADS(n)      .value = (n), .parameter = SCHEDULED_THREADS, .unit = "threads"
@@ -102,12 +103,28 @@ static const struct choice_candidate all_to_alls[] = {
     {.name = "pairwise_all_to_all", THREADS(64)},
 };
 
-static struct schedule *choose_schedule(const struct ccl_call *call,
-                                        const struct choice_candidate *candidates, uint32_t count,
-                                        struct cw_error *error)
+/* Of each collective. */
+static const struct {
+    const struct choice_candidate *list;
+    uint32_t count;
+} schedules[CCL_COLLECTIVES] = {
+    [CCL_ALL_REDUCE] = {all_reduces, COUNT_OF(all_reduces)},
+    [CCL_REDUCE_SCATTER] = {reduce_scatters, COUNT_OF(reduce_scatters)},
+    [CCL_ALL_GATHER] = {all_gathers, COUNT_OF(all_gathers)},
+    [CCL_ALL_TO_ALL] = {all_to_alls, COUNT_OF(all_to_alls)},
+};
+
+static struct choice_request request_of(const struct ccl_call *call)
 {
-    const struct choice_request request = {
-        .call = call, .mapper = cost_mapper(call->ccl), .candidates = candidates, .count = count};
+    return (struct choice_request){.call = call,
+                                   .mapper = cost_mapper(call->ccl),
+                                   .candidates = schedules[call->collective].list,
+                                   .count = schedules[call->collective].count};
+}
+
+static struct schedule *auto_schedule(const struct ccl_call *call, struct cw_error *error)
+{
+    const struct choice_request request = request_of(call);
     struct chosen chosen;
     if (choose(&request, &chosen, error) != CW_OK)
         return NULL;
@@ -115,19 +132,29 @@ static struct schedule *choose_schedule(const struct ccl_call *call,
     return chosen.schedule;
 }
 
+bool auto_has_placements(const struct ccl_algorithm *algorithm)
+{
+    return algorithm->schedule == auto_schedule;
+}
+
+int auto_place(const struct ccl_call *calls, uint32_t count, struct choice_placed *placed,
+               struct cw_error *error)
+{
+    struct choice_request requests[CHOICE_PLACEMENTS_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        requests[i] = request_of(&calls[i]);
+    return choose_placement(requests, count, placed, error);
+}
+
 /* An algorithm that chooses among schedules of its collective. */
-#define AUTO(entry, does, candidates)                                                              \
-    static struct schedule *entry##_schedule(const struct ccl_call *call, struct cw_error *error)  \
-    {                                                                                              \
-        return choose_schedule(call, candidates, COUNT_OF(candidates), error);                     \
-    }                                                                                              \
+#define AUTO(entry, does)                                                                          \
     const struct ccl_algorithm ccl_##entry = {.name = #entry,                                      \
                                               .collective = (does),                                \
                                               .kernel = &schedule_kernel,                          \
                                               .machine = SCHEDULED_MACHINE,                        \
-                                              .schedule = entry##_schedule}
+                                              .schedule = auto_schedule}
 
-AUTO(auto_all_reduce, CCL_ALL_REDUCE, all_reduces);
-AUTO(auto_reduce_scatter, CCL_REDUCE_SCATTER, reduce_scatters);
-AUTO(auto_all_gather, CCL_ALL_GATHER, all_gathers);
-AUTO(auto_all_to_all, CCL_ALL_TO_ALL, all_to_alls);
+AUTO(auto_all_reduce, CCL_ALL_REDUCE);
+AUTO(auto_reduce_scatter, CCL_REDUCE_SCATTER);
+AUTO(auto_all_gather, CCL_ALL_GATHER);
+AUTO(auto_all_to_all, CCL_ALL_TO_ALL);

@@ -250,6 +250,7 @@ static int take_best(struct choice *choice, struct chosen *chosen, struct cw_err
                                   ccl_collective_name(call->collective));
     }
     chosen->algorithm = choice->all[0].algorithm;
+    chosen->ps = choice->all[0].ps;
     chosen->schedule = choice->schedule;
     if (choice->schedule == NULL || !choice->schedule->sketch || call->sketch)
         return CW_OK;
@@ -260,7 +261,8 @@ static int take_best(struct choice *choice, struct chosen *chosen, struct cw_err
 
 int choose(const struct choice_request *request, struct chosen *chosen, struct cw_error *error)
 {
-    struct choice choice = {.request = request, .best_ps = COST_LONG, .second_ps = COST_LONG};
+    const int64_t limit_ps = request->limit_ps > 0 ? request->limit_ps : COST_LONG;
+    struct choice choice = {.request = request, .best_ps = COST_LONG, .second_ps = limit_ps};
     int code = CW_OK;
     *chosen = (struct chosen){.algorithm = NULL};
     for (uint32_t i = 0; i < request->count && (code == CW_OK || code == CW_USAGE); i++)
@@ -274,4 +276,64 @@ int choose(const struct choice_request *request, struct chosen *chosen, struct c
     say_why(&choice, chosen->why);
     snprintf(chosen->advice, sizeof chosen->advice, "%s", choice.advice);
     return code;
+}
+
+/* ---- placements ------------------------------------------------------------------------------ */
+
+/* The launches of a SIP's PEs leave io_cpu one after the other. */
+static int64_t launches_ps(const struct hw_config *hw, uint32_t lanes)
+{
+    return hw->launch_together ? 0 : (lanes - 1) * hw->overhead_ps[HW_NODE_IO_CPU];
+}
+
+/* The estimate of one placement. The PE that is launched last takes its steps when others are done
+ * already, so it has the links for itself. */
+static int estimate_placement(const struct choice_request *request, int64_t *ps,
+                              struct cw_error *error)
+{
+    const struct hw_config *const hw = request->call->hw;
+    const uint32_t lanes = cost_lanes(hw, request->mapper);
+    struct ccl_call sketched = *request->call;
+    struct choice_request own = *request;
+    struct chosen chosen;
+    int64_t last_ps = 0;
+    sketched.sketch = true;
+    own.call = &sketched;
+    int code = choose(&own, &chosen, error);
+    *ps = chosen.ps;
+    if (code == CW_OK && chosen.ps != COST_LONG && chosen.schedule != NULL && lanes > 1) {
+        code = cost_estimate(&(struct cost_request){.call = &sketched,
+                                                    .mapper = request->mapper,
+                                                    .algorithm = chosen.algorithm,
+                                                    .schedule = chosen.schedule,
+                                                    .alone = true},
+                             &last_ps, error);
+        last_ps += launches_ps(hw, lanes);
+        *ps = last_ps > *ps ? last_ps : *ps;
+    }
+    schedule_free(chosen.schedule);
+    return code;
+}
+
+int choose_placement(const struct choice_request *requests, uint32_t count,
+                     struct choice_placed *placed, struct cw_error *error)
+{
+    int64_t best_ps = COST_LONG;
+    int code = CW_OK, first_code = CW_OK;
+    for (uint32_t i = 0; i < count && (code == CW_OK || code == CW_USAGE); i++) {
+        struct choice_request request = requests[i];
+        struct cw_error own = {.exit_code = CW_OK};
+        request.limit_ps = best_ps == COST_LONG ? 0 : best_ps;
+        code = estimate_placement(&request, &placed->ps[i], &own);
+        placed->ps[i] = code == CW_OK ? placed->ps[i] : COST_LONG;
+        if (code == CW_OK && placed->ps[i] < best_ps) {
+            best_ps = placed->ps[i];
+            placed->best = i;
+        }
+        if (code != CW_OK && first_code == CW_OK) {
+            first_code = code;
+            *error = own;
+        }
+    }
+    return best_ps != COST_LONG ? CW_OK : first_code != CW_OK ? first_code : CW_USAGE;
 }

@@ -25,13 +25,15 @@ struct choice_request {
     /* In the order in which they are estimated: those first that are often the best, or that have
      * few steps, since no estimate of a schedule continues for longer than the second best. */
     const struct choice_candidate *candidates;
-    uint32_t count; /* at most CHOICE_MAX */
+    uint32_t count;   /* at most CHOICE_MAX */
+    int64_t limit_ps; /* longer estimates of schedules need not be known; 0: all are */
 };
 enum { CHOICE_MAX = 32 };
 
 struct chosen {
     const struct ccl_algorithm *algorithm; /* NULL: none can carry out the call */
     struct schedule *schedule;             /* the caller frees it; NULL: it is none */
+    int64_t ps;                            /* the estimate; COST_LONG: over the limit */
     char why[512];                         /* sizes, estimates, and what is left out */
     char advice[256];                      /* of the refusal that `why` ends in */
 };
@@ -39,6 +41,20 @@ struct chosen {
 /* CW_USAGE: none can carry out the call; CW_NO_RESOURCE: memory has no room for it, or for an
  * estimate. *chosen says why in either case. */
 int choose(const struct choice_request *request, struct chosen *chosen, struct cw_error *error);
+
+/*
+ * The choice among placements: requests of the same work on the PEs of different mappers, each for
+ * its part of it. Of each, the choice among its candidates is estimated as a whole, with the time
+ * that passes between the launches of the first PE of a SIP and of its last.
+ */
+enum { CHOICE_PLACEMENTS_MAX = 3 };
+struct choice_placed {
+    uint32_t best;                     /* the request with the least estimate */
+    int64_t ps[CHOICE_PLACEMENTS_MAX]; /* COST_LONG: longer than one before, or impossible */
+};
+/* CW_USAGE: none can be carried out; CW_NO_RESOURCE: out of memory. */
+int choose_placement(const struct choice_request *requests, uint32_t count,
+                     struct choice_placed *placed, struct cw_error *error);
 
 /* ---- parts of other choices among schedules -------------------------------------------------- */
 

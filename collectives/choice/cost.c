@@ -119,7 +119,7 @@ int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_err
                      .share = 1 + request->beside,
                      .limit_ps = request->limit_ps};
     if (c.lanes)
-        c.share = (lanes + c.s->parts - 1) / c.s->parts;
+        c.share = request->alone ? 1 : (lanes + c.s->parts - 1) / c.s->parts;
     *ps = 0;
     if (c.s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
         return CW_OK;

@@ -117,7 +117,7 @@ static void shards_beyond_two_to_the_31_are_rows_too(void **state)
 {
     (void)state;
     static const char *const lines[] = {"run --no-data --n-elem 1024:4294967296:x4194304",
-                                        "run --no-data -b 8K -e 8G -f 1048576",
+                                        "run --no-data -b 128K -e 128G -f 1048576",
                                         "run --no-data --bench ipcq_shift --n-elem "
                                         "1024:4294967296:x4194304"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -313,6 +313,78 @@ static void the_table_of_many_sizes_is_short(void **state)
     }
 }
 
+/* Of three placements the fastest is taken: by the times of runs with each mapper, at most a tenth
+ * above the least. Then sizes are a rank's. */
+static void an_automatic_choice_takes_the_placement_of_a_rank_s_size(void **state)
+{
+    (void)state;
+    static const char *const mappers[] = {"leader_only", "pe0_all_cubes", "all_pes"};
+    static const char *const lines[] = {
+        "--bench ccl_allreduce", "--bench ccl_reduce_scatter --set system.sips.topology=switch",
+        "--bench ccl_all_gather --set system.sips.count=16",
+        "--bench ccl_all_to_all --set system.sips.topology=fully_connected"};
+    static const unsigned sizes[] = {1024, 65536, 4194304};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        json_t *const root =
+            run_json("run --algorithm auto %s --no-data -b 1K -e 4M -f 64", lines[i]);
+        json_t *fixed[3];
+        for (size_t m = 0; m < 3; m++)
+            fixed[m] = run_json("run --algorithm auto %s --no-data --bytes-per-rank 1K:4M:x64 "
+                                "--set algorithms.auto.mapper=%s",
+                                lines[i], mappers[m]);
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            const double taken = json_number_value(row_of(root, k, "time_ns"));
+            double best = taken;
+            assert_int_equal(json_integer_value(row_of(root, k, "bytes_per_rank")), sizes[k]);
+            assert_non_null(json_string_value(row_of(root, k, "placement")));
+            for (size_t m = 0; m < 3; m++) {
+                const json_t *const time = row_of(fixed[m], k, "time_ns");
+                if (json_is_null(row_of(fixed[m], k, "not_run")) && json_number_value(time) < best)
+                    best = json_number_value(time);
+                assert_null(row_of(fixed[m], k, "placement"));
+            }
+            if (taken > 1.1 * best)
+                fail_msg("%s, %u bytes: %.0f ns, and %.0f with another placement", lines[i],
+                         sizes[k], taken, best);
+        }
+        for (size_t m = 0; m < 3; m++)
+            json_decref(fixed[m]);
+        json_decref(root);
+    }
+}
+
+/* With --bytes, which are a shard's, and with a mapper, placement is none of the choice's. */
+static void other_sizes_leave_the_placement_to_the_mapper(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --algorithm auto --bytes 4MiB --no-data");
+    assert_null(row_of(root, 0, "placement"));
+    assert_int_equal(json_integer_value(row_of(root, 0, "shards_per_rank")), 1);
+    json_decref(root);
+    root = run_json("run --algorithm torus_rs_ag -b 1M --no-data");
+    assert_null(row_of(root, 0, "placement"));
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 1048576);
+    json_decref(root);
+    /* a rank has 16 shards */
+    root = run_json("run -b 1M --no-data");
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 65536);
+    json_decref(root);
+}
+
+static void the_note_on_choices_is_one_line(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "run --algorithm auto --no-data -b 1K -e 16M -f 16");
+    char *const end = strchr(output.err, '\n');
+    assert_non_null(end);
+    assert_string_equal(end, "\n");
+    assert_non_null(strstr(output.err, "cubewarp: auto_all_reduce takes "));
+    assert_non_null(strstr(output.err, " on all_pes ("));
+    assert_non_null(strstr(output.out, "# sizes are bytes per rank, on as many PEs as is "
+                                       "fastest\n"));
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +401,9 @@ int main(void)
         cmocka_unit_test(a_grid_is_the_squarest),
         cmocka_unit_test(a_loaded_algorithm_that_has_no_pieces_is_advised),
         cmocka_unit_test(the_table_of_many_sizes_is_short),
+        cmocka_unit_test(an_automatic_choice_takes_the_placement_of_a_rank_s_size),
+        cmocka_unit_test(other_sizes_leave_the_placement_to_the_mapper),
+        cmocka_unit_test(the_note_on_choices_is_one_line),
     };
     return cmocka_run_group_tests_name("sizes", tests, build, clean);
 }
