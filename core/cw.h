@@ -157,8 +157,8 @@ CW_API void cw_send(struct cw_ctx *ctx, uint32_t lp, int64_t delay_ps, uint16_t 
 
 /*
  * Emits a commit record: bytes that reach the host (cw_config.record) if and when this event
- * commits. Records come in the total order of their events, and for one event in the order of
- * emission.
+ * commits. Records of one drain come in the total order of their events, and for one event in the
+ * order of emission; all records of a drain come before those of the next.
  *   kind    any number; for the host
  *   record  `bytes` bytes, which are copied
  *   bytes   <= CW_PAYLOAD_BYTES_MAX
@@ -211,7 +211,9 @@ enum cw_sync {
 CW_API extern const char *const cw_sync_name[CW_SYNCS]; /* "sequential", ... */
 
 /*
- * Receives the commit records of all LPs, in the total order. It is called on the thread that
+ * Receives the commit records of all LPs, in the total order of each drain. An event that is
+ * injected after a drain, at its last moment, may come before events of that drain in the total
+ * order; its records come after theirs all the same. It is called on the thread that
  * drains if the workers run on one thread. If they run on several, it is called on a thread of the
  * engine's own, beside the workers, and on the thread that drains for the last records. There is
  * one call at a time, and each sees all that the calls before it wrote; so does the host after
@@ -225,7 +227,8 @@ typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t k
 #include "cw_tuning.h"
 
 /*
- * How to run a model. Zeros are good defaults, but for worker_count and end_ps, which must be set.
+ * How to run a model. Zeros are good defaults, but for worker_count and end_ps, which must be set:
+ * cw_sim_create() refuses 0.
  *
  * Three members decide how fast several workers are: `sync`; `lp_worker`, which should keep LPs
  * that send to each other often on one worker; and `least_delay_ps`, the lookahead. Without
@@ -234,7 +237,7 @@ typedef void (*cw_record_fn)(void *arg, const struct cw_event *event, uint16_t k
 struct cw_config {
     enum cw_sync sync;
     uint32_t worker_count;     /* CW_SEQUENTIAL: 1, or more to check a partition's promises */
-    int64_t end_ps;            /* exclusive; CW_TIME_MAX: until no event is left */
+    int64_t end_ps;            /* exclusive, > 0; CW_TIME_MAX: until no event is left */
     const uint32_t *lp_worker; /* [lp_count] the worker of each LP; NULL: blocks of equal size */
     const int64_t *least_delay_ps; /* [from * worker_count + to] the promise that no LP of worker
                                       `from` sends to one of worker `to` with less delay, `from`
@@ -248,8 +251,10 @@ struct cw_config {
     void *stop_arg;
     uint64_t memory_bytes_max; /* limit of the engine's memory; 0: 80 % of the machine's */
     uint64_t events_max;       /* most events of all drains together, 0: no limit. A run with more
-                                  ends with CW_PROGRAM_FAILED: CW_SEQUENTIAL right after the
-                                  last that is allowed, others within a round of GVT */
+                                  ends with CW_PROGRAM_FAILED, at no event: CW_SEQUENTIAL right
+                                  after the last that is allowed, others within a few rounds of
+                                  GVT. In every mode an event that would fail after the last
+                                  that is allowed counts as one too many */
     bool check_changes;        /* prove after each handler that it changed only the parts that
                                   it asked for; slow; CW_BUG if it changed others */
     struct cw_tuning tuning;

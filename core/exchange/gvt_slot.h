@@ -13,8 +13,8 @@
 
 /* A worker's figures for the host (progress.h). */
 struct stats_report {
-    uint64_t committed, processed, rolled_back;
-    uint64_t idle_ticks, ticks; /* of the sampled turns */
+    uint64_t committed, processed, rolled_back; /* committed: see event_limit.h */
+    uint64_t idle_ticks, ticks;                 /* of the sampled turns */
     int64_t safe_ps;
     int64_t reached_ps;       /* the latest event in the undo log; INT64_MIN: none */
     uint32_t history, window; /* events */

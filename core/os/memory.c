@@ -26,7 +26,7 @@ enum { LOOKS = 40, SLEEP_NS = 50000 };
 /* Adds to the account, unless that would pass the limit. */
 static bool account(struct memory *memory, size_t bytes)
 {
-    uint64_t needed = UINT64_MAX;
+    uint64_t needed = bytes;
     if (bytes <= SIZE_MAX / 2) {
         needed = sync_add_relaxed(&memory->taken, bytes) + bytes;
         if (needed <= memory->bytes_max)
@@ -42,7 +42,7 @@ static bool account(struct memory *memory, size_t bytes)
 static bool account_later(struct memory *memory, size_t bytes)
 {
     bool taken = false;
-    if (memory->sharers == 1 || bytes > memory->bytes_max)
+    if (!memory->is_shared || bytes > memory->bytes_max)
         return false;
     (void)sync_add_relaxed(&memory->waiting, 1);
     for (unsigned looks = 0; looks < LOOKS && !taken; looks++) {

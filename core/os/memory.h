@@ -8,8 +8,8 @@
  * I-MEM-1: the bytes that are handed out, as asked for, are at most bytes_max. Any worker may take
  * and give. A request that is refused may, for a moment, cause another one to be refused.
  *
- * A request that would pass the limit waits for some milliseconds, while the others give back all
- * that they can do without: they see it by memory_level().
+ * While several workers run, a request that would pass the limit waits for some milliseconds, while
+ * the others give back all that they can do without: they see it by memory_level().
  */
 #ifndef CORE_MEMORY_H
 #define CORE_MEMORY_H
@@ -23,6 +23,7 @@ struct memory {
     struct sync_u64 taken;   /* bytes, now; all workers */
     uint64_t bytes_max;      /* the limit */
     uint32_t sharers;        /* workers: the more there are, the less may each leave unused */
+    bool is_shared;          /* several workers run: others may give something back */
     struct sync_u64 waiting; /* requests that wait for the others to give back */
     struct sync_u64
         needed; /* the bytes that would be taken with the last request that was refused */

@@ -13,6 +13,7 @@
 #include "core/worker/commit.h"
 #include "core/invariant.h"
 #include "core/worker/simulation.h"
+#include "core/speculation/event_limit.h"
 #include "core/speculation/fossil.h"
 #include "core/speculation/gvt.h"
 #include "core/speculation/lazy_cancel.h"
@@ -148,6 +149,8 @@ static void handle_safe(struct timewarp *tw, const struct entry *entry)
 {
     enter_handler(tw, entry, false);
     leave_handler(tw);
+    if (event_limit_is_on(tw))
+        event_limit_note(tw, entry->event);
     commit_safe(tw, worker_pool_of(tw->worker, entry_lp(entry)),
                 tw->worker->sim->lp_states.blocks[entry_lp(entry)], entry->event);
     if (tw->stress.on && key_before(tw->stress.final, key_of(entry)))
@@ -467,7 +470,8 @@ bool handle_batch(struct timewarp *tw)
     if (most == 0)
         return false;
     unsigned handled = handle_timed(tw), ahead = 0;
-    const bool runs = !config->check_changes && !tw->failures.failed && !tw->failures.stuck;
+    const bool runs = !config->check_changes && config->events_max == 0 && !tw->failures.failed &&
+                      !tw->failures.stuck;
     if (tw->gathered && runs)
         return handle_gathered_run(tw,
                                    config->tuning.gather == CW_GATHER_OFTEN ? BATCH_GATHERED_OFTEN

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/at_random.h"
 #include "core/cw.h"
 #include "core/os/clock.h"
 #include "core/os/fault_guard.h"
@@ -53,6 +54,17 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
     if (config->sync >= CW_SYNCS)
         return cw_error_set(error, CW_BUG, "a mode %u; there are %u", (unsigned)config->sync,
                             (unsigned)CW_SYNCS);
+    if (config->tuning.gather > CW_GATHER_OFTEN) /* at_random.h: one more than there are */
+        return cw_error_set(error, CW_BUG, "a way %u to gather; there are %u",
+                            (unsigned)config->tuning.gather, (unsigned)CW_GATHERS);
+    if (config->tuning.balance > CW_BALANCE_RANDOM)
+        return cw_error_set(error, CW_BUG, "a way %u to balance; there are %u",
+                            (unsigned)config->tuning.balance, (unsigned)CW_BALANCES);
+    if (config->end_ps <= 0)
+        return cw_error_set(error, CW_BUG,
+                            "the run ends at %lld ps (end_ps); legal: above 0, and CW_TIME_MAX "
+                            "until no event is left",
+                            (long long)config->end_ps);
     if (config->tuning.window_ps < 0)
         return cw_error_set(error, CW_BUG, "a window of %lld ps",
                             (long long)config->tuning.window_ps);

@@ -14,6 +14,7 @@
 #include "core/invariant.h"
 #include "core/run/listen.h"
 #include "core/worker/simulation.h"
+#include "core/speculation/event_limit.h"
 #include "core/speculation/gvt.h"
 #include "core/speculation/promise.h"
 #include "core/exchange/gvt_slot.h"
@@ -72,6 +73,7 @@ static void timewarp_free(struct cw_sim *sim, struct worker *worker)
     lazy_cancel_free(&tw->lazy, memory);
     record_outbox_free(&tw->outbox);
     undo_log_free(&tw->undo_log);
+    event_limit_free(tw);
     memory_give(memory, tw, sizeof *tw);
     worker->timewarp = NULL;
 }
@@ -132,7 +134,8 @@ static bool has_short_turns(const struct cw_sim *sim, const struct worker *worke
     const struct cw_config *const config = &sim->config;
     return (config->sync == CW_ADAPTIVE || config->sync == CW_CONSERVATIVE) &&
            sim->thread_count == sim->worker_count && !sim->crowded && !config->check_changes &&
-           config->tuning.worker_look == NULL && worker->clock.log == NULL;
+           config->events_max == 0 && config->tuning.worker_look == NULL &&
+           worker->clock.log == NULL;
 }
 
 /* The last drain's bounds do not hold for events injected since. */
@@ -365,13 +368,17 @@ static void check_failed(const struct cw_sim *sim, const struct cw_event *failed
     }
 }
 
-/* A run with too many events fails even if it ends before a round could notice. */
-static bool exceeds_limit(const struct cw_sim *sim)
+/* A run with too many events fails even if it ends before a round could notice. An event that fails
+ * counts as well: after the last one that is allowed it is not handled at all. */
+static bool exceeds_limit(const struct cw_sim *sim, const struct cw_event *failed)
 {
-    uint64_t committed = 0;
-    for (uint32_t i = 0; i < sim->worker_count; i++)
-        committed += sim->workers[i].committed;
-    return sim->config.events_max > 0 && committed > sim->config.events_max;
+    uint64_t events = failed != NULL;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct worker *const worker = &sim->workers[i];
+        events += worker->committed;
+        events -= failed != NULL ? event_limit_after(worker->timewarp, failed) : 0;
+    }
+    return sim->config.events_max > 0 && events > sim->config.events_max;
 }
 
 /* Delivers the remaining records, and handles the listener's events. After a failure the states
@@ -393,7 +400,7 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
         interval_log_long(log, CW_INTERVAL_RECORDS, begun, clock_ticks(), 0, 0);
     if (listen_handle(sim, parallel_each_worker, failed, error) != CW_OK)
         return error->exit_code;
-    if (failed == NULL && exceeds_limit(sim))
+    if (exceeds_limit(sim, failed))
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "more than %llu events, the most that this run may handle",
                             (unsigned long long)sim->config.events_max);
@@ -407,7 +414,9 @@ static int settle(struct cw_sim *sim, struct cw_error *error)
 int parallel_drain(struct cw_sim *sim, struct cw_error *error)
 {
     forget_bounds(sim);
+    sim->memory.is_shared = sim->worker_count > 1; /* no worker runs yet, or any more */
     const int started = run_workers(sim, error);
+    sim->memory.is_shared = false;
     pin_end(sim->pin);
     if (started != CW_OK)
         return started;

@@ -14,6 +14,7 @@
 #include "core/os/fault_guard.h"
 #include "core/worker/simulation.h"
 #include "core/run/progress.h"
+#include "core/speculation/event_limit.h"
 #include "core/speculation/fossil.h"
 #include "core/speculation/gvt.h"
 #include "core/speculation/make_room.h"
@@ -53,6 +54,8 @@ static void end_round(struct timewarp *tw)
     struct worker *const worker = tw->worker;
     const uint64_t events_max = worker->sim->config.events_max;
     tw->throttle.window_sum += tw->throttle.window;
+    if (events_max > 0)
+        event_limit_settle(tw);
     if (tw->gvt.over)
         return;
     if (tw->index == 0) {

@@ -13,6 +13,7 @@
 #include "core/worker/commit.h"
 #include "core/invariant.h"
 #include "core/worker/simulation.h"
+#include "core/speculation/event_limit.h"
 #include "core/speculation/promise.h"
 #include "core/speculation/timewarp.h"
 #include "core/worker/worker.h"
@@ -135,6 +136,8 @@ void fossil_commit_lp(struct timewarp *tw, uint32_t lp)
         CW_INVARIANT("I-HIST-2", oldest == NULL || log->event->time_ps <= oldest->event->time_ps,
                      "an event of LP %u at %lld ps commits before an older one", (unsigned)lp,
                      (long long)log->event->time_ps);
+        if (event_limit_is_on(tw))
+            event_limit_note(tw, log->event);
         commit_count(tw->worker, 1, log->event->time_ps);
         undo_log_forget(&tw->undo_log, undo_block_of(log), 1);
         commit_log(tw, log);
@@ -196,11 +199,27 @@ static void collect_block(struct timewarp *tw, struct undo_block *block, const s
     commit_count(tw->worker, committed, latest_ps);
 }
 
+/* Where events are counted (event_limit.h): notes those that are about to commit. */
+static void note_final(struct timewarp *tw, const struct limit *limit)
+{
+    for (const struct undo_block *block = tw->undo_log.oldest; block != NULL; block = block->next) {
+        const size_t end = undo_block_end(&tw->undo_log, block);
+        for (size_t at = block->first; block->live > 0 && at < end;) {
+            const struct log *const log = (const struct log *)(const void *)(block->data + at);
+            if (log->event != NULL && is_final(limit, log->event))
+                event_limit_note(tw, log->event);
+            at += log_bytes(log);
+        }
+    }
+}
+
 static void collect_until(struct timewarp *tw, struct limit limit)
 {
     struct undo_log *const undo_log = &tw->undo_log;
     struct undo_block *older = NULL, *block = undo_log->oldest;
     tw->collected_ps = limit.time_ps;
+    if (event_limit_is_on(tw))
+        note_final(tw, &limit);
     while (block != NULL) {
         if (block->live > 0 &&
             (block->least_ps < limit.time_ps || block->least_ps <= limit.gvt.time_ps))

@@ -114,7 +114,7 @@ void gvt_report_figures(const struct timewarp *tw, struct stats_report *report)
 {
     const struct worker *const worker = tw->worker;
     *report = (struct stats_report){
-        .committed = worker->committed,
+        .committed = worker->committed - tw->limit.count,
         .processed = worker->processed,
         .rolled_back = worker->undone,
         .idle_ticks = worker->clock.sum[CW_IDLE],

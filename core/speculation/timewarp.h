@@ -111,6 +111,12 @@ struct stress {
     uint64_t undone, moved, held_back; /* rollbacks, states, polls */
 };
 
+/* event_limit.c */
+struct event_limit {
+    struct cw_event *beyond; /* [count] copies of events committed beyond GVT */
+    size_t count, capacity;
+};
+
 /* The last step of a move that this worker has completed (core/run/migrate.h). */
 enum move_stage { MOVE_NONE, MOVE_UNDONE, MOVE_GIVEN, MOVE_TAKEN };
 
@@ -149,6 +155,7 @@ struct timewarp {
     struct record_outbox outbox;
     struct stress stress;
     struct move move;
+    struct event_limit limit;
     uint64_t mean_ticks; /* balance.c: of an event, by samples */
 };
 

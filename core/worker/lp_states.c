@@ -60,10 +60,11 @@ static int lp_states_measure(struct lp_states *states, const struct cw_model *mo
 {
     for (uint32_t lp = 0; lp < states->count; lp++) {
         const size_t state_bytes = model->state_bytes(model->data, lp);
-        if (state_bytes > CW_STATE_BYTES_MAX || states->blocks_bytes > SIZE_MAX / 4) {
-            sync_store_release(&states->memory->needed, UINT64_MAX); /* a figure for a message */
-            return memory_error(states->memory, error);
-        }
+        if (state_bytes > CW_STATE_BYTES_MAX)
+            return cw_error_set(error, CW_NO_RESOURCE,
+                                "LP %u of model %s has a state of %zu bytes; at most %u are "
+                                "possible",
+                                (unsigned)lp, model->name, state_bytes, CW_STATE_BYTES_MAX);
         states->sizes[lp] = (uint32_t)state_bytes;
         (void)place_behind(&states->blocks_bytes, state_bytes);
         (void)place_behind(&states->areas[owner_of(owners, lp)].bytes, state_bytes);

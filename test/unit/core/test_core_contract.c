@@ -371,6 +371,55 @@ static void too_many_events_end_every_mode_at_no_event(void **state)
         }
 }
 
+static void emit_and_hop(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    cw_emit(ctx, 1, NULL, 0);
+    hop(ctx, state, event);
+}
+
+/* The entities of events, in the order of their records. */
+struct heard {
+    uint32_t entity[4], count;
+};
+
+static void hear(void *arg, const struct cw_event *event, uint16_t kind, const void *record,
+                 uint16_t bytes)
+{
+    struct heard *const heard = arg;
+    (void)kind, (void)record, (void)bytes;
+    assert_true(heard->count < 4);
+    heard->entity[heard->count++] = event->entity;
+}
+
+/* "record receives the records of a drain in the total order of their events, and all of them
+ * before those of the next drain": also of an event at now that is before the last one. */
+static void records_of_a_drain_come_before_those_of_the_next(void **state)
+{
+    (void)state;
+    static const uint32_t expected[4] = {5, 7, 1, 6};
+    const struct habits habits = {0};
+    struct cw_model model = model_of(&habits);
+    model.handle = emit_and_hop;
+    for (int sync = 0; sync < CW_SYNCS; sync++) {
+        struct heard heard = {0};
+        struct cw_error error;
+        struct cw_config config = config_of((enum cw_sync)sync, CW_TIME_MAX);
+        config.record = hear;
+        config.record_arg = &heard;
+        struct cw_sim *const sim = create(&config, &model);
+        assert_int_equal(cw_inject(sim, 4, 10, 0, 7, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_inject(sim, 0, 10, 0, 5, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+        assert_int_equal(cw_sim_now(sim), 10);
+        assert_int_equal(cw_inject(sim, 4, 10, 0, 6, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_inject(sim, 0, 10, 0, 1, 0, NULL, 0, &error), CW_OK);
+        assert_int_equal(cw_drain(sim, &error), CW_OK);
+        assert_int_equal(heard.count, 4);
+        assert_memory_equal(heard.entity, expected, sizeof expected);
+        cw_sim_free(sim);
+    }
+}
+
 /* ---- the process ----------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t taken;
@@ -387,12 +436,6 @@ static void raise_in_sink(void *arg, const struct cw_event *event, uint16_t kind
     (void)event, (void)kind, (void)record, (void)bytes;
     if ((*(unsigned *)arg)++ == 0)
         assert_int_equal(raise(SIGFPE), 0);
-}
-
-static void emit_and_hop(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
-{
-    cw_emit(ctx, 1, NULL, 0);
-    hop(ctx, state, event);
 }
 
 /* "The engine takes these signals during cw_drain(), and hands a signal that is not a handler's to
@@ -460,6 +503,7 @@ static void simulations_side_by_side_do_not_meet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_a_drain_come_before_those_of_the_next),
         cmocka_unit_test(overlapping_parts_are_undone),
         cmocka_unit_test(a_window_may_be_of_any_length),
         cmocka_unit_test(workers_that_never_meet_do_not_hold_each_other_back),

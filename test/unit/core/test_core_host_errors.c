@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/at_random.h"
 #include "core/cw.h"
 
 static const struct cw_config plain = {
@@ -121,6 +122,24 @@ static void figures_that_mean_nothing_are_refused(void **state)
     config.sync = CW_SYNCS;
     expect_refused(&config, &idle, "a mode 5; there are 5");
     config = plain;
+    config.sync = (enum cw_sync)UINT32_MAX;
+    expect_refused(&config, &idle, "a mode 4294967295; there are 5");
+    config = plain;
+    config.tuning.gather = (enum cw_gather)9;
+    expect_refused(&config, &idle, "a way 9 to gather; there are 2");
+    config = plain;
+    config.tuning.balance = (enum cw_balance)9;
+    expect_refused(&config, &idle, "a way 9 to balance; there are 2");
+    for (int64_t end_ps = -1; end_ps <= 0; end_ps++) {
+        config = plain;
+        config.end_ps = end_ps;
+        expect_refused(&config, &idle,
+                       end_ps < 0 ? "the run ends at -1 ps (end_ps); legal: above 0, and "
+                                    "CW_TIME_MAX until no event is left"
+                                  : "the run ends at 0 ps (end_ps); legal: above 0, and "
+                                    "CW_TIME_MAX until no event is left");
+    }
+    config = plain;
     config.tuning.window_ps = -3;
     expect_refused(&config, &idle, "a window of -3 ps");
     static const uint32_t none[4] = {0, UINT32_MAX, 0, 0};
@@ -178,6 +197,91 @@ static void a_run_of_more_events_than_allowed_ends(void **state)
         }
 }
 
+static size_t large_state(const void *data, uint32_t lp)
+{
+    (void)data;
+    return lp == 2 ? (size_t)CW_STATE_BYTES_MAX + 1 : 8;
+}
+
+static void a_state_that_is_too_large_is_named(void **state)
+{
+    (void)state;
+    struct cw_model model = idle;
+    struct cw_error error;
+    model.state_bytes = large_state;
+    for (enum cw_sync sync = 0; sync < CW_SYNCS; sync++) {
+        struct cw_config config = plain;
+        config.sync = sync;
+        assert_null(cw_sim_create(&config, &model, &error));
+        assert_int_equal(error.exit_code, CW_NO_RESOURCE);
+        assert_string_equal(error.text, "LP 2 of model idle has a state of 536870912 bytes; at "
+                                        "most 536870911 are possible");
+    }
+}
+
+/*
+ * LP i handles an event every period[i] ps from 1 ps on, and sends nothing to others, so each
+ * worker commits far beyond what the others have reached. LP 0 fails at FAILS_PS.
+ */
+enum { CLOCKS = 4, FAILS_PS = 101 };
+static const int64_t period[CLOCKS] = {2, 3, 5, 7};
+
+static void ticks_and_fails(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
+{
+    (void)state;
+    if (event->lp == 0 && event->time_ps == FAILS_PS)
+        cw_fail(ctx, CW_BUG, "it fails");
+    cw_send(ctx, event->lp, period[event->lp], 1, event->entity, event->number + 1, NULL, 0);
+}
+
+/* Of two events at the same time that of the lesser entity, here the lesser LP, comes first. */
+static uint64_t events_before_the_failure(void)
+{
+    uint64_t events = 0;
+    for (uint32_t lp = 0; lp < CLOCKS; lp++)
+        for (int64_t at = 1; at < FAILS_PS; at += period[lp])
+            events++;
+    return events;
+}
+
+/* "Which of the two ends a run, the limit or a failing event, is the same in every mode." */
+static void a_failure_within_the_limit_is_the_same_in_every_mode(void **state)
+{
+    (void)state;
+    const struct cw_model model = {.name = "clocks",
+                                   .lp_count = CLOCKS,
+                                   .state_bytes = no_state,
+                                   .init = empty_state,
+                                   .handle = ticks_and_fails};
+    const uint64_t before = events_before_the_failure();
+    for (enum cw_sync sync = 0; sync < CW_SYNCS; sync++)
+        for (uint32_t workers = 1; workers <= (sync == CW_SEQUENTIAL ? 1 : CLOCKS); workers++)
+            for (uint64_t allowed = before - 2; allowed <= before + 60; allowed++) {
+                struct cw_error error;
+                struct cw_config config = plain;
+                int64_t delays_ps[CLOCKS * CLOCKS];
+                for (uint32_t i = 0; i < workers * workers; i++)
+                    delays_ps[i] = i % (workers + 1) == 0 ? 1 : CW_TIME_MAX;
+                config.sync = sync;
+                config.worker_count = workers;
+                config.end_ps = 400;
+                config.events_max = allowed;
+                config.least_delay_ps = delays_ps;
+                config.tuning.gather = allowed % 2 == 0 ? CW_GATHER_OFTEN : CW_GATHER_NEVER;
+                config.tuning.balance = allowed % 3 == 0 ? CW_BALANCE_RANDOM : CW_BALANCE_OFF;
+                struct cw_sim *const sim = cw_sim_create(&config, &model, &error);
+                assert_non_null(sim);
+                for (uint32_t lp = 0; lp < CLOCKS; lp++)
+                    assert_int_equal(cw_inject(sim, lp, 1, 1, lp, 0, NULL, 0, &error), CW_OK);
+                const int code = cw_drain(sim, &error);
+                if (code != (allowed <= before ? CW_PROGRAM_FAILED : CW_BUG))
+                    fail_msg("%s, %u workers, %lu of %lu events allowed: %s", cw_sync_name[sync],
+                             workers, (unsigned long)allowed, (unsigned long)before, error.text);
+                assert_int_equal(cw_failed_event(sim) != NULL, allowed > before);
+                cw_sim_free(sim);
+            }
+}
+
 /* Longer than the struct has room for. */
 static void a_long_text_is_kept_whole_beside_its_error(void **state)
 {
@@ -207,6 +311,8 @@ int main(void)
         cmocka_unit_test(figures_that_mean_nothing_are_refused),
         cmocka_unit_test(a_long_text_is_kept_whole_beside_its_error),
         cmocka_unit_test(a_run_of_more_events_than_allowed_ends),
+        cmocka_unit_test(a_failure_within_the_limit_is_the_same_in_every_mode),
+        cmocka_unit_test(a_state_that_is_too_large_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
