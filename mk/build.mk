@@ -73,7 +73,7 @@ ENGINE_VERSION := $(shell awk '$$2 ~ /^CW_VERSION_(MAJOR|MINOR|PATCH)$$/ { print
 # The shared library's name ends in MAJOR; until 1.0, in 0.MINOR.
 ENGINE_ABI := $(if $(filter 0.%,$(ENGINE_VERSION)),$(basename $(ENGINE_VERSION)),$(firstword $(subst ., ,$(ENGINE_VERSION))))
 # The layers above alone need the others.
-ENGINE_SOURCES := $(filter-out core/os/coroutine.c core/os/program_path.c core/os/affinity.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
+ENGINE_SOURCES := $(filter-out core/os/coroutine.c core/os/program_path.c core/os/affinity.c core/os/plain_locale.c $(EXAMPLE_SOURCES),$(wildcard core/*.c core/*/*.c))
 ENGINE_OBJECTS := $(ENGINE_SOURCES:%.c=$(OUT)/obj/engine/%.o)
 ENGINE_LIBS := -lhwloc -pthread
 ENGINE_SHARED := $(OUT)/$(ENGINE).so.$(ENGINE_VERSION)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/os/affinity.h"
+#include "core/os/host_limits.h"
 #include "core/os/clock.h"
 #include "core/os/sync.h"
 #include "perf/statistics.h"
@@ -126,12 +127,12 @@ static int run_sides(void *(*body)(void *arg), struct side *sides, int count,
 
 /* ---- the calibration ------------------------------------------------------------------------- */
 
-uint32_t perf_cores(void) { return affinity_core_count(); }
+uint32_t perf_cores(void) { return host_limits_cores(); }
 
 int perf_calibrate(struct perf_calibration *calibration, struct cw_error *error)
 {
     int cores[CORES_TRIED] = {0};
-    const int count = affinity_cores(cores, CORES_TRIED);
+    const int count = affinity_cores(cores, perf_cores() < CORES_TRIED ? 1 : CORES_TRIED);
     struct side sides[CORES_TRIED] = {{.core = cores[0]}, {.core = cores[1]}};
     double alone_s[CORES_TRIED] = {0};
     int result = CW_OK;

@@ -95,6 +95,16 @@ static void report_misspelt_variables(const char *command)
     }
 }
 
+/* Somebody who sets it for HCCL may expect it to be read here, too. */
+static void report_foreign_variable(const char *command)
+{
+    const char *own;
+    const char *const name = environment_foreign(&own);
+    if (name != NULL)
+        fprintf(stderr, "cubewarp %s: the variable %s is not read; %s does here what it does\n",
+                command, name, own);
+}
+
 bool cli_read(struct option_parse *parse, int argc, char **argv, int *code)
 {
     const char *const name = command_row_of(parse->command)->name;
@@ -124,6 +134,8 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     run_options_defaults(run);
     if (!cli_read(&parse, argc, argv, &code))
         return code;
+    if (command != COMMAND_CONFIG)
+        report_foreign_variable(command_row_of(command)->name);
     struct config_errors errors = {0};
     const bool takes_bench = (command & (COMMAND_RUN | COMMAND_VERIFY | COMMAND_CHECK)) != 0;
     run->config.keep_shipped = command == COMMAND_RUN && run->json != NULL; /* for its provenance */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bench/cli/cli.h"
+#include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
 #include "bench/programs/bench_algorithm.h"
 #include "bench/study/study_estimate.h"
@@ -59,7 +60,9 @@ static int check_size(const struct config *config, const struct run_options *opt
     struct dist_placement placement = {.mapper = NULL};
     const uint32_t ranks = dist_world_size_for(config);
     const uint64_t shard = check_shard(&expected, options, collective, i, &placement);
-    const uint64_t n_elem = collective == CCL_ALL_GATHER ? shard / ranks : shard;
+    const uint64_t n_elem = collective == CCL_BARRIER      ? 1 /* it has no tensor */
+                            : collective == CCL_ALL_GATHER ? shard / ranks
+                                                           : shard;
     const struct ccl_call call = {.hw = &expected.hw,
                                   .ccl = &expected.ccl,
                                   .collective = collective,
@@ -109,6 +112,11 @@ static int check_algorithm(const struct config *config, const struct run_options
                            struct check_choices *choices, struct cw_error *error)
 {
     enum ccl_collective collective = CCL_COLLECTIVES;
+    if (options->is_bench_named && (run_options_check(options, &config->hw, error) != CW_OK ||
+                                    bench_check(options, config, error) != CW_OK))
+        return error->exit_code;
+    if (options->is_bench_named && bench_collective(options->bench) == CCL_COLLECTIVES)
+        return CW_OK; /* it runs no algorithm */
     if (check_collective(config, options, &collective, error) != CW_OK)
         return error->exit_code;
     if (options->size_count == 0)

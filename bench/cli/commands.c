@@ -28,6 +28,7 @@
 #include "bench/cli/cmd_compare.h"
 #include "bench/cli/cmd_sweep.h"
 #include "collectives/config/input/text.h"
+#include "core/os/plain_locale.h"
 #include "core/os/sync.h"
 
 static const struct {
@@ -128,6 +129,7 @@ static void ask_for_help(int argc, char **argv)
 int commands_main(int argc, char **argv)
 {
     hold_standard_streams();
+    plain_locale_use();
     json_set_alloc_funcs(json_memory, free);
     if (argc < 2) {
         print_usage(stderr);

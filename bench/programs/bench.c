@@ -23,6 +23,9 @@
 #include "lp/host/deadlock.h"
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_tree.h"
+#include "collectives/runtime/dist_check.h"
+#include "collectives/runtime/dist_rehearsal.h"
+#include "collectives/runtime/install_plan.h"
 #include "collectives/schedule/schedule.h"
 #include "collectives/config/input/environment.h"
 
@@ -449,6 +452,74 @@ static void commit_so_far(struct bench_session *session, struct run_logs *logs)
         (void)atomic_file_commit(&session->engine_log, &ignored);
 }
 
+/* What all runs of the options have in common, for a machine of `session->expected`. */
+static struct dist_options dist_options_of(struct bench_session *session)
+{
+    const struct run_options *const options = session->options;
+    const bool collective = session->program->collective;
+    return (struct dist_options){.config = session->expected,
+                                 .machine = {.engine = options->engine, .wired = options->wired},
+                                 .partition = options->partition,
+                                 .no_data =
+                                     options->no_data || (!collective && options->op_log == NULL),
+                                 .op_log = options->op_log != NULL,
+                                 .kernels_only = !collective,
+                                 .warn = bench_warn,
+                                 .phase = bench_phase_end,
+                                 .arg = session};
+}
+
+/* Refuses what needs no machine to be refused; then the program has what it needs. */
+static int prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error)
+{
+    session->shards = 1; /* until it is counted, by plans that a schedule of some size makes */
+    int code = bench_place(session, error);
+    bench_expect(session, 0);
+    if (session->placements == NULL) {
+        session->shards = row_work_shards(session);
+        bench_expect(session, 0);
+    }
+    if (code == CW_OK)
+        code = bench_algorithm_check(session, error);
+    if (code == CW_OK && session->program->prepare != NULL)
+        code = session->program->prepare(session, dist, error);
+    if (code == CW_OK && dist->kernels_only) {
+        code = bench_check_sizes(session, bench_check_tile, error);
+        if (code == CW_OK)
+            code = dist_check_kernels_only(session->config, dist->pair, error);
+    }
+    return code;
+}
+
+static void end_session(struct bench_session *session)
+{
+    if (session->program->finish != NULL)
+        session->program->finish(session);
+    for (size_t i = 0; i < RUN_SIZES_MAX; i++)
+        free(session->refused[i]);
+    free(session->credit_wait_ps);
+    free(session->placements);
+}
+
+int bench_check(const struct run_options *options, const struct config *config,
+                struct cw_error *error)
+{
+    struct config expected = *config;
+    struct bench_session session = {.options = options,
+                                    .config = &expected,
+                                    .expected = &expected,
+                                    .n_elem = config->ccl.n_elem,
+                                    .program = bench_find(options->bench)};
+    struct dist_options dist = dist_options_of(&session);
+    struct install_plans *plans = NULL;
+    int code = prepare(&session, &dist, error);
+    if (code == CW_OK && session.program->no_algorithm) /* its queues are the configured ones */
+        code = dist_make_plans(config, dist_world_size_for(config), &plans, error);
+    install_plans_free(plans);
+    end_session(&session);
+    return code;
+}
+
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error)
 {
@@ -463,37 +534,18 @@ int bench_run(const struct run_options *options, const struct config *config, st
     if (session.program == NULL) {
         return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);
     }
-    struct dist_options dist = {
-        .config = &expected,
-        .machine = {.engine = options->engine, .wired = options->wired},
-        .partition = options->partition,
-        .no_data = options->no_data || (!session.program->collective && options->op_log == NULL),
-        .op_log = options->op_log != NULL,
-        .kernels_only = !session.program->collective,
-        .warn = bench_warn,
-        .phase = bench_phase_end};
+    struct dist_options dist = dist_options_of(&session);
     struct cw_config *const engine = &dist.machine.engine;
     engine->check_changes = environment_get(ENVIRONMENT_CHECK_CHANGES) != NULL;
     engine->tuning.each_round = options->engine_log != NULL ? bench_log_round : NULL;
     engine->tuning.progress_arg = &session;
     if (options->engine_trace != NULL)
         engine->tuning.interval_bytes = engine_trace_bytes(options->engine.worker_count);
-    dist.arg = &session;
     session.shows_progress = isatty(STDERR_FILENO) && !options->quiet;
     engine->tuning.progress = session.shows_progress ? bench_show_progress : NULL;
-    session.shards = 1; /* until it is counted, by plans that a schedule of some size makes */
-    int code = bench_place(&session, error);
-    bench_expect(&session, 0);
-    if (session.placements == NULL) {
-        session.shards = row_work_shards(&session);
-        bench_expect(&session, 0);
-    }
-    if (code == CW_OK)
-        code = bench_algorithm_check(&session, error);
+    int code = prepare(&session, &dist, error);
     if (code == CW_OK)
         code = make_room_for_workers(&result->engine, options->engine.worker_count, error);
-    if (code == CW_OK && session.program->prepare != NULL)
-        code = session.program->prepare(&session, &dist, error);
     struct run_logs logs = {0};
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);
@@ -517,15 +569,10 @@ int bench_run(const struct run_options *options, const struct config *config, st
         (void)run_use_commit(&session.use, result, &(struct cw_error){0});
     if (code == CW_OK && session.engine_log.stream != NULL)
         code = atomic_file_commit(&session.engine_log, error);
-    if (session.program->finish != NULL)
-        session.program->finish(&session);
+    end_session(&session);
     run_logs_discard(&logs);
     run_use_discard(&session.use);
     atomic_file_discard(&session.engine_log);
     atomic_file_discard(&session.engine_trace);
-    for (size_t i = 0; i < RUN_SIZES_MAX; i++)
-        free(session.refused[i]);
-    free(session.credit_wait_ps);
-    free(session.placements);
     return code;
 }

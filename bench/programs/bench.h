@@ -28,6 +28,10 @@
 int bench_run(const struct run_options *options, const struct config *config, struct result *result,
               struct cw_error *error);
 
+/* Refuses, in the same words, what a run would refuse before it builds a machine. */
+int bench_check(const struct run_options *options, const struct config *config,
+                struct cw_error *error);
+
 /* For options and messages: the name of the i-th bench, NULL after the last. */
 const char *bench_name(size_t i);
 /* Whether a bench takes an option that only some of them take; both by name, without dashes. */

@@ -495,9 +495,7 @@ int bench_run_tiles(struct bench_session *session,
                     int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error)
 {
-    int code = bench_check_sizes(session, bench_check_tile, error);
-    if (code == CW_OK)
-        code = dist_install(session->dist, error);
+    int code = dist_install(session->dist, error);
     for (size_t i = 0; i < bench_size_count(session) && code == CW_OK; i++) {
         bench_size_begin(session, i);
         code = session->refused[i] != NULL

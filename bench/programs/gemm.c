@@ -344,6 +344,16 @@ static int prepare_gemm(struct bench_session *session, struct dist_options *dist
     return code == CW_OK ? gemm_check_shape(session, 0, error) : code;
 }
 
+/* Whether a launch of the algorithm has its `more` left, in which the product's kernel finds its
+ * own arguments. What a relay's kernel has there is known with its tree only. */
+static bool leaves_more(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    struct tl_args args = {.more = NULL};
+    if (algorithm->kernel_args != NULL && algorithm->machine.relay == CCL_RELAY_NONE)
+        algorithm->kernel_args(call, &args);
+    return algorithm->schedule == NULL && args.more == NULL;
+}
+
 static int check_both_size(const struct bench_session *session, uint64_t n_elem,
                            struct cw_error *error)
 {
@@ -353,13 +363,12 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
     struct matmul_beside beside;
     if (algorithm == NULL)
         return error->exit_code;
-    if (!matmul_beside(&beside, algorithm->kernel)) {
+    if (!matmul_beside(&beside, algorithm->kernel) || !leaves_more(algorithm, &call))
         return cw_error_set(
             error, CW_USAGE,
-            "gemm_allreduce: %s has streams of its own, or too large a frame, and leaves no "
-            "context for the product; use lrab_hierarchical_allreduce",
+            "gemm_allreduce: here the product shares each PE with the kernel of the all-reduce, "
+            "and that of %s leaves no room for it; --algorithm lrab_hierarchical_allreduce does",
             ccl_algorithm_label(&config->ccl, algorithm));
-    }
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? gemm_check_shape(session, collective_tcm(algorithm, &call), error)
                          : code;

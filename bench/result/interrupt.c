@@ -14,6 +14,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "core/os/clock.h"
+#include "core/os/plain_locale.h"
 #include "core/os/sync.h"
 
 #define GRACE_RUN_S 0.25
@@ -90,6 +91,7 @@ static void *watch_signals(void *unused)
     int number;
     bool second = false;
     (void)unused;
+    plain_locale_use();
     if (sigwait(&waited_for, &number) != 0 || sync_load_acquire(&ending) != 0)
         return NULL;
     sync_store_release(&signal_noted, (uint64_t)number);

@@ -8,7 +8,6 @@
 
 #include "bench/study/study_estimate.h"
 #include "bench/study/study_shard.h"
-#include "core/os/affinity.h"
 #include "core/os/host_limits.h"
 
 /* Shorter points need no order of their own: the cores stay busy to the end anyway. */
@@ -118,7 +117,7 @@ static uint64_t machine_bytes_of(const struct sweep_plan *plan)
  * each other. Cores that are left over, for want of memory or points, become threads of points. */
 static void choose_workers(struct sweep_plan *plan, const struct sweep_options *options)
 {
-    const uint32_t cores = affinity_core_count();
+    const uint32_t cores = host_limits_cores();
     uint64_t most = 1;
     for (uint32_t i = 0; i < plan->count; i++)
         if (plan->estimates[plan->points[i]].bytes > most)

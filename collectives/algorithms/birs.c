@@ -124,7 +124,7 @@ static const struct tl_kernel kernel = {.name = "birs",
 struct ccl_rs_needs birs_needs(const struct ccl_call *call)
 {
     return (struct ccl_rs_needs){.pairs = true,
-                                 .ranks_min = 4,
+                                 .ranks_min = 2,
                                  .ranks_max = CCL_BIRS_RANKS_MAX,
                                  .aligned = true,
                                  .slots = call->world_size / 2 * 2,

@@ -70,11 +70,10 @@ static const char *others(const struct ccl_call *call)
         return "ring_allreduce or tree_allreduce";
     if (pairs && n > CCL_BIRS_RANKS_MAX && n % 2 == 0)
         return "birs_inter, rhd or mesh";
-    return pairs && n <= CCL_BIRS_RANKS_MAX && n >= 4 && n % 2 == 0 ? "birs, rhd or mesh"
-                                                                    : "rhd or mesh";
+    return pairs && n <= CCL_BIRS_RANKS_MAX && n % 2 == 0 ? "birs, rhd or mesh" : "rhd or mesh";
 }
 
-/* "an even number of ranks from 4 to 16", "... from 18 on". */
+/* "an even number of ranks from 2 to 16", "... from 18 on". */
 static void ranks_wanted(const struct ccl_rs_needs *needs, char *text, size_t bytes)
 {
     if (needs->ranks_max > 0)

@@ -222,8 +222,8 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         const struct tensor *operands = submission->operands;
         if (args.more != NULL)
             return cw_error_set(error, CW_USAGE,
-                                "the kernel of %s reads a launch's `more`, which a product beside "
-                                "it needs; use lrab_hierarchical_allreduce",
+                                "a product shares each PE with the kernel of the all-reduce, and "
+                                "that of %s leaves no room for it; use lrab_hierarchical_allreduce",
                                 algorithm->name);
         args.more = submission->more;
         args.region[DIST_OPERANDS_REGION] =

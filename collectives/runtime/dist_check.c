@@ -276,8 +276,18 @@ int dist_check_rings(const struct config *config, uint32_t rings, struct cw_erro
                        error);
 }
 
-int dist_check_pair_rings(const struct config *config, struct cw_error *error)
+int dist_check_kernels_only(const struct config *config, const uint32_t pair[2],
+                            struct cw_error *error)
 {
+    if (strcmp(config->ccl.topology, "none") != 0) {
+        (void)cw_error_set(
+            error, CW_USAGE,
+            "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
+            config->ccl.algorithm, config->ccl.topology);
+        return dist_refuse(config, "defaults.topology", error);
+    }
+    if (pair[0] == pair[1])
+        return CW_OK;
     return check_rings(config, config_directions_max(&config->hw, &config->ccl) + 1,
                        config_pes_with_rings(config), error);
 }

@@ -33,7 +33,9 @@ int dist_check_own_rings(const struct config *config, const struct ccl_algorithm
 int dist_check_product(const struct config *config, struct cw_error *error);
 /* The receive rings that a PE has in an algorithm's own topology fit in their memory. */
 int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error);
-/* The same for the machine's own queues and one more, which joins a pair of PEs. */
-int dist_check_pair_rings(const struct config *config, struct cw_error *error);
+/* A program of kernels alone goes by the machine's own queues, and has room for them and one more,
+ * which joins a pair of PEs; pair[0] == pair[1]: there is none. */
+int dist_check_kernels_only(const struct config *config, const uint32_t pair[2],
+                            struct cw_error *error);
 
 #endif

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/plugin.h"
 #include "collectives/relay.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_scratch.h"
+#include "collectives/runtime/layout.h"
 #include "collectives/schedule/schedule_program.h"
 
 /* `code` is the result of making them, `key` the one at fault. */
@@ -88,7 +90,33 @@ static int place_tensors(struct rehearsal *r, uint32_t rank, struct cw_error *er
     return r->results[rank] != NULL ? CW_OK : error->exit_code;
 }
 
-/* Checks that tensors have room, and that the validator accepts the results. */
+/* The PEs that take a shard each, as dist_call.c has them, where the configured algorithm carries
+ * the call out itself. An algorithm that goes by shards is on the PEs that have one. */
+static int rehearse_layout(const struct rehearsal *r, struct cw_error *error)
+{
+    const struct schedule_program *const program = install_plans_program(r->plans);
+    const struct ccl_algorithm *const algorithm = r->by_call->algorithm;
+    const struct hw_config *const hw = r->call->hw;
+    if (algorithm != install_plan_of(r->plans, 0).algorithm || algorithm->machine.lanes)
+        return CW_OK;
+    uint32_t *const pes = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *pes);
+    int code = pes != NULL ? CW_OK : cw_error_memory(error, "the rehearsal of a call");
+    for (uint32_t rank = 0; rank < r->call->world_size && code == CW_OK; rank++) {
+        const uint32_t count = program != NULL ? schedule_program_homes(program, rank, pes)
+                                               : install_plan_participants(r->plans, rank, pes);
+        const struct layout_need need = {.hw = hw,
+                                         .algorithm = ccl_algorithm_label(r->call->ccl, algorithm),
+                                         .pe = pes,
+                                         .pes = count,
+                                         .together = ccl_adds_all_shards(algorithm),
+                                         .may_have_more = plugin_is_path(r->call->ccl->validator)};
+        code = layout_check(&need, rank, r->results[rank], r->others[rank], error);
+    }
+    free(pes);
+    return code;
+}
+
+/* Checks that tensors have room, and that the validators accept the results. */
 static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
 {
     int code = CW_OK;
@@ -97,6 +125,8 @@ static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
     const struct tensor_group group = {r->results, r->call->world_size};
     if (code == CW_OK)
         code = install_plans_validate(r->plans, &group, error);
+    if (code == CW_OK)
+        code = rehearse_layout(r, error);
     return code == CW_USAGE ? dist_refuse(r->config, "defaults.validator", error) : code;
 }
 

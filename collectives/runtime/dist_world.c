@@ -184,19 +184,12 @@ static void add_needs(const struct dist *dist, struct lp_needs *needs)
 static int plan(struct dist *dist, struct cw_error *error)
 {
     const struct config *config = dist->options.config;
-    if (dist->options.kernels_only && strcmp(config->ccl.topology, "none") == 0) {
-        const uint32_t *const pair = dist->options.pair;
-        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
-        if (dist->kernels_plan == NULL)
-            return dist_no_memory(error);
-        return pair[0] == pair[1] ? CW_OK : dist_check_pair_rings(config, error);
-    }
     if (dist->options.kernels_only) {
-        (void)cw_error_set(
-            error, CW_USAGE,
-            "topology: this bench uses the machine's own queues, which `none` is; %s has %s",
-            config->ccl.algorithm, config->ccl.topology);
-        return dist_refuse(config, "defaults.topology", error);
+        const uint32_t *const pair = dist->options.pair;
+        if (dist_check_kernels_only(config, pair, error) != CW_OK)
+            return error->exit_code;
+        dist->kernels_plan = dist_queue_plan(&config->ccl, &config->hw, NULL, pair);
+        return dist->kernels_plan != NULL ? CW_OK : dist_no_memory(error);
     }
     const char *key;
     const int code = build_install_plans(dist->facts.world_size, config->ccl.algorithm,

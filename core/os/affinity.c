@@ -22,12 +22,6 @@ int affinity_cores(int *cores, int room)
     return count;
 }
 
-uint32_t affinity_core_count(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 void affinity_bind(int core)
 {
     cpu_set_t set;

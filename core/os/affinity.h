@@ -9,8 +9,6 @@
 
 /* The first cores that the process may use, at most `room`; returns how many there are. */
 int affinity_cores(int *cores, int room);
-/* How many cores the process may use; 1 if the system does not say. */
-uint32_t affinity_core_count(void);
 /* Binds the calling thread to a core. A wish. */
 void affinity_bind(int core);
 /* The processor's name as the system knows it, or "unknown". */

@@ -11,8 +11,11 @@
 /* Bytes of memory that this process may use; UINT64_MAX if nothing says. */
 uint64_t host_limits_memory_bytes(void);
 
-/* Hardware threads that this process may run on; at least 1. */
+/* Hardware threads that this process may keep busy: those that it may run on, at most as many as
+ * its control group's quota of time pays for, rounded up. At least 1. */
 uint32_t host_limits_cores(void);
+/* The same with another folder in place of "/", which has the control groups' files: for tests. */
+uint32_t host_limits_cores_below(const char *root);
 
 /*
  * The most resident memory that this program has had, in bytes; 0 if nothing says. ru_maxrss of

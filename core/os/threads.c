@@ -9,10 +9,12 @@
  *   2. So a thread reads the job after the caller has written it (`parked`).
  *   3. And the caller writes the next job after the thread has done this one (`busy`).
  */
+#define _GNU_SOURCE /* uselocale() */
 #include "core/os/threads.h"
 
 #include "core/invariant.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -37,6 +39,7 @@ struct threads {
     pid_t process; /* that has them: a fork has none of its threads */
     uint32_t count;
     unsigned looks;
+    locale_t locale;   /* of the caller's thread */
     threads_main main; /* NULL: the threads are to end */
     void *shared;
     struct thread members[]; /* [count]; the first is unused */
@@ -57,6 +60,7 @@ static void *threads_enter(void *argument)
 {
     struct thread *const thread = argument;
     struct threads *const team = thread->team;
+    (void)uselocale(team->locale);
     for (;;) {
         await(team, &thread->parked);
         if (team->main == NULL)
@@ -81,6 +85,7 @@ struct threads *threads_start(struct memory *memory, uint32_t count, bool spin, 
     team->bytes = bytes;
     team->process = getpid();
     team->looks = spin ? LOOKS : 0;
+    team->locale = uselocale((locale_t)0);
     for (team->count = 1; team->count < count; team->count++) {
         struct thread *const thread = &team->members[team->count];
         *thread = (struct thread){.parked.word = 1, .team = team, .index = team->count};

@@ -94,8 +94,7 @@ static void auto_chooses_and_says_why_once(void **state)
         LINES("; no birs: it is not enabled (birs_enable: true, or CUBEWARP_BIRS_ENABLE=TRUE)"));
     check_choice("--bytes 4MiB --set system.sips.count=2", "rhd",
                  LINES("cubewarp: auto takes rhd: 4194304 bytes per shard; estimates: rhd "),
-                 LINES("; no birs: birs takes an even number of ranks from 4 to 16, and there are "
-                       "2; use rhd or mesh"));
+                 LINES(" us"));
     check_choice(
         "--bytes 16MiB --set system.sips.count=32", "birs_inter",
         LINES("cubewarp: auto takes birs_inter: 16777216 bytes per shard; estimates: birs"),
@@ -119,6 +118,17 @@ static void the_environment_enables_and_disables_birs(void **state)
     check_choice("--bytes 4MiB", "rhd", LINES("cubewarp: auto takes rhd: "),
                  LINES("CUBEWARP_BIRS_ENABLE=TRUE)"));
     assert_int_equal(unsetenv("CUBEWARP_BIRS_ENABLE"), 0);
+}
+
+static void hccl_s_own_variable_is_answered(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("HCCL_BIRS_ENABLE", "TRUE", 1), 0);
+    struct run_output output = run_line(0, "run --no-data --quiet");
+    assert_string_equal(output.err, "cubewarp run: the variable HCCL_BIRS_ENABLE is not read; "
+                                    "CUBEWARP_BIRS_ENABLE does here what it does\n");
+    run_output_free(&output);
+    assert_int_equal(unsetenv("HCCL_BIRS_ENABLE"), 0);
 }
 
 static void refuse(const char *line, const char *begin, const char *end)
@@ -282,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(auto_chooses_and_says_why_once),
         cmocka_unit_test(the_environment_enables_and_disables_birs),
+        cmocka_unit_test(hccl_s_own_variable_is_answered),
         cmocka_unit_test(what_auto_chose_is_refused_with_why_it_did),
         cmocka_unit_test(auto_is_as_fast_as_the_best),
         cmocka_unit_test(estimates_are_near_the_simulated_times),

@@ -88,6 +88,29 @@ static void mappers_and_validators_are_asked(void **state)
                  "ring.yaml:5:16: validator cube_rows: rank 0's tensor has 1 shards; ");
 }
 
+/* What a bench refuses before there is a machine, `check` refuses with it. */
+static void what_a_bench_refuses_is_refused(void **state)
+{
+    (void)state;
+    refuse_alike(2, "--bench gemm --bytes 16", "gemm has no --bytes or --n-elem");
+    refuse_alike(2,
+                 "--bench gemm --algorithm ring_rs_ag --set algorithms.ring_rs_ag.topology=ring_1d",
+                 "ring_rs_ag lays its own queues between any SIPs; legal is none");
+    refuse_alike(2, "--bench ipcq_shift --bytes 64KiB", "65536 bytes do not fit in a slot of 4096");
+    refuse_alike(2, "--bench ipcq_shift --algorithm ring_allreduce",
+                 "this bench uses the machine's own queues, which `none` is; ring_allreduce has");
+    refuse_alike(2, "--bench ipcq_pingpong --preset a3_4", "--to 0.1.0: no such PE");
+    refuse_alike(2, "--bench gemm_allreduce --algorithm ring_rs_ag",
+                 "gemm_allreduce: here the product shares each PE with the kernel of the "
+                 "all-reduce, and that of ring_rs_ag leaves no room for it; --algorithm "
+                 "lrab_hierarchical_allreduce does");
+    struct run_output output = run_line(0, "check --bench ccl_barrier --bytes 16MiB");
+    run_output_free(&output);
+    output = run_line(0, "check --bench gemm --algorithm auto_all_reduce --set "
+                         "algorithms.auto_all_reduce.validator=cube_rows");
+    run_output_free(&output);
+}
+
 /* Also of an entry that does not run. */
 static void a_module_that_is_misspelt_is_refused(void **state)
 {
@@ -273,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hooks_are_asked),
         cmocka_unit_test(mappers_and_validators_are_asked),
+        cmocka_unit_test(what_a_bench_refuses_is_refused),
         cmocka_unit_test(a_module_that_is_misspelt_is_refused),
         cmocka_unit_test(blocks_of_the_ranks_are_whole),
         cmocka_unit_test(a_schedule_has_room_beside_its_own_rings),

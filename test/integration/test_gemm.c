@@ -204,7 +204,7 @@ static void what_cannot_be_multiplied_is_refused(void **state)
     refused("--bench gemm_allreduce --gemm-operands pinned",
             "--gemm-operands does nothing in the bench gemm_allreduce");
     refused("--bench gemm_allreduce --algorithm lrab_pipelined_allreduce",
-            "gemm_allreduce: lrab_pipelined_allreduce has streams of its own");
+            "and that of lrab_pipelined_allreduce leaves no room for it");
 }
 
 /* Wherever operands are, the bits are one; one tile is loaded once in each way; and of many tiles

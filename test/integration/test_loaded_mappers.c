@@ -224,9 +224,32 @@ static void a_mapper_of_the_same_pes_is_as_good(void **state)
     }
 }
 
+/* The shards are on all cubes by default, and the kernels are not: `check` says what `run` says. */
+static void check_refuses_what_the_default_validator_refuses(void **state)
+{
+    struct built_plugin *const plugin = *state;
+    static const char *const commands[] = {"check", "run --no-data"};
+    snprintf(plugin->config, sizeof plugin->config, "%s/ccl.yaml", plugin->folder);
+    FILE *const file = fopen(plugin->config, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "defaults:\n  algorithm: mine\nalgorithms:\n  mine:\n    extends: "
+            "lrab_hierarchical_allreduce\n    mapper: %s:two_cubes\n",
+            plugin->path);
+    assert_int_equal(fclose(file), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "%s --ccl %s", commands[i], plugin->config);
+        refuse(":4:3: validator of mine: rank 0's tensor has 16 shards (cube_rows: rows over 16 "
+               "cubes, on PE 0 of each), and PE 0 of cube 2 has a shard that no kernel takes",
+               "%s", line);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_refuses_what_the_default_validator_refuses),
         cmocka_unit_test(a_loaded_mapper_and_validator_do_their_work),
         cmocka_unit_test(a_symbol_that_is_not_there_is_named),
         cmocka_unit_test(a_symbol_that_is_no_function_is_refused),

@@ -42,7 +42,7 @@ static void every_algorithm_gives_the_specified_bits(void **state)
 {
     (void)state;
     static const char *const algorithms[] = {"birs", "rhd", "mesh", "auto"};
-    static const unsigned counts[] = {4, 8, 16};
+    static const unsigned counts[] = {2, 4, 8, 16};
     char line[256];
     for (size_t a = 0; a < COUNT_OF(algorithms); a++)
         for (size_t n = 0; n < COUNT_OF(counts); n++) {
@@ -264,12 +264,8 @@ static void refuse(const char *line, const char *expected)
 static void a_named_algorithm_says_which_condition_fails(void **state)
 {
     (void)state;
-    refuse(
-        "--algorithm birs --bytes 64KiB --set system.sips.count=2",
-        "--set system.sips.count=2: birs takes an even number of ranks from 4 to 16, and there are "
-        "2; use rhd or mesh\n");
     refuse("--algorithm birs --bytes 64KiB --set system.sips.count=32",
-           "--set system.sips.count=32: birs takes an even number of ranks from 4 to 16, and there "
+           "--set system.sips.count=32: birs takes an even number of ranks from 2 to 16, and there "
            "are 32; use birs_inter, rhd or mesh\n");
     refuse("--algorithm birs_inter --bytes 64KiB",
            "configs/presets/a3_16.yaml:5:26: birs_inter takes an even number of ranks from 18 "
@@ -283,7 +279,7 @@ static void a_named_algorithm_says_which_condition_fails(void **state)
            "needs an even number; found 5\n");
     refuse("--algorithm birs --bytes 64KiB --set system.sips.count=6 --set defaults.world_size=5",
            "--set defaults.world_size=5: birs reduces over pairs of ranks, and 5 is odd; legal is "
-           "an even number from 4 to 16; use rhd or mesh\n");
+           "an even number from 2 to 16; use rhd or mesh\n");
     refuse("--algorithm rhd --bytes 64KiB --set sip.cube_mesh.w=2",
            "--set sip.cube_mesh.w=2: rhd takes one cube per SIP, and there are 2 x 1; set w and h "
            "to 1, or use auto_reduce_scatter\n");
@@ -313,14 +309,11 @@ static void what_is_advised_does_the_same_collective(void **state)
 {
     (void)state;
     static const char *const machines[][2] = {
-        {"--set system.sips.count=2",
-         "birs_allreduce takes an even number of ranks from 4 to 16, and there are 2; use "
-         "ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.count=32", "and there are 32; use ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.topology=ring_1d --set system.sips.count=5",
          "this is ring_1d; use ring_allreduce or tree_allreduce\n"},
         {"--set system.sips.count=6 --set defaults.world_size=5",
-         "legal is an even number from 4 to 16; use ring_allreduce or tree_allreduce\n"},
+         "legal is an even number from 2 to 16; use ring_allreduce or tree_allreduce\n"},
     };
     for (size_t i = 0; i < COUNT_OF(machines); i++) {
         refuse_reduction(machines[i][0], machines[i][1]);

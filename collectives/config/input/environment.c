@@ -67,6 +67,12 @@ const char *environment_unknown(unsigned i)
     return NULL;
 }
 
+const char *environment_foreign(const char **own)
+{
+    *own = environment_variables[ENVIRONMENT_BIRS_ENABLE].name;
+    return getenv("HCCL_BIRS_ENABLE") != NULL ? "HCCL_BIRS_ENABLE" : NULL;
+}
+
 const char *environment_meant(const char *unknown)
 {
     struct text_nearest nearest = {0};

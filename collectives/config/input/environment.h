@@ -47,6 +47,10 @@ const char *environment_unknown(unsigned i);
 /* The variable of cubewarp's own that such a name may be meant for; NULL: none is near. */
 const char *environment_meant(const char *unknown);
 
+/* A variable that is set for other software, where one of cubewarp's *own does the same here. NULL:
+ * there is none. */
+const char *environment_foreign(const char **own);
+
 /* The variable's text, NULL if it is not set. The text is the environment's own. */
 const char *environment_get(enum environment_name name);
 /* Whether the variable is set to exactly this text. */

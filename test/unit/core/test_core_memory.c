@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -129,6 +131,65 @@ static void the_limits_of_the_process_count(void **state)
         assert_int_equal(setrlimit(resources[i], &before), 0);
         assert_int_equal(bytes, 48 << 20);
     }
+}
+
+/* A folder with the files of control groups, in place of "/". */
+static char fake_root[] = "/tmp/cubewarp-groups-XXXXXX";
+
+static void put_file(const char *path, const char *text)
+{
+    char command[400];
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname %s%s)\" && printf -- '%s' >%s%s",
+             fake_root, path, text, fake_root, path);
+    assert_int_equal(system(command), 0);
+}
+
+static void forget_groups(void)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s/*", fake_root);
+    assert_int_equal(system(command), 0);
+}
+
+/* A quota that pays for less than the cores counts, rounded up, in both versions of control groups
+ * and in any group above the process'. */
+static void a_quota_of_time_limits_the_cores(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(fake_root));
+    const uint32_t all = host_limits_cores_below(fake_root); /* without any group */
+    static const struct {
+        const char *quota;
+        uint32_t cores;
+    } v2[] = {{"max 100000\\n", UINT32_MAX}, {"50000 100000\\n", 1}, {"100000 100000\\n", 1},
+              {"100001 100000\\n", 2},       {"150000 50000\\n", 3}, {"9900000 100000\\n", 99}};
+    for (size_t i = 0; i < sizeof v2 / sizeof *v2; i++) {
+        put_file("/proc/self/cgroup", "0::/a.slice/b\\n");
+        put_file("/sys/fs/cgroup/a.slice/cpu.max", v2[i].quota);
+        put_file("/sys/fs/cgroup/a.slice/b/cpu.max", "max 100000\\n");
+        assert_int_equal(host_limits_cores_below(fake_root), v2[i].cores < all ? v2[i].cores : all);
+        forget_groups();
+    }
+    static const struct {
+        const char *quota, *mount, *list;
+        uint32_t cores;
+    } v1[] = {{"-1\\n", "cpu", "cpu,cpuacct", UINT32_MAX},
+              {"50000\\n", "cpu", "cpu,cpuacct", 1},
+              {"50000\\n", "cpu,cpuacct", "cpuacct,cpu", 1},
+              {"150000\\n", "cpu", "cpu", 2},
+              {"50000\\n", "cpu", "cpuset", UINT32_MAX}};
+    for (size_t i = 0; i < sizeof v1 / sizeof *v1; i++) {
+        char groups[80], path[2][80];
+        snprintf(groups, sizeof groups, "7:memory:/x\\n4:%s:/job\\n", v1[i].list);
+        snprintf(path[0], sizeof path[0], "/sys/fs/cgroup/%s/job/cpu.cfs_quota_us", v1[i].mount);
+        snprintf(path[1], sizeof path[1], "/sys/fs/cgroup/%s/job/cpu.cfs_period_us", v1[i].mount);
+        put_file("/proc/self/cgroup", groups);
+        put_file(path[0], v1[i].quota);
+        put_file(path[1], "100000\\n");
+        assert_int_equal(host_limits_cores_below(fake_root), v1[i].cores < all ? v1[i].cores : all);
+        forget_groups();
+    }
+    assert_int_equal(rmdir(fake_root), 0);
 }
 
 /* ... and to a sixty-fourth of the limit. */
@@ -393,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_limit_beyond_the_machine_ends_with_the_system),
         cmocka_unit_test(the_default_limit_is_four_fifths_of_the_machine),
         cmocka_unit_test(the_limits_of_the_process_count),
+        cmocka_unit_test(a_quota_of_time_limits_the_cores),
         cmocka_unit_test(slabs_double_up_to_2_mib),
         cmocka_unit_test(records_are_recycled_last_in_first_out),
         cmocka_unit_test(records_of_all_sizes_lie_apart),
