@@ -71,8 +71,41 @@ enum lp_op_kind {
     LP_OP_LOAD_FROM, /* the data of load `seq` of this PE, from a memory of `peer`, are there: dst
                         (TCM) <- value. A load with a handle starts and ends then */
 };
-enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD };
-enum lp_dtype { LP_F16 = 1, LP_BF16, LP_F32 };
+enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD, LP_MATHS };
+
+/*
+ * The element types: name, its text, bytes of an element, and two more names for the command line,
+ * those of nccl-tests first. The one list of them; new ones come last, since files have the
+ * numbers.
+ */
+#define LP_DTYPE_LIST(X)                                                                           \
+    X(F16, "f16", 2, "half", "float16")                                                            \
+    X(BF16, "bf16", 2, "bfloat16", "bfloat16")                                                     \
+    X(F32, "f32", 4, "float", "float32")                                                           \
+    X(F64, "f64", 8, "double", "float64")                                                          \
+    X(FP8_E4M3, "fp8_e4m3", 1, "f8e4m3", "fp8e4m3")                                                \
+    X(FP8_E5M2, "fp8_e5m2", 1, "f8e5m2", "fp8e5m2")                                                \
+    X(INT8, "int8", 1, "char", "i8")                                                               \
+    X(INT32, "int32", 4, "int", "i32")
+
+enum lp_dtype {
+    LP_NO_DTYPE,
+#define LP_DTYPE(name, text, bytes, nccl, other) LP_##name,
+    LP_DTYPE_LIST(LP_DTYPE)
+#undef LP_DTYPE
+        LP_DTYPES
+};
+static inline bool lp_dtype_is_known(unsigned dtype)
+{
+    return dtype > LP_NO_DTYPE && dtype < LP_DTYPES;
+}
+static inline uint32_t lp_dtype_bytes(enum lp_dtype dtype)
+{
+#define LP_DTYPE(name, text, bytes, nccl, other) [LP_##name] = (bytes),
+    static const uint8_t size[LP_DTYPES] = {LP_DTYPE_LIST(LP_DTYPE)};
+#undef LP_DTYPE
+    return size[dtype];
+}
 
 enum lp_space {
     LP_SPACE_NONE,

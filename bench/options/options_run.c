@@ -5,6 +5,7 @@
 #include "bench/options/options_run.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "bench/options/options_value.h"
 #include "bench/output/report_csv.h"
 #include "bench/programs/bench.h"
+#include "collectives/config/input/decimal.h"
 #include "collectives/config/input/text.h"
 #include "core/at_random.h"
 
@@ -32,6 +34,7 @@ void run_options_defaults(struct run_options *options)
     *options = (struct run_options){.bench = bench_name(0),
                                     .dtype = DTYPE_F16,
                                     .op = REDOP_SUM,
+                                    .scalar = 2,
                                     .iterations = 1,
                                     .seed = 1,
                                     .engine = engine_options_defaults(),
@@ -92,16 +95,38 @@ int run_options_read_tag(struct option_parse *parse, const struct option_row *ro
     return CW_OK;
 }
 
-/* Our names of types, and the names that nccl-tests has for the same types. */
+/* Our names, and the names that nccl-tests has for the same types and operations. */
+static int refuse_name(const struct option_row *row, const char *text,
+                       const char *(*name)(size_t i), struct cw_error *error)
+{
+    char list[200] = "expected one of ";
+    for (size_t i = 0; name(i) != NULL; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
+                 name(i));
+    return options_refuse(error, row->name, text, list);
+}
+
 int run_options_read_dtype(struct option_parse *parse, const struct option_row *row,
                            const char *text, struct cw_error *error)
 {
-    const char *const name = strcmp(text, "half") == 0       ? "f16"
-                             : strcmp(text, "float") == 0    ? "f32"
-                             : strcmp(text, "bfloat16") == 0 ? "bf16"
-                                                             : text;
-    if (!dtype_parse(name, options_field(parse, row)))
-        return options_refuse(error, row->name, text, "expected f16, bf16 or f32");
+    return dtype_parse(text, options_field(parse, row)) ? CW_OK
+                                                        : refuse_name(row, text, dtype_at, error);
+}
+
+int run_options_read_op(struct option_parse *parse, const struct option_row *row, const char *text,
+                        struct cw_error *error)
+{
+    return redop_parse(text, options_field(parse, row)) ? CW_OK
+                                                        : refuse_name(row, text, redop_at, error);
+}
+
+int run_options_read_scalar(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error)
+{
+    struct decimal scalar;
+    if (!decimal_parse(text, strlen(text), &scalar))
+        return options_refuse(error, row->name, text, "expected a number, as in 0.25");
+    *(double *)options_field(parse, row) = (double)scalar.mantissa / pow(10, scalar.places);
     return CW_OK;
 }
 
@@ -264,6 +289,23 @@ static bool names_table(const char *path)
     return dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".csv") == 0);
 }
 
+/* The scalar has an effect, and a type of whole numbers has it. */
+static int check_scalar(const struct option_parse *parse, struct cw_error *error)
+{
+    const struct run_options *const run = parse->values;
+    uint8_t element[DTYPE_BYTES_MAX];
+    double kept;
+    if (options_given(parse, "scalar") && run->op != REDOP_PREMULSUM)
+        return cw_error_set(error, CW_USAGE, "--scalar is for --op premulsum, not for %s",
+                            redop_name(run->op));
+    dtype_from_f64(run->dtype, element, &run->scalar, 1);
+    dtype_to_f64(run->dtype, &kept, element, 1);
+    return run->op != REDOP_PREMULSUM || dtype_digits(run->dtype) > 0 || kept == run->scalar
+               ? CW_OK
+               : cw_error_set(error, CW_USAGE, "--scalar %.15g: %s has no such number", run->scalar,
+                              dtype_name(run->dtype));
+}
+
 int run_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     struct run_options *const run = parse->values;
@@ -280,6 +322,8 @@ int run_options_finish(struct option_parse *parse, struct cw_error *error)
     if (run->no_data && run->verify_data)
         return cw_error_set(error, CW_USAGE,
                             "--no-data leaves nothing to verify: drop it or --verify-data");
+    if (check_scalar(parse, error) != CW_OK)
+        return CW_USAGE;
     if (run->links != NULL && !names_table(run->links))
         return options_refuse(error, "links", run->links, "expected FILE.json or FILE.csv");
     if (run->json != NULL && run->csv != NULL && strcmp(run->json, "-") == 0 &&

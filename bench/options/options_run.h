@@ -26,6 +26,10 @@ int run_options_read_set(struct option_parse *parse, const struct option_row *ro
                          struct cw_error *error);
 int run_options_read_tag(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error);
+int run_options_read_scalar(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error);
+int run_options_read_op(struct option_parse *parse, const struct option_row *row, const char *text,
+                        struct cw_error *error);
 int run_options_read_dtype(struct option_parse *parse, const struct option_row *row,
                            const char *text, struct cw_error *error);
 int run_options_read_place(struct option_parse *parse, const struct option_row *row,

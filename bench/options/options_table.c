@@ -45,17 +45,6 @@ _Static_assert(offsetof(struct phold_command, options.engine) == 0, "ENGINE()");
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
-static const char *dtype_choice(size_t i)
-{
-    static const char *const names[] = {"f16", "bf16", "f32", NULL};
-    return names[i];
-}
-
-static const char *op_choice(size_t i)
-{
-    return REDOP_SUM + i <= REDOP_PROD ? redop_name((enum redop)(REDOP_SUM + i)) : NULL;
-}
-
 static const char *input_choice(size_t i)
 {
     static const char *const names[] = {"uniform", "integers", NULL};
@@ -147,10 +136,14 @@ const struct option_row option_rows[] = {
     {"stepbytes", 'i', OPTION_BYTES, SIZED, "SIZE", "or each size this much larger",
      RUN(asked.step), .needs = "minbytes", .needs_text = needs_first_size, .excludes = "stepfactor",
      .excludes_text = "-f and -i exclude each other"},
-    {"dtype", 'd', OPTION_OTHER, SIZED | COMMAND_BATCH, "T", "f16 (default), bf16, f32", RUN(dtype),
-     .choice = dtype_choice, .read = run_options_read_dtype},
-    {"op", 'o', OPTION_CHOICE, RUNNING | COMMAND_BATCH, "OP", "sum (default), max, min, prod",
-     RUN(op), .min = REDOP_SUM, .choice = op_choice},
+    {"dtype", 'd', OPTION_OTHER, SIZED | COMMAND_BATCH, "T",
+     "f16 (default), bf16, f32, f64, fp8_e4m3, fp8_e5m2, int8, int32, or nccl-tests' names",
+     RUN(dtype), .choice = dtype_at, .read = run_options_read_dtype},
+    {"op", 'o', OPTION_OTHER, RUNNING | COMMAND_BATCH, "OP",
+     "sum (default), max, min, prod, avg, premulsum: operands times --scalar, then added", RUN(op),
+     .choice = redop_at, .read = run_options_read_op},
+    {"scalar", 0, OPTION_OTHER, RUNNING | COMMAND_BATCH, "X",
+     "what premulsum multiplies each operand by (2)", RUN(scalar), .read = run_options_read_scalar},
     {"iters", 'n', OPTION_COUNT, SIZED, "N", "timed iterations (1)", RUN(iterations), .min = 1,
      .max = 1000000},
     {"warmup_iters", 'w', OPTION_COUNT, SIZED, "N", "untimed iterations before them (0)",

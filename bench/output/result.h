@@ -51,15 +51,15 @@ struct result_row {
     const char *placement; /* the mapper that an automatic choice took with it; static. NULL: PEs
                               are the mapper's that the configuration names, or the algorithm's */
     uint64_t bytes, count;
-    uint64_t counted_bytes;  /* by bandwidths: COMMANDS.md, "Bytes and bandwidths" */
-    uint32_t shards;         /* of a rank, of this many bytes each; 0: none, it is single tiles */
-    bool together;           /* the shards of a rank are added together; else each is its own */
-    bool done;               /* false: the run failed before its figures were known */
-    char *not_run;           /* why this size was not run; NULL: it was. The result's */
-    char dtype[8], redop[8]; /* "" where it means nothing */
-    uint32_t ranks;          /* world size: busbw's n */
-    double bus_factor;       /* busbw = algbw * factor */
-    double moved;            /* of a shard that a rank sends to others, in the mean; 0: not known */
+    uint64_t counted_bytes;    /* by bandwidths: COMMANDS.md, "Bytes and bandwidths" */
+    uint32_t shards;           /* of a rank, of this many bytes each; 0: none, it is single tiles */
+    bool together;             /* the shards of a rank are added together; else each is its own */
+    bool done;                 /* false: the run failed before its figures were known */
+    char *not_run;             /* why this size was not run; NULL: it was. The result's */
+    char dtype[12], redop[12]; /* "" where it means nothing */
+    uint32_t ranks;            /* world size: busbw's n */
+    double bus_factor;         /* busbw = algbw * factor */
+    double moved; /* of a shard that a rank sends to others, in the mean; 0: not known */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
     int64_t wrong;        /* -1: not verified (null) */

@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "bench/programs/bench_algorithm.h"
+#include "bench/programs/bench_verify.h"
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/distributed.h"
@@ -70,7 +71,7 @@ static void batch_worker(int rank, void *arg)
     for (uint32_t call = 0; call < run->rows / run->batch; call++) {
         if (write_rows(run, (uint32_t)rank, call, input, &error) != CW_OK)
             mp_fail(error.exit_code, "%s", error.text);
-        dist_reduce_scatter(output, input, run->options->op);
+        bench_reduce_scatter(run->options, output, input);
     }
 }
 
@@ -104,7 +105,7 @@ static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows,
                                   .world_size = dist_world_size_for(expected),
                                   .n_elem = rows * run->row_elems,
                                   .dtype = (enum lp_dtype)run->options->dtype,
-                                  .math = (enum lp_math)run->options->op};
+                                  .math = (enum lp_math)redop_of_kernels(run->options->op)};
     bench_expect_call(run->options, &call, &expected->ccl);
     return call;
 }

@@ -68,7 +68,7 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
                              .world_size = dist_world_size_for(session->config),
                              .n_elem = n_elem,
                              .dtype = (enum lp_dtype)session->options->dtype,
-                             .math = (enum lp_math)session->options->op};
+                             .math = (enum lp_math)redop_of_kernels(session->options->op)};
 }
 
 /* The program's own, of its i-th size. */
@@ -105,7 +105,8 @@ void bench_expect_call(const struct run_options *options, const struct ccl_call 
         ccl_algorithm_for(ccl, call->collective, &ignored);
     if (algorithm == NULL || algorithm->schedule == NULL)
         return;
-    ccl->n_elem = call->n_elem * tl_itemsize(call->dtype) / tl_itemsize(LP_F16);
+    const uint64_t half = tl_itemsize(LP_F16); /* the unit of a configured n_elem */
+    ccl->n_elem = (call->n_elem * tl_itemsize(call->dtype) + half - 1) / half;
     ccl->n_elem_is_most = options->size_count <= 1 || bench_sizes_apart(options);
 }
 

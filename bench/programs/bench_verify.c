@@ -16,26 +16,49 @@ uint64_t bench_seed(const struct bench_session *session, const struct dp_policy 
                : options->seed;
 }
 
+void bench_all_reduce(const struct run_options *options, struct tensor *tensor)
+{
+    if (options->op == REDOP_PREMULSUM)
+        dist_all_reduce_scaled(tensor, options->scalar);
+    else
+        dist_all_reduce(tensor, options->op);
+}
+
+void bench_reduce_scatter(const struct run_options *options, struct tensor *output,
+                          struct tensor *input)
+{
+    if (options->op == REDOP_PREMULSUM)
+        dist_reduce_scatter_scaled(output, input, options->scalar);
+    else
+        dist_reduce_scatter(output, input, options->op);
+}
+
 static struct verifier *make_verifier(const struct bench_session *session,
                                       const struct ccl_algorithm *algorithm, uint64_t n_elem,
                                       uint64_t seed, const void *values, struct cw_error *error)
 {
     const struct run_options *const options = session->options;
+    const enum dtype dtype = dtype_of_results(options->dtype, session->config->ccl.arithmetic);
+    const struct dist_facts *const facts = dist_facts(session->dist);
+    const uint64_t operands =
+        facts->world_size *
+        (facts->parts > 0 ? 1 : bench_parts(&session->config->hw, &facts->policy));
     const struct verifier_request request = {
         .expect = {.hw = &session->config->hw,
                    .ccl = &session->config->ccl,
                    .module = bench_order(session, algorithm),
-                   .dtype = options->dtype,
-                   .op = options->op,
+                   .dtype = dtype,
+                   .op = redop_of_kernels(options->op),
+                   .scaling = scaling_of(dtype, options->op, options->scalar, operands),
                    .n_elem = n_elem,
                    .seed = seed,
                    .values = values,
                    .sim = lp_system_sim(dist_system(session->dist))},
         .algorithm = algorithm,
-        .schedule = algorithm->schedule != NULL ? dist_facts(session->dist)->schedule : NULL,
-        .ranks = dist_facts(session->dist)->world_size,
+        .schedule = algorithm->schedule != NULL ? facts->schedule : NULL,
+        .ranks = facts->world_size,
         .integers = options->input == RUN_INPUT_INTEGERS,
-        .shards_apart = dist_facts(session->dist)->parts > 0};
+        .shards_apart = facts->parts > 0};
     return verifier_create(&request, error);
 }
 

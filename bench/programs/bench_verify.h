@@ -13,6 +13,11 @@
 uint64_t bench_seed(const struct bench_session *session, const struct dp_policy *policy,
                     uint64_t n_elem);
 
+/* The call of a rank's worker, with the options' operation. */
+void bench_all_reduce(const struct run_options *options, struct tensor *tensor);
+void bench_reduce_scatter(const struct run_options *options, struct tensor *output,
+                          struct tensor *input);
+
 /* For a reduction that `algorithm` carries out, with inputs from `seed`. */
 struct verifier *bench_verifier(const struct bench_session *session,
                                 const struct ccl_algorithm *algorithm, uint64_t n_elem,

@@ -32,7 +32,7 @@ static void ccl_allreduce_worker(int rank, void *arg)
     struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(tensor, allreduce->seed);
-        dist_all_reduce(tensor, options->op);
+        bench_all_reduce(options, tensor);
     }
 }
 

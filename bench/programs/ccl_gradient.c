@@ -45,7 +45,7 @@ static void ccl_gradient_worker(int rank, void *arg)
     const uint8_t *const own = g->values + (uint64_t)rank * count * dtype_bytes(dtype);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_tensor_copy_from(tensor, dtype, own, count);
-        dist_all_reduce(tensor, options->op);
+        bench_all_reduce(options, tensor);
     }
     if (rank == 0 && g->result != NULL)
         dist_tensor_copy_to(tensor, dtype, g->result, count);

@@ -45,7 +45,7 @@ static void ccl_reduce_scatter_worker(int rank, void *arg)
     struct tensor *output = dist_tensor_zeros(each, options->dtype, &scatter->policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(input, scatter->seed);
-        dist_reduce_scatter(output, input, options->op);
+        bench_reduce_scatter(options, output, input);
     }
 }
 

@@ -340,7 +340,10 @@ static int prepare_gemm(struct bench_session *session, struct dist_options *dist
         return gemm_refuse(error, "gemm has no --bytes or --n-elem: --gemm MxNxK says what is "
                                   "multiplied");
     dist->completed = gemm_completed;
-    const int code = dist_check_product(session->config, error);
+    const int code =
+        session->options->op == REDOP_PREMULSUM
+            ? gemm_refuse(error, "gemm_allreduce has no --op premulsum: use sum or avg")
+            : dist_check_product(session->config, error);
     return code == CW_OK ? gemm_check_shape(session, 0, error) : code;
 }
 

@@ -146,6 +146,7 @@ static int begin_op_log(struct run_logs *logs, struct dist *dist, const char *al
     struct op_log_header header = {.dtype = options->dtype,
                                    .redop = options->op,
                                    .seed = options->seed,
+                                   .arithmetic = logs->config->ccl.arithmetic,
                                    .machine = logs->config->hw};
     snprintf(header.version, sizeof header.version, "%s", CW_VERSION);
     snprintf(header.config_digest, sizeof header.config_digest, "%s", logs->config->digest);

@@ -48,6 +48,7 @@ struct run_options {
     bool is_bench_named; /* by an option */
     enum dtype dtype;
     enum redop op;
+    double scalar; /* of REDOP_PREMULSUM */
     struct run_sizes_asked asked;
     /* Elements per shard of each row, in the order asked for; size_count 0: the algorithm's own
      * n_elem (struct ccl_config). */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 #include "collectives/config/input/nearest_file.h"
 
-enum { PIECE_BYTES = 1 << 20, PIECE_ELEMS = 512 };
+enum { PIECE_BYTES = 1 << 20 };
 
 /* Reads to the end, in pieces, since a pipe has no length; no further than one byte more than
  * bytes_max. errno 0: out of memory. */
@@ -100,15 +99,10 @@ int value_file_read(const char *option, const char *path, uint64_t bytes_max, ui
 bool value_file_is_finite(enum dtype dtype, const void *values, uint64_t count, uint64_t *at)
 {
     const uint8_t *const from = values;
-    float piece[PIECE_ELEMS];
-    for (uint64_t done = 0; done < count; done += PIECE_ELEMS) {
-        const size_t n = count - done < PIECE_ELEMS ? count - done : PIECE_ELEMS;
-        dtype_to_f32(dtype, piece, from + done * dtype_bytes(dtype), n);
-        for (size_t i = 0; i < n; i++)
-            if (!isfinite(piece[i])) {
-                *at = done + i;
-                return false;
-            }
-    }
-    return true;
+    const size_t itemsize = dtype_bytes(dtype);
+    if (dtype_count_not_finite(dtype, values, count) == 0)
+        return true;
+    for (*at = 0; dtype_count_not_finite(dtype, from + *at * itemsize, 1) == 0;)
+        ++*at;
+    return false;
 }

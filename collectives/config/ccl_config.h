@@ -47,6 +47,14 @@ static inline uint32_t ccl_pe_of(const struct ccl_ranks *ranks, uint32_t rank)
 
 #define CCL_RANK_PER_PE "rank_per_pe" /* a mapper's name */
 
+enum ccl_fp8_overflow { CCL_FP8_SATURATE, CCL_FP8_INFINITY };
+
+/* How PE_MATH and reducing writes compute (hw/HARDWARE.md, "Blocks of a PE"). Times do not depend
+ * on it. */
+struct ccl_arithmetic {
+    enum ccl_fp8_overflow fp8_overflow;
+};
+
 struct ccl_config {
     char algorithm[CCL_NAME_BYTES];   /* the key under `algorithms` */
     char module[256];                 /* built-in module, or ./file.so:symbol */
@@ -55,6 +63,7 @@ struct ccl_config {
     enum ccl_root root;
     uint32_t root_x, root_y; /* for CCL_ROOT_XY */
     bool rank_invariant;
+    struct ccl_arithmetic arithmetic;
     bool overlap_exchange; /* of lrab_pipelined_allreduce */
     uint64_t n_elem;       /* default elements per shard */
     bool n_elem_is_most;   /* no call's shard has more bytes than this many elements of f16 */

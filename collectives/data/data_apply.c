@@ -103,14 +103,15 @@ static bool math_across(const struct data_site *site, const struct lp_op *op, ui
     uint8_t x[DTYPE_BYTES_MAX], y[DTYPE_BYTES_MAX];
     data_gather(site, a, at, x, bytes);
     data_gather(site, b, at, y, bytes);
-    dtype_reduce((enum dtype)op->dtype, (enum redop)op->math, x, x, y, 1);
+    dtype_reduce(data_type(site->pass, (enum dtype)op->dtype), (enum redop)op->math, x, x, y, 1);
     return data_store(site, dst + at, x, bytes);
 }
 
 static bool math_all(const struct data_site *site, const struct lp_op *op, uint64_t dst,
                      const struct source *a, const struct source *b)
 {
-    const size_t itemsize = dtype_bytes((enum dtype)op->dtype);
+    const enum dtype dtype = data_type(site->pass, (enum dtype)op->dtype);
+    const size_t itemsize = dtype_bytes(dtype);
     for (size_t done = 0, run; done < op->bytes; done += run) {
         /* dst first: where it is an operand, too, the operand's pages must be there by then */
         uint8_t *to = data_touch(site, dst + done, op->bytes - done, &run);
@@ -120,7 +121,7 @@ static bool math_all(const struct data_site *site, const struct lp_op *op, uint6
         const uint8_t *y = data_stretch(site, b, done, &run);
         run -= run % itemsize;
         if (run) {
-            dtype_reduce((enum dtype)op->dtype, (enum redop)op->math, to, x, y, run / itemsize);
+            dtype_reduce(dtype, (enum redop)op->math, to, x, y, run / itemsize);
             continue;
         }
         if (!math_across(site, op, dst, a, b, done))

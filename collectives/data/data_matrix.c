@@ -28,16 +28,14 @@ int data_apply_cast(const struct data_site *site, const struct lp_op *op, struct
     const uint64_t count = op->bytes / dtype_bytes(from);
     const struct target target = {data_operand_address(site->pass, op->pe, &op->dst),
                                   count * dtype_bytes(to), dtype_bytes(from) == dtype_bytes(to)};
-    float wide[CAST_ELEMENTS];
-    uint8_t raw[CAST_ELEMENTS * DTYPE_BYTES_MAX];
+    uint8_t raw[CAST_ELEMENTS * DTYPE_BYTES_MAX], cast[CAST_ELEMENTS * DTYPE_BYTES_MAX];
     struct source a;
     bool done = data_bind(site, op, &op->a, op->bytes, &target, &a);
     for (uint64_t at = 0, n; done && at < count; at += n) {
         n = count - at < CAST_ELEMENTS ? count - at : CAST_ELEMENTS;
         data_gather(site, &a, at * dtype_bytes(from), raw, n * dtype_bytes(from));
-        dtype_to_f32(from, wide, raw, n);
-        dtype_from_f32(to, raw, wide, n);
-        done = data_store(site, target.address + at * dtype_bytes(to), raw, n * dtype_bytes(to));
+        dtype_convert(data_type(site->pass, to), cast, from, raw, n);
+        done = data_store(site, target.address + at * dtype_bytes(to), cast, n * dtype_bytes(to));
     }
     data_unbind(site, op, &op->a, &a);
     return done ? CW_OK : data_out_of_storage(site->pass, error);
@@ -111,7 +109,8 @@ static bool end_block(const struct gemm *g, uint32_t row, uint32_t rows, uint32_
 {
     for (uint32_t i = 0; i < rows; i++) {
         const uint64_t at = ((uint64_t)(row + i) * g->shape.cols + col) * g->itemsize;
-        dtype_from_f32((enum dtype)g->op->dtype, g->scratch->raw, g->scratch->sum[i], cols);
+        dtype_from_f32(data_type(g->site->pass, (enum dtype)g->op->dtype), g->scratch->raw,
+                       g->scratch->sum[i], cols);
         if (!data_store(g->site, g->dst + at, g->scratch->raw, cols * g->itemsize))
             return false;
     }

@@ -9,6 +9,7 @@
 #ifndef COLLECTIVES_DATA_OPERAND_H
 #define COLLECTIVES_DATA_OPERAND_H
 
+#include "collectives/config/ccl_config.h"
 #include "collectives/data/data_tiles.h"
 #include "collectives/data/dtype.h"
 #include "collectives/memory/sparse_memory.h"
@@ -57,6 +58,7 @@ struct data_worker {
 
 struct data_pass {
     const struct hw_config *hw;
+    struct ccl_arithmetic arithmetic;
     struct storage storage;
     struct data_cube *cubes;                          /* [cube_count] */
     struct data_worker *workers;                      /* [worker_count] */
@@ -68,6 +70,12 @@ struct data_pass {
     uint32_t (*owner)(void *arg, uint32_t cube);
     void *owner_arg;
 };
+
+/* The type in which arithmetic leaves its results. */
+static inline enum dtype data_type(const struct data_pass *pass, enum dtype dtype)
+{
+    return dtype_of_results(dtype, pass->arithmetic);
+}
 
 /* Where an operation is executed. */
 struct data_site {

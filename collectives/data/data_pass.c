@@ -61,6 +61,11 @@ struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_ma
     return NULL;
 }
 
+void data_pass_set_arithmetic(struct data_pass *pass, struct ccl_arithmetic arithmetic)
+{
+    pass->arithmetic = arithmetic;
+}
+
 static void free_cube(struct data_pass *pass, struct data_cube *cube)
 {
     sparse_memory_free(&cube->memory);
@@ -254,7 +259,8 @@ int data_pass_forget(struct data_pass *pass, uint32_t pe, uint64_t offset, uint6
     if (!host_fill(pass, pe, offset, bytes, (struct sparse_content){.make = NULL}))
         return data_out_of_storage(pass, error);
     if (pass->log)
-        op_log_fill(pass->log, pe, offset, DTYPE_F16, 0, bytes / dtype_bytes(DTYPE_F16));
+        op_log_fill(pass->log, pe, offset, bytes % 2 ? DTYPE_INT8 : DTYPE_F16, 0,
+                    bytes % 2 ? bytes : bytes / 2);
     return CW_OK;
 }
 

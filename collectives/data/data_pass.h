@@ -11,6 +11,7 @@
 #ifndef COLLECTIVES_DATA_PASS_H
 #define COLLECTIVES_DATA_PASS_H
 
+#include "collectives/config/ccl_config.h"
 #include "collectives/data/dtype.h"
 #include "collectives/memory/sparse_memory.h"
 #include "core/cw.h"
@@ -25,6 +26,8 @@ struct op_log;
  * worker_count: of the engine. NULL: out of memory. */
 struct data_pass *data_pass_create(const struct hw_config *hw, uint64_t bytes_max,
                                    uint32_t worker_count);
+/* How records compute; before the first. Not set: all zero. */
+void data_pass_set_arithmetic(struct data_pass *pass, struct ccl_arithmetic arithmetic);
 /* Before a drain: records will come worker by worker; `owner` is the worker of each cube. */
 void data_pass_set_owner(struct data_pass *pass, uint32_t (*owner)(void *arg, uint32_t cube),
                          void *arg);

@@ -19,8 +19,10 @@
 #include "collectives/data/dtype.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
+#include "collectives/data/dtype_scalar.h"
 #include "collectives/data/simd.h"
 
 #define BLOCK_BYTES 32u
@@ -28,49 +30,104 @@
 #define NAN_BF16    0x7fc0
 #define NAN_F32     0x7fc00000
 
-static const struct {
-    const char *name;
-    size_t bytes;
-} dtype_table[] = {[DTYPE_F16] = {"f16", 2}, [DTYPE_BF16] = {"bf16", 2}, [DTYPE_F32] = {"f32", 4}};
-static const char *const redop_table[] = {
-    [REDOP_SUM] = "sum", [REDOP_MAX] = "max", [REDOP_MIN] = "min", [REDOP_PROD] = "prod"};
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-bool dtype_is_known(unsigned dtype) { return dtype >= DTYPE_F16 && dtype <= DTYPE_F32; }
+static const struct {
+    const char *name[3];
+} dtype_table[LP_DTYPES] = {
+#define DTYPE_ROW(name, text, bytes, nccl, other) [DTYPE_##name] = {{text, nccl, other}},
+    LP_DTYPE_LIST(DTYPE_ROW)
+#undef DTYPE_ROW
+};
+/* name, nccl-tests' */
+static const char *const redop_table[REDOPS][2] = {
+    [REDOP_SUM] = {"sum", "sum"}, [REDOP_MAX] = {"max", "max"},
+    [REDOP_MIN] = {"min", "min"}, [REDOP_PROD] = {"prod", "prod"},
+    [REDOP_AVG] = {"avg", "avg"}, [REDOP_PREMULSUM] = {"premulsum", "mulsum"}};
+/* Of types with fractions. */
+static const struct {
+    int digits, least_exponent;
+} format_table[LP_DTYPES] = {
+    [DTYPE_F16] = {11, -24},   [DTYPE_BF16] = {8, -133},   [DTYPE_F32] = {24, -149},
+    [DTYPE_F64] = {53, -1074}, [DTYPE_FP8_E4M3] = {4, -9}, [DTYPE_FP8_E5M2] = {3, -16}};
+
+/* The type as records have it. */
+static inline enum dtype recorded(enum dtype dtype)
+{
+    return dtype == DTYPE_FP8_E4M3_OPEN   ? DTYPE_FP8_E4M3
+           : dtype == DTYPE_FP8_E5M2_OPEN ? DTYPE_FP8_E5M2
+                                          : dtype;
+}
+
+bool dtype_is_known(unsigned dtype) { return lp_dtype_is_known(dtype); }
 bool redop_is_known(unsigned op) { return op >= REDOP_SUM && op <= REDOP_PROD; }
+
+enum redop redop_of_kernels(enum redop op)
+{
+    return op == REDOP_AVG || op == REDOP_PREMULSUM ? REDOP_SUM : op;
+}
 
 size_t dtype_bytes(enum dtype dtype)
 {
-    assert(dtype_is_known(dtype));
-    return dtype_table[dtype].bytes;
+    assert(dtype_is_known(recorded(dtype)));
+    return lp_dtype_bytes((enum lp_dtype)recorded(dtype));
 }
 
 const char *dtype_name(enum dtype dtype)
 {
-    return dtype_is_known(dtype) ? dtype_table[dtype].name : "?";
+    return dtype_is_known(recorded(dtype)) ? dtype_table[recorded(dtype)].name[0] : "?";
 }
 
-const char *redop_name(enum redop op) { return redop_is_known(op) ? redop_table[op] : "?"; }
+const char *redop_name(enum redop op)
+{
+    return op >= REDOP_SUM && op < REDOPS ? redop_table[op][0] : "?";
+}
+
+const char *dtype_at(size_t i) { return i + 1 < LP_DTYPES ? dtype_table[i + 1].name[0] : NULL; }
+
+const char *redop_at(size_t i)
+{
+    return REDOP_SUM + i < REDOPS ? redop_table[REDOP_SUM + i][0] : NULL;
+}
 
 bool dtype_parse(const char *name, enum dtype *dtype)
 {
-    for (size_t i = DTYPE_F16; i < COUNT(dtype_table); i++)
-        if (!strcmp(name, dtype_table[i].name)) {
-            *dtype = (enum dtype)i;
-            return true;
-        }
+    for (size_t i = 1; i < LP_DTYPES; i++)
+        for (size_t k = 0; k < COUNT(dtype_table[i].name); k++)
+            if (!strcmp(name, dtype_table[i].name[k])) {
+                *dtype = (enum dtype)i;
+                return true;
+            }
     return false;
 }
 
 bool redop_parse(const char *name, enum redop *op)
 {
-    for (size_t i = REDOP_SUM; i < COUNT(redop_table); i++)
-        if (!strcmp(name, redop_table[i])) {
+    for (size_t i = REDOP_SUM; i < REDOPS; i++)
+        if (!strcmp(name, redop_table[i][0]) || !strcmp(name, redop_table[i][1])) {
             *op = (enum redop)i;
             return true;
         }
     return false;
+}
+
+enum dtype dtype_of_results(enum dtype dtype, struct ccl_arithmetic arithmetic)
+{
+    if (arithmetic.fp8_overflow == CCL_FP8_SATURATE)
+        return dtype;
+    return dtype == DTYPE_FP8_E4M3   ? DTYPE_FP8_E4M3_OPEN
+           : dtype == DTYPE_FP8_E5M2 ? DTYPE_FP8_E5M2_OPEN
+                                     : dtype;
+}
+
+int dtype_digits(enum dtype dtype) { return format_table[recorded(dtype)].digits; }
+int dtype_least_exponent(enum dtype dtype) { return format_table[recorded(dtype)].least_exponent; }
+
+uint64_t dtype_whole_max(enum dtype dtype)
+{
+    return dtype == DTYPE_INT8    ? INT8_MAX
+           : dtype == DTYPE_INT32 ? INT32_MAX
+                                  : (uint64_t)1 << dtype_digits(dtype);
 }
 
 /* ---- conversions of eight elements ----------------------------------------------------------- */
@@ -223,7 +280,11 @@ for_blocks(block_fn op, uint8_t *dst, const uint8_t *a, const uint8_t *b, size_t
 void dtype_reduce(enum dtype dtype, enum redop op, void *dst, const void *a, const void *b,
                   size_t count)
 {
-    assert(dtype_is_known(dtype) && redop_is_known(op));
+    assert(dtype_is_known(recorded(dtype)) && redop_is_known(op));
+    if (dtype >= DTYPE_F64) {
+        scalar_reduce(dtype, op, dst, a, b, count);
+        return;
+    }
     const size_t bytes = count * dtype_bytes(dtype);
     switch (dtype * 8 + op) {
     case DTYPE_F16 * 8 + REDOP_SUM:
@@ -270,7 +331,7 @@ __attribute__((always_inline)) static inline void dtype_widen(enum dtype dtype, 
                                                               const uint8_t *src, size_t n)
 {
     bits256 in = bits_zero();
-    memcpy(&in, src, n * dtype_table[dtype].bytes);
+    memcpy(&in, src, n * lp_dtype_bytes((enum lp_dtype)dtype));
     f32x8 out = f32_of_bits(in);
     if (dtype == DTYPE_F16)
         out = f16_widen(low_half(in));
@@ -291,7 +352,7 @@ __attribute__((always_inline)) static inline void dtype_narrow(enum dtype dtype,
         out = bits_wide(f16_narrow(in));
     else if (dtype == DTYPE_BF16)
         out = bits_wide(bf16_narrow(in));
-    memcpy(dst, &out, n * dtype_table[dtype].bytes);
+    memcpy(dst, &out, n * lp_dtype_bytes((enum lp_dtype)dtype));
 }
 
 __attribute__((always_inline)) static inline void widen_all(enum dtype dtype, float *dst,
@@ -299,8 +360,8 @@ __attribute__((always_inline)) static inline void widen_all(enum dtype dtype, fl
 {
     size_t i = 0;
     for (; count - i >= 8; i += 8)
-        dtype_widen(dtype, dst + i, src + i * dtype_table[dtype].bytes, 8);
-    dtype_widen(dtype, dst + i, src + i * dtype_table[dtype].bytes, count - i);
+        dtype_widen(dtype, dst + i, src + i * lp_dtype_bytes((enum lp_dtype)dtype), 8);
+    dtype_widen(dtype, dst + i, src + i * lp_dtype_bytes((enum lp_dtype)dtype), count - i);
 }
 
 __attribute__((always_inline)) static inline void narrow_all(enum dtype dtype, uint8_t *dst,
@@ -308,65 +369,147 @@ __attribute__((always_inline)) static inline void narrow_all(enum dtype dtype, u
 {
     size_t i = 0;
     for (; count - i >= 8; i += 8)
-        dtype_narrow(dtype, dst + i * dtype_table[dtype].bytes, src + i, 8);
-    dtype_narrow(dtype, dst + i * dtype_table[dtype].bytes, src + i, count - i);
+        dtype_narrow(dtype, dst + i * lp_dtype_bytes((enum lp_dtype)dtype), src + i, 8);
+    dtype_narrow(dtype, dst + i * lp_dtype_bytes((enum lp_dtype)dtype), src + i, count - i);
 }
+
+enum { PIECE = 256 }; /* elements that are converted at a time */
 
 void dtype_to_f32(enum dtype dtype, float *dst, const void *src, size_t count)
 {
-    switch (dtype) {
-    case DTYPE_F16:
+    double piece[PIECE];
+    if (dtype == DTYPE_F16)
         widen_all(DTYPE_F16, dst, src, count);
-        break;
-    case DTYPE_BF16:
+    else if (dtype == DTYPE_BF16)
         widen_all(DTYPE_BF16, dst, src, count);
-        break;
-    case DTYPE_F32:
+    else if (dtype == DTYPE_F32)
         widen_all(DTYPE_F32, dst, src, count);
-        break;
-    }
+    else
+        for (size_t done = 0; done < count; done += PIECE) {
+            const size_t n = count - done < PIECE ? count - done : PIECE;
+            scalar_to_f64(dtype, piece, (const uint8_t *)src + done * dtype_bytes(dtype), n);
+            for (size_t i = 0; i < n; i++)
+                dst[done + i] = (float)piece[i];
+        }
 }
 
 void dtype_from_f32(enum dtype dtype, void *dst, const float *src, size_t count)
 {
-    switch (dtype) {
-    case DTYPE_F16:
+    double piece[PIECE];
+    if (dtype == DTYPE_F16)
         narrow_all(DTYPE_F16, dst, src, count);
-        break;
-    case DTYPE_BF16:
+    else if (dtype == DTYPE_BF16)
         narrow_all(DTYPE_BF16, dst, src, count);
-        break;
-    case DTYPE_F32:
+    else if (dtype == DTYPE_F32)
         narrow_all(DTYPE_F32, dst, src, count);
-        break;
+    else
+        for (size_t done = 0; done < count; done += PIECE) {
+            const size_t n = count - done < PIECE ? count - done : PIECE;
+            for (size_t i = 0; i < n; i++)
+                piece[i] = src[done + i];
+            scalar_from_f64(dtype, (uint8_t *)dst + done * dtype_bytes(dtype), piece, n);
+        }
+}
+
+void dtype_to_f64(enum dtype dtype, double *dst, const void *src, size_t count)
+{
+    float piece[PIECE];
+    if (dtype >= DTYPE_F64) {
+        scalar_to_f64(dtype, dst, src, count);
+        return;
+    }
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t n = count - done < PIECE ? count - done : PIECE;
+        dtype_to_f32(dtype, piece, (const uint8_t *)src + done * dtype_bytes(dtype), n);
+        for (size_t i = 0; i < n; i++)
+            dst[done + i] = piece[i];
     }
 }
 
-static uint64_t count_exponents16(const uint8_t *values, size_t count, uint16_t exponent)
+/* To as many digits as a type has that is not greater than f32; its greatest number is another
+ * matter. */
+static float rounded_once(enum dtype dtype, double x)
 {
-    uint64_t not_finite = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint16_t bits;
-        memcpy(&bits, values + i * sizeof bits, sizeof bits);
-        not_finite += (bits & exponent) == exponent;
-    }
-    return not_finite;
+    int exponent;
+    if (x == 0 || !isfinite(x))
+        return (float)x;
+    (void)frexp(x, &exponent);
+    const int least = dtype_least_exponent(dtype), own = exponent - dtype_digits(dtype);
+    const int last = own > least ? own : least;
+    return (float)ldexp(nearbyint(ldexp(x, -last)), last);
 }
 
-static uint64_t count_exponents32(const uint8_t *values, size_t count, uint32_t exponent)
+void dtype_from_f64(enum dtype dtype, void *dst, const double *src, size_t count)
 {
-    uint64_t not_finite = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, values + i * sizeof bits, sizeof bits);
-        not_finite += (bits & exponent) == exponent;
+    const enum dtype known = recorded(dtype);
+    float piece[PIECE];
+    if (known == DTYPE_F64 || known == DTYPE_INT8 || known == DTYPE_INT32) {
+        scalar_from_f64(dtype, dst, src, count);
+        return;
     }
-    return not_finite;
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t n = count - done < PIECE ? count - done : PIECE;
+        for (size_t i = 0; i < n; i++)
+            piece[i] = rounded_once(dtype, src[done + i]);
+        dtype_from_f32(dtype, (uint8_t *)dst + done * dtype_bytes(dtype), piece, n);
+    }
 }
+
+static bool needs_f64(enum dtype dtype) { return dtype == DTYPE_F64 || dtype == DTYPE_INT32; }
+
+void dtype_convert(enum dtype to, void *dst, enum dtype from, const void *src, size_t count)
+{
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t n = count - done < PIECE ? count - done : PIECE;
+        const void *const in = (const uint8_t *)src + done * dtype_bytes(from);
+        void *const out = (uint8_t *)dst + done * dtype_bytes(to);
+        if (needs_f64(from) || needs_f64(to)) {
+            double wide[PIECE];
+            dtype_to_f64(from, wide, in, n);
+            dtype_from_f64(to, out, wide, n);
+        } else {
+            float wide[PIECE];
+            dtype_to_f32(from, wide, in, n);
+            dtype_from_f32(to, out, wide, n);
+        }
+    }
+}
+
+/* ---- values that are not finite -------------------------------------------------------------- */
+
+/* Of a type of the template's size: all ones in the exponent. */
+#define COUNT_EXPONENTS(name, type)                                                                \
+    static uint64_t name(const uint8_t *values, size_t count, type exponent)                       \
+    {                                                                                              \
+        uint64_t not_finite = 0;                                                                   \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            type bits;                                                                             \
+            memcpy(&bits, values + i * sizeof bits, sizeof bits);                                  \
+            not_finite += (bits & exponent) == exponent;                                           \
+        }                                                                                          \
+        return not_finite;                                                                         \
+    }
+COUNT_EXPONENTS(count_exponents8, uint8_t)
+COUNT_EXPONENTS(count_exponents16, uint16_t)
+COUNT_EXPONENTS(count_exponents32, uint32_t)
+COUNT_EXPONENTS(count_exponents64, uint64_t)
 
 uint64_t dtype_count_not_finite(enum dtype dtype, const void *values, size_t count)
 {
-    return dtype == DTYPE_F16    ? count_exponents16(values, count, 0x7c00)
-           : dtype == DTYPE_BF16 ? count_exponents16(values, count, 0x7f80)
-                                 : count_exponents32(values, count, 0x7f800000);
+    switch (recorded(dtype)) {
+    case DTYPE_F16:
+        return count_exponents16(values, count, 0x7c00);
+    case DTYPE_BF16:
+        return count_exponents16(values, count, 0x7f80);
+    case DTYPE_F32:
+        return count_exponents32(values, count, 0x7f800000);
+    case DTYPE_F64:
+        return count_exponents64(values, count, UINT64_C(0x7ff0000000000000));
+    case DTYPE_FP8_E4M3: /* NaN alone */
+        return count_exponents8(values, count, 0x7f);
+    case DTYPE_FP8_E5M2:
+        return count_exponents8(values, count, 0x7c);
+    default:
+        return 0;
+    }
 }

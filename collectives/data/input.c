@@ -1,6 +1,6 @@
 /*
  * input.c: the seeds' streams (input.h). x = (z >> 48) / 2^15 - 1 has 16 digits and is exact in
- * f32; the one rounding is the one to the dtype.
+ * f32; the one rounding is the one to the dtype. f64 and whole numbers have values of their own.
  *
  * A seed of whole numbers has three fields above its 32 bits: the greatest value `most`, `apart`,
  * and whether there are zeros. Element g is zero unless g is a multiple of `apart`. Why sums are
@@ -46,7 +46,7 @@ static bool has_common_factor(uint64_t a, uint64_t b)
 uint64_t input_integers(uint64_t seed, enum dtype dtype, enum redop op, uint64_t operands,
                         uint64_t n_elem)
 {
-    const uint64_t last = dtype == DTYPE_F16 ? 2048 : dtype == DTYPE_BF16 ? 256 : 1u << 24;
+    const uint64_t last = dtype_whole_max(dtype);
     const uint64_t low = seed & UINT32_MAX;
     uint64_t most = last / operands, apart = 1;
     if (op == REDOP_PROD)
@@ -60,10 +60,28 @@ uint64_t input_integers(uint64_t seed, enum dtype dtype, enum redop op, uint64_t
     return low | apart << APART_BIT | most << MOST_BIT | IS_INTEGERS;
 }
 
+/* Types that need more than the 16 digits of the others: f64 has all that fit, and a whole number
+ * is the upper bits. */
+static void fill_wide(enum dtype dtype, uint64_t seed, uint64_t first, uint8_t *dst, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t z = hw_mix(((seed << 32) + first + i + 1) * STRIDE);
+        const double x = dtype == DTYPE_F64    ? (double)(z >> 11) * 0x1p-52 - 1
+                         : dtype == DTYPE_INT8 ? (int8_t)(z >> 56)
+                                               : (int32_t)(z >> 32);
+        dtype_from_f64(dtype, dst + i * dtype_bytes(dtype),
+                       (seed & IS_INTEGERS) != 0 ? &(double){integer_at(seed, first + i)} : &x, 1);
+    }
+}
+
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count)
 {
     const uint64_t stream = (seed << 32) + first + 1;
     float piece[PIECE];
+    if (dtype_digits(dtype) == 0 || dtype == DTYPE_F64) {
+        fill_wide(dtype, seed, first, dst, count);
+        return;
+    }
     for (size_t done = 0; done < count; done += PIECE) {
         const size_t n = count - done < PIECE ? count - done : PIECE;
         uint64_t z = (stream + done) * STRIDE;

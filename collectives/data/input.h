@@ -8,8 +8,9 @@
 
 #include "collectives/data/dtype.h"
 
-/* Elements first .. first + count - 1 of the seed's stream, in [-1, 1), rounded to the dtype; or
- * whole numbers, of a seed that input_integers() made. */
+/* Elements first .. first + count - 1 of the seed's stream, in [-1, 1), rounded to the dtype, or of
+ * all values of a type of whole numbers; or small whole numbers, of a seed that input_integers()
+ * made. */
 void input_fill(enum dtype dtype, uint64_t seed, uint64_t first, void *dst, size_t count);
 
 /* The same elements of a program's own values, element 0 first; values NULL: of the seed's stream.

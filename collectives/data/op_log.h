@@ -8,6 +8,7 @@
  *   "cubewarp op log 3\n"
  *   the header: a line of JSON, an object of
  *     version, config_digest, bench, algorithm, dtype, itemsize, redop, seed: of the run
+ *     fp8_overflow: "infinity", if that was configured
  *     machine: {sips, cubes (of a SIP), pes (of a cube), tcm_bytes, hbm_bytes (of a PE), sram_bytes
  *     (of a cube)}
  *   records, from a memory of zeros on; then, as the last one, the trailer.
@@ -71,6 +72,7 @@ struct op_log_header {
     enum dtype dtype;
     enum redop redop;
     uint64_t seed;
+    struct ccl_arithmetic arithmetic;
     struct hw_config machine; /* structure only: counts and sizes of memories */
 };
 

@@ -183,9 +183,22 @@ static int need_machine(const struct header_reader *h, json_t *object, struct hw
     return CW_OK;
 }
 
+/* A member that is there with this value, or not at all. */
+static int read_choice(const struct header_reader *h, json_t *object, const char *key,
+                       const char *text, bool *given)
+{
+    const json_t *const value = json_object_get(object, key);
+    *given = value != NULL;
+    if (value == NULL || (json_is_string(value) && strcmp(json_string_value(value), text) == 0))
+        return CW_OK;
+    return refuse_at(h->reader, h->offset, h->error, "header: %s: expected \"%s\", or no such key",
+                     key, text);
+}
+
 static int read_header(const struct header_reader *h, json_t *object, struct op_log_header *header)
 {
     char dtype[OP_LOG_NAME_BYTES], redop[OP_LOG_NAME_BYTES];
+    bool given;
     *header = (struct op_log_header){0};
     if (need_text(h, object, "version", header->version) ||
         need_text(h, object, "config_digest", header->config_digest) ||
@@ -197,10 +210,13 @@ static int read_header(const struct header_reader *h, json_t *object, struct op_
         return h->error->exit_code;
     if (!dtype_parse(dtype, &header->dtype))
         return refuse_at(h->reader, h->offset, h->error,
-                         "header: dtype: expected f16, bf16 or f32");
+                         "header: dtype: expected the name of a type, such as f16");
     if (!redop_parse(redop, &header->redop))
         return refuse_at(h->reader, h->offset, h->error,
-                         "header: redop: expected sum, max, min or prod");
+                         "header: redop: expected the name of an operation, such as sum");
+    if (read_choice(h, object, "fp8_overflow", "infinity", &given) != CW_OK)
+        return h->error->exit_code;
+    header->arithmetic.fp8_overflow = given ? CCL_FP8_INFINITY : CCL_FP8_SATURATE;
     return CW_OK;
 }
 
@@ -348,9 +364,9 @@ static void read_host(struct cursor *c, struct op_log_record *record)
         raw(c, record->bytes, record->count);
         return;
     }
-    const uint8_t dtype = u8(c, "dtype: expected 1 to 3");
+    const uint8_t dtype = u8(c, "dtype: expected 1 (f16) to 8 (int32)");
     if (!dtype_is_known(dtype) && c->wrong == NULL)
-        c->wrong = "dtype: expected 1 (f16), 2 (bf16) or 3 (f32)";
+        c->wrong = "dtype: expected 1 (f16) to 8 (int32)";
     record->dtype = (enum dtype)dtype;
     if (record->kind == OP_LOG_FILL_INPUT) {
         record->seed = number(c, UINT64_MAX, "seed: expected less than 2^64");

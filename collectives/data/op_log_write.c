@@ -162,6 +162,8 @@ static char *header_text(const struct op_log_header *header)
                   (json_int_t)hw->sip_count, "cubes", (json_int_t)hw_cubes(hw), "pes",
                   (json_int_t)hw_pes(hw), "tcm_bytes", (json_int_t)hw->tcm_bytes, "hbm_bytes",
                   (json_int_t)hw->hbm_bytes, "sram_bytes", (json_int_t)hw->sram_bytes);
+    if (header->arithmetic.fp8_overflow == CCL_FP8_INFINITY)
+        (void)json_object_set_new(object, "fp8_overflow", json_string("infinity"));
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return text;

@@ -214,6 +214,8 @@ int op_log_replay(FILE *stream, const char *name, struct op_log_replay *replay,
     if (reader == NULL)
         return error->exit_code;
     struct data_pass *pass = data_pass_create(&replay->header.machine, replay->bytes_max, 1);
+    if (pass != NULL)
+        data_pass_set_arithmetic(pass, replay->header.arithmetic);
     const int code = pass != NULL ? replay_records(reader, replay, pass, error)
                                   : cw_error_memory(error, "replaying the op log");
     error->exit_code = code;

@@ -5,10 +5,12 @@
 #include "collectives/runtime/dist_call.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "collectives/plugin.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_scale.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
 #include "collectives/runtime/layout.h"
@@ -34,7 +36,7 @@ static struct ccl_call call_of_rank(const struct dist *dist, uint32_t rank)
                              .relay = dist->relay.parent != NULL ? &dist->relay : NULL,
                              .n_elem = tensor != NULL ? tensor->shard_elems : 1,
                              .dtype = (enum lp_dtype)(tensor != NULL ? tensor->dtype : DTYPE_F32),
-                             .math = (enum lp_math)submission->op};
+                             .math = (enum lp_math)redop_of_kernels(submission->op)};
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -322,6 +324,7 @@ int dist_run_collective(void *arg, struct cw_error *error)
     const struct submission *first = &dist->submissions[0];
     const struct ccl_call call = call_of_rank(dist, 0);
     const struct ccl_algorithm *algorithm = chosen(dist, &call, error);
+    uint8_t *kept = NULL;
     dist->submitted = 0;
     if (algorithm == NULL)
         return error->exit_code;
@@ -334,6 +337,8 @@ int dist_run_collective(void *arg, struct cw_error *error)
         code = make_relay(dist, algorithm, first->root, error);
     if (code == CW_OK)
         code = dist_take_scratch(dist, algorithm, &call, error);
+    if (code == CW_OK)
+        code = dist_scale_operands(dist, &kept, error);
     if (code == CW_OK)
         code = dist_fill_buffers(dist, algorithm, error);
     if (code == CW_OK)
@@ -350,6 +355,9 @@ int dist_run_collective(void *arg, struct cw_error *error)
         code = check_written(dist, algorithm, error);
     if (code == CW_OK)
         code = dist_take_results(dist, algorithm, error);
+    if (code == CW_OK)
+        code = dist_scale_results(dist, &kept, error);
+    free(kept);
     struct cw_error late;
     const int given = dist_give_scratch(dist, &late);
     if (code == CW_OK && given != CW_OK) {
@@ -506,10 +514,10 @@ void dist_submit(const struct submission *submission)
 {
     const bool reduces =
         submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER;
-    if (reduces && (submission->op < REDOP_SUM || submission->op > REDOP_PROD))
-        mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (prod)",
+    if (reduces && (submission->op < REDOP_SUM || submission->op >= REDOPS))
+        mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (premulsum)",
                 ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
-                REDOP_PROD);
+                REDOP_PREMULSUM);
     struct handover handover = {dist_current(), (uint32_t)mp_rank(), *submission};
     if (!handover.dist->open)
         mp_fail(CW_PROGRAM_FAILED,
@@ -518,13 +526,31 @@ void dist_submit(const struct submission *submission)
     dist_join(handover.dist->barrier, submit, &handover);
 }
 
+/* A scalar belongs to each call. */
+static void check_scalar(const char *call, enum redop op)
+{
+    if (op == REDOP_PREMULSUM)
+        mp_fail(CW_USAGE, "dist_%s: premulsum needs a scalar; use dist_%s_scaled()", call, call);
+}
+
+void dist_all_reduce_scaled(struct tensor *tensor, double scalar)
+{
+    dist_submit(&(struct submission){.collective = CCL_ALL_REDUCE,
+                                     .in = tensor,
+                                     .out = tensor,
+                                     .op = REDOP_PREMULSUM,
+                                     .scalar = scalar});
+}
+
 void dist_all_reduce(struct tensor *tensor, enum redop op)
 {
+    check_scalar("all_reduce", op);
     dist_submit(
         &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
 }
 
-void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
+static void reduce_scatter(struct tensor *output, struct tensor *input, enum redop op,
+                           double scalar)
 {
     const uint64_t ranks = dist_current()->facts.world_size;
     if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
@@ -535,7 +561,18 @@ void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
     dist_submit(&(struct submission){
-        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op});
+        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op, .scalar = scalar});
+}
+
+void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
+{
+    check_scalar("reduce_scatter", op);
+    reduce_scatter(output, input, op, 0);
+}
+
+void dist_reduce_scatter_scaled(struct tensor *output, struct tensor *input, double scalar)
+{
+    reduce_scatter(output, input, REDOP_PREMULSUM, scalar);
 }
 
 void dist_all_gather(struct tensor *output, struct tensor *input)

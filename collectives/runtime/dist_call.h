@@ -9,6 +9,9 @@
 
 /* Reduces over all ranks, in place. */
 void dist_all_reduce(struct tensor *tensor, enum redop op);
+/* The same with REDOP_PREMULSUM: this rank's tensor times its own scalar, rounded to the type, is
+ * added. */
+void dist_all_reduce_scaled(struct tensor *tensor, double scalar);
 /* Rank r's input becomes the r-th of as many parts of every rank's output, shard by shard. */
 void dist_all_gather(struct tensor *output, struct tensor *input);
 /* Each shard has a block for each rank: rank r's block s becomes block r of rank s's output. */
@@ -21,5 +24,6 @@ void dist_barrier(void);
  * Both tensors have one shard, at PE 0 of the SIP's only cube, and are at the same place on every
  * rank: ranks allocate alike. */
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op);
+void dist_reduce_scatter_scaled(struct tensor *output, struct tensor *input, double scalar);
 
 #endif

@@ -19,6 +19,7 @@ struct submission {
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
+    double scalar; /* of REDOP_PREMULSUM */
     uint32_t root; /* rank, of a broadcast */
     /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
      */

@@ -151,6 +151,8 @@ static bool allocate_world(struct dist *dist)
         dist->data = data_pass_create(&dist->options.config->hw,
                                       dist->options.machine.engine.memory_bytes_max,
                                       dist->options.machine.engine.worker_count);
+    if (dist->data != NULL)
+        data_pass_set_arithmetic(dist->data, dist->options.config->ccl.arithmetic);
     dist->contents.data = dist->data;
     const struct config *config = dist->options.config;
     if (config->ccl.strict_validation)

@@ -261,6 +261,7 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
                                  .op = request->op,
                                  .n_elem = request->n_elem,
                                  .seed = request->seed,
+                                 .scaling = request->scaling,
                                  .given = request->values,
                                  .sim = elems >= SHARED_ELEMS_MIN ? request->sim : NULL};
     return expect;

@@ -26,8 +26,9 @@ struct expect_request {
     enum redop op;
     uint64_t n_elem; /* per shard, of the inputs; > 0 */
     uint64_t seed;
-    const void *values; /* a program's own instead of the seed's (input.h); NULL: the seed's */
-    struct cw_sim *sim; /* whose workers evaluate and compare; NULL: the calling thread does */
+    struct scaling scaling; /* of the inputs, and of results that no order is compared for */
+    const void *values;     /* a program's own instead of the seed's (input.h); NULL: the seed's */
+    struct cw_sim *sim;     /* whose workers evaluate and compare; NULL: the calling thread does */
 };
 
 /* NULL on failure: CW_USAGE (no order is specified for this), CW_NO_RESOURCE. */

@@ -38,15 +38,12 @@ struct any_step {
 };
 
 /* Half the distance from 1 to the next number. */
-static double unit_roundoff(enum dtype dtype)
-{
-    return ldexp(1, dtype == DTYPE_F16 ? -11 : dtype == DTYPE_BF16 ? -8 : -24);
-}
+static double unit_roundoff(enum dtype dtype) { return ldexp(1, -dtype_digits(dtype)); }
 
 /* Half the smallest number above 0. */
 static double half_of_smallest(enum dtype dtype)
 {
-    return ldexp(1, dtype == DTYPE_F16 ? -25 : dtype == DTYPE_BF16 ? -134 : -150);
+    return ldexp(1, dtype_least_exponent(dtype) - 1);
 }
 
 static double operands_of(const struct expect_any *any) { return (double)any->ranks * any->parts; }
@@ -54,8 +51,8 @@ static double operands_of(const struct expect_any *any) { return (double)any->ra
 static void add_exactly(const struct expect_any *any, struct any_step *step, const uint8_t *operand,
                         bool is_first)
 {
-    float value[ANY_STEP];
-    dtype_to_f32(any->dtype, value, operand, step->count);
+    double value[ANY_STEP];
+    dtype_to_f64(any->dtype, value, operand, step->count);
     for (uint64_t i = 0; i < step->count; i++) {
         const double x = value[i];
         const bool product = any->op == REDOP_PROD;
@@ -73,6 +70,7 @@ static void reduce_step(const struct expect_any *any, struct any_step *step)
             input_take(any->dtype, any->values, any->seed,
                        input_first(rank, any->parts, part, any->n_elem) + step->first, operand,
                        step->count);
+            scaling_multiply(&any->scaling, any->dtype, operand, step->count);
             if (!any->exact)
                 add_exactly(any, step, operand, is_first);
             else if (is_first)
@@ -80,6 +78,7 @@ static void reduce_step(const struct expect_any *any, struct any_step *step)
             else
                 dtype_reduce(any->dtype, any->op, step->bits, step->bits, operand, step->count);
         }
+    scaling_divide(&any->scaling, any->dtype, step->bits, step->count);
 }
 
 static void compare_bits(const struct expect_any *any, const struct any_step *step,
@@ -99,10 +98,10 @@ static void compare_near(const struct any_comparison *comparison, const struct a
         any->op == REDOP_PROD ? (operands_of(any) - 1) * half_of_smallest(any->dtype) : 0;
     /* The exact result is one of doubles, with an error of its own. */
     const double bound = comparison->bound + operands_of(any) * ldexp(1, -52);
-    float value[ANY_STEP];
-    dtype_to_f32(any->dtype, value, found, step->count);
+    double value[ANY_STEP];
+    dtype_to_f64(any->dtype, value, found, step->count);
     for (uint64_t i = 0; i < step->count; i++) {
-        const double off = fabs((double)value[i] - step->exact[i]);
+        const double off = fabs(value[i] - step->exact[i]);
         if (!(off <= bound * step->unit[i] + lost))
             share->wrong++;
         else if (step->unit[i] > 0 && off > lost && off / step->unit[i] > share->largest)

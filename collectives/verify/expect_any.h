@@ -23,6 +23,7 @@ struct expect_any {
     enum redop op;
     uint64_t n_elem; /* per shard of the input */
     uint64_t seed;
+    struct scaling scaling;
     const void *values; /* as in expect.h */
     bool exact;         /* compares bits; else errors with the bound */
     struct cw_sim *sim; /* whose workers compare; NULL: the calling thread does */

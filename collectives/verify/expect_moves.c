@@ -35,7 +35,7 @@ struct moved {
 static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t rank,
                                 uint32_t shard, struct moved moved, struct moves_part *part)
 {
-    _Alignas(16) uint8_t found[STEP * 4], expected[STEP * 4];
+    _Alignas(16) uint8_t found[STEP * DTYPE_BYTES_MAX], expected[STEP * DTYPE_BYTES_MAX];
     const struct expect_moves *const moves = comparison->moves;
     const size_t itemsize = dtype_bytes(moves->dtype);
     const uint64_t first = input_first(moved.from, moves->shards, shard, moves->n_elem) + moved.at;

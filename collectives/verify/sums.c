@@ -41,7 +41,7 @@ struct share {
     uint32_t *stack; /* nodes to be listed; then vectors that are free */
     uint32_t stacked, stack_room;
     uint32_t vectors;
-    uint8_t *memory; /* of the vectors, and one for the visitor */
+    uint8_t *memory; /* of the vectors, one for the visitor, and one for a quotient */
     size_t memory_bytes, vector_bytes;
     uint64_t window; /* elements of a vector */
 };
@@ -153,7 +153,7 @@ static bool take_vectors(const struct evaluation *c, struct share *share)
     window = window > WINDOW_MAX ? WINDOW_MAX : window < WINDOW_MIN ? WINDOW_MIN : window;
     share->window = window / WINDOW_MIN * WINDOW_MIN;
     share->vector_bytes = share->window * itemsize;
-    const size_t bytes = (share->vectors + 1) * share->vector_bytes;
+    const size_t bytes = (share->vectors + 2) * share->vector_bytes;
     if (bytes <= share->memory_bytes)
         return true;
     free(share->memory);
@@ -203,6 +203,16 @@ static uint32_t shard_of(const struct evaluation *c, const struct stretch *stret
     return members > 1 ? rank % members : stretch->shard;
 }
 
+/* A result, divided in a vector of its own: others may still need the sum. */
+static const uint8_t *divided(const struct evaluation *c, const struct share *share,
+                              const uint8_t *bits, uint64_t count)
+{
+    uint8_t *const own = vector_of(share, share->vectors + 1);
+    memcpy(own, bits, count * dtype_bytes(c->sums->dtype));
+    scaling_divide(&c->sums->scaling, c->sums->dtype, own, count);
+    return own;
+}
+
 /* Evaluates `count` elements of the results, from `first` on. */
 static int evaluate_window(const struct evaluation *c, struct share *share,
                            const struct stretch *stretch, uint64_t first, uint64_t count)
@@ -219,16 +229,17 @@ static int evaluate_window(const struct evaluation *c, struct share *share,
         const struct listed *const own = &share->list[i];
         uint8_t *const bits = vector_of(share, own->vector);
         const uint32_t leaf = own->node / e->values->inputs; /* the rank whose input it is */
-        if (own->node < e->values->leaves)
+        if (own->node < e->values->leaves) {
             input_take(
                 e->dtype, e->given, e->seed,
                 input_first(group_rank(c, leaf), e->shards, shard_of(c, stretch, leaf), e->n_elem) +
                     place,
                 bits, count);
-        else
+            scaling_multiply(&e->scaling, e->dtype, bits, count);
+        } else
             dtype_reduce(e->dtype, e->op, bits, vector_of(share, own->a), vector_of(share, own->b),
                          count);
-        result.bits = bits;
+        result.bits = e->scaling.divisor == 0 ? bits : divided(c, share, bits, count);
         for (uint32_t rank = own->ranks; rank != NO_RANK; rank = share->next[rank]) {
             struct cw_error error;
             result.rank = group_rank(c, rank);

@@ -6,7 +6,7 @@
 #ifndef COLLECTIVES_SUMS_H
 #define COLLECTIVES_SUMS_H
 
-#include "collectives/data/dtype.h"
+#include "collectives/data/scaling.h"
 #include "collectives/schedule/schedule_values.h"
 #include "core/cw.h"
 
@@ -22,8 +22,9 @@ struct sums {
     enum redop op;
     uint64_t n_elem; /* per shard of the input */
     uint64_t seed;
-    const void *given;  /* a program's own inputs instead of the seed's; NULL: the seed's */
-    struct cw_sim *sim; /* whose workers evaluate; NULL: the calling thread does */
+    struct scaling scaling; /* of the inputs */
+    const void *given;      /* a program's own inputs instead of the seed's; NULL: the seed's */
+    struct cw_sim *sim;     /* whose workers evaluate; NULL: the calling thread does */
 };
 
 /* Some elements of a shard's result. */

@@ -45,11 +45,12 @@ struct verifier *verifier_create(const struct verifier_request *request, struct 
         return NULL;
     }
     verifier->request = *request;
+    const bool whole = dtype_digits(request->expect.dtype) == 0; /* they wrap */
     const bool ordered = request->algorithm->order != NULL || request->schedule != NULL;
-    verifier->proof = ordered                              ? PROOF_ORDER
-                      : op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
-                      : request->integers                  ? PROOF_INTEGERS
-                                                           : PROOF_BOUND;
+    verifier->proof = ordered                                       ? PROOF_ORDER
+                      : whole || op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
+                      : request->integers                           ? PROOF_INTEGERS
+                                                                    : PROOF_BOUND;
     if (verifier->proof != PROOF_ORDER)
         return verifier;
     if (request->schedule != NULL)
@@ -87,6 +88,7 @@ static int compare_with_schedule(const struct verifier *verifier, uint32_t shard
                               .op = request->op,
                               .n_elem = request->n_elem,
                               .seed = request->seed,
+                              .scaling = request->scaling,
                               .given = request->values,
                               .sim = request->sim};
     return sums_compare(&sums, read, arg, &verdict->wrong, error);
@@ -109,6 +111,7 @@ static int compare_by_proof(struct verifier *verifier, uint32_t shards, uint32_t
                                    .op = request->op,
                                    .n_elem = request->n_elem,
                                    .seed = request->seed,
+                                   .scaling = request->scaling,
                                    .values = request->values,
                                    .exact = verifier->proof != PROOF_BOUND,
                                    .sim = request->sim};

@@ -155,7 +155,7 @@ static inline int64_t tl_parameter(const struct tl *tl, uint32_t i)
 {
     return tl_args(tl)->parameter[i];
 }
-static inline uint32_t tl_itemsize(enum lp_dtype dtype) { return dtype == LP_F32 ? 4 : 2; }
+static inline uint32_t tl_itemsize(enum lp_dtype dtype) { return lp_dtype_bytes(dtype); }
 
 /* Tiles: a tensor of n elements travels in tiles of at most one slot. */
 uint32_t tl_tile_elems(const struct tl *tl); /* elements per full tile */

@@ -129,9 +129,9 @@ void tl_check_math(struct tl *tl, enum tl_call_kind kind, uint32_t math)
 
 void tl_check_cast_type(struct tl *tl, const char *which, uint32_t dtype)
 {
-    if (dtype < LP_F16 || dtype > LP_F32)
-        tl_fail(tl, "", ": cast %s type %u; legal: %d (f16) to %d (f32)", which, dtype, LP_F16,
-                LP_F32);
+    if (!lp_dtype_is_known(dtype))
+        tl_fail(tl, "", ": cast %s type %u; legal: %d (f16) to %d (int32)", which, dtype, LP_F16,
+                LP_INT32);
 }
 
 void tl_check_dot_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k)

@@ -181,9 +181,9 @@ static __attribute__((noinline)) void note_type(struct tl *tl, enum tl_call_kind
                                                    : (enum lp_dtype)tl_args(tl)->dtype;
     uint64_t elements = 1;
     uint32_t dims = 0;
-    if (dtype < LP_F16 || dtype > LP_F32)
-        tl_fail(tl, "", ": %s of a tile of type %d; legal: %d (f16) to %d (f32)",
-                tl_call_name[kind], (int)dtype, LP_F16, LP_F32);
+    if (!lp_dtype_is_known(dtype))
+        tl_fail(tl, "", ": %s of a tile of type %d; legal: %d (f16) to %d (int32)",
+                tl_call_name[kind], (int)dtype, LP_F16, LP_INT32);
     while (dims < LP_DIMS_MAX && tile.dim[dims] != 0 && elements <= UINT32_MAX)
         elements *= tile.dim[dims++];
     if (dims == 0)

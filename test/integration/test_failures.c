@@ -178,8 +178,8 @@ static void an_illegal_value_in_a_call_is_the_kernels_fault(void **state)
     EXPECT_FAILURE("math_operation", "",
                    AT "math_operation: math with operation 0; legal: 1 (sum) to 4 (prod)");
     EXPECT_FAILURE("math_range", "", AT "math_range: math of 16 bytes at offset 1073741824 of TCM");
-    EXPECT_FAILURE("cast_from", "", AT "cast_from: cast from type 9; legal: 1 (f16) to 3 (f32)");
-    EXPECT_FAILURE("cast_to", "", AT "cast_to: cast to type 0; legal: 1 (f16) to 3 (f32)");
+    EXPECT_FAILURE("cast_from", "", AT "cast_from: cast from type 9; legal: 1 (f16) to 8 (int32)");
+    EXPECT_FAILURE("cast_to", "", AT "cast_to: cast to type 0; legal: 1 (f16) to 8 (int32)");
     EXPECT_FAILURE("dot_no_rows", "", AT "dot_no_rows: dot of 0 x 8 elements, inner dimension 8");
     EXPECT_FAILURE("dot_many_rows", "", AT "dot_many_rows: dot of 2147483648 x 2 elements");
     EXPECT_FAILURE("dot_range", "", AT "dot_range: dot of 2199023255552 bytes at offset 0 of TCM");

@@ -228,8 +228,11 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run --seed", "--seed needs a value: --seed N");
     refuse_line("run --quiet=1", "--quiet takes no value");
     refuse_line("run fast", "unexpected argument 'fast'");
-    refuse_line("run --dtype f64", "--dtype 'f64': expected f16, bf16 or f32");
-    refuse_line("run --op avg", "--op 'avg': expected sum, max, min or prod");
+    refuse_line("run --dtype f8", "--dtype 'f8': expected one of f16, bf16, f32, f64, fp8_e4m3, "
+                                  "fp8_e5m2, int8, int32");
+    refuse_line("run --op mean",
+                "--op 'mean': expected one of sum, max, min, prod, avg, premulsum");
+    refuse_line("run --scalar 1,5", "--scalar '1,5': expected a number, as in 0.25");
     refuse_line("run --tag k=a\xff", "--tag 'k=a...': expected a value in UTF-8");
     refuse_line("run --tag bytes=4",
                 "--tag bytes: every CSV has a column of that name; take another");

@@ -335,7 +335,7 @@ static void a_cast_rounds_once_and_keeps_signs_of_zero(void **state)
     const uint16_t through[6] = {0x3f80, 0x8000, 0x7fc0, 0x7f80, 0x3f80, 0x3f82};
     expect_hbm(f, 0, 300, through, sizeof through);
     refuse(f, cast(6, hbm(0), LP_F32, hbm(100), LP_F16), "f32 has 4 bytes");
-    refuse(f, cast(8, hbm(0), LP_F32, hbm(100), (enum lp_dtype)4), "to dtype 4");
+    refuse(f, cast(8, hbm(0), LP_F32, hbm(100), (enum lp_dtype)9), "to dtype 9");
     refuse(f, cast(8, hbm(0), LP_F16, hbm(MEMORY - 8), LP_F32), "destination at 1048568, 16 bytes");
 }
 

@@ -240,7 +240,7 @@ static void a_tile_that_is_no_such_thing_is_refused(void **state)
         "recv of a tile of four dimensions, whose dimension 0 is 2097152; legal: less than "
         "2097152, but for the last");
     expect_fault((struct line)TYPED(DO_RECV, 64, (enum lp_dtype)9, 16),
-                 "recv of a tile of type 9; legal: 1 (f16) to 3 (f32)");
+                 "recv of a tile of type 9; legal: 1 (f16) to 8 (int32)");
 }
 
 int main(void)
