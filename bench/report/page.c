@@ -91,9 +91,17 @@ static void write_summary(FILE *out, struct survey *survey)
 {
     const char *sentences[WORDS_MAX];
     const size_t count = words_of_survey(survey, sentences);
-    page_write_tiles(out, survey);
-    fputs("<section id=\"summary\" aria-label=\"Summary\"><ul class=\"words\">", out);
-    for (size_t i = 0; i < count; i++) {
+    const char *const about = words_about(survey);
+    size_t i = 0;
+    fputs("<section id=\"summary\" aria-label=\"Summary\">", out);
+    if (about != NULL && count > 0 && strcmp(sentences[0], about) == 0) {
+        fputs("<p class=\"about\">", out);
+        say_html(out, sentences[i++]);
+        fputs("</p>\n", out);
+    }
+    page_write_winners(out, survey);
+    fputs("<ul class=\"words\">", out);
+    for (; i < count; i++) {
         fputs("<li>", out);
         say_html(out, sentences[i]);
         fputs("</li>", out);

@@ -9,7 +9,7 @@
 
 #include "bench/survey/survey.h"
 
-enum { PAGE_PICTURES = 4 }; /* at most, in one page */
+enum { PAGE_PICTURES = 8 }; /* at most, in one page */
 
 bool page_has_machine(const struct survey *survey);
 void page_write_machine(FILE *out, struct survey *survey);

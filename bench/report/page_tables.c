@@ -8,19 +8,41 @@
 
 #include "bench/survey/say.h"
 #include "bench/survey/survey_log.h"
+#include "bench/survey/winners.h"
 #include "bench/survey/words.h"
 #include "collectives/config/input/json_file.h"
 
 enum { HEAT_STEPS = 9 };
 
-/* ---- tiles ----------------------------------------------------------------------------------- */
+/* ---- the fastest ----------------------------------------------------------------------------- */
 
-static void put_tile(FILE *out, const char *value, const char *label)
+void page_write_winners(FILE *out, struct survey *survey)
 {
-    fputs("<div class=\"tile\"><b>", out);
-    say_html(out, value);
-    fprintf(out, "</b><span>%s</span></div>", label);
+    struct winner_table table;
+    if (!winners_table(survey, &table))
+        return;
+    fprintf(out, "<div class=\"scroll\"><table id=\"winners\"><caption>%s</caption><thead><tr>",
+            table.caption);
+    for (size_t c = 0; c < table.columns; c++) {
+        fprintf(out, "<th scope=\"col\"%s>", table.is_number[c] ? " class=\"n\"" : "");
+        say_html(out, table.heads[c]);
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead><tbody>\n", out);
+    for (size_t r = 0; r < table.rows; r++) {
+        fputs("<tr>", out);
+        for (size_t c = 0; c < table.columns; c++) {
+            const char *const cell = table.cells[r * table.columns + c];
+            fprintf(out, "<td%s>", table.is_number[c] ? " class=\"n\"" : "");
+            say_html(out, cell != NULL ? cell : "");
+            fputs("</td>", out);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
 }
+
+/* ---- series by x ----------------------------------------------------------------------------- */
 
 /* The largest value of a figure or, with sign -1, the smallest; NAN: no row has it. */
 static double page_extreme(const struct survey *survey, enum survey_figure figure, int sign)
@@ -34,37 +56,6 @@ static double page_extreme(const struct survey *survey, enum survey_figure figur
     }
     return best;
 }
-
-void page_write_tiles(FILE *out, struct survey *survey)
-{
-    static const struct {
-        enum survey_figure figure;
-        int sign;
-        const char *label;
-    } tiles[] = {{FIGURE_BUSBW, 1, "best bus bandwidth"},
-                 {FIGURE_TIME, -1, "shortest time"},
-                 {FIGURE_TIME, 1, "longest time"},
-                 {FIGURE_EFFICIENCY, 1, "best efficiency"}};
-    char text[SAY_BYTES];
-    size_t failed = 0;
-    if (survey->point_count == 0)
-        return;
-    fputs("<div class=\"tiles\">", out);
-    if (survey->point_count > 1)
-        put_tile(out, say_number((double)survey->point_count, text), "points");
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
-        const double value = page_extreme(survey, tiles[i].figure, tiles[i].sign);
-        if (!isnan(value))
-            put_tile(out, say_figure(tiles[i].figure, value, text), tiles[i].label);
-    }
-    for (size_t i = 0; i < survey->point_count; i++)
-        failed += survey->points[i].state != STATE_DONE;
-    if (failed > 0 || survey->point_count > 1)
-        put_tile(out, say_number((double)failed, text), "points not done");
-    fputs("</div>\n", out);
-}
-
-/* ---- series by x ----------------------------------------------------------------------------- */
 
 bool page_has_matrix(const struct survey *survey)
 {

@@ -17,8 +17,8 @@ enum {
     PAGE_POINTS_OPEN = 12, /* more points are folded */
 };
 
-/* The figures at the top: the best, the worst, how many. */
-void page_write_tiles(FILE *out, struct survey *survey);
+/* At the top: the fastest at each size, how far it is from its bound, and what limits it. */
+void page_write_winners(FILE *out, struct survey *survey);
 
 bool page_has_matrix(const struct survey *survey);
 void page_write_matrix(FILE *out, struct survey *survey);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/survey/say.h"
+#include "bench/survey/winners.h"
 #include "bench/survey/words.h"
 
 static void csv_cell(FILE *out, const char *text)
@@ -145,6 +146,29 @@ static void markdown_row(FILE *out, const struct survey *survey, const struct su
     fputc('\n', out);
 }
 
+/* The fastest in each case. */
+static void markdown_winners(FILE *out, struct survey *survey)
+{
+    struct winner_table table;
+    if (!winners_table(survey, &table))
+        return;
+    fprintf(out, "\n%s:\n\n|", table.caption);
+    for (size_t c = 0; c < table.columns; c++) {
+        fputc(' ', out);
+        put_markdown(out, table.heads[c]);
+        fputs(" |", out);
+    }
+    fputs("\n|", out);
+    for (size_t c = 0; c < table.columns; c++)
+        fputs(table.is_number[c] ? "---:|" : "---|", out);
+    for (size_t i = 0; i < table.rows * table.columns; i++) {
+        fputs(i % table.columns == 0 ? "\n| " : " ", out);
+        put_markdown(out, table.cells[i]);
+        fputs(" |", out);
+    }
+    fputc('\n', out);
+}
+
 int sheet_markdown(FILE *out, struct survey *survey, struct cw_error *error)
 {
     const char *sentences[WORDS_MAX];
@@ -158,6 +182,7 @@ int sheet_markdown(FILE *out, struct survey *survey, struct cw_error *error)
         put_markdown(out, sentences[i]);
         fputc('\n', out);
     }
+    markdown_winners(out, survey);
     if (survey->row_count > 0) {
         fputs("\n## Results\n\n", out);
         bool has[SHEET_FIGURES];

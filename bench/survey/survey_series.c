@@ -72,9 +72,15 @@ static int survey_choose_x(const struct survey *survey)
 
 enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
 
-/* The order in which axes are tried: axes of whole points; then x; then axes of rows, such as the
- * algorithm that `auto` chose for each size, and counts that may follow from an x that is
- * not a size; finally the points' own names. */
+/* Whether an axis says what came of a run: the schedule that `auto` has chosen, and the shards that
+ * its placement gives a rank. It differs along a curve, and names none. */
+static bool is_outcome(const struct survey_axis *axis)
+{
+    return strcmp(axis->name, "schedule") == 0 || strcmp(axis->name, "shards_per_rank") == 0;
+}
+
+/* The order in which axes are tried: axes of whole points; then x; then axes of rows, and counts
+ * that may follow from an x that is not a size; finally the points' own names. */
 static int survey_rank(const struct survey *survey, size_t index)
 {
     const struct survey_axis *const axis = &survey->axes[index];
@@ -83,7 +89,7 @@ static int survey_rank(const struct survey *survey, size_t index)
     if (axis->kind == AXIS_SOURCE)
         return RANK_LAST;
     const bool follows =
-        axis->kind == AXIS_MACHINE && survey->x >= 0 && survey->axes[survey->x].kind != AXIS_SIZE;
+        (axis->kind == AXIS_MACHINE && survey->x >= 0 && survey->axes[survey->x].kind != AXIS_SIZE);
     if (axis->kind == AXIS_SIZE || !axis->of_points || follows)
         return RANK_X + 1 + (int)axis->kind;
     return (int)axis->kind;
@@ -102,7 +108,7 @@ static void survey_choose_series(struct survey *survey)
         for (int rank = 0; rank <= RANK_LAST; rank++)
             for (size_t i = 0; i < survey->axis_count; i++) {
                 struct survey_axis *const axis = &survey->axes[i];
-                if (!axis->varies || survey_rank(survey, i) != rank)
+                if (!axis->varies || is_outcome(axis) || survey_rank(survey, i) != rank)
                     continue;
                 const size_t now = survey_split(survey, i, groups, keys, split);
                 if (now == count)
@@ -120,14 +126,14 @@ static void survey_choose_series(struct survey *survey)
     free(keys);
 }
 
-/* "ring_allreduce · sips 64": values alone where they are clear, else with the axis's name. */
-static const char *survey_series_name(struct survey *survey, const struct survey_row *row)
+const char *survey_row_name(struct survey *survey, const struct survey_row *row,
+                            const bool by[SURVEY_AXES_MAX])
 {
     const char *name = "";
     for (size_t i = 0; i < survey->axis_count && name != NULL; i++) {
         const struct survey_axis *const axis = &survey->axes[i];
         const struct survey_value *const value = survey_value_of(survey, row->axis, i);
-        if (!axis->is_series || (value == NULL && axis->kind != AXIS_CHANGED))
+        if (!by[i] || (value == NULL && axis->kind != AXIS_CHANGED))
             continue;
         const bool alone = value != NULL && isnan(value->number) && strlen(value->text) > 3 &&
                            strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0;
@@ -136,7 +142,7 @@ static const char *survey_series_name(struct survey *survey, const struct survey
                             value != NULL ? value->text : "as shipped");
     }
     for (size_t i = 0; i < survey->axis_count && name != NULL && name[0] == '\0'; i++)
-        if (survey->axes[i].is_series)
+        if (by[i])
             name = "others";
     return name;
 }
@@ -153,21 +159,26 @@ static int compare_by_x(const void *a, const void *b)
     return i < j ? -1 : i > j;
 }
 
-/* Makes one group of the rows that agree in all axes that name series. */
-static void survey_group_rows(const struct survey *survey, uint32_t *groups, uint32_t *split,
-                              struct group_key *keys)
+void survey_group_rows(struct survey *survey, const bool by[SURVEY_AXES_MAX], uint32_t *groups)
 {
+    uint32_t *const split = calloc(survey->row_count + 1, sizeof *split);
+    struct group_key *const keys = calloc(survey->row_count + 1, sizeof *keys);
     memset(groups, 0, survey->row_count * sizeof *groups);
-    for (size_t a = 0; a < survey->axis_count; a++)
-        if (survey->axes[a].is_series) {
+    if (split == NULL || keys == NULL)
+        survey->no_memory = true;
+    for (size_t a = 0; a < survey->axis_count && !survey->no_memory; a++)
+        if (by[a]) {
             survey_split(survey, a, groups, keys, split);
             memcpy(groups, split, survey->row_count * sizeof *groups);
         }
+    free(split);
+    free(keys);
 }
 
 /* Adds a row to the series of its group, which is created with its first row. series_of[group]:
  * the index plus 1. */
-static void survey_series_put(struct survey *survey, size_t index, uint32_t *series_of)
+static void survey_series_put(struct survey *survey, size_t index, uint32_t *series_of,
+                              const bool by[SURVEY_AXES_MAX])
 {
     struct survey_row *const row = &survey->rows[index];
     if (*series_of == 0) {
@@ -175,7 +186,7 @@ static void survey_series_put(struct survey *survey, size_t index, uint32_t *ser
             survey, &survey->series, &survey->series_count, &survey->series_room, sizeof *fresh);
         if (fresh == NULL)
             return;
-        fresh->name = survey_series_name(survey, row);
+        fresh->name = survey_row_name(survey, row, by);
         *series_of = (uint32_t)survey->series_count;
     }
     struct survey_series *const series = &survey->series[*series_of - 1];
@@ -191,20 +202,20 @@ static void survey_make_series(struct survey *survey)
 {
     const size_t rows = survey->row_count;
     uint32_t *const groups = calloc(rows + 1, sizeof *groups);
-    uint32_t *const split = calloc(rows + 1, sizeof *split);
-    struct group_key *const keys = calloc(rows + 1, sizeof *keys);
-    if (groups == NULL || split == NULL || keys == NULL) {
+    uint32_t *const series_of = calloc(rows + 1, sizeof *series_of);
+    bool by[SURVEY_AXES_MAX];
+    for (size_t a = 0; a < SURVEY_AXES_MAX; a++)
+        by[a] = a < survey->axis_count && survey->axes[a].is_series;
+    if (groups == NULL || series_of == NULL) {
         survey->no_memory = true;
     } else {
-        survey_group_rows(survey, groups, split, keys);
-        memset(split, 0, (rows + 1) * sizeof *split);
+        survey_group_rows(survey, by, groups);
         for (size_t i = 0; i < rows && !survey->no_memory; i++)
             if (survey->rows[i].not_run == NULL)
-                survey_series_put(survey, i, &split[groups[i]]);
+                survey_series_put(survey, i, &series_of[groups[i]], by);
     }
     free(groups);
-    free(split);
-    free(keys);
+    free(series_of);
     sorting = survey;
     for (size_t s = 0; s < survey->series_count; s++)
         if (survey->series[s].count > 1) /* one without rows may have no memory */

@@ -10,4 +10,13 @@
  * Without memory, no_memory is set. */
 void survey_series_find(struct survey *survey);
 
+/* "ring_allreduce · sips 64": a row's values on the axes of `by`, alone where they are clear, else
+ * with the axis's name. "" without axes; NULL: no memory. */
+const char *survey_row_name(struct survey *survey, const struct survey_row *row,
+                            const bool by[SURVEY_AXES_MAX]);
+
+/* Gives rows that agree in all axes of `by` one number, below the number of rows: groups[i] of row
+ * i. Without memory, no_memory is set. */
+void survey_group_rows(struct survey *survey, const bool by[SURVEY_AXES_MAX], uint32_t *groups);
+
 #endif

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/survey/effects.h"
 #include "bench/survey/say.h"
 #include "bench/survey/survey_log.h"
+#include "bench/survey/survey_series.h"
 
 enum { VALUES_SHOWN = 6 };
 
@@ -49,6 +51,11 @@ static bool is_one_study(const struct survey *survey)
             strcmp(first->name, survey->studies[i].name) != 0)
             return false;
     return survey->study_count > 0;
+}
+
+const char *words_about(const struct survey *survey)
+{
+    return is_one_study(survey) ? survey->studies[0].about : NULL;
 }
 
 const char *words_title(struct survey *survey)
@@ -259,6 +266,81 @@ static void words_fastest(struct words *words)
         words_add(words, survey_print(survey, "%s.", head));
 }
 
+/* "3.1 times as fast": the time before over the time after. */
+static const char *words_gain(struct survey *survey, double gain)
+{
+    char text[SAY_BYTES];
+    return survey_print(survey, "%s times as %s", say_number(gain >= 1 ? gain : 1 / gain, text),
+                        gain >= 1 ? "fast" : "slow");
+}
+
+/* The curve with the largest effect: "ring_rs_ag · ring_1d, 64 KiB". */
+static const char *words_curve(struct survey *survey, const struct effect *effect)
+{
+    bool by[SURVEY_AXES_MAX];
+    char x[SAY_BYTES];
+    for (size_t i = 0; i < SURVEY_AXES_MAX; i++)
+        by[i] = i < survey->axis_count && survey->axes[i].is_series && i != effect->axis;
+    const char *const name = survey_row_name(survey, effect->of, by);
+    if (name == NULL || survey->x < 0 || (size_t)survey->x == effect->axis ||
+        !survey->axes[survey->x].varies)
+        return name;
+    return survey_print(survey, "%s%s%s", name, name[0] != '\0' ? ", " : "",
+                        say_value(&survey->axes[survey->x],
+                                  survey_value_of(survey, effect->of->axis, (size_t)survey->x), x));
+}
+
+/* What one number does to the times, in words: does a faster link help? */
+static void words_effect(struct words *words, const struct effect *effect)
+{
+    struct survey *const survey = words->survey;
+    const struct survey_axis *const axis = &survey->axes[effect->axis];
+    const char *const unit = say_axis_unit(axis);
+    char a[SAY_BYTES], b[SAY_BYTES], c[SAY_BYTES];
+    const char *const head = survey_print(
+        survey, "%s from %s to %s%s%s", say_axis(axis), say_value(axis, &axis->values[0], a),
+        say_value(axis, &axis->values[axis->count - 1], b), unit[0] != '\0' ? " " : "", unit);
+    const char *const place = words_curve(survey, effect);
+    if (head == NULL || place == NULL)
+        return;
+    if (effect->flat == effect->curves) {
+        words_add(words, survey_print(survey,
+                                      "%s changes no time by more than %.0f %%: the curves over it "
+                                      "are flat.",
+                                      head, 100 * (EFFECT_FLAT - 1)));
+        return;
+    }
+    const double largest =
+        fabs(log(effect->most)) >= fabs(log(effect->least)) ? effect->most : effect->least;
+    const char *const some =
+        effect->flat == 0
+            ? ""
+            : survey_print(survey, "; %s of %s curves are flat (less than %.0f %%)",
+                           say_number((double)effect->flat, a),
+                           say_number((double)effect->curves, b), 100 * (EFFECT_FLAT - 1));
+    const char *const from =
+        isnan(effect->flat_from)
+            ? ""
+            : survey_print(survey, "; from %s%s%s on none changes any more",
+                           say_number(effect->flat_from, c), unit[0] != '\0' ? " " : "", unit);
+    words_add(words, survey_print(survey, "%s makes a call up to %s%s%s%s%s%s.", head,
+                                  words_gain(survey, largest), place[0] != '\0' ? " (" : "", place,
+                                  place[0] != '\0' ? ")" : "", some, from));
+}
+
+static void words_effects(struct words *words)
+{
+    enum { EFFECTS_SHOWN = 4 };
+    size_t shown = 0;
+    for (size_t i = 0; i < words->survey->axis_count && shown < EFFECTS_SHOWN; i++) {
+        struct effect effect;
+        if (effect_concerns(words->survey, i) && effect_of(words->survey, i, &effect)) {
+            words_effect(words, &effect);
+            shown++;
+        }
+    }
+}
+
 /* A row by its series and its x. */
 static const char *words_place(struct survey *survey, const struct survey_row *row)
 {
@@ -449,12 +531,12 @@ static void words_history(struct words *words)
 size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX])
 {
     struct words words = {.survey = survey, .list = sentences};
-    if (is_one_study(survey))
-        words_add(&words, survey->studies[0].about);
+    words_add(&words, words_about(survey));
     words_counts(&words);
-    words_limits(&words);
     words_fastest(&words);
+    words_effects(&words);
     words_efficiency(&words);
+    words_limits(&words);
     words_verified(&words);
     words_axes(&words);
     words_engine(&words);

@@ -10,6 +10,8 @@ enum { WORDS_MAX = 24 };
 
 /* Plain text, each one a sentence or two; they live as long as the survey. Returns how many. */
 size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX]);
+/* What a study is about, which is its first sentence; NULL: there is no one study. */
+const char *words_about(const struct survey *survey);
 /* A short title: the study's name, the run's, or a count. */
 const char *words_title(struct survey *survey);
 /* "limited by ..." of a row whose result was explained; NULL: it was not. */

@@ -11,10 +11,10 @@
   const data = JSON.parse(document.getElementById("cw-data").textContent);
   const R = data.rows, AXES = data.axes, FIGURES = data.figures;
   const ROWS = R.point.length;
-  const COLOURS = 8;
+  const COLOURS = 12, FLAT = 1.02; /* the longest over the shortest: less is flat */
   const FORMS = ["m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", "m-3.5 -3.5h7v7h-7z", "m0 -4.6l4.4 7.8h-8.8z", "m0 -5l4.4 5l-4.4 5l-4.4 -5z",
     "m0 4.6l4.4 -7.8h-8.8z", "m-1.5 -4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z", "m-4.5 -2h9v4h-9z", "m-2 -4.5h4v9h-4z"];
-  const DASHES = [null, "7 3", "2 3", "9 3 2 3"];
+  const DASHES = [null, "8 3", "2 3", "10 3 2 3", "16 4"];
 
   /* ---- values and how people read them -------------------------------------------------------- */
 
@@ -66,6 +66,15 @@
     return group;
   }
 
+  /* A table that is wider than its place becomes denser; what still does not fit is said. */
+  function fit(box) {
+    box.classList.remove("dense", "denser");
+    for (const step of ["dense", "denser"]) if (box.scrollWidth > box.clientWidth + 1) box.classList.add(step);
+    box.classList.toggle("cut", box.scrollWidth > box.clientWidth + 1);
+  }
+  const fitAll = () => document.querySelectorAll(".scroll").forEach(fit);
+  addEventListener("resize", fitAll);
+
   const tip = document.getElementById("tip");
   function showTip(content, x, y) {
     tip.replaceChildren(...content);
@@ -90,8 +99,11 @@
     }).join(" · ");
   }
   const isWrong = row => R.wrong[row] > 0;
+  const A_RAN = axisNamed("schedule"), A_ASKED = axisNamed("algorithm");
   function factsOf(row) {
     const rows = [];
+    if (A_RAN >= 0 && valueOf(row, A_RAN) >= 0 && (A_ASKED < 0 || sayAxisValue(A_RAN, valueOf(row, A_RAN)) !== sayAxisValue(A_ASKED, valueOf(row, A_ASKED))))
+      rows.push([AXES[A_RAN].label, sayAxisValue(A_RAN, valueOf(row, A_RAN))]);
     for (let f = 0; f < FIGURES.length; f++) {
       const value = figureOf(row, f);
       if (!Number.isNaN(value)) rows.push([FIGURES[f].label, sayFigure(f, value)]);
@@ -247,6 +259,7 @@
       }
     });
     svg.node().chartGroups = groups;
+    svg.node().chartLines = chart.lines;
   }
   /* Draws, and draws again when the width changes. */
   function onWidth(holder, draw) {
@@ -266,17 +279,26 @@
       choose(AXES[a].label, [[ALL, "all"], ...presentOf[a].map(v => [v, sayAxisValue(a, v)])], state.filter[a] ?? ALL,
         v => { state.filter[a] = +v; changed(); }));
   }
+  /* What is chosen, and how many rows that leaves out: no row is hidden without being said. */
+  function shownOf(state, shown, of, all) {
+    const held = Object.entries(state.filter).filter(([, v]) => v !== ALL).map(([a, v]) => AXES[a].label + " " + sayAxisValue(+a, v));
+    if (shown === of && !held.length) return [];
+    return [`${say(shown)} of ${say(of)} rows are shown` + (held.length ? ": " + held.join(", ") : "") + ". ",
+      held.length ? make("button", { type: "button", class: "all", onclick: all }, "Show all") : ""];
+  }
   const passes = (state, row) => Object.entries(state.filter).every(([a, v]) => v === ALL || valueOf(row, a) === v);
 
   function viewCurves(holder) {
     const numeric = d3.range(AXES.length).filter(a => AXES[a].numeric && AXES[a].varies && (AXES[a].series || isSize(a) || a === data.x));
-    const state = { figure: F_TIME >= 0 ? F_TIME : 0, x: data.x, by: -1, filter: {}, logx: true, logy: null, bound: true, measured: true, hidden: new Set() };
+    /* hidden: values that the key has switched off, as "axis:value" */
+    const state = { figure: F_TIME >= 0 ? F_TIME : 0, x: data.x, colour: -1, form: -1, filter: {}, logx: true, logy: null, bound: true, measured: true, hidden: new Set() };
     const axesOf = () => seriesAxes.concat(isSize(data.x) && data.x !== state.x && AXES[data.x].varies ? [data.x] : [])
-      .filter(a => a !== state.x && !(isSize(a) && isSize(state.x)));
+      .filter(a => a !== state.x && !(isSize(a) && isSize(state.x)) && presentOf[a].length > 1);
     const controls = make("div", { class: "controls" }), plot = make("div", { class: "plot" });
-    const chartBox = make("div", { class: "chartbox" }), list = make("ul", { class: "series", "aria-label": "Series: show or hide" });
+    const chartBox = make("div", { class: "chartbox" }), keys = make("div", { class: "keys" });
+    const shownBox = make("p", { class: "note shown" }), answer = make("p", { class: "answer" });
     const panel = make("div", { class: "panel", hidden: true, id: "curves-chosen" });
-    plot.append(chartBox, list);
+    plot.append(chartBox, keys);
     const usual = FIGURES.map((f, i) => [i, capital(f.label)]).filter(([i]) => ran.some(r => !Number.isNaN(figureOf(r, i))));
     const first = ["time_us", "algbw_gbs", "busbw_gbs", "efficiency_percent"];
     const show = f => { state.figure = +f; state.logy = null; build(); };
@@ -288,7 +310,7 @@
       show(more.value);
     } }, make("option", { value: "" }, "Other figures"), ...rest.map(([i, text]) => make("option", { value: i }, text)));
     if (rest.length) group.append(more);
-    holder.append(group, controls, plot, panel);
+    holder.append(group, controls, answer, plot, shownBox, panel);
 
     /* Whether the values differ so much that they need a logarithmic scale: times together with their bounds. */
     function isWide(rows) {
@@ -296,32 +318,34 @@
       const [least, most] = d3.extent(rows.flatMap(row => figures.map(f => figureOf(row, f))).filter(v => !Number.isNaN(v)));
       return least > 0 && most / least >= 30;
     }
+    /* The place of a line's value among those of an axis, which chooses its colour, or its dash and mark. */
+    const placeOf = (a, row) => a < 0 ? 0 : presentOf[a].indexOf(valueOf(row, a));
+    const formOf = place => ({ form: place % FORMS.length, dash: DASHES[place % DASHES.length] });
+    function styleOf(colourPlace, formPlace) {
+      if (state.form >= 0) return { colour: "c" + colourPlace % COLOURS, ...formOf(formPlace) };
+      /* one axis alone: all three follow it, so that colour never stands alone */
+      return { colour: "c" + colourPlace % COLOURS, form: colourPlace % FORMS.length, dash: DASHES[Math.floor(colourPlace / COLOURS) % DASHES.length] };
+    }
+    const isHidden = row => [state.colour, state.form].some(a => a >= 0 && state.hidden.has(a + ":" + valueOf(row, a)));
     function linesOf() {
       const axes = axesOf(), byKey = new Map();
       for (const row of ran) {
-        if (!passes(state, row) || Number.isNaN(numberOf(row, state.x)) || Number.isNaN(figureOf(row, state.figure))) continue;
+        if (!passes(state, row) || isHidden(row) || Number.isNaN(numberOf(row, state.x)) || Number.isNaN(figureOf(row, state.figure))) continue;
         const key = axes.map(a => valueOf(row, a)).join(",");
-        if (!byKey.has(key)) byKey.set(key, { key, name: nameOf(row, axes) || data.title, points: [], rows: [], value: state.by >= 0 ? valueOf(row, state.by) : -1 });
+        if (!byKey.has(key)) byKey.set(key, { key, name: nameOf(row, axes) || data.title, rows: [] });
         byKey.get(key).rows.push(row);
       }
       const lines = [...byKey.values()];
-      lines.forEach((line, i) => {
+      for (const line of lines) {
         line.rows.sort((a, b) => numberOf(a, state.x) - numberOf(b, state.x));
-        line.group = state.by >= 0 ? line.value : i;
+        Object.assign(line, styleOf(placeOf(state.colour, line.rows[0]), placeOf(state.form, line.rows[0])));
         line.points = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, state.figure), row, changed: isWrong(row), facts: () => factsOf(row) }));
         if (state.figure === F_TIME && state.bound && F_BOUND >= 0)
           line.bound = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, F_BOUND) })).filter(p => p.y > 0);
         if (state.figure === F_TIME && state.measured && F_MEASURED >= 0)
           line.open = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, F_MEASURED) })).filter(p => p.y > 0);
-      });
-      const groups = [...new Set(lines.map(line => line.group))].sort((a, b) => a - b);
-      for (const line of lines) {
-        const place = groups.indexOf(line.group);
-        line.colour = "c" + place % COLOURS;
-        line.form = place % COLOURS;
-        line.dash = DASHES[Math.floor(place / COLOURS) % DASHES.length];
       }
-      return { lines, groups };
+      return lines;
     }
     /* With one size, a bar for each series says more than a point. */
     function rank(lines) {
@@ -337,66 +361,91 @@
       const at = order.length ? valueOf(order[0].row, state.x) : -1;
       const title = capital(figure.label) + (at < 0 ? "" : AXES[state.x].bytes ? " at " + sayAxisValue(state.x, at) : " at " + AXES[state.x].label + " " + sayAxisValue(state.x, at));
       chartBox.replaceChildren(order.length ? make("table", { class: "bars ranking" }, make("caption", {}, title), body) : make("p", { class: "empty" }, "No such points: choose other values above."));
-      list.replaceChildren();
     }
-    function draw() {
-      const { lines, groups } = linesOf();
-      const single = new Set(lines.flatMap(line => line.points.map(p => p.x))).size <= 1;
-      plot.classList.toggle("alone", single);
-      if (single) return rank(lines);
-      const shown = lines.filter(line => !state.hidden.has(line.group));
-      const logy = state.logy ?? isWide(lines.flatMap(line => line.rows));
-      const figure = FIGURES[state.figure];
-      /* one bound for all lines that share it */
-      const sharing = new Map();
-      for (const line of shown) {
-        const key = JSON.stringify(line.bound || []);
-        if (!sharing.has(key)) sharing.set(key, []);
-        sharing.get(key).push(line);
-      }
-      for (const [one, ...others] of sharing.values()) {
-        const neutral = others.some(other => other.group !== one.group);
-        for (const line of [one, ...others]) line.neutral = neutral;
-        for (const other of others) other.bound = [];
-      }
-      drawChart(chartBox, {
-        lines: shown, x: { label: capital(AXES[state.x].label) + (AXES[state.x].unit ? " (" + AXES[state.x].unit + ")" : ""), log: state.logx, texts: new Map(d3.zip(AXES[state.x].numbers, AXES[state.x].texts)) },
-        y: { label: capital(figure.label) + (figure.unit ? " (" + figure.unit + ")" : ""), log: logy }, plain: lines.length > 60,
-        onselect: p => select(p.row)
+    /* Lines over a number that hardly change, in words: a faster link does not help. */
+    function sayFlat(lines) {
+      const long = lines.filter(line => line.points.length > 1), x = AXES[state.x];
+      if (isSize(state.x) || !long.length) return;
+      const at = v => x.texts[x.numbers.indexOf(v)] + (x.unit ? " " + x.unit : ""), label = FIGURES[state.figure].label;
+      const from = d3.max(long, line => {
+        const points = line.points, isFlat = i => { const [least, most] = d3.extent(points.slice(i), p => p.y); return least > 0 && most <= FLAT * least; };
+        let i = points.length - 1;
+        while (i > 0 && isFlat(i - 1)) i--;
+        return points[i].x;
       });
-      list.replaceChildren();
-      for (const group of groups) {
-        const own = lines.filter(line => line.group === group), line = own[0];
-        const name = state.by >= 0 ? sayAxisValue(state.by, group) : line.name;
-        const swatch = d3.create("svg").attr("width", 30).attr("height", 14).attr("aria-hidden", "true").attr("class", line.colour);
-        swatch.append("path").attr("class", "line").attr("d", "M1 7H29").attr("stroke-dasharray", line.dash);
-        swatch.append("path").attr("class", "dot").attr("d", "M15 7" + FORMS[line.form]);
+      const first = d3.min(long, line => line.points[0].x), last = d3.max(long, line => line.points[line.points.length - 1].x);
+      if (from < last) answer.textContent = (from === first ? `Flat: ${x.label} from ${at(first)} to ${at(last)}` : `Flat from ${x.label} ${at(from)} on: more of it`) +
+        ` changes no ${label} here by more than ${say(100 * FLAT - 100, "%")}.`;
+    }
+    function key(a, isColour) {
+      const list = make("ul", { class: "series", "aria-label": AXES[a].label + ": show or hide" });
+      presentOf[a].forEach((v, place) => {
+        if (state.filter[a] !== undefined && state.filter[a] !== ALL && state.filter[a] !== v) return;
+        const style = isColour ? styleOf(place, 0) : formOf(place), name = a + ":" + v;
+        const swatch = d3.create("svg").attr("width", 36).attr("height", 14).attr("aria-hidden", "true").attr("class", isColour ? style.colour : "plainkey");
+        swatch.append("path").attr("class", "line").attr("d", "M1 7H35").attr("stroke-dasharray", isColour && state.form >= 0 ? null : style.dash);
+        if (!isColour || state.form < 0) swatch.append("path").attr("class", "dot").attr("d", "M18 7" + FORMS[style.form]);
         const toggle = event => {
+          const others = presentOf[a].map(w => a + ":" + w).filter(n => n !== name);
           if (event.shiftKey || event.altKey) {
-            const alone = groups.every(g => g === group || state.hidden.has(g)) && !state.hidden.has(group);
-            state.hidden = new Set(alone ? [] : groups.filter(g => g !== group));
-          } else if (state.hidden.has(group)) state.hidden.delete(group);
-          else state.hidden.add(group);
-          const place = groups.indexOf(group);
+            const alone = others.every(n => state.hidden.has(n)) && !state.hidden.has(name);
+            others.forEach(n => alone ? state.hidden.delete(n) : state.hidden.add(n));
+            state.hidden.delete(name);
+          } else if (!state.hidden.delete(name)) state.hidden.add(name);
           draw();
-          list.querySelectorAll("button")[place].focus();
+          const again = keys.querySelector(`button[data-key="${name}"]`);
+          if (again) again.focus();
         };
         const light = on => {
           const svg = chartBox.querySelector("svg");
-          if (svg && svg.chartGroups) svg.chartGroups.forEach((g, l) => g.classed("dim", on && shown[l].group !== group));
+          if (svg && svg.chartGroups) svg.chartGroups.forEach((g, l) => g.classed("dim", on && valueOf(svg.chartLines[l].rows[0], a) !== v));
         };
-        list.append(make("li", {}, make("button", { type: "button", "aria-pressed": String(!state.hidden.has(group)), title: "Click: show or hide; with Shift: this one alone",
-          onclick: toggle, onmouseenter: () => light(true), onmouseleave: () => light(false) }, swatch.node(), make("span", {}, name))));
+        list.append(make("li", {}, make("button", { type: "button", "data-key": name, "aria-pressed": String(!state.hidden.has(name)), title: "Click: show or hide; with Shift: this one alone",
+          onclick: toggle, onmouseenter: () => light(true), onmouseleave: () => light(false) }, swatch.node(), make("span", {}, sayAxisValue(a, v)))));
+      });
+      keys.append(make("h3", {}, capital(AXES[a].label)), list);
+    }
+    function draw() {
+      const lines = linesOf(), figure = FIGURES[state.figure];
+      const drawn = d3.sum(lines, line => line.points.length), have = ran.filter(row => !Number.isNaN(figureOf(row, state.figure)));
+      const single = new Set(lines.flatMap(line => line.points.map(p => p.x))).size <= 1;
+      keys.replaceChildren();
+      if (state.colour >= 0 && !(single && lines.length)) key(state.colour, true);
+      if (state.form >= 0 && !single) key(state.form, false);
+      plot.classList.toggle("alone", keys.childElementCount === 0);
+      const alike = lines.length - new Set(lines.map(line => [line.colour, line.form, line.dash].join())).size;
+      shownBox.replaceChildren(...shownOf(state, drawn, have.length, () => { for (const a of Object.keys(state.filter)) state.filter[a] = ALL; state.hidden.clear(); build(); }),
+        !single && alike ? `Lines that look alike differ in ${axesOf().filter(a => a !== state.colour && a !== state.form && new Set(lines.map(line => valueOf(line.rows[0], a))).size > 1).map(a => AXES[a].label).join(", ") || "values that share a colour"}: choose one value above.` : "");
+      answer.textContent = "";
+      if (single) return rank(lines);
+      sayFlat(lines);
+      const logy = state.logy ?? isWide(lines.flatMap(line => line.rows));
+      /* one bound for all lines that share it */
+      const sharing = new Map();
+      for (const line of lines) {
+        const bound = JSON.stringify(line.bound || []);
+        if (!sharing.has(bound)) sharing.set(bound, []);
+        sharing.get(bound).push(line);
       }
+      for (const [one, ...others] of sharing.values()) {
+        for (const line of [one, ...others]) line.neutral = others.some(other => other.colour !== one.colour);
+        for (const other of others) other.bound = [];
+      }
+      drawChart(chartBox, {
+        lines, x: { label: capital(AXES[state.x].label) + (AXES[state.x].unit ? " (" + AXES[state.x].unit + ")" : ""), log: state.logx, texts: new Map(d3.zip(AXES[state.x].numbers, AXES[state.x].texts)) },
+        y: { label: capital(figure.label) + (figure.unit ? " (" + figure.unit + ")" : ""), log: logy }, plain: lines.length > 60,
+        onselect: p => select(p.row)
+      });
     }
     function fillControls() {
       const axes = axesOf();
-      if (!axes.includes(state.by)) state.by = -1;
       const logy = state.logy ?? isWide(ran.filter(row => passes(state, row)));
+      const take = which => a => { if (+a === state[which === "colour" ? "form" : "colour"] && +a >= 0) state[which === "colour" ? "form" : "colour"] = state[which]; state[which] = +a; state.hidden.clear(); build(); };
       controls.replaceChildren(...[
         numeric.length > 1 ? choose("over", numeric.map(a => [a, AXES[a].label]), state.x, a => { state.x = +a; state.hidden.clear(); pick(); build(); }) : null,
-        axes.length > 1 ? choose("colour by", [[-1, "each line"], ...axes.map(a => [a, AXES[a].label])], state.by, a => { state.by = +a; state.hidden.clear(); draw(); }) : null,
-        ...(axes.length > 1 || (axes.length && presentOf[axes[0]].length > 8) ? filtersOf(state, axes, () => { state.hidden.clear(); draw(); }) : []),
+        axes.length > 1 ? choose("colour", axes.map(a => [a, AXES[a].label]), state.colour, take("colour")) : null,
+        axes.length > 1 ? choose("dash and mark", [[-1, "as colour"], ...axes.map(a => [a, AXES[a].label])], state.form, take("form")) : null,
+        ...(axes.length > 1 || (axes.length && presentOf[axes[0]].length > 8) ? filtersOf(state, axes, build) : []),
         check("log x", state.logx, v => { state.logx = v; draw(); }),
         check("log y", logy, v => { state.logy = v; draw(); }),
         F_BOUND >= 0 && state.figure === F_TIME ? check("bounds", state.bound, v => { state.bound = v; draw(); }) : null,
@@ -406,22 +455,16 @@
       fillControls();
       draw();
     }
-    /* If there are many lines, they take their colours from an axis of few values. */
+    /* Colour for one axis, algorithms before all others; dash and mark for another. The rest are held: sizes at
+     * their last value, others at the first that is left. */
     function pick() {
-      const axes = axesOf();
-      state.by = -1;
+      const axes = axesOf(), few = axes.filter(a => presentOf[a].length <= COLOURS);
+      const isAlgorithm = a => /algorithm$/.test(AXES[a].name);
+      few.sort((a, b) => isAlgorithm(b) - isAlgorithm(a) || isSize(a) - isSize(b) || presentOf[b].length - presentOf[a].length);
+      state.colour = few[0] ?? axes[0] ?? -1;
+      state.form = few.find(a => a !== state.colour) ?? -1;
       state.filter = {};
-      const count = new Set(ran.map(row => axes.map(a => valueOf(row, a)).join(","))).size;
-      if (count > COLOURS && axes.length > 1) {
-        const few = axes.filter(a => presentOf[a].length <= COLOURS && presentOf[a].length > 1);
-        if (few.length) state.by = few[0];
-        /* of many axes, all but two are held at their first value that is left, sizes at their
-         * last */
-        const rest = axes.filter(a => a !== state.by && presentOf[a].length <= 200);
-        rest.sort((a, b) => presentOf[b].length - presentOf[a].length);
-        for (const a of rest.slice(1)) hold(a);
-      }
-      if (data.x !== state.x && isSize(data.x) && axes.includes(data.x)) hold(data.x);
+      for (const a of axes.filter(b => b !== state.colour && b !== state.form)) if (presentOf[a].length <= 200) hold(a);
     }
     function hold(a) {
       const left = ran.filter(row => passes(state, row) && !Number.isNaN(numberOf(row, state.x))).map(row => valueOf(row, a));
@@ -440,21 +483,23 @@
 
   /* ---- pivot table and heat map ---------------------------------------------------------------- */
 
-  const COMBINE = { median: v => d3.median(v), mean: v => d3.mean(v), least: v => d3.min(v), most: v => d3.max(v), count: v => v.length };
+  /* A cell of several rows shows one of them: no figure that no row has. */
+  const COMBINE = { least: v => d3.min(v), most: v => d3.max(v), count: v => v.length };
   function viewCompare(holder) {
     const usable = d3.range(AXES.length).filter(a => AXES[a].varies && (AXES[a].series || isSize(a) || AXES[a].kind < 6));
     if (usable.length === 0 || FIGURES.length === 0) return false;
     const size = data.x >= 0 && AXES[data.x].varies ? data.x : usable[0];
     const other = seriesAxes.find(a => a !== size && presentOf[a].length > 1) ?? -1;
-    const state = { down: other, across: size, figure: F_TIME >= 0 ? F_TIME : 0, combine: "median", filter: {} };
-    const controls = make("div", { class: "controls" }), box = make("div", { class: "scroll" }), panel = make("div", { class: "panel", hidden: true, id: "compare-chosen" });
-    holder.append(controls, box, panel);
+    const tall = other >= 0 && presentOf[size].length > 12 && presentOf[other].length < presentOf[size].length; /* the longer one goes down */
+    const state = { down: tall ? size : other, across: tall ? other : size, figure: F_TIME >= 0 ? F_TIME : 0, combine: "least", filter: {} };
+    const controls = make("div", { class: "controls" }), box = make("div", { class: "scroll" }), shownBox = make("p", { class: "note shown" }), panel = make("div", { class: "panel", hidden: true, id: "compare-chosen" });
+    holder.append(controls, box, shownBox, panel);
     function build() {
       const names = usable.map(a => [a, AXES[a].label]);
       controls.replaceChildren(
         choose("rows", [[-1, "all together"], ...names], state.down, v => { state.down = +v; state.filter = {}; build(); }),
         choose("columns", [[-1, "all together"], ...names], state.across, v => { state.across = +v; state.filter = {}; build(); }),
-        choose("figure", FIGURES.map((f, i) => [i, f.label]), state.figure, v => { state.figure = +v; draw(); }),
+        choose("figure", FIGURES.map((f, i) => [i, f.label]), state.figure, v => { state.figure = +v; state.combine = FIGURES[v].better > 0 ? "most" : "least"; build(); }),
         choose("of several", Object.keys(COMBINE).map(k => [k, k]), state.combine, v => { state.combine = v; draw(); }),
         ...filtersOf(state, seriesAxes.concat(sizeAxes.slice(0, 1)).filter(a => a !== state.down && a !== state.across && !(isSize(a) && (isSize(state.down) || isSize(state.across)))), draw));
       draw();
@@ -476,7 +521,9 @@
       const downs = list(state.down, 0), acrosses = list(state.across, 1);
       const sayCell = v => state.combine === "count" ? say(v) : sayFigure(state.figure, v);
       const table = make("table", { class: "heat" });
-      table.append(make("caption", {}, `${capital(state.combine)} of ${figure.label}${figure.unit ? ", " + figure.unit : ""}; arrow keys go from cell to cell, Enter lists a cell's rows`));
+      const several = d3.max([...cells.values()], rows => rows.length) || 0, inCells = d3.sum([...cells.values()], rows => rows.length);
+      table.append(make("caption", {}, `${several > 1 ? (state.combine === "count" ? "Number of rows with a " : `The ${state.combine} `) : ""}${figure.label}${figure.unit ? " (" + figure.unit + ")" : ""}${several > 1 ? ` of the rows in each cell, up to ${say(several)}` : ""}; arrow keys go from cell to cell, Enter lists a cell's rows`));
+      shownBox.replaceChildren(...shownOf(state, inCells, ran.filter(row => !Number.isNaN(figureOf(row, state.figure))).length, () => { state.filter = {}; build(); }));
       const head = make("tr", {}, make("th", {}, [state.down, state.across].filter(a => a >= 0).map(a => AXES[a].label).join(" \\ ")));
       for (const c of acrosses) head.append(make("th", { scope: "col", class: "n" }, state.across < 0 ? figure.label : sayAxisValue(state.across, c)));
       table.append(make("thead", {}, head));
@@ -506,6 +553,7 @@
       if (first) first.tabIndex = 0;
       const scale = make("div", { class: "scale" }, make("span", {}, sayCell(least)), ...d3.range(9).map(h => make("i", { class: "h" + h })), make("span", {}, sayCell(most) + (log ? ", logarithmic" : "")));
       panel.hidden = true;
+      requestAnimationFrame(() => fit(box));
       box.replaceChildren(table, cells.size ? scale : make("p", { class: "empty" }, "No rows with these values."));
       function pick(cell, rows) {
         table.querySelectorAll(".on").forEach(c => c.classList.remove("on"));
@@ -577,9 +625,10 @@
     const keyOf = row => seriesAxes.map(a => valueOf(row, a)).join(",");
     const series = [...new Map(rows.map(row => [keyOf(row), nameOf(row, seriesAxes) || "this run"])).entries()];
     const xs = data.x >= 0 ? [...new Set(rows.map(row => valueOf(row, data.x)))].sort((a, b) => a - b) : [];
-    const state = { mode: series.length > 1 && series.length <= 12 ? "series" : "x", series: series[0][0], x: xs.length ? xs[xs.length - 1] : -1, share: true };
-    const controls = make("div", { class: "controls" }), box = make("div", {});
-    holder.append(controls, box);
+    const fastest = rows.reduce((best, row) => data.x >= 0 && valueOf(row, data.x) === xs[xs.length - 1] && (best < 0 || figureOf(row, F_TIME) < figureOf(best, F_TIME)) ? row : best, -1);
+    const state = { mode: series.length > 1 && series.length <= 12 ? "series" : "x", series: fastest < 0 ? series[0][0] : keyOf(fastest), x: xs.length ? xs[xs.length - 1] : -1, share: true };
+    const controls = make("div", { class: "controls" }), box = make("div", {}), shownBox = make("p", { class: "note shown" });
+    holder.append(controls, shownBox, box);
     const sayX = v => sayAxisValue(data.x, v);
     function build() {
       controls.replaceChildren(...[
@@ -593,6 +642,7 @@
       let own = state.mode === "x" ? rows.filter(row => keyOf(row) === state.series) : rows.filter(row => data.x < 0 || valueOf(row, data.x) === state.x);
       const dropped = Math.max(0, own.length - 20);
       own = own.slice(0, 20);
+      shownBox.textContent = own.length < rows.length ? `${say(own.length)} of ${say(rows.length)} rows are shown: ${state.mode === "x" ? nameOf(own[0], seriesAxes) : AXES[data.x].label + " " + sayX(state.x)}.` : "";
       const label = row => state.mode === "x" && xs.length ? sayX(valueOf(row, data.x)) : nameOf(row, seriesAxes) || (xs.length ? sayX(valueOf(row, data.x)) : "this run");
       const parts = [];
       const phased = own.filter(row => data.phases.rows[row]).map(row => ({ label: label(row), row, share: state.share, parts: listOf(data.phases, row, 3).map(p => [p[0], p[1] || 0]) }));
@@ -668,8 +718,24 @@
   /* ---- the machine ------------------------------------------------------------------------------ */
 
   function viewMachine(holder) {
-    const boxes = [...document.querySelectorAll(".machine")];
+    const boxes = [...document.querySelectorAll(".machine")], drawn = [...document.querySelectorAll(".machine-of")];
     if (boxes.length === 0) return false;
+    if (drawn.length > 1) {
+      const missing = make("p", { class: "note", "aria-live": "polite" });
+      const pick = point => {
+        missing.textContent = "";
+        drawn.forEach(d => { d.hidden = d.dataset.point !== String(point); });
+      };
+      const chooser = choose("the machine of", drawn.map(d => [d.dataset.point, d.querySelector("h3").textContent]), drawn[0].dataset.point, pick);
+      holder.append(make("div", { class: "controls" }, chooser), missing);
+      pick(drawn[0].dataset.point);
+      listeners.push(row => {
+        if (row < 0) return;
+        const point = R.point[row];
+        if (drawn.some(d => d.dataset.point === String(point))) { chooser.querySelector("select").value = point; pick(point); }
+        else missing.textContent = `The machine of the chosen point (${data.points[point].label}) is not in this page; this is another one's.`;
+      });
+    }
     boxes.forEach(box => {
       const svg = box.querySelector("svg");
       if (!svg) return;
@@ -750,6 +816,7 @@
         body.append(line);
       }
       box.replaceChildren(make("table", {}, make("thead", {}, head), body));
+      fit(box);
       const pages = Math.ceil(rows.length / SIZE);
       pager.replaceChildren(make("span", { class: "note" }, say(rows.length) + (rows.length === 1 ? " row" : " rows")));
       if (pages > 1) pager.append(
@@ -819,5 +886,6 @@
       console.error(id, failure);
     }
   }
+  fitAll();
   document.documentElement.dataset.ready = "true";
 })();
