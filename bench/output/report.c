@@ -284,6 +284,23 @@ static void print_bounds(FILE *file, const struct result *result)
     }
 }
 
+/* Why rows are far from their bounds though a link is busy nearly all the time. */
+static void print_busiest(FILE *file, const struct result *result)
+{
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct result_busiest *const busiest = &result->rows[i].busiest;
+        if (busiest->kind == NULL)
+            continue;
+        fprintf(file, "# %" PRIu64 " bytes, busiest link: ", result->rows[i].bytes);
+        if (busiest->bytes > 0)
+            fprintf(file, "%.2f × its share (bytes %.2f ×, uneven %.2f ×), %s\n",
+                    busiest->bytes * busiest->uneven, busiest->bytes, busiest->uneven,
+                    busiest->kind);
+        else
+            fprintf(file, "%s, which is in no cut of the bound\n", busiest->kind);
+    }
+}
+
 static void print_errors(FILE *file, const struct result *result)
 {
     double median, largest;
@@ -327,6 +344,7 @@ static void print_foot(FILE *file, const struct result *result)
     if (result->measured.path != NULL)
         print_errors(file, result);
     print_bounds(file, result);
+    print_busiest(file, result);
     print_moved(file, result);
 }
 

@@ -33,6 +33,16 @@ struct result_link {
     int64_t queue_ps_max; /* the longest that a message waited for it */
     uint64_t place;       /* in its SIP: the order of links that are equally busy */
     uint32_t alike;       /* links, itself with them */
+    const char *kind;     /* as in struct result_link_kind */
+};
+
+/* Why a run is far from its bound though a link is busy nearly all the time: that link carries this
+ * many times its even share of the bytes that the bound counts on links of its class, the product
+ * of the two factors. Of a class that is in no cut of the bound both are 0. */
+struct result_busiest {
+    const char *kind; /* NULL: it is not so */
+    double bytes;     /* the mean of its class over that share */
+    double uneven;    /* itself over the mean */
 };
 
 /* All links of one kind that carried something, over one collective. */
@@ -61,6 +71,8 @@ struct result_row {
     double bus_factor;         /* busbw = algbw * factor */
     double moved; /* of a shard that a rank sends to others, in the mean; 0: not known */
     int64_t time_ps, host_time_ps, start_skew_ps, bound_ps;
+    int64_t class_ps[HW_LINK_KINDS]; /* struct hw_bound */
+    struct result_busiest busiest;
     const char *bound_by; /* the term that decides the bound (struct hw_bound); NULL: not said */
     int64_t wrong;        /* -1: not verified (null) */
     enum proof proof;     /* by which `wrong` was counted */

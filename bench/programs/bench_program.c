@@ -299,7 +299,8 @@ static void keep_link(void *arg, const struct lp_link_use *use)
                                      .place = place_in_sip(use),
                                      .bytes = use->bytes,
                                      .busy_ps = use->busy_ps,
-                                     .queue_ps_max = use->queue_ps_max};
+                                     .queue_ps_max = use->queue_ps_max,
+                                     .kind = use->kind};
     struct result_link *const link = take_place(row, &kept);
     if (link == NULL)
         return;
@@ -420,6 +421,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
+    row_work_busiest(session, row);
     if (session->explainer != NULL) {
         free(row->explain);
         row->explain = explain_collective(session->explainer, dist_system(session->dist));
@@ -454,6 +456,7 @@ void bench_set_bound(struct result_row *row, struct hw_bound bound)
 {
     row->bound_ps = bound.ps;
     row->bound_by = bound.by;
+    memcpy(row->class_ps, bound.class_ps, sizeof row->class_ps);
 }
 
 /* Tiles that go one after the other, in a bench that takes --tiles. */
@@ -485,7 +488,7 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
         if (i >= warmup)
             bench_row_sample(row, lp_system_times(dist_system(session->dist)));
     }
-    bench_set_bound(row, (struct hw_bound){bound_ps(session, bytes), "path"});
+    bench_set_bound(row, (struct hw_bound){.ps = bound_ps(session, bytes), .by = "path"});
     return bench_row_finish(session, row, timed, error);
 }
 

@@ -5,9 +5,10 @@
  */
 #include "bench/programs/row_work.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "collectives/runtime/install_plan.h"
+#include "hw/topology/topology.h"
 
 uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
 {
@@ -71,20 +72,18 @@ static struct hw_bound bound_of(const struct bench_session *session, const struc
                                 enum ccl_collective collective)
 {
     const struct hw_config *const hw = &session->config->hw;
-    const bool all_reduce = collective == CCL_ALL_REDUCE;
-    const uint64_t received = collective == CCL_ALL_GATHER || collective == CCL_ALL_TO_ALL
-                                  ? row->bytes / row->ranks * (row->ranks - 1)
-                                  : row->bytes;
-    if (session->config->ccl.ranks.per_sip > 0)
-        return hw_bound_pes(hw, row->ranks, received, all_reduce);
-    if (all_reduce && dist_facts(session->dist)->parts == 0 &&
-        dist_facts(session->dist)->policy.num_cubes != 1)
-        return hw_bound_all_reduce(hw, row->bytes);
-    if (collective == CCL_REDUCE_SCATTER)
-        return hw_bound_reduce_scatter(hw, row->ranks, row->shards, row->bytes);
-    if (collective == CCL_ALL_TO_ALL)
-        return hw_bound_all_to_all(hw, row->ranks, row->shards, row->bytes);
-    return hw_bound_leaders(hw, row->ranks, row->shards, received, all_reduce);
+    const struct dp_policy *const own = row_work_layout(session);
+    const struct dp_policy policy = own != NULL ? *own : dist_facts(session->dist)->policy;
+    const struct hw_work work = {.collective = collective,
+                                 .ranks = row->ranks,
+                                 .per_sip = session->config->ccl.ranks.per_sip,
+                                 .cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw),
+                                 .pes = policy.pe != DP_COLUMN_WISE ? 1
+                                        : policy.num_pes != 0       ? policy.num_pes
+                                                                    : hw_pes(hw),
+                                 .together = row->together,
+                                 .bytes = row->bytes};
+    return hw_bound_of(hw, &work);
 }
 
 struct result_row *row_work_add(struct bench_session *session, const char *name,
@@ -102,4 +101,42 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
         bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
     bench_set_bound(row, bound_of(session, row, collective));
     return row;
+}
+
+/* Links between SIPs of this class, both ways; 0: they are inside SIPs. */
+static uint64_t outer_links(const struct hw_config *hw, enum hw_link_kind kind)
+{
+    uint64_t links = 0;
+    struct hw_cable cable;
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++)
+            if (hw->sip_topology->cable(hw, sip, outlet, &cable) && cable.link == kind)
+                links += 2;
+    return links;
+}
+
+void row_work_busiest(const struct bench_session *session, struct result_row *row)
+{
+    static const double busy = 0.90, far = 0.45; /* shares of the time */
+    const struct hw_config *const hw = &session->config->hw;
+    const struct result_link *const link = &row->links[0];
+    enum hw_link_kind kind = 0;
+    if (row->shards == 0 || row->link_count == 0 || hw->contention == HW_CONTENTION_NONE ||
+        (double)link->busy_ps < busy * (double)row->time_ps ||
+        (double)row->bound_ps >= far * (double)row->time_ps)
+        return;
+    while (kind < HW_LINK_KINDS && strcmp(hw_link_name[kind], link->kind) != 0)
+        kind++;
+    row->busiest = (struct result_busiest){.kind = link->kind};
+    if (kind == HW_LINK_KINDS || row->class_ps[kind] == 0)
+        return;
+    const struct hw_rate rate = hw->link[kind].rate;
+    const double share = (double)row->class_ps[kind] * (double)rate.den / (double)rate.num;
+    for (size_t i = 0; i < row->kind_count; i++)
+        if (row->kinds[i].name == link->kind) {
+            const uint64_t built = hw_link_is_outer(kind) ? outer_links(hw, kind) : 0;
+            const double links = (double)(built > 0 ? built : row->kinds[i].links);
+            row->busiest.bytes = (double)row->kinds[i].bytes / links / share;
+            row->busiest.uneven = (double)link->bytes / share / row->busiest.bytes;
+        }
 }

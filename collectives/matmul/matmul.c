@@ -278,6 +278,6 @@ struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_sha
         hw_gemm_ps(hw, shape->m, shape->n, shape->k) - hw->overhead_ps[HW_NODE_PE_GEMM];
     const int64_t loaded_ps =
         hw_ser_ps(&hw->link[HW_LINK_HBM], matmul_result(shape) * itemsize_bytes);
-    return multiplied_ps > loaded_ps ? (struct hw_bound){multiplied_ps, "pe_gemm"}
-                                     : (struct hw_bound){loaded_ps, "hbm"};
+    return multiplied_ps > loaded_ps ? (struct hw_bound){.ps = multiplied_ps, .by = "pe_gemm"}
+                                     : (struct hw_bound){.ps = loaded_ps, .by = "hbm"};
 }

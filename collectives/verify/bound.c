@@ -1,29 +1,143 @@
 /*
- * bound.c: lower bounds (bound.h). Each cost here is counted only where no route can avoid it: a
- * cube crossed is one router and two UCIe ports, whatever the NoC's shape.
+ * bound.c: lower bounds (bound.h). A bound is the largest of many terms, each of which holds for
+ * any algorithm: a latency, in which a cost is counted only where no route can avoid it; and for
+ * each cut of a list, the bytes that must cross it one way over its links that way. Every set of
+ * PEs with ranks on both sides is a cut, so that a longer list can only help.
  */
 #include "collectives/verify/bound.h"
+
+#include <string.h>
 
 #include "hw/structure.h"
 #include "hw/timing.h"
 #include "hw/topology/sip_dims.h"
 #include "hw/topology/topology.h"
 
-/* The larger of a bound and a term of it. */
-static void bound_term(struct hw_bound *bound, int64_t ps, const char *by)
-{
-    if (bound->by == NULL || ps > bound->ps)
-        *bound = (struct hw_bound){ps, by};
-}
+/* The work, counted in leaves: what the collective is of. A leaf is a rank; where the shards of a
+ * rank are added together, a shard. */
+struct bounding {
+    const struct hw_config *hw;
+    const struct hw_work *work;
+    struct hw_sip_dims dims;
+    uint64_t leaves;
+    uint32_t sips;       /* with leaves: the first ones */
+    uint64_t of_sip;     /* leaves of each, but for the last */
+    uint64_t lanes;      /* of a SIP: collectives side by side, each of all leaves */
+    bool side[HW_PORTS]; /* of a SIP: links to other SIPs are plugged in there */
+    struct hw_bound *bound;
+};
+
+/* Links of a cut, one way, of each class. */
+struct cut {
+    uint64_t links[HW_LINK_KINDS];
+};
 
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Bytes over `links` links of one class, side by side; nothing where there is no link. */
-static int64_t cut_ps(const struct hw_config *hw, enum hw_link_kind kind, uint32_t links,
-                      uint64_t bytes)
+/* Bytes over this many links of one class, side by side. */
+static int64_t links_ps(const struct hw_config *hw, enum hw_link_kind kind, uint64_t links,
+                        uint64_t bytes)
 {
-    return links ? hw_ser_ps(&hw->link[kind], bytes / links) : 0;
+    const struct hw_rate rate = hw->link[kind].rate;
+    const unsigned __int128 work = (unsigned __int128)(bytes / links) * rate.num;
+    return (int64_t)((work + rate.den - 1) / rate.den);
 }
+
+/* The same over links of two classes together, each taking its share in the same time. */
+static int64_t two_classes_ps(const struct hw_config *hw, const struct cut *cut,
+                              enum hw_link_kind one, enum hw_link_kind other, uint64_t bytes)
+{
+    const struct hw_rate a = hw->link[one].rate, b = hw->link[other].rate;
+    const unsigned __int128 both = (unsigned __int128)a.num * b.num;
+    const unsigned __int128 per = (unsigned __int128)a.num * b.den * cut->links[other] +
+                                  (unsigned __int128)b.num * a.den * cut->links[one];
+    return (int64_t)(bytes * both / per);
+}
+
+/* Of any number of classes. The products of more than two rates have no room in 128 bits; so the
+ * result is made a little less than the rounded one can be too much. */
+static int64_t classes_ps(const struct hw_config *hw, const struct cut *cut, uint64_t bytes)
+{
+    double bytes_per_ps = 0;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        bytes_per_ps += (double)cut->links[kind] * (double)hw->link[kind].rate.den /
+                        (double)hw->link[kind].rate.num;
+    return (int64_t)((double)bytes / bytes_per_ps * (1 - 1e-12));
+}
+
+static const char *cut_name(const struct bounding *b, const struct cut *cut)
+{
+    uint32_t classes = 0;
+    enum hw_link_kind only = HW_LINK_KINDS;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (cut->links[kind] > 0) {
+            classes++;
+            only = kind;
+        }
+    return classes == 1                   ? hw_link_name[only]
+           : cut->links[HW_LINK_UCIE] > 0 ? "ucie and links between sips"
+           : b->hw->sip_topology->paired  ? "sio and hccs"
+                                          : "links of all levels";
+}
+
+static void bound_term(struct hw_bound *bound, int64_t ps, const char *by)
+{
+    if (bound->by == NULL || ps > bound->ps) {
+        bound->ps = ps;
+        bound->by = by;
+    }
+}
+
+/* A cut that this many bytes must cross; of no links: it is none. */
+static void bound_cut(struct bounding *b, const struct cut *cut, uint64_t bytes)
+{
+    enum hw_link_kind class[HW_LINK_KINDS];
+    uint32_t classes = 0;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (cut->links[kind] > 0)
+            class[classes++] = kind;
+    if (classes == 0 || bytes == 0)
+        return;
+    const int64_t ps = classes == 1   ? links_ps(b->hw, class[0], cut -> links[class[0]], bytes)
+                       : classes == 2 ? two_classes_ps(b->hw, cut, class[0], class[1], bytes)
+                                      : classes_ps(b->hw, cut, bytes);
+    for (uint32_t i = 0; i < classes; i++)
+        if (ps > b->bound->class_ps[class[i]])
+            b->bound->class_ps[class[i]] = ps;
+    bound_term(b->bound, ps, cut_name(b, cut));
+}
+
+static void bound_links(struct bounding *b, enum hw_link_kind kind, uint64_t links, uint64_t bytes)
+{
+    struct cut cut = {{0}};
+    cut.links[kind] = links;
+    bound_cut(b, &cut, bytes);
+}
+
+/* Bytes of one lane that must cross, one way or the other, a cut with so many leaves on one side.
+ */
+static uint64_t crossing_bytes(const struct bounding *b, uint64_t inside)
+{
+    const uint64_t n = b->leaves, bytes = b->work->bytes;
+    if (inside == 0 || inside >= n)
+        return 0;
+    const uint64_t outside = n - inside, more = inside > outside ? inside : outside;
+    switch (b->work->collective) {
+    case CCL_ALL_REDUCE: /* each result depends on every byte of every operand */
+    case CCL_BROADCAST:
+        return bytes;
+    case CCL_ALL_GATHER:     /* the blocks of the one side reach the other; */
+    case CCL_REDUCE_SCATTER: /* a sum for each rank of the one side comes from the other */
+        return more * (bytes / n);
+    case CCL_ALL_TO_ALL:
+        return inside * outside * (bytes / n);
+    default:
+        return 0;
+    }
+}
+
+/* ---- latency --------------------------------------------------------------------------------- */
 
 /* From router to router of the next cube, or of a cube to its IO die's port (one UCIe link). */
 static int64_t cube_hop_ps(const struct hw_config *hw)
@@ -44,34 +158,6 @@ static int64_t outer_hop_ps(const struct hw_config *hw, enum hw_link_kind kind, 
     const int64_t prop_ps = hw->link[kind].prop_ps;
     return 2 * hw->overhead_ps[HW_NODE_IO_PORT] +
            (to_switch ? 2 * prop_ps + hw->overhead_ps[HW_NODE_SWITCH] : prop_ps);
-}
-
-/* The same by the fastest of the topology's links. */
-static int64_t sip_hop_ps(const struct hw_config *hw)
-{
-    int64_t least_ps = INT64_MAX;
-    for (uint32_t i = 0; i < hw_outlets(hw); i++) {
-        const struct hw_sip_port outlet = hw_outlet(hw, i);
-        if (outlet.link == HW_LINK_KINDS)
-            continue;
-        const int64_t ps = outer_hop_ps(hw, outlet.link, outlet.to_switch);
-        least_ps = ps < least_ps ? ps : least_ps;
-    }
-    return least_ps;
-}
-
-/* The links between the two SIPs that are farthest apart: in a product of dimensions, each
- * dimension's links one after the other, since no other link changes its coordinate. */
-static int64_t farthest_links_ps(const struct hw_config *hw)
-{
-    int64_t ps = 0;
-    if (hw->sip_dims.count == 0)
-        return hw->sip_topology->diameter(hw) * sip_hop_ps(hw);
-    for (uint32_t k = 0; k < hw->sip_dims.count; k++) {
-        const struct hw_sip_dim *const dim = &hw->sip_dims.at[k];
-        ps += hw_dim_diameter(dim) * outer_hop_ps(hw, dim->link, dim->joint == HW_SIP_SWITCH);
-    }
-    return ps;
 }
 
 /* Cubes to cross, at least, from the cube that is farthest from any edge of its SIP. */
@@ -101,102 +187,237 @@ static int64_t between_sips_ps(const struct hw_config *hw, uint32_t hops, int64_
            (hops - 1) * through_sip_ps(hw);
 }
 
-static int64_t latency_ps(const struct hw_config *hw)
+/* An empty message from SIP 0 to the farthest of the first `sips`: the links of each dimension one
+ * after the other, since no other link changes its coordinate. */
+static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
 {
-    const uint32_t hops = hw->sip_topology->diameter(hw);
-    if (hops == 0) {
-        const uint32_t cubes = hw->cube_w - 1 + hw->cube_h - 1;
-        return cubes ? 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
-                           hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw)
-                     : 0;
+    int64_t most_ps = 0;
+    for (uint32_t sip = 1; sip < b->sips; sip++) {
+        uint32_t hops = 0;
+        int64_t ps = 0;
+        for (uint32_t k = 0; k < b->dims.count; k++) {
+            const struct hw_sip_dim *const dim = &b->dims.at[k];
+            const uint32_t at = hw_sip_coordinate(dim, sip);
+            const uint32_t steps = at == 0                     ? 0
+                                   : dim->joint == HW_SIP_RING ? min_u32(at, dim->size - at)
+                                   : dim->joint == HW_SIP_LINE ? at
+                                                               : 1;
+            hops += steps;
+            ps += steps * outer_hop_ps(b->hw, dim->link, dim->joint == HW_SIP_SWITCH);
+        }
+        ps = between_sips_ps(b->hw, hops, ps, cubes);
+        most_ps = ps > most_ps ? ps : most_ps;
     }
-    return between_sips_ps(hw, hops, farthest_links_ps(hw), 2 * edge_distance_max(hw));
+    return most_ps;
 }
 
-/* UCIe ports of the cube that has fewest; with other SIPs to reach, an edge has one to the IO die.
+/* An empty message from one PE to another of the SIP, so many cubes away. */
+static int64_t inside_sip_ps(const struct hw_config *hw, uint32_t cubes)
+{
+    return 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
+           hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw);
+}
+
+/* Cubes from cube 0 to the farthest that has leaves, within one SIP. */
+static uint32_t farthest_cubes(const struct bounding *b)
+{
+    uint32_t most = 0;
+    for (uint32_t cube = 0; cube < hw_cubes(b->hw); cube++) {
+        const bool has_leaves = b->work->per_sip > 0
+                                    ? (uint64_t)cube * hw_pes(b->hw) < b->work->ranks
+                                    : cube < b->work->cubes;
+        const uint32_t distance = cube % b->hw->cube_w + cube / b->hw->cube_w;
+        if (has_leaves && distance > most)
+            most = distance;
+    }
+    return most;
+}
+
+static int64_t latency_ps(const struct bounding *b)
+{
+    const bool everywhere = b->work->per_sip == 0 && b->work->cubes == hw_cubes(b->hw);
+    return b->sips > 1 ? farthest_sip_ps(b, everywhere ? 2 * edge_distance_max(b->hw) : 0)
+                       : inside_sip_ps(b->hw, farthest_cubes(b));
+}
+
+/* ---- cuts between SIPs -----------------------------------------------------------------------
+ *
+ * A box is the SIPs whose coordinate in each dimension is below a number of its own: one SIP, a
+ * group of a level, a package, a part of a ring, line or grid, and all that lies between. Of a
+ * dimension in which all SIPs with ranks have the same coordinate no link is used, since no route
+ * between them changes it.
  */
-static uint32_t cube_ports_min(const struct hw_config *hw)
+
+/* SIPs of the box among the first `count`. */
+static uint64_t sips_below(const struct hw_sip_dims *dims, const uint32_t side[HW_SIP_DIMS_MAX],
+                           uint32_t count)
 {
-    if (hw->sip_count > 1)
-        return HW_PORTS;
-    return (hw->cube_w > 1) + (hw->cube_h > 1);
-}
-
-/* ---- cuts between SIPs ----------------------------------------------------------------------- */
-
-/* A bound, made of the topology's cuts that count for this use. */
-struct cut_bound {
-    const struct hw_config *hw;
-    enum hw_cut_use use;
-    uint64_t bytes; /* that cross a cut; of a scatter: for each SIP outside */
-    uint32_t
-        swapping; /* SIPs of an all-to-all: each on the near side sends that; 0: no all-to-all */
-    struct hw_bound *bound;
-};
-
-static uint32_t classes_of(const struct hw_cut *cut)
-{
-    uint32_t classes = 0;
-    while (classes < HW_CUT_CLASSES && cut->links[classes] > 0)
-        classes++;
-    return classes;
-}
-
-/* Bytes over links of several classes together, each taking its share in the same time. The
- * products of more than two rates have no room in 128 bits; so the result is made a little less
- * than the rounded one can be too much. */
-static int64_t classes_ps(const struct hw_config *hw, const struct hw_cut *cut, uint64_t bytes)
-{
-    double bytes_per_ps = 0;
-    for (uint32_t i = 0; i < classes_of(cut); i++) {
-        const struct hw_rate rate = hw->link[cut->link[i]].rate;
-        bytes_per_ps += (double)cut->links[i] * (double)rate.den / (double)rate.num;
+    uint64_t below = 0;
+    uint32_t stride = 1, prefix_in_box = 1;
+    uint64_t volume = 1;
+    for (uint32_t k = 0; k < dims->count; k++) {
+        stride *= dims->at[k].size;
+        volume *= side[k];
     }
-    return bytes_per_ps > 0 ? (int64_t)((double)bytes / bytes_per_ps * (1 - 1e-12)) : 0;
+    if (count >= stride)
+        return volume;
+    for (uint32_t k = dims->count; k-- > 0 && prefix_in_box;) {
+        const uint32_t digit = count / dims->at[k].stride % dims->at[k].size;
+        volume /= side[k];
+        below += volume * min_u32(digit, side[k]);
+        prefix_in_box = digit < side[k];
+    }
+    return below;
 }
 
-/* Bytes over links of two classes together, likewise, and exactly. */
-static int64_t two_classes_ps(const struct hw_config *hw, const struct hw_cut *cut, uint64_t bytes)
+static uint64_t leaves_in_box(const struct bounding *b, const uint32_t side[HW_SIP_DIMS_MAX])
 {
-    const struct hw_rate a = hw->link[cut->link[0]].rate, b = hw->link[cut->link[1]].rate;
-    const unsigned __int128 both = (unsigned __int128)a.num * b.num;
-    const unsigned __int128 per = (unsigned __int128)a.num * b.den * cut->links[1] +
-                                  (unsigned __int128)b.num * a.den * cut->links[0];
-    return per == 0 ? 0 : (int64_t)(bytes * both / per);
+    const uint32_t full = (uint32_t)(b->leaves / b->of_sip); /* SIPs with all their leaves */
+    const uint64_t whole = sips_below(&b->dims, side, full);
+    const uint64_t last = full < b->sips ? sips_below(&b->dims, side, full + 1) - whole : 0;
+    return whole * b->of_sip + last * (b->leaves % b->of_sip);
 }
 
-/* A cut of several classes: of paired dies, or of levels. */
-static const char *cut_name(const struct hw_config *hw, const struct hw_cut *cut)
+/* Links of one line of the dimension out of its first m places. */
+static uint64_t links_across(const struct hw_sip_dim *dim, uint64_t m)
 {
-    return classes_of(cut) < 2        ? hw_link_name[cut->link[0]]
-           : hw->sip_topology->paired ? "sio and hccs"
-                                      : "links of all levels";
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return 2;
+    case HW_SIP_LINE:
+        return 1;
+    case HW_SIP_FULL:
+        return m * (dim->size - m);
+    case HW_SIP_SWITCH:
+        return min_u64(m, dim->size - m);
+    }
+    return 0;
 }
 
-static void bound_cut(struct hw_bound *bound, const struct hw_config *hw, const struct hw_cut *cut,
-                      uint64_t bytes)
+static void bound_box(struct bounding *b, const uint32_t side[HW_SIP_DIMS_MAX])
 {
-    bound_term(bound,
-               classes_of(cut) > 2    ? classes_ps(hw, cut, bytes)
-               : classes_of(cut) == 2 ? two_classes_ps(hw, cut, bytes)
-                                      : cut_ps(hw, cut->link[0], cut->links[0], bytes),
-               cut_name(hw, cut));
+    struct cut cut = {{0}};
+    uint64_t volume = 1;
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        volume *= side[k];
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        if (side[k] < b->dims.at[k].size && b->dims.at[k].stride < b->sips)
+            cut.links[b->dims.at[k].link] +=
+                volume / side[k] * links_across(&b->dims.at[k], side[k]);
+    bound_cut(b, &cut, b->lanes * crossing_bytes(b, leaves_in_box(b, side)));
 }
 
-static void bound_count_cut(void *arg, const struct hw_cut *cut)
+/* Every box: as many as there are SIPs. */
+static void bound_boxes(struct bounding *b)
 {
-    struct cut_bound *const counted = arg;
-    if ((cut->uses & counted->use) != 0)
-        bound_cut(counted->bound, counted->hw, cut,
-                  counted->bytes * (counted->use == HW_CUT_SCATTER ? cut->outside : 1) *
-                      (counted->swapping > 0 ? counted->swapping - cut->outside : 1));
+    uint32_t side[HW_SIP_DIMS_MAX];
+    for (uint32_t k = 0; k < b->dims.count; k++)
+        side[k] = 1;
+    for (uint32_t k = 0; k < b->dims.count;) {
+        if (k == 0)
+            bound_box(b, side);
+        if (side[k] < b->dims.at[k].size) {
+            side[k]++;
+            k = 0;
+        } else {
+            side[k++] = 1;
+        }
+    }
 }
 
-static void bound_cuts(struct hw_bound *bound, const struct hw_config *hw, uint32_t ranks,
-                       enum hw_cut_use use, uint64_t bytes)
+/* ---- SIP 0 and its ports ---------------------------------------------------------------------
+ *
+ * What enters a SIP's cubes enters by the port at which its link is plugged in, and so over the
+ * UCIe links of that port. At each port the slower of the two counts.
+ */
+
+static double bytes_per_ps(const struct hw_config *hw, enum hw_link_kind kind)
 {
-    struct cut_bound counted = {.hw = hw, .use = use, .bytes = bytes, .bound = bound};
-    hw->sip_topology->cuts(hw, ranks, bound_count_cut, &counted);
+    return (double)hw->link[kind].rate.den / (double)hw->link[kind].rate.num;
+}
+
+static uint32_t port_lanes(const struct hw_config *hw, enum hw_port port)
+{
+    return port == HW_PORT_N || port == HW_PORT_S ? hw->cube_w : hw->cube_h;
+}
+
+/* The links that SIP 0 has at each port; and which ports any SIP uses. */
+static void find_ports(struct bounding *b, struct cut at[HW_PORTS])
+{
+    const struct hw_config *const hw = b->hw;
+    struct hw_cable cable;
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
+                continue;
+            const enum hw_port side = hw_outlet(hw, outlet).side;
+            const enum hw_port entry = hw_outlet(hw, hw_outlet(hw, outlet).entry).side;
+            b->side[side] = true;
+            at[side].links[cable.link] += sip == 0;
+            if (!cable.to_switch) {
+                b->side[entry] = true;
+                at[entry].links[cable.link] += cable.to == 0;
+            }
+        }
+}
+
+static void bound_ports(struct bounding *b, const struct cut at[HW_PORTS])
+{
+    const struct hw_config *const hw = b->hw;
+    struct cut cut = {{0}};
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const double ucie = port_lanes(hw, port) * bytes_per_ps(hw, HW_LINK_UCIE);
+        double outside = 0;
+        for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+            outside += (double)at[port].links[kind] * bytes_per_ps(hw, kind);
+        if (ucie < outside)
+            cut.links[HW_LINK_UCIE] += port_lanes(hw, port);
+        else
+            for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+                cut.links[kind] += at[port].links[kind];
+    }
+    const uint64_t inside = min_u64(b->of_sip, b->leaves);
+    bound_cut(b, &cut, b->lanes * crossing_bytes(b, inside));
+}
+
+/* ---- cuts inside a SIP ----------------------------------------------------------------------- */
+
+/* Leaves and lanes of the cubes in the corner of w x h cubes of SIP 0. */
+static uint64_t leaves_of_cubes(const struct bounding *b, uint32_t w, uint32_t h)
+{
+    const struct hw_work *const work = b->work;
+    uint64_t leaves = 0;
+    if (work->per_sip == 0)
+        return work->cubes == 1 ? work->pes : (uint64_t)w * h * work->pes;
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t x = 0; x < w; x++) {
+            const uint64_t first = (uint64_t)(y * b->hw->cube_w + x) * hw_pes(b->hw);
+            leaves += first < work->ranks ? min_u64(work->ranks - first, hw_pes(b->hw)) : 0;
+        }
+    return leaves;
+}
+
+/* UCIe links, one way, out of these cubes. */
+static uint64_t links_of_cubes(const struct bounding *b, uint32_t w, uint32_t h)
+{
+    const struct hw_config *const hw = b->hw;
+    const bool *const side = b->side;
+    return (w < hw->cube_w ? h : 0) + (h < hw->cube_h ? w : 0) + side[HW_PORT_N] * w +
+           side[HW_PORT_W] * h + (w == hw->cube_w ? side[HW_PORT_E] * h : 0) +
+           (h == hw->cube_h ? side[HW_PORT_S] * w : 0);
+}
+
+static void bound_cubes(struct bounding *b)
+{
+    const bool apart = b->work->per_sip == 0 && !b->work->together;
+    for (uint32_t h = 1; h <= b->hw->cube_h; h++)
+        for (uint32_t w = 1; w <= b->hw->cube_w; w++) {
+            const uint64_t links = links_of_cubes(b, w, h), inside = leaves_of_cubes(b, w, h);
+            const uint64_t bytes =
+                apart ? inside * crossing_bytes(b, 1) : crossing_bytes(b, inside);
+            bound_links(b, HW_LINK_UCIE, links, bytes);
+            bound_links(b, HW_LINK_NOC_UCIE, links, bytes);
+        }
 }
 
 /* ---- the sends of an all-reduce --------------------------------------------------------------
@@ -217,196 +438,110 @@ static uint64_t sent_bytes(uint64_t parts, uint64_t bytes)
     return parts < 2 ? 0 : 2 * (parts - 1) * bytes;
 }
 
-/* Directed links that leave the first `ranks` SIPs, by class. A link to a switch counts unless the
- * SIP is alone on it. */
-static void links_out(const struct hw_config *hw, uint32_t ranks, uint32_t out[HW_LINK_KINDS])
+/* Directed links of the dimension that leave the first `sips` SIPs. */
+static uint64_t links_out(const struct hw_sip_dim *dim, uint32_t sips)
 {
-    struct hw_cable cable;
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
-                continue;
-            if (cable.to_switch)
-                out[cable.link] += sip < ranks && hw_next_on_switch(hw, sip, outlet) != sip;
-            else
-                out[cable.link] += (sip < ranks) + (cable.to < ranks);
-        }
+    uint64_t links = 0;
+    for (uint32_t sip = 0; sip < sips && dim->size > 1; sip++) {
+        const uint32_t at = hw_sip_coordinate(dim, sip);
+        links += dim->joint == HW_SIP_LINE ? (uint32_t)((at > 0) + (at + 1 < dim->size))
+                                           : hw_dim_degree(dim);
+    }
+    return links;
 }
 
-/* SIPs, and on paired dies packages, as the parts. */
-static void bound_sends_between_sips(struct hw_bound *bound, const struct hw_config *hw,
-                                     uint32_t ranks, uint64_t bytes)
+/* Parts are groups of SIPs that differ in the dimensions outside of the set `inner` alone, a bit
+ * each; where some SIPs have no ranks, in all dimensions from one on. */
+static void bound_sends_of_groups(struct bounding *b)
 {
-    uint32_t out[HW_LINK_KINDS] = {0};
-    links_out(hw, ranks, out);
-    struct hw_cut all = {.uses = HW_CUT_REDUCE};
-    uint32_t classes = 0;
-    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS && classes < HW_CUT_CLASSES; kind++)
-        if (out[kind] > 0) {
-            all.link[classes] = kind;
-            all.links[classes++] = out[kind];
-        }
-    bound_cut(bound, hw, &all, sent_bytes(ranks, bytes));
-    if (hw->sip_topology->paired)
-        bound_term(bound,
-                   cut_ps(hw, HW_LINK_HCCS, out[HW_LINK_HCCS],
-                          sent_bytes(((uint64_t)ranks + 1) / 2, bytes)),
-                   hw_link_name[HW_LINK_HCCS]);
+    const uint32_t dims = b->dims.count;
+    uint64_t out[HW_SIP_DIMS_MAX];
+    if (b->sips == b->hw->sip_count)
+        for (uint32_t k = 0; k < dims; k++)
+            out[k] = links_out(&b->dims.at[k], b->sips);
+    for (uint32_t inner = 0; inner < (1u << dims) - 1; inner++) {
+        const bool all = b->sips == b->hw->sip_count;
+        struct cut cut = {{0}};
+        uint64_t parts = 1, group = 1;
+        if (!all && (inner & (inner + 1)) != 0)
+            continue;
+        for (uint32_t k = 0; k < dims; k++)
+            *((inner >> k & 1) != 0 ? &group : &parts) *= b->dims.at[k].size;
+        if (!all)
+            parts = (b->sips + group - 1) / group;
+        for (uint32_t k = 0; k < dims; k++)
+            if ((inner >> k & 1) == 0)
+                cut.links[b->dims.at[k].link] +=
+                    all ? out[k] : links_out(&b->dims.at[k], (uint32_t)(parts * group));
+        bound_cut(b, &cut, b->lanes * sent_bytes(parts, b->work->bytes));
+    }
 }
 
-/* Cubes as the parts. */
-static void bound_sends_between_cubes(struct hw_bound *bound, const struct hw_config *hw,
-                                      uint64_t bytes)
+/* Cubes as the parts; and, where ranks are PEs, PEs. */
+static void bound_sends_inside(struct bounding *b)
 {
+    const struct hw_config *const hw = b->hw;
+    const struct hw_work *const work = b->work;
     const uint64_t w = hw->cube_w, h = hw->cube_h;
-    const uint64_t inside = 2 * ((w - 1) * h + w * (h - 1));
-    const uint64_t links = hw->sip_count * (inside + (hw->sip_count > 1 ? 2 * (w + h) : 0));
-    if (links > 0)
-        bound_term(bound,
-                   hw_ser_ps(&hw->link[HW_LINK_UCIE],
-                             sent_bytes((uint64_t)hw->sip_count * w * h, bytes) / links),
-                   hw_link_name[HW_LINK_UCIE]);
+    const uint64_t outside = (b->side[HW_PORT_N] + b->side[HW_PORT_S]) * w +
+                             (b->side[HW_PORT_E] + b->side[HW_PORT_W]) * h;
+    uint64_t links = b->sips * (2 * ((w - 1) * h + w * (h - 1)) + outside);
+    uint64_t parts = (uint64_t)b->sips * w * h, bytes;
+    if (work->per_sip > 0) {
+        parts = (b->leaves + hw_pes(hw) - 1) / hw_pes(hw);
+        bytes = sent_bytes(parts, work->bytes);
+        bound_links(b, HW_LINK_PE_NOC, b->leaves, sent_bytes(b->leaves, work->bytes));
+    } else if (work->together) {
+        bytes = sent_bytes(parts, work->bytes);
+    } else {
+        if (work->cubes == 1)
+            links = b->sips * links_of_cubes(b, 1, 1);
+        bytes = b->lanes * sent_bytes(b->sips, work->bytes);
+    }
+    bound_links(b, HW_LINK_UCIE, links, bytes);
+    bound_links(b, HW_LINK_NOC_UCIE, links, bytes);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* `bytes` go out of, or into, the HBM slice of one PE. */
-static void bound_hbm(struct hw_bound *bound, const struct hw_config *hw, uint64_t bytes)
+/* The even share of a PE's links that no cut proves, since a store may reach its HBM without it. */
+static void share_of_pe(struct bounding *b, enum hw_link_kind kind, uint64_t bytes)
 {
-    bound_term(bound, hw_ser_ps(&hw->link[HW_LINK_HBM], bytes), hw_link_name[HW_LINK_HBM]);
+    const int64_t ps = links_ps(b->hw, kind, 1, bytes);
+    if (ps > b->bound->class_ps[kind])
+        b->bound->class_ps[kind] = ps;
 }
 
-struct hw_bound hw_bound_all_reduce(const struct hw_config *hw, uint64_t bytes)
+struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *work)
 {
-    struct hw_bound bound = {0, NULL};
-    bound_term(&bound, latency_ps(hw), "latency");
-    if (hw->sip_count * hw_cubes(hw) == 1)
+    struct hw_bound bound = {.by = "latency"};
+    struct bounding b = {.hw = hw, .work = work, .dims = hw_sip_dims_of(hw), .bound = &bound};
+    struct cut at[HW_PORTS] = {0};
+    const uint32_t shards = work->cubes * work->pes;
+    const bool by_rank = work->per_sip == 0 && !work->together;
+    b.of_sip = work->per_sip > 0 ? work->per_sip : work->together ? shards : 1;
+    b.leaves = work->per_sip > 0 ? work->ranks : work->ranks * b.of_sip;
+    b.sips = (uint32_t)((b.leaves + b.of_sip - 1) / b.of_sip);
+    b.lanes = by_rank ? shards : 1;
+    if (b.leaves < 2)
         return bound;
-    bound_hbm(&bound, hw, bytes);
-    bound_term(&bound, cut_ps(hw, HW_LINK_UCIE, cube_ports_min(hw), bytes),
-               hw_link_name[HW_LINK_UCIE]);
-    bound_sends_between_cubes(&bound, hw, bytes);
-    if (hw->sip_count > 1) {
-        bound_cuts(&bound, hw, hw->sip_count, HW_CUT_REDUCE, bytes);
-        bound_sends_between_sips(&bound, hw, hw->sip_count, bytes);
+    find_ports(&b, at);
+    bound_term(&bound, latency_ps(&b), "latency");
+    const uint64_t of_one = crossing_bytes(&b, 1); /* out of, or into, the HBM slice of one PE */
+    bound_links(&b, HW_LINK_HBM, 1, of_one);
+    if (work->per_sip > 0)
+        bound_links(&b, HW_LINK_PE_NOC, 1, of_one);
+    bound_cubes(&b);
+    if (work->collective == CCL_ALL_REDUCE)
+        bound_sends_inside(&b);
+    if (b.sips > 1) {
+        bound_boxes(&b);
+        if (b.sips == hw->sip_count)
+            bound_ports(&b, at);
+        if (work->collective == CCL_ALL_REDUCE)
+            bound_sends_of_groups(&b);
     }
-    return bound;
-}
-
-/* An empty message between the two of the first `ranks` SIPs that are farthest apart. */
-static int64_t farthest_ps(const struct hw_config *hw, uint32_t ranks)
-{
-    if (hw->sip_topology->farthest == NULL)
-        return ranks == hw->sip_count ? latency_ps(hw) : 0;
-    uint32_t crossings[HW_PORTS] = {0}, hops = 0;
-    int64_t links_ps = 0;
-    hw->sip_topology->farthest(ranks, crossings);
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        const struct hw_sip_port outlet = hw_outlet(hw, port);
-        hops += crossings[port];
-        links_ps += crossings[port] * outer_hop_ps(hw, outlet.link, outlet.to_switch);
-    }
-    return hops == 0 ? 0 : between_sips_ps(hw, hops, links_ps, 2 * edge_distance_max(hw));
-}
-
-struct hw_bound hw_bound_reduce_scatter(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
-                                        uint64_t bytes)
-{
-    struct hw_bound bound = {0, "latency"};
-    if (ranks < 2)
-        return bound;
-    const uint64_t slice_bytes = bytes / ranks;
-    bound_term(&bound, farthest_ps(hw, ranks), "latency");
-    bound_hbm(&bound, hw, (ranks - 1) * slice_bytes);
-    bound_term(
-        &bound,
-        cut_ps(hw, HW_LINK_UCIE, HW_PORTS * hw_cubes(hw), shards * (ranks - 1) * slice_bytes),
-        hw_link_name[HW_LINK_UCIE]);
-    bound_cuts(&bound, hw, ranks, HW_CUT_SCATTER, shards * slice_bytes);
-    return bound;
-}
-
-/* An empty message from PE (0, 0) of SIP 0 to PE (0, 0) of the farthest of the first `ranks` SIPs;
- * of all SIPs, between the two that are farthest apart. */
-static int64_t farthest_leader_ps(const struct hw_config *hw, uint32_t ranks)
-{
-    uint32_t hops = 1;
-    for (uint32_t rank = 1; rank < ranks; rank++) {
-        const uint32_t distance = hw->sip_topology->distance(hw, 0, rank);
-        hops = distance > hops ? distance : hops;
-    }
-    if (ranks == hw->sip_count)
-        hops = hw->sip_topology->diameter(hw);
-    return between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0);
-}
-
-struct hw_bound hw_bound_leaders(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
-                                 uint64_t bytes, bool all_reduce)
-{
-    struct hw_bound bound = {0, "latency"};
-    if (ranks < 2)
-        return bound;
-    bound_term(&bound, farthest_leader_ps(hw, ranks), "latency");
-    bound_hbm(&bound, hw, bytes);
-    bound_cuts(&bound, hw, ranks, HW_CUT_GATHER, shards * bytes);
-    if (all_reduce)
-        bound_sends_between_sips(&bound, hw, ranks, shards * bytes);
-    return bound;
-}
-
-struct hw_bound hw_bound_all_to_all(const struct hw_config *hw, uint32_t ranks, uint32_t shards,
-                                    uint64_t bytes)
-{
-    struct hw_bound bound = {0, "latency"};
-    if (ranks < 2)
-        return bound;
-    const uint64_t block_bytes = bytes / ranks, moved_bytes = (ranks - 1) * block_bytes;
-    bound_term(&bound, farthest_leader_ps(hw, ranks), "latency");
-    bound_hbm(&bound, hw, moved_bytes);
-    struct cut_bound counted = {.hw = hw,
-                                .use = HW_CUT_SCATTER,
-                                .bytes = shards * block_bytes,
-                                .swapping = ranks,
-                                .bound = &bound};
-    hw->sip_topology->cuts(hw, ranks, bound_count_cut, &counted);
-    return bound;
-}
-
-/* An empty message from PE (0, 0, 0) to the farthest of the first `ranks` PEs. */
-static int64_t farthest_pe_ps(const struct hw_config *hw, uint32_t ranks)
-{
-    const uint32_t pes = hw_pes(hw), per_sip = hw_cubes(hw) * pes;
-    uint32_t hops = 0, cubes = 0;
-    for (uint32_t sip = 1; sip <= (ranks - 1) / per_sip; sip++) {
-        const uint32_t distance = hw->sip_topology->distance(hw, 0, sip);
-        hops = distance > hops ? distance : hops;
-    }
-    if (hops > 0)
-        return between_sips_ps(hw, hops, hops * sip_hop_ps(hw), 0);
-    for (uint32_t cube = 0; cube * pes < ranks && cube < hw_cubes(hw); cube++) {
-        const uint32_t distance = cube % hw->cube_w + cube / hw->cube_w;
-        cubes = distance > cubes ? distance : cubes;
-    }
-    return 2 * (hw->overhead_ps[HW_NODE_PE_DMA] + hw->link[HW_LINK_PE_NOC].prop_ps) +
-           hw->overhead_ps[HW_NODE_ROUTER] + cubes * cube_hop_ps(hw);
-}
-
-struct hw_bound hw_bound_pes(const struct hw_config *hw, uint32_t ranks, uint64_t bytes,
-                             bool all_reduce)
-{
-    struct hw_bound bound = {0, "latency"};
-    if (ranks < 2)
-        return bound;
-    const uint32_t per_sip = hw_cubes(hw) * hw_pes(hw);
-    const uint32_t sips = (ranks - 1) / per_sip + 1;
-    bound_term(&bound, farthest_pe_ps(hw, ranks), "latency");
-    bound_hbm(&bound, hw, bytes);
-    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, 1, bytes), hw_link_name[HW_LINK_PE_NOC]);
-    if (!all_reduce)
-        return bound;
-    bound_term(&bound, cut_ps(hw, HW_LINK_PE_NOC, ranks, sent_bytes(ranks, bytes)),
-               hw_link_name[HW_LINK_PE_NOC]);
-    if (sips > 1)
-        bound_sends_between_sips(&bound, hw, sips, bytes);
+    share_of_pe(&b, HW_LINK_PE_NOC, of_one);
+    share_of_pe(&b, HW_LINK_TCM, of_one);
     return bound;
 }

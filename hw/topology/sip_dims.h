@@ -32,7 +32,7 @@
     .switch_link = hw_sip_dims_switch_link, .switch_sip = hw_sip_dims_switch_sip,                  \
     .switch_kind = hw_sip_dims_switch_kind, .exit = hw_sip_dims_exit,                              \
     .next_sip = hw_sip_dims_next, .switch_exit = hw_sip_dims_switch_exit,                          \
-    .distance = hw_sip_dims_distance, .diameter = hw_sip_dims_diameter, .cuts = hw_sip_dims_cuts
+    .distance = hw_sip_dims_distance, .diameter = hw_sip_dims_diameter
 
 /* Operations of struct hw_topology_ops. */
 uint32_t hw_sip_dims_outlets(const struct hw_config *hw);
@@ -52,7 +52,6 @@ uint32_t hw_sip_dims_next(const struct hw_config *hw, uint32_t sip, uint32_t out
 uint32_t hw_sip_dims_switch_exit(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
 uint32_t hw_sip_dims_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
 uint32_t hw_sip_dims_diameter(const struct hw_config *hw);
-void hw_sip_dims_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg);
 
 /* The name of an outlet: "E", "W", "S", "N", "D", "U" of rings and lines of the first three
  * dimensions, "+4" and "-4" of the fourth, "+1 of 7" of full ones, "switch" of switches. */

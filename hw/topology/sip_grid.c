@@ -43,38 +43,6 @@ uint32_t hw_sip_grid_diameter(const struct hw_config *hw)
     return hw_grid_diameter(hw_sip_grid(hw));
 }
 
-/* ---- cuts ------------------------------------------------------------------------------------ */
-
-/* Links, one way, across the middle of a line of n places: as many as its end has. */
-static uint32_t links_across(uint32_t n, bool wrap) { return n < 2 ? 0 : wrap ? 2 : 1; }
-
-static void cut_sip_links(uint32_t uses, uint32_t links, uint32_t outside, hw_cut_fn visit,
-                          void *arg)
-{
-    const struct hw_cut cut = {
-        .uses = uses, .link = {HW_LINK_SIP_LINK}, .links = {links}, .outside = outside};
-    if (links > 0)
-        visit(arg, &cut);
-}
-
-/* The SIP that has the fewest links, alone; and where all SIPs take part, the grid in halves. If
- * only some SIPs take part, it is not known which links their SIP has. */
-void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg)
-{
-    const struct hw_grid grid = hw_sip_grid(hw);
-    const uint32_t in_row = links_across(grid.w, grid.wrap);
-    const uint32_t in_column = links_across(grid.h, grid.wrap);
-    if (ranks < hw->sip_count) {
-        cut_sip_links(HW_CUT_ANY, HW_PORTS, ranks - 1, visit, arg);
-        return;
-    }
-    cut_sip_links(HW_CUT_ANY, in_row + in_column, ranks - 1, visit, arg);
-    cut_sip_links(HW_CUT_REDUCE | HW_CUT_SCATTER, grid.h * in_row, (grid.w + 1) / 2 * grid.h, visit,
-                  arg);
-    cut_sip_links(HW_CUT_REDUCE | HW_CUT_SCATTER, grid.w * in_column, (grid.h + 1) / 2 * grid.w,
-                  visit, arg);
-}
-
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,

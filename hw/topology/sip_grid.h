@@ -27,7 +27,6 @@ uint32_t hw_sip_grid_next(const struct hw_config *hw, uint32_t sip, uint32_t out
                           uint32_t to_sip);
 uint32_t hw_sip_grid_distance(const struct hw_config *hw, uint32_t from, uint32_t to);
 uint32_t hw_sip_grid_diameter(const struct hw_config *hw);
-void hw_sip_grid_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg);
 
 /* `fit` of a topology of any number of SIPs in one row. */
 bool hw_sip_row_fit(uint32_t sips, struct hw_sip_size given, struct hw_sip_size *size,

@@ -75,35 +75,6 @@ static uint32_t pair_distance(const struct hw_config *hw, uint32_t from, uint32_
 
 static uint32_t pair_diameter(const struct hw_config *hw) { return hw->sip_count > 1; }
 
-/* To the other die of another package: hccs, then sio, or the other way round. */
-static void pair_farthest(uint32_t ranks, uint32_t crossings[HW_PORTS])
-{
-    crossings[HW_PORT_N] = crossings[HW_PORT_E] = ranks > 2;
-}
-
-/*
- * The cuts that bound a reduce-scatter on paired dies. Two ranks have one cut: the sio link inside
- * their package. More ranks have four, in the order of `cuts`: the UCIe links into the cubes at a
- * die's two ports; sio and hccs out of one die; the two hccs links out of one package; all sio
- * links, which part the dies of one parity from the others.
- */
-static void pair_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg)
-{
-    const struct hw_cut mates = {HW_CUT_SCATTER, {HW_LINK_SIO}, {1}, ranks - 1};
-    const struct hw_cut cuts[] = {
-        {HW_CUT_SCATTER, {HW_LINK_UCIE}, {hw->cube_w + hw->cube_h}, ranks - 1},
-        {HW_CUT_SCATTER, {HW_LINK_SIO, HW_LINK_HCCS}, {1, 1}, ranks - 1},
-        {HW_CUT_SCATTER, {HW_LINK_HCCS}, {2}, ranks - 2},
-        {HW_CUT_SCATTER, {HW_LINK_SIO}, {ranks / 2}, ranks / 2},
-    };
-    if (ranks <= 2) {
-        visit(arg, &mates);
-        return;
-    }
-    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
-        visit(arg, &cuts[i]);
-}
-
 const struct hw_topology_ops hw_pair_switch = {
     .name = "pair_switch",
     .lines = HW_SIP_LINES_NONE,
@@ -125,6 +96,4 @@ const struct hw_topology_ops hw_pair_switch = {
     .switch_exit = pair_switch_exit,
     .distance = pair_distance,
     .diameter = pair_diameter,
-    .farthest = pair_farthest,
-    .cuts = pair_cuts,
 };

@@ -20,5 +20,4 @@ const struct hw_topology_ops hw_ring_1d = {
     .next_sip = hw_sip_grid_next,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,
-    .cuts = hw_sip_grid_cuts,
 };

@@ -45,15 +45,6 @@ static uint32_t switch_distance(const struct hw_config *hw, uint32_t from, uint3
 
 static uint32_t switch_diameter(const struct hw_config *hw) { return hw->sip_count > 1; }
 
-/* A SIP has one link to the switch, and one back. */
-static void switch_cuts(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg)
-{
-    (void)hw;
-    const struct hw_cut cut = {
-        .uses = HW_CUT_ANY, .link = {HW_LINK_SIP_LINK}, .links = {1}, .outside = ranks - 1};
-    visit(arg, &cut);
-}
-
 const struct hw_topology_ops hw_switch = {
     .name = "switch",
     .lines = HW_SIP_LINES_RINGS,
@@ -74,5 +65,4 @@ const struct hw_topology_ops hw_switch = {
     .switch_exit = switch_switch_exit,
     .distance = switch_distance,
     .diameter = switch_diameter,
-    .cuts = switch_cuts,
 };

@@ -27,5 +27,4 @@ const struct hw_topology_ops hw_torus_2d = {
     .next_sip = hw_sip_grid_next,
     .distance = hw_sip_grid_distance,
     .diameter = hw_sip_grid_diameter,
-    .cuts = hw_sip_grid_cuts,
 };

@@ -57,24 +57,6 @@ struct hw_cable {
     uint32_t to; /* a switch's number, or a SIP */
 };
 
-/* Which lower bounds count a cut (collectives/verify/bound.c). */
-enum hw_cut_use {
-    HW_CUT_REDUCE = 1,  /* every SIP's result depends on every byte of the others */
-    HW_CUT_SCATTER = 2, /* every SIP has a slice for every other */
-    HW_CUT_GATHER = 4,  /* the same bytes reach every SIP */
-    HW_CUT_ANY = 7,
-};
-
-/* A set of links whose removal parts the SIPs in two. One way; links of no count: none. */
-enum { HW_CUT_CLASSES = 1 + HW_LEVELS_MAX };
-struct hw_cut {
-    uint32_t uses; /* of enum hw_cut_use */
-    enum hw_link_kind link[HW_CUT_CLASSES];
-    uint32_t links[HW_CUT_CLASSES];
-    uint32_t outside; /* SIPs, among those asked for, that slices must cross the links to reach */
-};
-typedef void (*hw_cut_fn)(void *arg, const struct hw_cut *cut);
-
 /* The size of a grid of SIPs; 0: not given, or there is no grid. `dims` is the machine's
  * hw_config.sip_dims. Only the dimensions of `levels` are given; their strides are not known yet.
  */
@@ -153,17 +135,11 @@ struct hw_topology_ops {
     /* The SIP that a switch sends a transfer for `to_sip` to. NULL where there are no switches. */
     uint32_t (*switch_exit)(const struct hw_config *hw, uint32_t number, uint32_t to_sip);
 
-    /* ---- lower bounds ------------------------------------------------------------------------ */
+    /* ---- distances --------------------------------------------------------------------------- */
     /* Links (through a switch: one) that every way from one SIP to the other has at least. */
     uint32_t (*distance)(const struct hw_config *hw, uint32_t from, uint32_t to);
     /* The largest distance between two SIPs. */
     uint32_t (*diameter)(const struct hw_config *hw);
-    /* Crossings of each port's links on the best way between the two SIPs among the first `ranks`
-     * that are farthest apart. NULL: `diameter` crossings of the fastest link where all SIPs take
-     * part, and nothing is known where some do not. */
-    void (*farthest)(uint32_t ranks, uint32_t crossings[HW_PORTS]);
-    /* The cuts that bound a collective over the first `ranks` SIPs, at least two. */
-    void (*cuts)(const struct hw_config *hw, uint32_t ranks, hw_cut_fn visit, void *arg);
 };
 
 #define HW_TOPOLOGY_DECLARE(name) extern const struct hw_topology_ops hw_##name;

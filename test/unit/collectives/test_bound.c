@@ -1,5 +1,5 @@
 /*
- * test_bound.c: the lower bound of an all-reduce (COMMANDS.md, "Bound"): latency of the longest
+ * test_bound.c: lower bounds (COMMANDS.md, "Bound"): latency of the longest
  * shortest path, bytes over the bandwidth of each cut, HBM, and the bytes that every all-reduce
  * sends; and the term that decides.
  */
@@ -8,6 +8,39 @@
 #include "core/cw.h"
 #include "collectives/verify/bound.h"
 #include "hw/route.h"
+
+/* Of all shards of all cubes together. */
+static struct hw_bound all_reduce_of(const struct hw_config *hw, uint64_t bytes)
+{
+    const struct hw_work work = {.collective = CCL_ALL_REDUCE,
+                                 .ranks = hw->sip_count,
+                                 .cubes = hw_cubes(hw),
+                                 .pes = 1,
+                                 .together = true,
+                                 .bytes = bytes};
+    return hw_bound_of(hw, &work);
+}
+
+/* Of ranks with a shard on PE (0, 0). */
+static struct hw_bound leaders_of(const struct hw_config *hw, enum ccl_collective collective,
+                                  uint32_t ranks, uint64_t bytes)
+{
+    const struct hw_work work = {
+        .collective = collective, .ranks = ranks, .cubes = 1, .pes = 1, .bytes = bytes};
+    return hw_bound_of(hw, &work);
+}
+
+/* Of ranks with a shard on every PE. */
+static struct hw_bound all_pes_of(const struct hw_config *hw, enum ccl_collective collective,
+                                  uint32_t ranks, uint64_t bytes)
+{
+    const struct hw_work work = {.collective = collective,
+                                 .ranks = ranks,
+                                 .cubes = hw_cubes(hw),
+                                 .pes = hw_pes(hw),
+                                 .bytes = bytes};
+    return hw_bound_of(hw, &work);
+}
 
 static struct hw_config one_sip(uint32_t cube_w, uint32_t cube_h)
 {
@@ -21,7 +54,7 @@ static void one_cube_has_nothing_to_cross(void **state)
 {
     (void)state;
     const struct hw_config hw = one_sip(1, 1);
-    assert_int_equal(hw_bound_all_reduce(&hw, 1 << 20).ps, 0);
+    assert_int_equal(all_reduce_of(&hw, 1 << 20).ps, 0);
 }
 
 static void few_bytes_are_bound_by_the_longest_shortest_path(void **state)
@@ -30,10 +63,10 @@ static void few_bytes_are_bound_by_the_longest_shortest_path(void **state)
     struct hw_config hw = one_sip(2, 1);
     hw.noc_w = hw.noc_h = 1;
     /* pe_dma 2 x 4 + router 2 x 1 + ucie_port 2 x 4 + pe_noc 2 x .005 + noc_ucie 2 x .005 + .020 */
-    assert_int_equal(hw_bound_all_reduce(&hw, 2).ps, 18040);
+    assert_int_equal(all_reduce_of(&hw, 2).ps, 18040);
     hw = one_sip(3, 2); /* three cubes further, each 9.030 */
     hw.noc_w = hw.noc_h = 1;
-    assert_int_equal(hw_bound_all_reduce(&hw, 2).ps, 18040 + 2 * 9030);
+    assert_int_equal(all_reduce_of(&hw, 2).ps, 18040 + 2 * 9030);
 }
 
 /* HBM is no limit. */
@@ -45,7 +78,7 @@ static struct hw_config with_fast_hbm(struct hw_config hw)
 
 static void check_all_reduce(struct hw_config hw, int64_t ps, const char *by)
 {
-    const struct hw_bound bound = hw_bound_all_reduce(&hw, 12800000);
+    const struct hw_bound bound = all_reduce_of(&hw, 12800000);
     assert_int_equal(bound.ps, ps);
     assert_string_equal(bound.by, by);
 }
@@ -104,11 +137,11 @@ static void on_paired_dies_sio_and_hccs_bound_an_all_reduce(void **state)
     check_all_reduce(paired(8, 1000, 64), 150000000, "hccs");
     check_all_reduce(paired(2, 64, 64), 200000000, "sio"); /* no other die to reach by hccs */
     const struct hw_config hw = paired(8, 100, 300);
-    assert_int_equal(hw_bound_leaders(&hw, 8, 1, 12800000, true).ps, 56000000);
-    assert_string_equal(hw_bound_leaders(&hw, 8, 1, 12800000, true).by, "sio and hccs");
-    assert_true(hw_bound_leaders(&hw, 8, 1, 12800000, false).ps < 56000000);
+    assert_int_equal(leaders_of(&hw, CCL_ALL_REDUCE, 8, 12800000).ps, 56000000);
+    assert_string_equal(leaders_of(&hw, CCL_ALL_REDUCE, 8, 12800000).by, "sio and hccs");
+    assert_true(leaders_of(&hw, CCL_BROADCAST, 8, 12800000).ps < 56000000);
     /* of six ranks only: ten tensors, the links of six dies */
-    assert_int_equal(hw_bound_leaders(&hw, 6, 1, 12800000, true).ps, 53333333);
+    assert_int_equal(leaders_of(&hw, CCL_ALL_REDUCE, 6, 12800000).ps, 53333333);
 }
 
 static void each_bound_counts_hbm(void **state)
@@ -117,8 +150,8 @@ static void each_bound_counts_hbm(void **state)
     struct hw_config hw = paired(8, 10000, 10000);
     hw.link[HW_LINK_HBM] = link_class(10, 64);
     check_all_reduce(hw, 200000000, "hbm");
-    assert_string_equal(hw_bound_leaders(&hw, 8, 1, 12800000, false).by, "hbm");
-    const struct hw_bound scatter = hw_bound_reduce_scatter(&hw, 8, 1, 8 * 12800000);
+    assert_string_equal(leaders_of(&hw, CCL_BROADCAST, 8, 12800000).by, "hbm");
+    const struct hw_bound scatter = leaders_of(&hw, CCL_REDUCE_SCATTER, 8, 8 * 12800000);
     assert_int_equal(scatter.ps, 7 * 200000000ll); /* slices for seven others */
     assert_string_equal(scatter.by, "hbm");
 }
@@ -132,20 +165,20 @@ static void a_reduce_scatter_sends_every_other_rank_a_slice(void **state)
     hw.link[HW_LINK_SIO] = link_class(100, 256);
     hw.link[HW_LINK_HCCS] = link_class(3500, 64);
     /* a package's dies send three slices each to other packages: 38.4 MB at 64 GB/s */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 600000000);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 8, 8 * slice).ps, 600000000);
     hw.link[HW_LINK_HCCS] = link_class(3500, 1024);
     hw.link[HW_LINK_SIO] = link_class(100, 8); /* each die sends its mate a slice at least */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 1600000000);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 8, 8 * slice).ps, 1600000000);
     hw.link[HW_LINK_SIO] = link_class(100, 64);
     hw.link[HW_LINK_HCCS] = link_class(3500, 192); /* a die sends seven slices at 256 GB/s */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 350000000);
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 2, 1, 2 * slice).ps, 200000000);
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 1, 1, slice).ps, 0);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 8, 8 * slice).ps, 350000000);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 2, 2 * slice).ps, 200000000);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 1, slice).ps, 0);
     hw = with_fast_hbm(
         sips_of(&hw_ring_1d, 8, 1)); /* four slices must cross the two links in the middle */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 448000000);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 8, 8 * slice).ps, 448000000);
     hw = with_fast_hbm(sips_of(&hw_switch, 8, 1)); /* seven leave by one link */
-    assert_int_equal(hw_bound_reduce_scatter(&hw, 8, 1, 8 * slice).ps, 896000000);
+    assert_int_equal(leaders_of(&hw, CCL_REDUCE_SCATTER, 8, 8 * slice).ps, 896000000);
 }
 
 static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_other_die(void **state)
@@ -155,7 +188,7 @@ static void an_empty_reduce_scatter_is_bound_by_the_way_to_another_packages_othe
     hw.cube_w = hw.cube_h = 1;
     const struct hw_place from = {0, 0, 0}, to = {3, 0, 0};
     const int64_t path_ps = hw_path_ps(&hw, from, to, HW_MEMORY_NONE, HW_PORT_NONE, 0);
-    const int64_t bound_ps = hw_bound_reduce_scatter(&hw, 4, 1, 0).ps;
+    const int64_t bound_ps = leaders_of(&hw, CCL_REDUCE_SCATTER, 4, 0).ps;
     assert_true(bound_ps <= path_ps);
     assert_true(bound_ps > path_ps * 9 / 10);
 }
@@ -198,7 +231,7 @@ static void the_bound_of_empty_tensors_is_at_most_the_longest_path(void **state)
     struct cw_rng rng = cw_rng_seeded(3, 0);
     for (int i = 0; i < 100; i++) {
         const struct hw_config hw = random_machine(&rng);
-        const int64_t bound_ps = hw_bound_all_reduce(&hw, 0).ps;
+        const int64_t bound_ps = all_reduce_of(&hw, 0).ps;
         if (bound_ps > longest_path_ps(&hw))
             fail_msg("machine %d: bound %lld ps, longest path %lld", i, (long long)bound_ps,
                      (long long)longest_path_ps(&hw));
@@ -214,7 +247,7 @@ static void more_bytes_never_lower_the_bound(void **state)
         const struct hw_config hw = random_machine(&rng);
         int64_t last_ps = 0;
         for (uint64_t bytes = 2; bytes < 1ull << 32; bytes *= 4) {
-            const int64_t ps = hw_bound_all_reduce(&hw, bytes).ps;
+            const int64_t ps = all_reduce_of(&hw, bytes).ps;
             assert_true(ps >= last_ps);
             last_ps = ps;
         }
@@ -227,15 +260,21 @@ static void a_slow_hub_can_be_gone_round(void **state)
 {
     (void)state;
     struct hw_config hw = default_machine();
-    const int64_t before_ps = hw_bound_all_reduce(&hw, 16).ps;
+    const int64_t before_ps = all_reduce_of(&hw, 16).ps;
     hw.overhead_ps[HW_NODE_IO_HUB] = 1000000;
-    assert_int_equal(hw_bound_all_reduce(&hw, 16).ps, before_ps);
+    assert_int_equal(all_reduce_of(&hw, 16).ps, before_ps);
 }
 
 static void check_pes(struct hw_config hw, uint32_t ranks, uint64_t bytes, bool all_reduce,
                       int64_t ps, const char *by)
 {
-    const struct hw_bound bound = hw_bound_pes(&hw, ranks, bytes, all_reduce);
+    const struct hw_work work = {.collective = all_reduce ? CCL_ALL_REDUCE : CCL_BROADCAST,
+                                 .ranks = ranks,
+                                 .per_sip = hw_cubes(&hw) * hw_pes(&hw),
+                                 .cubes = 1,
+                                 .pes = 1,
+                                 .bytes = bytes};
+    const struct hw_bound bound = hw_bound_of(&hw, &work);
     assert_int_equal(bound.ps, ps);
     assert_string_equal(bound.by, by);
 }
@@ -259,8 +298,162 @@ static void ranks_that_are_pes_have_a_bound(void **state)
     hw.cube_w = 2;
     hw.cube_h = 1;
     hw.link[HW_LINK_PE_NOC] = link_class(5, 1000000);
-    check_pes(hw, 16, 12800000, true, 24000, "pe_noc");
+    /* a tensor enters cube 0 by its UCIe links to cube 1 and to port W: 128 GB/s each */
+    check_pes(hw, 16, 12800000, true, 50000000, "ucie");
     check_pes(hw, 17, 12800000, true, 64000000, "sip_link");
+}
+
+/* A machine of levels, from the inner one on. */
+static struct hw_config levels_of(uint32_t count, const struct hw_sip_dim *dims)
+{
+    struct hw_sip_size given = {0}, size;
+    struct hw_misfit misfit;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_levels, 1, 1));
+    hw.sip_count = 1;
+    for (uint32_t k = 0; k < count; k++) {
+        hw_sip_dims_add(&given.dims, dims[k].joint, dims[k].size, dims[k].link);
+        hw.sip_count *= dims[k].size;
+    }
+    assert_true(hw_levels.fit(hw.sip_count, given, &size, &misfit));
+    hw_join_sips(&hw, &hw_levels, &size);
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        hw.link[kind] = link_class(20, 100000);
+    return hw;
+}
+
+static void check_bound(struct hw_bound bound, int64_t ps, const char *by)
+{
+    assert_int_equal(bound.ps, ps);
+    assert_string_equal(bound.by, by);
+}
+
+/* Eight SIPs with links to each other at 100 GB/s, twice, and 1 GB/s between the two groups: 16
+ * links one way, of which a SIP has two. */
+static void a_group_of_a_level_is_a_cut(void **state)
+{
+    (void)state;
+    static const struct hw_sip_dim dims[] = {{HW_SIP_FULL, HW_LINK_LEVEL_1, 8, 0},
+                                             {HW_SIP_RING, HW_LINK_LEVEL_2, 2, 0}};
+    struct hw_config hw = levels_of(2, dims);
+    hw.link[HW_LINK_LEVEL_1] = link_class(20, 100);
+    hw.link[HW_LINK_LEVEL_2] = link_class(20, 1);
+    const uint64_t bytes = 1600000;
+    check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 16, bytes), 100000000, "level_2");
+    /* 8 of 16 blocks of 100,000 bytes; 8 x 8 blocks */
+    check_bound(leaders_of(&hw, CCL_ALL_GATHER, 16, bytes), 50000000, "level_2");
+    check_bound(leaders_of(&hw, CCL_REDUCE_SCATTER, 16, bytes), 50000000, "level_2");
+    check_bound(leaders_of(&hw, CCL_ALL_TO_ALL, 16, bytes), 400000000, "level_2");
+    /* one group alone has no such links to use: 7 of 8 blocks over 7 links of 100 GB/s */
+    check_bound(leaders_of(&hw, CCL_ALL_GATHER, 8, 8 * 7000000), 70000000, "level_1");
+}
+
+/* Three levels, of which the middle one is the narrowest: 4 groups of 4 x 4 SIPs. Out of the first
+ * group of 4 SIPs go 4 links of 2 GB/s up to switches. */
+static void a_group_of_the_middle_level_is_a_cut(void **state)
+{
+    (void)state;
+    static const struct hw_sip_dim dims[] = {{HW_SIP_FULL, HW_LINK_LEVEL_1, 4, 0},
+                                             {HW_SIP_SWITCH, HW_LINK_LEVEL_2, 4, 0},
+                                             {HW_SIP_FULL, HW_LINK_LEVEL_3, 4, 0}};
+    struct hw_config hw = levels_of(3, dims);
+    hw.link[HW_LINK_LEVEL_2] = link_class(20, 2);
+    /* a SIP's column in the middle level: of all 64 SIPs, those with coordinate 0 there, 16 links
+     * of 2 GB/s for S; all parts send 2 (4 - 1) S over 64 links */
+    check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 64, 6400000), 300000000, "level_2");
+    /* each SIP has 48 blocks of 100,000 bytes for the others' coordinates, and one link up */
+    check_bound(leaders_of(&hw, CCL_ALL_TO_ALL, 64, 6400000), 2400000000, "level_2");
+}
+
+/* A line of six: two of its six ranks are cut off by one link in each of two rows. */
+static void every_part_of_a_line_is_a_cut(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_mesh_2d_no_wrap, 3, 2));
+    hw.link[HW_LINK_UCIE] = hw.link[HW_LINK_NOC_UCIE] = link_class(20, 100000);
+    /* the first column: 2 x 4 blocks of 1,200,000 bytes over two links of 100 GB/s, 48 us; the
+     * first row: 3 x 3 over three, 36 us; the corner SIP: 1 x 5 over two, 30 us */
+    check_bound(leaders_of(&hw, CCL_ALL_TO_ALL, 6, 7200000), 48000000, "sip_link");
+}
+
+/* A SIP of 2 x 2 cubes with a shard on each of 8 PEs: what enters comes by port E of the IO die,
+ * which the switch is at, over the two UCIe links of the last column. */
+static void a_sip_s_ports_are_a_cut(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_switch, 4, 1));
+    hw.cube_w = hw.cube_h = 2;
+    hw.link[HW_LINK_SIP_LINK] = link_class(20, 1000);
+    hw.link[HW_LINK_NOC_UCIE] = link_class(20, 1000);
+    /* 32 shards; 3 of 4 blocks of 800,000 bytes each: 76.8 MB over 256 GB/s */
+    check_bound(all_pes_of(&hw, CCL_ALL_GATHER, 4, 3200000), 300000000, "ucie");
+    hw.link[HW_LINK_NOC_UCIE] = link_class(20, 64);
+    check_bound(all_pes_of(&hw, CCL_ALL_GATHER, 4, 3200000), 600000000, "noc_ucie");
+    hw.link[HW_LINK_SIP_LINK] = link_class(20, 64);
+    check_bound(all_pes_of(&hw, CCL_ALL_GATHER, 4, 3200000), 1200000000, "sip_link");
+    /* each of 32 all-reduces brings 3.2 MB into each SIP, and sends 6 / 4 of that: by the link of
+     * 64 GB/s */
+    check_bound(all_pes_of(&hw, CCL_ALL_REDUCE, 4, 3200000), 2400000000, "sip_link");
+}
+
+/* Links of one way, from the SIPs in `set` to the others, as the topology's cables say. */
+static double rate_out(const struct hw_config *hw, uint32_t set)
+{
+    enum { SWITCHES_MAX = 64 };
+    uint32_t in[SWITCHES_MAX] = {0}, out[SWITCHES_MAX] = {0};
+    double gbs = 0, switch_gbs[SWITCHES_MAX] = {0};
+    struct hw_cable cable;
+    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
+        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
+                continue;
+            const struct hw_rate rate = hw->link[cable.link].rate;
+            const double link_gbs = 1000.0 * (double)rate.den / (double)rate.num;
+            const bool inside = (set >> sip & 1) != 0;
+            if (cable.to_switch) {
+                assert_true(cable.to < SWITCHES_MAX);
+                in[cable.to] += inside;
+                out[cable.to] += !inside;
+                switch_gbs[cable.to] = link_gbs;
+            } else {
+                gbs += inside != ((set >> cable.to & 1) != 0) ? link_gbs : 0;
+            }
+        }
+    for (uint32_t i = 0; i < SWITCHES_MAX; i++)
+        gbs += switch_gbs[i] * (in[i] < out[i] ? in[i] : out[i]);
+    return gbs;
+}
+
+/* On random machines: no bound is above what the best of all cuts between SIPs proves, and of
+ * rings, lines, full meshes and switches, which are symmetric, it is just that. */
+static void boxes_are_among_all_cuts_and_mostly_the_best(void **state)
+{
+    (void)state;
+    struct cw_rng rng = cw_rng_seeded(5, 0);
+    uint32_t best = 0, machines = 0;
+    for (int i = 0; i < 200; i++) {
+        struct hw_config hw = random_machine(&rng);
+        if (hw.sip_count < 2 || hw.sip_count > 12)
+            continue;
+        const uint64_t n = hw.sip_count, block = 1000000000;
+        double most_ns = 0;
+        for (uint32_t set = 1; set + 1 < 1u << n; set++) {
+            const uint64_t a = (uint64_t)__builtin_popcount(set);
+            const double ns = (double)(a * (n - a) * block) / rate_out(&hw, set);
+            most_ns = ns > most_ns ? ns : most_ns;
+        }
+        for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+            if (!hw_link_is_outer(kind))
+                hw.link[kind] = link_class(0, 100000000);
+        const struct hw_bound bound = leaders_of(&hw, CCL_ALL_TO_ALL, (uint32_t)n, n * block);
+        const double ns = (double)bound.ps / 1000;
+        if (ns > most_ns * 1.0001 + 10000)
+            fail_msg("machine %d: bound %.0f ns by %s, the best cut %.0f", i, ns, bound.by,
+                     most_ns);
+        machines++;
+        best += ns > most_ns * 0.999;
+    }
+    assert_in_range(machines, 60, 200);
+    assert_true(best * 10 >= machines * 9);
 }
 
 int main(void)
@@ -278,6 +471,11 @@ int main(void)
         cmocka_unit_test(the_bound_of_empty_tensors_is_at_most_the_longest_path),
         cmocka_unit_test(ranks_that_are_pes_have_a_bound),
         cmocka_unit_test(more_bytes_never_lower_the_bound),
+        cmocka_unit_test(a_group_of_a_level_is_a_cut),
+        cmocka_unit_test(a_group_of_the_middle_level_is_a_cut),
+        cmocka_unit_test(every_part_of_a_line_is_a_cut),
+        cmocka_unit_test(a_sip_s_ports_are_a_cut),
+        cmocka_unit_test(boxes_are_among_all_cuts_and_mostly_the_best),
     };
     return cmocka_run_group_tests_name("hw_bound", tests, NULL, NULL);
 }

@@ -319,33 +319,6 @@ static void bisections_are_the_links_between_the_halves(void **state)
     }
 }
 
-struct cut_count {
-    const struct hw_config *hw;
-    uint32_t ranks, scatters;
-};
-
-static void count_cut(void *arg, const struct hw_cut *cut)
-{
-    struct cut_count *const count = arg;
-    assert_in_range(cut->outside, 1, count->ranks - 1);
-    count->scatters += (cut->uses & HW_CUT_SCATTER) != 0;
-}
-
-static void check_cuts(const struct hw_config *hw)
-{
-    for (uint32_t ranks = 2; ranks <= hw->sip_count; ranks++) {
-        struct cut_count count = {hw, ranks, 0};
-        hw->sip_topology->cuts(hw, ranks, count_cut, &count);
-        assert_true(count.scatters > 0);
-    }
-}
-
-static void every_cut_has_sips_on_both_sides(void **state)
-{
-    (void)state;
-    on_each_machine(check_cuts);
-}
-
 /* "a, b and c" of the topologies whose lines are rings, in the order of the registry. */
 static void sentence_of_ringed(char *text, size_t bytes)
 {
@@ -407,7 +380,6 @@ int main(void)
         cmocka_unit_test(links_of_a_full_mesh_are_dealt_out_to_all_four_ports),
         cmocka_unit_test(a_torus_without_sizes_is_the_most_cubic),
         cmocka_unit_test(bisections_are_the_links_between_the_halves),
-        cmocka_unit_test(every_cut_has_sips_on_both_sides),
         cmocka_unit_test(names_are_found_and_listed_as_a_sentence),
         cmocka_unit_test(joined_kinds_lead_from_a_pe_to_each_memory),
     };
