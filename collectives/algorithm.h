@@ -61,6 +61,16 @@ enum ccl_mappers {
     CCL_MAPPER_PE0_ALL_CUBES = 4
 };
 
+/* Options in ccl.yaml that the hooks of only some algorithms read, as a set. */
+enum ccl_reads {
+    CCL_READS_ROOT = 1,
+    CCL_READS_RANK_INVARIANT = 2,
+    CCL_READS_OVERLAP = 4,
+    CCL_READS_BIRS_ENABLE = 8,
+    CCL_READS_MESH_MAX = 16,
+    CCL_READS_SLICE_ALIGN = 32
+};
+
 struct ccl_algorithm;
 
 /* The algorithm that carries out a call, and why. */
@@ -80,6 +90,7 @@ struct ccl_machine {
     bool members;         /* a schedule whose ranks are members of SIPs: PEs or cubes, as the mapper
                              says, each with a shard (schedule.h) */
     enum ccl_relay relay; /* a spanning tree for kernel_args() */
+    uint32_t reads;       /* enum ccl_reads: one from a shared object may read any */
     /* Bytes of TCM that the kernel uses beside the rings. NULL: the bytes of a shard. */
     uint64_t (*tcm_bytes)(const struct ccl_call *call);
     /* Bytes of HBM beside the tensors in the slice of each rank's PE 0, region 1 of the launch;

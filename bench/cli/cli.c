@@ -12,6 +12,7 @@
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
+#include "bench/options/options_unused.h"
 #include "bench/options/options_value.h"
 #include "bench/output/atomic_file.h"
 #include "bench/result/interrupt.h"
@@ -150,6 +151,8 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     config_errors_free(&errors);
     if (*config != NULL)
         config_print_unread(stderr, *config);
+    if (*config != NULL && (takes_bench || command == COMMAND_BATCH))
+        options_unused_print(stderr, &parse, *config, run->verbose);
     if (code == CW_NO_RESOURCE)
         fprintf(stderr, "cubewarp %s: out of memory while loading the configuration\n",
                 command_row_of(command)->name);

@@ -17,6 +17,7 @@
 #include "bench/study/study_merge.h"
 #include "bench/study/study_read.h"
 #include "bench/study/study_shard.h"
+#include "bench/study/study_unused.h"
 #include "bench/sweep/sweep.h"
 
 /* In this folder: the study file's name, with .sqlite instead of .yaml; for part 3 of 10, with
@@ -91,6 +92,8 @@ static int run_points(const struct study *study, const struct sweep_options *opt
     if (code == CW_OK)
         code = sweep_plan_make(study, shard, states, options, &plan, error);
     plan.db = db;
+    if (code == CW_OK && !study_unused_print(stderr, study, plan.points, plan.count))
+        code = cw_error_memory(error, "the settings of the study");
     if (code == CW_OK && options->emit != SWEEP_HERE) {
         code = sweep_emit(stdout, &plan, options, error);
     } else if (code == CW_OK && options->dry_run) {

@@ -129,6 +129,49 @@ const char *bench_algorithm_of(const struct config *config, const char *bench)
     return other != NULL && other->schedule != NULL ? other->name : NULL;
 }
 
+/* Whether data crosses from SIP to SIP. */
+static bool crosses(const struct bench_program *program, const struct run_options *options,
+                    const struct config *config)
+{
+    if (program->no_algorithm)
+        return false;
+    if (program->collective)
+        return config->hw.sip_count > 1 && dist_world_size_for(config) > 1;
+    return bench_takes(program->name, "dir")
+               ? options->dir >= HW_DIR_GLOBAL_N && options->dir <= HW_DIR_GLOBAL_W
+               : options->from.sip != options->to.sip;
+}
+
+struct config_work bench_work(const struct run_options *options, const struct config *config)
+{
+    struct cw_error ignored;
+    const struct bench_program *const program = bench_find(options->bench);
+    const bool runs_one = program->collective && !program->no_algorithm;
+    const struct ccl_algorithm *const algorithm =
+        runs_one ? ccl_algorithm_for(&config->ccl, program->does, &ignored) : NULL;
+    const bool alone = algorithm != NULL && dist_world_size_for(config) == 1 &&
+                       (algorithm->machine.mappers == CCL_MAPPER_LEADER_ONLY ||
+                        (algorithm->schedule != NULL && !algorithm->machine.members));
+    const bool waits = !program->no_algorithm && !alone;
+    return (struct config_work){
+        .algorithm = algorithm,
+        .is_unknown =
+            runs_one && (algorithm == NULL || (!ccl_is_xml(config->ccl.module) &&
+                                               ccl_algorithm_find(algorithm->name) != algorithm)),
+        .tensors = program->collective && !(runs_one && program->does == CCL_BARRIER),
+        .stores = program->stores,
+        .alone = alone,
+        .adds = runs_one && !alone &&
+                (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER),
+        .multiplies = program->multiplies,
+        .fp8 = options->dtype == DTYPE_FP8_E4M3 || options->dtype == DTYPE_FP8_E5M2,
+        .waits = waits,
+        .tiles = waits && (algorithm == NULL || algorithm->machine.peers == NULL),
+        .crosses = crosses(program, options, config),
+        .sized = options->size_count > 0 || program->no_algorithm ||
+                 (runs_one && program->does == CCL_BARRIER) || options->data != NULL};
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Room for the counts of all workers, before the run: a run that is done fails for nothing. */

@@ -10,6 +10,7 @@
 #include "bench/programs/run_options.h"
 #include "bench/output/result.h"
 #include "collectives/config/config.h"
+#include "collectives/config/config_unused.h"
 #include "core/cw.h"
 
 /*
@@ -31,6 +32,9 @@ int bench_run(const struct run_options *options, const struct config *config, st
 /* Refuses, in the same words, what a run would refuse before it builds a machine. */
 int bench_check(const struct run_options *options, const struct config *config,
                 struct cw_error *error);
+
+/* What a run of the options does. */
+struct config_work bench_work(const struct run_options *options, const struct config *config);
 
 /* For options and messages: the name of the i-th bench, NULL after the last. */
 const char *bench_name(size_t i);

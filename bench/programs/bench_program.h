@@ -46,6 +46,7 @@ struct bench_program {
     const char *name;
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
+    bool multiplies, stores;  /* kernels that do; stores: without tensors */
     bool rows_named;          /* a size has several rows, of several collectives */
     enum ccl_collective does; /* of one with an algorithm */
     /* The options that this program takes, of those that only some programs take

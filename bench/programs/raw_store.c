@@ -171,6 +171,7 @@ static int raw_store_run(struct bench_session *session, struct cw_error *error)
 
 const struct bench_program bench_raw_store = {.name = "raw_store",
                                               .rows_named = true,
+                                              .stores = true,
                                               .takes = {"from", "to"},
                                               .prepare = pair_prepare,
                                               .run = raw_store_run};

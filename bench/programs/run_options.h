@@ -99,6 +99,7 @@ struct run_options {
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
     const char *svg, *xml;           /* of `topo --svg FILE`, `run --svg FILE`, `topo --xml FILE` */
     bool keys;                       /* of `config --keys` */
+    bool verbose;                    /* of `check --verbose` */
 };
 
 #endif

@@ -73,11 +73,14 @@ static void auto_choose(const struct ccl_call *call, struct ccl_choice *choice)
 
 static uint32_t auto_peers(const struct ccl_call *call) { return call->world_size - 1; }
 
-const struct ccl_algorithm ccl_auto = {.name = "auto",
-                                       .collective = CCL_REDUCE_SCATTER,
-                                       .kernel = &birs_inter_kernel,
-                                       .machine = {.mappers = CCL_RS_MAPPERS, .peers = auto_peers},
-                                       .choose = auto_choose};
+const struct ccl_algorithm ccl_auto = {
+    .name = "auto",
+    .collective = CCL_REDUCE_SCATTER,
+    .kernel = &birs_inter_kernel,
+    .machine = {.mappers = CCL_RS_MAPPERS,
+                .reads = CCL_READS_BIRS_ENABLE | CCL_READS_MESH_MAX | CCL_READS_SLICE_ALIGN,
+                .peers = auto_peers},
+    .choose = auto_choose};
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 

@@ -54,6 +54,7 @@ const struct ccl_algorithm ccl_lrab_hierarchical_allreduce = {
     .order = &order,
     .moved = grid_moved,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                .reads = CCL_READS_ROOT | CCL_READS_RANK_INVARIANT,
                 .by_sip = true,
                 .tcm_bytes = grid_piece_tcm_bytes},
     .kernel_args = grid_kernel_args,

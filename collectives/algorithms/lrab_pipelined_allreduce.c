@@ -156,6 +156,7 @@ const struct ccl_algorithm ccl_lrab_pipelined_allreduce = {
     .order = &order,
     .moved = grid_moved,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES,
+                .reads = CCL_READS_ROOT | CCL_READS_RANK_INVARIANT | CCL_READS_OVERLAP,
                 .by_sip = true,
                 .tcm_bytes = lrab_pipelined_tcm_bytes},
     .kernel_args = lrab_pipelined_kernel_args,

@@ -139,6 +139,7 @@ const struct ccl_algorithm ccl_pe_hierarchical_allreduce = {
     .order = &order,
     .moved = grid_moved,
     .machine = {.mappers = CCL_MAPPER_ALL_PES,
+                .reads = CCL_READS_ROOT | CCL_READS_RANK_INVARIANT,
                 .by_sip = true,
                 .pe_shards = true,
                 .tcm_bytes = grid_piece_tcm_bytes},

@@ -57,11 +57,12 @@ static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
 
-const struct ccl_algorithm ccl_ring_allreduce = {
-    .name = "ring_allreduce",
-    .kernel = &kernel,
-    .order = &order,
-    .moved = grid_moved_round,
-    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = grid_piece_tcm_bytes},
-    .kernel_args = ring_allreduce_kernel_args,
-    .check = ring_allreduce_check};
+const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
+                                                 .kernel = &kernel,
+                                                 .order = &order,
+                                                 .moved = grid_moved_round,
+                                                 .machine = {.mappers = CCL_MAPPER_LEADER_ONLY,
+                                                             .reads = CCL_READS_RANK_INVARIANT,
+                                                             .tcm_bytes = grid_piece_tcm_bytes},
+                                                 .kernel_args = ring_allreduce_kernel_args,
+                                                 .check = ring_allreduce_check};

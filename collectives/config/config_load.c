@@ -30,7 +30,6 @@ struct load {
     struct config_tree *tree;
     const struct config_request *request;
     const char *configs_dir; /* NULL: not found */
-    uint32_t shipped_ccl;    /* sources up to the shipped ccl.yaml */
 };
 
 /* Whether a path is a file in configs/ of the working directory. */
@@ -94,13 +93,15 @@ static void load_shipped(struct load *load, const char *name, enum config_file f
 {
     if (load->configs_dir == NULL)
         return;
-    if (load->configs_dir == CONFIG_BUILT_IN) {
+    const char *const path =
+        load->configs_dir == CONFIG_BUILT_IN ? NULL : config_join(load, load->configs_dir, name);
+    const uint32_t before = load->loader.source_count;
+    if (load->configs_dir == CONFIG_BUILT_IN)
         load_builtin(load, builtin_file_find(name), file, false);
-        return;
-    }
-    const char *const path = config_join(load, load->configs_dir, name);
-    if (path != NULL)
+    else if (path != NULL)
         load_file(load, path, file, false, is_found_there(load, path));
+    if (load->loader.source_count > before)
+        load->loader.sources[before].is_shipped = true;
 }
 
 /* Whether the shipped files' values, before any other layer, are the values of a line without
@@ -119,7 +120,6 @@ static void load_files(struct load *load)
     const char *const given[CONFIG_FILES] = {request->topology, request->components, request->ccl};
     for (uint32_t i = 0; i < CONFIG_FILES; i++) {
         load_shipped(load, names[i], (enum config_file)i);
-        load->shipped_ccl = load->loader.source_count;
         if (given[i] != NULL)
             load_file(load, given[i], (enum config_file)i, false, false);
     }
@@ -251,9 +251,11 @@ static uint32_t environment_source(struct load *load, const char *text, bool is_
     if (is_right)
         snprintf(name, sizeof name, "CUBEWARP_BIRS_ENABLE=%.8s", text);
     const char *const kept = config_arena_text(load->loader.arena, name, strlen(name));
-    return kept == NULL ? 0
-                        : config_source_add(&load->loader,
-                                            &(struct config_source){.name = kept, .any_key = true});
+    return kept == NULL
+               ? 0
+               : config_source_add(&load->loader, &(struct config_source){.name = kept,
+                                                                          .any_key = true,
+                                                                          .is_environment = true});
 }
 
 /*
@@ -294,7 +296,7 @@ static void apply_environment(struct load *load)
 /* Whether a value is the user's, rather than of the shipped ccl.yaml. */
 static bool is_of_user(const struct load *load, const struct config_value *value)
 {
-    return config_given(value) && value->place.source > load->shipped_ccl;
+    return config_given(value) && !load->loader.sources[value->place.source - 1].is_shipped;
 }
 
 /* `auto` stands for an entry of its collective: the values that the user has set for `auto` hold

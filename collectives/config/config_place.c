@@ -69,32 +69,6 @@ bool config_is_from_option(const struct config *config, const char *path)
     return place.source != 0 && !config->tree->sources[place.source - 1].is_file;
 }
 
-static bool is_of_option(const struct config_tree *tree, const struct config_value *value)
-{
-    return config_given(value) && value->place.source != 0 &&
-           !tree->sources[value->place.source - 1].is_file;
-}
-
-/* An option sets a default that an entry sets, too: the entry counts. */
-static void print_covered(FILE *file, const struct config_tree *tree)
-{
-    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
-        const struct config_value *const given = &tree->defaults[i];
-        const struct config_value *const used = config_ccl_value(tree, tree->chosen, (int)i);
-        char option[512], where[512];
-        if (used == given || !is_of_option(tree, given) || is_of_option(tree, used) ||
-            strcmp(given->text, used->text) == 0)
-            continue;
-        fprintf(file,
-                "cubewarp: note: %s: it has no effect, since the entry of the algorithm has its "
-                "own %s, %s (%s); `algorithms.%s.%s` sets that\n",
-                config_place_text(tree->sources, given->place, option, sizeof option),
-                config_ccl_keys[i].path, used->text,
-                config_place_text(tree->sources, used->place, where, sizeof where),
-                tree->chosen->name, config_ccl_keys[i].path);
-    }
-}
-
 void config_print_unread(FILE *file, const struct config *config)
 {
     const struct config_tree *const tree = config->tree;
@@ -109,7 +83,6 @@ void config_print_unread(FILE *file, const struct config *config)
                 "cubewarp: note: steps of %.300s send more chunks than %u slots hold before they "
                 "receive; each ring has %u slots of %u bytes instead\n",
                 ccl->module, ccl->slots_asked, ccl->queues.n_slots, ccl->queues.slot_bytes);
-    print_covered(file, tree);
     if (!config_given(cube))
         return;
     const uint32_t number = (uint32_t)cube->number.mantissa, w = config->hw.cube_w;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/ccl_config.h"
 #include "collectives/runtime/mapper.h"
 #include "collectives/topologies.h"
@@ -56,40 +57,45 @@ static const char *corner_name(uint32_t corner)
     {                                                                                              \
         .file = CONFIG_##in, .path = (path_), .type = CONFIG_##type_, .doc = (doc_), __VA_ARGS__   \
     }
+#define READ(how)                .reader = CONFIG_READ_##how
+#define READ_BY(reader_, kind)   .reader = CONFIG_READ_BY_##reader_, .of = (kind)
 #define RANGE(min_, max_, unit_) .min = (min_), .max = (max_), .unit = (unit_)
 
 #define NODE(name, kind)                                                                           \
     KEY(COMPONENTS, "nodes." name ".overhead_ns", DECIMAL, "time a message spends in it",          \
-        RANGE("0", "1000000000", "ns"), .store = CONFIG_STORE_PS,                                  \
+        RANGE("0", "1000000000", "ns"), .store = CONFIG_STORE_PS, READ_BY(NODE, kind),             \
         .offset = offsetof(struct hw_config, overhead_ps) + (kind) * sizeof(int64_t))
-#define LINK(name)                                                                                 \
-    KEY(COMPONENTS, "links." name ".distance_mm", DECIMAL, "length", RANGE("0", "1000000", "mm")), \
+#define LINK(name, kind)                                                                           \
+    KEY(COMPONENTS, "links." name ".distance_mm", DECIMAL, "length", RANGE("0", "1000000", "mm"),  \
+        READ_BY(LINK, kind)),                                                                      \
         KEY(COMPONENTS, "links." name ".bw_gbs", RATE, "bytes per ns, each direction",             \
-            RANGE("0.001", "1000000", "GB/s")),                                                    \
+            RANGE("0.001", "1000000", "GB/s"), READ_BY(LINK, kind)),                               \
         KEY(COMPONENTS, "links." name ".ns_per_mm", DECIMAL, "its own flight time",                \
-            RANGE("0", "1000", "ns per mm"), .flags = CONFIG_OPTIONAL),                            \
+            RANGE("0", "1000", "ns per mm"), .flags = CONFIG_OPTIONAL, READ_BY(LINK, kind)),       \
         KEY(COMPONENTS, "links." name ".latency_ns", DECIMAL, "added to the flight time",          \
-            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL)
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ_BY(LINK, kind))
 
 /* The jitter of one kind of node or link (hw/jitter.h). */
-#define JITTER(group, name, field, kind)                                                           \
+#define JITTER(group, name, field, kind, BLOCK)                                                    \
     KEY(COMPONENTS, "jitter." group "." name ".distribution", CHOICE,                              \
         "of the time added to each operation", CHOICES(distribution_name),                         \
-        .flags = CONFIG_OPTIONAL, JITTER_TO(ENUM, field, kind, distribution)),                     \
+        .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind),                                            \
+        JITTER_TO(ENUM, field, kind, distribution)),                                               \
         KEY(COMPONENTS, "jitter." group "." name ".mean_ns", DECIMAL, "its mean",                  \
-            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL,                              \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind),        \
             JITTER_TO(PS, field, kind, mean_ps)),                                                  \
         KEY(COMPONENTS, "jitter." group "." name ".spread_ns", DECIMAL,                            \
             "uniform: half its width; normal: its standard deviation",                             \
-            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL,                              \
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind),        \
             JITTER_TO(PS, field, kind, spread_ps)),                                                \
         KEY(COMPONENTS, "jitter." group "." name ".slower_percent", COUNT,                         \
             "added to each operation, of its own time", RANGE("0", "1000000", "percent"),          \
-            .flags = CONFIG_OPTIONAL, JITTER_TO(U32, field, kind, slower_percent)),                \
+            .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind),                                        \
+            JITTER_TO(U32, field, kind, slower_percent)),                                          \
         KEY(COMPONENTS, "jitter." group "." name ".each", CHOICE, "what gets a draw of its own",   \
-            CHOICES(draw_name), .flags = CONFIG_OPTIONAL),                                         \
+            CHOICES(draw_name), .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind)),                   \
         KEY(COMPONENTS, "jitter." group "." name ".only", PLACE, "where; not given: everywhere",   \
-            .flags = CONFIG_OPTIONAL)
+            .flags = CONFIG_OPTIONAL, READ_BY(BLOCK, kind))
 #define JITTER_TO(how, field, kind, part)                                                          \
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, field) +                     \
                                            (kind) * sizeof(struct hw_jitter_kind) +                \
@@ -97,55 +103,60 @@ static const char *corner_name(uint32_t corner)
 /* Keys of a kind of node beside overhead_ns. */
 #define KEYS_OF_PE_DMA                                                                             \
     KEY(COMPONENTS, "nodes.pe_dma.queue_depth", COUNT, "operations each channel holds",            \
-        RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth)),                            \
+        RANGE("1", "1024", "operations"), TO_HW(U32, dma_queue_depth), READ(ALWAYS)),              \
         KEY(COMPONENTS, "nodes.pe_dma.reduce_bw_gbs", RATE,                                        \
             "rate of put_reduce at its destination", RANGE("0.001", "1000000", "GB/s"),            \
-            TO_HW(HW_RATE, dma_reduce)),
+            TO_HW(HW_RATE, dma_reduce), READ(BY_REDUCING_PUTS)),
 #define KEYS_OF_PE_IPCQ                                                                            \
     KEY(COMPONENTS, "nodes.pe_ipcq.wire_ns", DECIMAL,                                              \
         "from the end of a transfer to its visibility", RANGE("0", "1000000000", "ns"),            \
-        TO_HW(PS, ipcq_wire_ps)),                                                                  \
+        TO_HW(PS, ipcq_wire_ps), READ_BY(NODE, HW_NODE_PE_IPCQ)),                                  \
         KEY(COMPONENTS, "nodes.pe_ipcq.poll_interval_ns", DECIMAL,                                 \
             "between two looks with backpressure: poll", RANGE("0.001", "1000000000", "ns"),       \
-            TO_HW(PS, ipcq_poll_ps)),                                                              \
+            TO_HW(PS, ipcq_poll_ps), READ(BY_POLLING)),                                            \
         KEY(COMPONENTS, "nodes.pe_ipcq.ll_wire_ns", DECIMAL, "wire_ns with protocol: ll",          \
-            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, TO_HW(PS, ipcq_ll_wire_ps)),
+            RANGE("0", "1000000000", "ns"), .flags = CONFIG_OPTIONAL, TO_HW(PS, ipcq_ll_wire_ps),  \
+            READ(BY_LL)),
 #define KEYS_OF_PE_FETCH_STORE                                                                     \
     KEY(COMPONENTS, "nodes.pe_fetch_store.bw_gbs", RATE, "TCM to registers and back",              \
-        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store)),
+        RANGE("0.001", "1000000", "GB/s"), TO_HW(HW_RATE, fetch_store),                            \
+        READ_BY(NODE, HW_NODE_PE_FETCH_STORE)),
 #define KEYS_OF_PE_MATH                                                                            \
     KEY(COMPONENTS, "nodes.pe_math.clock_ghz", RATE, "clock of PE_MATH",                           \
-        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle)),                                \
+        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, math_cycle),                                 \
+        READ_BY(NODE, HW_NODE_PE_MATH)),                                                           \
         KEY(COMPONENTS, "nodes.pe_math.lanes", COUNT, "elements per cycle",                        \
-            RANGE("1", "65536", NULL), TO_HW(U32, math_lanes)),                                    \
+            RANGE("1", "65536", NULL), TO_HW(U32, math_lanes), READ_BY(NODE, HW_NODE_PE_MATH)),    \
         KEY(COMPONENTS, "nodes.pe_math.free_operands", BOOL,                                       \
             "its operands and results take no time in PE_FETCH_STORE", .flags = CONFIG_OPTIONAL,   \
-            TO_HW(BOOL, math_free_operands)),
+            TO_HW(BOOL, math_free_operands), READ_BY(NODE, HW_NODE_PE_MATH)),
 #define KEYS_OF_PE_GEMM                                                                            \
     KEY(COMPONENTS, "nodes.pe_gemm.clock_ghz", RATE, "clock of PE_GEMM",                           \
-        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle)),                                \
+        RANGE("0.001", "1000", "GHz"), TO_HW(HW_RATE, gemm_cycle),                                 \
+        READ_BY(NODE, HW_NODE_PE_GEMM)),                                                           \
         KEY(COMPONENTS, "nodes.pe_gemm.m", COUNT, "rows of a tile product per cycle",              \
-            RANGE("1", "65536", NULL), TO_HW(U32, gemm_m)),                                        \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_m), READ_BY(NODE, HW_NODE_PE_GEMM)),        \
         KEY(COMPONENTS, "nodes.pe_gemm.n", COUNT, "columns of a tile product per cycle",           \
-            RANGE("1", "65536", NULL), TO_HW(U32, gemm_n)),                                        \
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_n), READ_BY(NODE, HW_NODE_PE_GEMM)),        \
         KEY(COMPONENTS, "nodes.pe_gemm.k", COUNT, "depth of a tile product per cycle",             \
-            RANGE("1", "65536", NULL), TO_HW(U32, gemm_k)),
+            RANGE("1", "65536", NULL), TO_HW(U32, gemm_k), READ_BY(NODE, HW_NODE_PE_GEMM)),
 #define KEYS_OF_PE_MMU                                                                             \
     KEY(COMPONENTS, "nodes.pe_mmu.page_kib", COUNT, "size of a page",                              \
-        RANGE("1", "4194304", "KiB"), TO_HW(U64, mmu_page_bytes), .scale = 1024),
+        RANGE("1", "4194304", "KiB"), TO_HW(U64, mmu_page_bytes), .scale = 1024,                   \
+        READ(BY_TENSORS)),
 
 /* A tile's write into its slot, and its read there, in one kind of memory. */
 #define SLOT_ACCESS(name, memory)                                                                  \
     KEY(COMPONENTS, "slot_access." name ".overhead_ns", DECIMAL,                                   \
         "of a tile's write into its slot, and again of its read", RANGE("0", "1000000000", "ns"),  \
-        .flags = CONFIG_OPTIONAL, SLOT_TO(PS, memory, overhead_ps)),                               \
+        .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(PS, memory, overhead_ps)),       \
         KEY(COMPONENTS, "slot_access." name ".bw_gbs", RATE,                                       \
             "rate of both; not given: no such cost", RANGE("0.001", "1000000", "GB/s"),            \
-            .flags = CONFIG_OPTIONAL, SLOT_TO(HW_RATE, memory, rate)),                             \
+            .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(HW_RATE, memory, rate)),     \
         KEY(COMPONENTS, "slot_access." name ".write_only", BOOL, "the read costs nothing",         \
-            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, write_only)),                          \
+            .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(BOOL, memory, write_only)),  \
         KEY(COMPONENTS, "slot_access." name ".read_only", BOOL, "the write costs nothing",         \
-            .flags = CONFIG_OPTIONAL, SLOT_TO(BOOL, memory, read_only))
+            .flags = CONFIG_OPTIONAL, READ_BY(SLOTS, memory), SLOT_TO(BOOL, memory, read_only))
 #define SLOT_TO(how, memory, part)                                                                 \
     .store = CONFIG_STORE_##how, .offset = offsetof(struct hw_config, slot_access) +               \
                                            (memory) * sizeof(struct hw_slot_access) +              \
@@ -155,60 +166,62 @@ static const char *corner_name(uint32_t corner)
 #define OWN_KEYS_OF(KIND) KEYS_OF_##KIND
 #define PLAIN_OF(KIND)
 #define NODE_KEYS(KIND, name, salt, keys, jitter) NODE(#name, HW_NODE_##KIND), keys##_OF(KIND)
-#define LINK_KEYS(KIND, name, salt, per)          LINK(#name),
+#define LINK_KEYS(KIND, name, salt, per)          LINK(#name, HW_LINK_##KIND),
 #define STEADY_KEYS(KIND, name)
-#define LATE_KEYS(KIND, name)                            JITTER("nodes", #name, node_jitter, HW_NODE_##KIND),
+#define LATE_KEYS(KIND, name)                            JITTER("nodes", #name, node_jitter, HW_NODE_##KIND, NODE),
 #define LATE_ON_WAY_KEYS(KIND, name)                     LATE_KEYS(KIND, name)
 #define NODE_JITTER_KEYS(KIND, name, salt, keys, jitter) jitter##_KEYS(KIND, name)
-#define LINK_JITTER_KEYS(KIND, name, salt, per)          JITTER("links", #name, link_jitter, HW_LINK_##KIND),
+#define LINK_JITTER_KEYS(KIND, name, salt, per)                                                    \
+    JITTER("links", #name, link_jitter, HW_LINK_##KIND, LINK),
 
 const struct config_key config_machine_keys[] = {
     /* topology.yaml */
     KEY(TOPOLOGY, "system.sips.count", COUNT, "number of SIPs", RANGE("1", "16384", NULL),
-        TO_HW(U32, sip_count)),
-    KEY(TOPOLOGY, "system.sips.topology", SIPS, "how SIPs are joined",
-        CHOICES(hw_topology_name_at)),
+        TO_HW(U32, sip_count), READ(ALWAYS)),
+    KEY(TOPOLOGY, "system.sips.topology", SIPS, "how SIPs are joined", CHOICES(hw_topology_name_at),
+        READ(ALWAYS)),
     KEY(TOPOLOGY, "system.sips.w", COUNT, "columns of a grid of SIPs", RANGE("1", "16384", NULL),
-        .flags = CONFIG_OPTIONAL),
+        .flags = CONFIG_OPTIONAL, READ(BY_GRID)),
     KEY(TOPOLOGY, "system.sips.h", COUNT, "rows of a grid of SIPs", RANGE("1", "16384", NULL),
-        .flags = CONFIG_OPTIONAL),
+        .flags = CONFIG_OPTIONAL, READ(BY_GRID)),
     KEY(TOPOLOGY, "system.sips.d", COUNT, "layers of a 3-D grid of SIPs", RANGE("1", "16384", NULL),
-        .flags = CONFIG_OPTIONAL),
+        .flags = CONFIG_OPTIONAL, READ(BY_CUBOID)),
     KEY(TOPOLOGY, "sip.cube_mesh.w", COUNT, "columns of cubes in a SIP", RANGE("1", "1024", NULL),
-        TO_HW(U32, cube_w)),
+        TO_HW(U32, cube_w), READ(ALWAYS)),
     KEY(TOPOLOGY, "sip.cube_mesh.h", COUNT, "rows of cubes in a SIP", RANGE("1", "1024", NULL),
-        TO_HW(U32, cube_h)),
+        TO_HW(U32, cube_h), READ(ALWAYS)),
     KEY(TOPOLOGY, "cube.pe_layout.pe_per_corner", COUNT, "PEs at each corner",
-        RANGE("1", "64", NULL), TO_HW(U32, pe_per_corner)),
+        RANGE("1", "64", NULL), TO_HW(U32, pe_per_corner), READ(ALWAYS)),
     KEY(TOPOLOGY, "cube.pe_layout.corners", CORNERS, "where PEs sit, in the order of their numbers",
-        CHOICES(corner_name)),
+        CHOICES(corner_name), READ(ALWAYS)),
     KEY(TOPOLOGY, "cube.noc.w", COUNT, "columns of routers in a cube", RANGE("1", "16", NULL),
-        TO_HW(U32, noc_w)),
+        TO_HW(U32, noc_w), READ(ALWAYS)),
     KEY(TOPOLOGY, "cube.noc.h", COUNT, "rows of routers in a cube", RANGE("1", "16", NULL),
-        TO_HW(U32, noc_h)),
+        TO_HW(U32, noc_h), READ(ALWAYS)),
     KEY(TOPOLOGY, "memory.tcm_kib", COUNT, "TCM of a PE", RANGE("1", "4194304", "KiB"),
-        TO_HW(U64, tcm_bytes), .scale = 1024),
+        TO_HW(U64, tcm_bytes), .scale = 1024, READ(AS_LIMIT)),
     KEY(TOPOLOGY, "memory.sram_kib", COUNT, "SRAM of a cube", RANGE("1", "4194304", "KiB"),
-        TO_HW(U64, sram_bytes), .scale = 1024),
+        TO_HW(U64, sram_bytes), .scale = 1024, READ(AS_LIMIT)),
     KEY(TOPOLOGY, "memory.hbm_mib", COUNT, "HBM slice of a PE", RANGE("1", "4096", "MiB"),
-        TO_HW(U64, hbm_bytes), .scale = 1024 * 1024),
+        TO_HW(U64, hbm_bytes), .scale = 1024 * 1024, READ(AS_LIMIT)),
     KEY(TOPOLOGY, "fabric.contention", CHOICE, "what happens on busy links",
-        CHOICES(contention_name), TO_HW(ENUM, contention)),
+        CHOICES(contention_name), TO_HW(ENUM, contention), READ(ALWAYS)),
     /* components.yaml */
     KEY(COMPONENTS, "ns_per_mm", DECIMAL, "flight time on links without their own",
-        RANGE("0", "1000", "ns per mm")),
+        RANGE("0", "1000", "ns per mm"), READ(ALWAYS)),
     KEY(COMPONENTS, "control_msg_bytes", COUNT, "size of a control message",
-        RANGE("1", "65536", "bytes"), TO_HW(U32, control_msg_bytes)),
+        RANGE("1", "65536", "bytes"), TO_HW(U32, control_msg_bytes), READ(ALWAYS)),
     KEY(COMPONENTS, "launch_together", BOOL,
         "kernels of one batch of launches start at one instant", .flags = CONFIG_OPTIONAL,
-        TO_HW(BOOL, launch_together)),
+        TO_HW(BOOL, launch_together), READ(ALWAYS)),
     KEY(COMPONENTS, "launch_static_ns", DECIMAL,
         "at the start of each kernel, before its first call", RANGE("0", "1000000000", "ns"),
-        .flags = CONFIG_OPTIONAL, TO_HW(PS, launch_static_ps)),
+        .flags = CONFIG_OPTIONAL, TO_HW(PS, launch_static_ps), READ(ALWAYS)),
     HW_NODES(NODE_KEYS) HW_LINKS(LINK_KEYS) SLOT_ACCESS("tcm", HW_MEMORY_TCM),
     SLOT_ACCESS("sram", HW_MEMORY_SRAM), SLOT_ACCESS("hbm", HW_MEMORY_HBM),
     KEY(COMPONENTS, "jitter.seed", COUNT, "of all draws; 1 if not given",
-        RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed)),
+        RANGE("0", "999999999999999999", NULL), .flags = CONFIG_OPTIONAL, TO_HW(U64, jitter_seed),
+        READ(BY_DRAWS)),
     HW_NODES(NODE_JITTER_KEYS) HW_LINKS(LINK_JITTER_KEYS)};
 const uint32_t config_machine_key_count = COUNT_OF(config_machine_keys);
 _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values have room");
@@ -217,76 +230,91 @@ _Static_assert(COUNT_OF(config_machine_keys) <= CONFIG_MACHINE_KEYS_MAX, "values
  */
 const struct config_key config_ccl_keys[] = {
     KEY(CCL, "algorithm", NAME, "the entry of `algorithms` that runs",
-        .flags = CONFIG_NOT_IN_ALGORITHM, TO_CCL(TEXT, algorithm), .scale = CCL_NAME_BYTES),
+        .flags = CONFIG_NOT_IN_ALGORITHM, TO_CCL(TEXT, algorithm), .scale = CCL_NAME_BYTES,
+        READ(BY_ALGORITHM)),
     KEY(CCL, "extends", NAME, "the entry whose keys this one inherits",
-        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
+        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, READ(BY_ALGORITHM)),
     KEY(CCL, "module", PLUGIN, "the kernel and its host side",
-        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, module), .scale = 256),
+        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, module), .scale = 256,
+        READ(BY_ALGORITHM)),
     KEY(CCL, "topology", CHOICE, "logical topology; none: the wiring of the machine",
         CHOICES(logical_name_at), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS,
-        TO_CCL(TEXT, topology), .scale = CCL_NAME_BYTES),
+        TO_CCL(TEXT, topology), .scale = CCL_NAME_BYTES, READ(BY_ALGORITHM)),
     KEY(CCL, "mapper", PLUGIN, "which PEs take part", CHOICES(ccl_mapper_name_at),
-        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, mapper), .scale = 256),
+        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, mapper), .scale = 256,
+        READ(BY_ALGORITHM)),
     KEY(CCL, "validator", PLUGIN, "which tensors are accepted", CHOICES(ccl_validator_name_at),
-        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, validator), .scale = 256),
-    KEY(CCL, "wiring", CHOICE, "which PEs have queues", CHOICES(wiring_name), TO_CCL(ENUM, wiring)),
+        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, TO_CCL(TEXT, validator), .scale = 256,
+        READ(BY_ALGORITHM)),
+    KEY(CCL, "wiring", CHOICE, "which PEs have queues", CHOICES(wiring_name), TO_CCL(ENUM, wiring),
+        READ(BY_WIRING)),
     KEY(CCL, "buffer_kind", CHOICE, "memory of the ring slots", CHOICES(buffer_kind_name),
-        TO_CCL(ENUM, queues.slots)),
+        TO_CCL(ENUM, queues.slots), READ(BY_TILES)),
     KEY(CCL, "backpressure", CHOICE, "how a kernel waits", CHOICES(backpressure_name),
-        TO_CCL(BOOL, queues.poll)),
+        TO_CCL(BOOL, queues.poll), READ(BY_WAITS)),
     KEY(CCL, "recv_fairness", CHOICE, "order in which recv from any direction serves",
-        CHOICES(fairness_name), TO_CCL(BOOL, queues.fairness_strict)),
+        CHOICES(fairness_name), TO_CCL(BOOL, queues.fairness_strict), READ(BY_ANY_RECV)),
     KEY(CCL, "n_slots", COUNT, "depth of a ring", RANGE("1", "65536", NULL),
-        TO_CCL(U32, queues.n_slots)),
+        TO_CCL(U32, queues.n_slots), READ(BY_TILES)),
     KEY(CCL, "slot_size", COUNT, "one tile", RANGE("4", "1073741824", "bytes"),
-        TO_CCL(U32, queues.slot_bytes)),
+        TO_CCL(U32, queues.slot_bytes), READ(BY_TILES)),
     KEY(CCL, "protocol", CHOICE, "how tiles travel: whole, or as lines that are half payload",
-        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.half_payload)),
+        CHOICES(protocol_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.half_payload),
+        READ(BY_TILES)),
     KEY(CCL, "ll_slot_size", COUNT, "slot_size with protocol: ll",
-        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll_slot_bytes)),
+        RANGE("4", "1073741824", "bytes"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, ll_slot_bytes),
+        READ(BY_LL)),
     KEY(CCL, "vc", CHOICE, "dual: compute and communication each have a channel of PE_DMA",
-        CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.single_vc)),
+        CHOICES(channels_name), .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.single_vc),
+        READ(BY_CHANNELS)),
     KEY(CCL, "vc_chunk_size", COUNT, "what the DMA engine moves between two choices",
-        RANGE("1", "1073741824", "bytes"), TO_CCL(U32, queues.vc_chunk_bytes)),
-    KEY(CCL, "vc_weights", WEIGHTS, "shares of the DMA engine", RANGE("1", "1024", "chunks")),
+        RANGE("1", "1073741824", "bytes"), TO_CCL(U32, queues.vc_chunk_bytes), READ(BY_CHANNELS)),
+    KEY(CCL, "vc_weights", WEIGHTS, "shares of the DMA engine", RANGE("1", "1024", "chunks"),
+        READ(BY_CHANNELS)),
     KEY(CCL, "ipcq_credit_size_bytes", COUNT, "size of a credit", RANGE("1", "4096", "bytes"),
-        TO_CCL(U32, queues.credit_bytes)),
+        TO_CCL(U32, queues.credit_bytes), READ(BY_TILES)),
     KEY(CCL, "credit_return_mode", CHOICE, "how credits travel", CHOICES(credit_mode_name),
-        TO_CCL(BOOL, queues.credit_fabric)),
+        TO_CCL(BOOL, queues.credit_fabric), READ(BY_TILES)),
     KEY(CCL, "recv_blocks_on_credit", BOOL, "recv returns when its credit is out",
-        TO_CCL(BOOL, queues.credit_blocks)),
+        TO_CCL(BOOL, queues.credit_blocks), READ(BY_TILES)),
     KEY(CCL, "strict_validation", BOOL, "check that send and recv agree on type and shape",
-        TO_CCL(BOOL, strict_validation)),
+        TO_CCL(BOOL, strict_validation), READ(BY_TILES)),
     KEY(CCL, "whole_tensor", BOOL, "a tensor is one tile, whatever slot_size is",
-        .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.whole_tensor)),
+        .flags = CONFIG_OPTIONAL, TO_CCL(BOOL, queues.whole_tensor), READ(BY_TILES)),
     KEY(CCL, "host_copy", CHOICE, "whether fills and maps take simulated time",
-        CHOICES(host_copy_name), TO_CCL(ENUM, host_copy)),
+        CHOICES(host_copy_name), TO_CCL(ENUM, host_copy), READ(BY_TENSORS)),
     KEY(CCL, "world_size", COUNT, "ranks; not given: the number of SIPs",
-        RANGE("1", "16384", "ranks"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, world_size)),
-    KEY(CCL, "root", ROOT, "cube where the reduction meets", CHOICES(root_name)),
+        RANGE("1", "16384", "ranks"), .flags = CONFIG_OPTIONAL, TO_CCL(U32, world_size),
+        READ(BY_ALGORITHM)),
+    KEY(CCL, "root", ROOT, "cube where the reduction meets", CHOICES(root_name),
+        READ_BY(OPTION, CCL_READS_ROOT)),
     KEY(CCL, "root_cube", COUNT, "a placeholder of the design records: not read, see root",
-        RANGE("0", "1023", NULL), .flags = CONFIG_OPTIONAL),
+        RANGE("0", "1023", NULL), .flags = CONFIG_OPTIONAL, READ(ALWAYS)),
     KEY(CCL, "rank_invariant", BOOL, "every rank ends with the same bits",
-        TO_CCL(BOOL, rank_invariant)),
+        TO_CCL(BOOL, rank_invariant), READ_BY(OPTION, CCL_READS_RANK_INVARIANT)),
     KEY(CCL, "fp8_overflow", CHOICE,
         "results beyond fp8's greatest number are that number, or an infinity (E4M3: NaN)",
-        CHOICES(fp8_overflow_name), .flags = CONFIG_OPTIONAL,
-        TO_CCL(ENUM, arithmetic.fp8_overflow)),
+        CHOICES(fp8_overflow_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, arithmetic.fp8_overflow),
+        READ(BY_FP8)),
     KEY(CCL, "overlap_exchange", BOOL, "lrab_pipelined's root exchanges in a context of its own",
-        TO_CCL(BOOL, overlap_exchange)),
+        TO_CCL(BOOL, overlap_exchange), READ_BY(OPTION, CCL_READS_OVERLAP)),
     KEY(CCL, "n_elem", COUNT, "elements per shard when no size is asked for",
-        RANGE("1", "2147483648", "elements"), TO_CCL(U64, n_elem)),
-    KEY(CCL, "birs_enable", BOOL, "auto may choose birs", TO_CCL(BOOL, birs_enable)),
+        RANGE("1", "2147483648", "elements"), TO_CCL(U64, n_elem), READ(BY_NO_SIZE)),
+    KEY(CCL, "birs_enable", BOOL, "auto may choose birs", TO_CCL(BOOL, birs_enable),
+        READ_BY(OPTION, CCL_READS_BIRS_ENABLE)),
     KEY(CCL, "mesh_max_bytes", COUNT, "auto takes mesh below this only",
-        RANGE("0", "4294967296", "bytes"), TO_CCL(U64, mesh_max_bytes)),
+        RANGE("0", "4294967296", "bytes"), TO_CCL(U64, mesh_max_bytes),
+        READ_BY(OPTION, CCL_READS_MESH_MAX)),
     KEY(CCL, "min_slice_align", COUNT, "alignment of scratch slots",
-        RANGE("1", "16777216", "bytes"), TO_CCL(U32, min_slice_align)),
+        RANGE("1", "16777216", "bytes"), TO_CCL(U32, min_slice_align),
+        READ_BY(OPTION, CCL_READS_SLICE_ALIGN)),
     KEY(CCL, "slice_rounding", BOOL, "slots of other sizes are rounded up to min_slice_align",
-        TO_CCL(BOOL, slice_rounding)),
+        TO_CCL(BOOL, slice_rounding), READ_BY(OPTION, CCL_READS_SLICE_ALIGN)),
     KEY(CCL, "mate", RANKS, "the rank on the other die of each rank's package",
-        RANGE("0", "511", NULL), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
+        RANGE("0", "511", NULL), .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS,
+        READ(BY_ALGORITHM)),
     KEY(CCL, "package", RANKS, "the package of each rank", RANGE("0", "255", NULL),
-        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS),
+        .flags = CONFIG_OPTIONAL | CONFIG_NOT_IN_DEFAULTS, READ(BY_ALGORITHM)),
 };
 const uint32_t config_ccl_key_count = COUNT_OF(config_ccl_keys);
 _Static_assert(COUNT_OF(config_ccl_keys) <= CONFIG_CCL_KEYS_MAX, "values have room");

@@ -46,6 +46,32 @@ enum config_store {
 /* Values of `jitter.*.each`: each operation, or each instance, has a draw of its own. */
 enum config_draw { CONFIG_DRAW_OPERATION, CONFIG_DRAW_INSTANCE };
 
+/* What in a run reads a key (config_unused.c says whether a run has that). */
+enum config_reader {
+    CONFIG_READ_BY_NOBODY_YET, /* no row has it */
+    CONFIG_READ_ALWAYS,
+    CONFIG_READ_AS_LIMIT,  /* it refuses what is larger, and is in no time */
+    CONFIG_READ_BY_GRID,   /* of SIPs */
+    CONFIG_READ_BY_CUBOID, /* a grid of three dimensions */
+    CONFIG_READ_BY_NODE,   /* of kind `of` */
+    CONFIG_READ_BY_LINK,   /* of kind `of` */
+    CONFIG_READ_BY_DRAWS,  /* random ones */
+    CONFIG_READ_BY_SLOTS,  /* in the memory `of` */
+    CONFIG_READ_BY_REDUCING_PUTS,
+    CONFIG_READ_BY_POLLING,
+    CONFIG_READ_BY_LL,
+    CONFIG_READ_BY_WAITS,    /* for tiles or notifications */
+    CONFIG_READ_BY_TILES,    /* through queues */
+    CONFIG_READ_BY_ANY_RECV, /* from any direction */
+    CONFIG_READ_BY_CHANNELS, /* PE_DMA's, when both have work */
+    CONFIG_READ_BY_WIRING,   /* the machine's own queues */
+    CONFIG_READ_BY_ALGORITHM,
+    CONFIG_READ_BY_TENSORS,
+    CONFIG_READ_BY_OPTION,  /* the algorithm's hooks read the option `of` (enum ccl_reads) */
+    CONFIG_READ_BY_FP8,     /* sums of that type */
+    CONFIG_READ_BY_NO_SIZE, /* the command line names none */
+};
+
 enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };
 
 struct config_key {
@@ -61,7 +87,9 @@ struct config_key {
     uint8_t type;    /* enum config_type */
     uint8_t store;   /* enum config_store */
     uint8_t flags;
-    uint8_t file; /* enum config_file */
+    uint8_t file;   /* enum config_file */
+    uint8_t reader; /* enum config_reader */
+    uint16_t of;    /* the reader's kind */
     uint32_t scale;
 };
 

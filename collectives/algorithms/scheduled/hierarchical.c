@@ -366,6 +366,7 @@ const struct ccl_algorithm ccl_hierarchical = {
     .collective = CCL_ALL_REDUCE,
     .kernel = &schedule_kernel,
     .machine = {.mappers = CCL_MAPPER_PE0_ALL_CUBES | CCL_MAPPER_ALL_PES,
+                .reads = CCL_READS_ROOT,
                 .members = true,
                 .tcm_bytes = schedule_tcm_bytes},
     .parameters = parameters,

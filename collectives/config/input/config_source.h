@@ -24,6 +24,8 @@ struct config_source {
     const char *name;      /* in messages: a file's path, "--set KEY=VALUE", "--algorithm NAME" */
     bool is_file;          /* places have a line and a column */
     bool is_found;         /* in the working directory: nobody has named it */
+    bool is_shipped;       /* one of the three files that are always there */
+    bool is_environment;   /* a variable */
     bool any_key;          /* a preset or --set: keys of all files; else only keys of `file` */
     enum config_file file; /* which of the three */
 };

@@ -6,6 +6,8 @@
 #include "test/support/test_config_support.h"
 
 #include "collectives/config/config_place.h"
+#include "collectives/config/config_schema.h"
+#include "collectives/config/config_unused.h"
 #include "collectives/config/input/config_arena.h"
 
 /* Without the variable and without a folder configs/ near the program or here. */
@@ -171,6 +173,12 @@ static void a_placeholder_that_is_not_read_is_named_with_the_key_that_is(void **
     config_free(config);
 }
 
+static void put_unused(void *stream, const char *key, const char *place, const char *why)
+{
+    (void)key;
+    fprintf(stream, "%s: %s\n", place, why);
+}
+
 /* The shipped entry of lrab_hierarchical_allreduce has a root of its own, which counts. */
 static void a_default_that_the_entry_covers_is_named_with_the_key_that_counts(void **state)
 {
@@ -180,21 +188,35 @@ static void a_default_that_the_entry_covers_is_named_with_the_key_that_counts(vo
         {{"defaults.root=corner"}, "algorithms.lrab_hierarchical_allreduce.root` sets that\n"},
         {{"defaults.root=corner", "algorithms.lrab_hierarchical_allreduce.root=corner"}, ""},
         {{"defaults.root=corner", "defaults.algorithm=tree_allreduce"}, ""},
+        {{"defaults.root=corner", "algorithms.tree_allreduce.root=corner"},
+         "since the entry that runs is lrab_hierarchical_allreduce; "},
         {{"defaults.root=center"}, ""},
         {{"defaults.n_slots=4"}, ""}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        char text[512] = "";
+        char text[800] = "";
         const size_t count = lines[i].sets[1] != NULL ? 2 : 1;
         struct config *const config = load_with(NULL, lines[i].sets, count);
         FILE *const stream = fmemopen(text, sizeof text, "w");
         assert_non_null(stream);
-        config_print_unread(stream, config);
+        const struct config_work work = {.is_unknown = true};
+        config_unused_visit(config, &work, false, put_unused, stream);
         assert_int_equal(fclose(stream), 0);
         assert_int_equal(text[0] == '\0', lines[i].text[0] == '\0');
         assert_non_null(strstr(text, lines[i].text));
         config_free(config);
     }
+}
+
+static void every_key_names_its_reader(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < config_machine_key_count; i++)
+        if (config_machine_keys[i].reader == CONFIG_READ_BY_NOBODY_YET)
+            fail_msg("%s", config_machine_keys[i].path);
+    for (uint32_t i = 0; i < config_ccl_key_count; i++)
+        if (config_ccl_keys[i].reader == CONFIG_READ_BY_NOBODY_YET)
+            fail_msg("%s", config_ccl_keys[i].path);
 }
 
 static void a_size_that_cannot_be_is_no_memory(void **state)
@@ -260,6 +282,7 @@ int main(void)
         cmocka_unit_test(entries_that_are_none_are_refused),
         cmocka_unit_test(a_placeholder_that_is_not_read_is_named_with_the_key_that_is),
         cmocka_unit_test(a_default_that_the_entry_covers_is_named_with_the_key_that_counts),
+        cmocka_unit_test(every_key_names_its_reader),
         cmocka_unit_test(a_size_that_cannot_be_is_no_memory),
         cmocka_unit_test(errors_beyond_a_thousand_are_counted),
         cmocka_unit_test(more_than_1024_entries_are_refused),

@@ -1,0 +1,357 @@
+/*
+ * config_unused.c: finds the keys that a run does not use, by their readers (config_unused.h). A
+ * key of an entry must also be in force: of the entry that runs, or of one that it extends, and not
+ * overridden there.
+ */
+#include "collectives/config/config_unused.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/config/config_tree.h"
+#include "hw/structure.h"
+#include "hw/topology/topology.h"
+
+enum { WHY_BYTES = 600 };
+
+struct search {
+    const struct config *config;
+    const struct config_tree *tree;
+    const struct config_work *work;
+    bool files;
+    config_unused_fn fn;
+    void *arg;
+};
+
+/* ---- readers: NULL, or what would read the key ----------------------------------------------- */
+
+/* The links of the kind, outside SIPs, are there: by any SIP's outlets, or a switch's. */
+static bool has_outer_links(const struct hw_config *hw, enum hw_link_kind kind)
+{
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++)
+        if (hw_outlet(hw, outlet).link == kind)
+            return true;
+    for (uint32_t i = 0; i < hw_switches(hw); i++)
+        if (hw_switch_link(hw, i) == kind)
+            return true;
+    return false;
+}
+
+/* Levels take what they do not say themselves from sip_link. */
+static bool a_level_takes(const struct search *search, const char *key)
+{
+    static const char *const names[LEVEL_NUMBERS] = {[LEVEL_DISTANCE_MM] = "distance_mm",
+                                                     [LEVEL_BW_GBS] = "bw_gbs",
+                                                     [LEVEL_NS_PER_MM] = "ns_per_mm",
+                                                     [LEVEL_LATENCY_NS] = "latency_ns"};
+    const struct levels *const levels =
+        config_machine_value(search->tree, "system.sips.topology")->levels;
+    const char *const last = strrchr(key, '.') + 1;
+    for (uint32_t i = 0; levels != NULL && i < LEVEL_NUMBERS; i++)
+        for (uint32_t level = 0; strcmp(names[i], last) == 0 && level < levels->count; level++)
+            if (!levels->at[level].given[i])
+                return true;
+    return false;
+}
+
+static const char *outer_link_needs(const struct search *search, enum hw_link_kind kind,
+                                    const char *key)
+{
+    const struct hw_config *const hw = &search->config->hw;
+    const bool is_level =
+        config_machine_value(search->tree, "system.sips.topology")->levels != NULL;
+    if (is_level && kind == HW_LINK_SIP_LINK && strncmp(key, "links.", 6) == 0) {
+        if (!a_level_takes(search, key))
+            return "a level of system.sips.topology that does not give its own";
+    } else if (!has_outer_links(hw, kind))
+        return kind == HW_LINK_SIP_LINK ? "SIPs that are no paired dies, without levels"
+                                        : "paired dies (system.sips.topology=pair_switch)";
+    return search->work->crosses ? NULL : "data that crosses from SIP to SIP";
+}
+
+static const char *memory_needs(const struct search *search, enum hw_memory memory)
+{
+    static const char *const why[] = {
+        [HW_MEMORY_TCM] = "tiles of queues with slots in TCM (defaults.buffer_kind=tcm)",
+        [HW_MEMORY_HBM] = "tiles of queues with slots in HBM (defaults.buffer_kind=hbm)",
+        [HW_MEMORY_SRAM] = "tiles of queues with slots in SRAM (defaults.buffer_kind=sram)"};
+    return search->work->tiles && search->config->ccl.queues.slots == memory ? NULL : why[memory];
+}
+
+static const char *link_needs(const struct search *search, enum hw_link_kind kind, const char *key)
+{
+    const struct hw_config *const hw = &search->config->hw;
+    if (hw_link_is_outer(kind))
+        return outer_link_needs(search, kind, key);
+    if (kind == HW_LINK_NOC)
+        return hw->noc_w * hw->noc_h > 1 ? NULL : "a NoC of several routers (cube.noc)";
+    if (kind == HW_LINK_SRAM)
+        return search->work->is_unknown ? NULL : memory_needs(search, HW_MEMORY_SRAM);
+    if (kind == HW_LINK_HBM && !search->work->tensors)
+        return search->work->is_unknown || memory_needs(search, HW_MEMORY_HBM) == NULL
+                   ? NULL
+                   : "tensors, or slots in HBM (defaults.buffer_kind=hbm)";
+    return NULL;
+}
+
+static const char *sending_needs(const struct config_work *work)
+{
+    return work->alone ? "a run of several ranks" : "kernels that send and receive";
+}
+
+static const char *node_needs(const struct search *search, enum hw_node_kind kind)
+{
+    const struct config_work *const work = search->work;
+    const struct hw_config *const hw = &search->config->hw;
+    switch (kind) {
+    case HW_NODE_SWITCH:
+        return hw_switches(hw) == 0 ? "a switch between SIPs (system.sips.topology)"
+               : work->crosses      ? NULL
+                                    : "data that crosses from SIP to SIP";
+    case HW_NODE_SRAM:
+        return link_needs(search, HW_LINK_SRAM, "");
+    case HW_NODE_HBM:
+        return link_needs(search, HW_LINK_HBM, "");
+    case HW_NODE_PE_SCHEDULER:
+    case HW_NODE_PE_MMU:
+        return work->is_unknown || work->tensors || work->stores
+                   ? NULL
+                   : "kernels that load, store or compute";
+    case HW_NODE_PE_IPCQ:
+        return work->is_unknown || work->waits ? NULL : sending_needs(work);
+    case HW_NODE_PE_FETCH_STORE:
+        return work->is_unknown || (work->adds && !hw->math_free_operands) || work->multiplies
+                   ? NULL
+               : work->adds ? "nodes.pe_math.free_operands=false"
+                            : "kernels that add or multiply";
+    case HW_NODE_PE_MATH:
+        return work->is_unknown || work->adds ? NULL
+               : work->alone                  ? sending_needs(work)
+                                              : "a bench that reduces";
+    case HW_NODE_PE_GEMM:
+        return work->is_unknown || work->multiplies ? NULL : "the bench gemm or gemm_allreduce";
+    default:
+        return NULL;
+    }
+}
+
+static bool draws_at_random(const struct hw_jitter_kind *kind)
+{
+    return kind->active && kind->distribution > HW_JITTER_FIXED;
+}
+
+static const char *draws_need(const struct hw_config *hw)
+{
+    for (uint32_t kind = 0; kind < HW_NODE_KINDS; kind++)
+        if (draws_at_random(&hw->node_jitter[kind]))
+            return NULL;
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (draws_at_random(&hw->link_jitter[kind]))
+            return NULL;
+    return "a random distribution (jitter.nodes.KIND.distribution, jitter.links.KIND.distribution)";
+}
+
+/* The algorithms whose hooks read an option. */
+static const char *option_needs(const struct search *search, uint32_t option, char why[WHY_BYTES])
+{
+    const struct ccl_algorithm *const own = search->work->algorithm;
+    const struct ccl_algorithm *other;
+    if (search->work->is_unknown || (own != NULL && (own->machine.reads & option) != 0))
+        return NULL;
+    size_t n = (size_t)snprintf(why, WHY_BYTES, "one of the algorithms");
+    for (uint32_t i = 0; (other = ccl_algorithm_at(i)) != NULL && n < WHY_BYTES; i++)
+        if ((other->machine.reads & option) != 0)
+            n += (size_t)snprintf(why + n, WHY_BYTES - n, " %s,", other->name);
+    why[n < WHY_BYTES ? n - 1 : WHY_BYTES - 1] = '\0';
+    return why;
+}
+
+/* NULL: the run has the reader of the key. */
+static const char *reader_needs(const struct search *search, const struct config_key *key,
+                                char why[WHY_BYTES])
+{
+    const struct config_work *const work = search->work;
+    const struct hw_config *const hw = &search->config->hw;
+    const struct ccl_config *const ccl = &search->config->ccl;
+    const bool any = work->is_unknown;
+    switch ((enum config_reader)key->reader) {
+    case CONFIG_READ_BY_NOBODY_YET:
+    case CONFIG_READ_ALWAYS:
+    case CONFIG_READ_AS_LIMIT:
+        return NULL;
+    case CONFIG_READ_BY_GRID:
+        return hw->sip_topology->is_grid && hw->sip_dims.count == 0 ? NULL
+               : hw->sip_topology->is_3d || hw->sip_topology->is_grid
+                   ? NULL
+                   : "a grid of SIPs (system.sips.topology torus_2d, torus_3d, mesh_2d_no_wrap)";
+    case CONFIG_READ_BY_CUBOID:
+        return hw->sip_topology->is_3d ? NULL : "SIPs in a torus_3d (system.sips.topology)";
+    case CONFIG_READ_BY_NODE:
+        if (key->of == HW_NODE_PE_MMU && hw->overhead_ps[key->of] == 0 &&
+            strncmp(key->path, "jitter.", 7) == 0)
+            return "nodes.pe_mmu.overhead_ns above 0";
+        return node_needs(search, (enum hw_node_kind)key->of);
+    case CONFIG_READ_BY_LINK:
+        return link_needs(search, (enum hw_link_kind)key->of, key->path);
+    case CONFIG_READ_BY_DRAWS:
+        return draws_need(hw);
+    case CONFIG_READ_BY_SLOTS:
+        return memory_needs(search, (enum hw_memory)key->of);
+    case CONFIG_READ_BY_REDUCING_PUTS:
+        return any || (work->algorithm != NULL && work->algorithm->machine.peers != NULL)
+                   ? NULL
+                   : "an algorithm that reduces by puts (birs, birs_inter, rhd)";
+    case CONFIG_READ_BY_POLLING:
+        return ccl->queues.poll && (any || work->waits)
+                   ? NULL
+                   : "kernels that poll (defaults.backpressure=poll)";
+    case CONFIG_READ_BY_LL:
+        return ccl->queues.half_payload && (any || work->tiles)
+                   ? NULL
+                   : "the protocol ll (defaults.protocol=ll)";
+    case CONFIG_READ_BY_WAITS:
+        return any || work->waits ? NULL : sending_needs(work);
+    case CONFIG_READ_BY_TILES:
+        return any || work->tiles ? NULL
+               : work->alone      ? sending_needs(work)
+                                  : "kernels that send tiles through queues";
+    case CONFIG_READ_BY_ANY_RECV:
+        return any ? NULL : "a kernel that receives from any direction, as no built-in one does,";
+    case CONFIG_READ_BY_CHANNELS:
+        if (!any && !(work->waits && work->tensors))
+            return "kernels that load or store beside what they send";
+        return strcmp(key->path, "vc_weights") == 0 && ccl->queues.single_vc
+                   ? "two channels (defaults.vc=dual)"
+                   : NULL;
+    case CONFIG_READ_BY_WIRING:
+        return any || work->algorithm == NULL || work->algorithm->schedule == NULL
+                   ? NULL
+                   : "an algorithm that goes by the machine's own queues, not by a schedule,";
+    case CONFIG_READ_BY_ALGORITHM:
+        return work->algorithm != NULL || any ? NULL : "a bench of a collective";
+    case CONFIG_READ_BY_TENSORS:
+        return any || work->tensors ? NULL : "a bench with tensors";
+    case CONFIG_READ_BY_OPTION:
+        return option_needs(search, key->of, why);
+    case CONFIG_READ_BY_FP8:
+        return work->fp8 && (any || work->adds || work->multiplies) ? NULL
+                                                                    : "a bench that reduces fp8";
+    case CONFIG_READ_BY_NO_SIZE:
+        return work->sized ? "a run of one size that no option names" : NULL;
+    }
+    return NULL;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Whether the value is one that is asked for. */
+static bool is_looked_at(const struct search *search, const struct config_value *value)
+{
+    if (!config_given(value))
+        return false;
+    const struct config_source *const source = &search->tree->sources[value->place.source - 1];
+    return source->is_file ? search->files && !source->is_shipped : !source->is_environment;
+}
+
+static void say(const struct search *search, const char *key, const struct config_value *value,
+                const char *why)
+{
+    char where[512];
+    search->fn(search->arg, key,
+               config_place_text(search->tree->sources, value->place, where, sizeof where), why);
+}
+
+static void look_at(const struct search *search, const struct config_key *key, const char *path,
+                    const struct config_value *value)
+{
+    char needs[WHY_BYTES], why[WHY_BYTES + 80];
+    if (!is_looked_at(search, value))
+        return;
+    if (key->reader == CONFIG_READ_AS_LIMIT) {
+        say(search, path, value, "it is a limit on what fits, and changes no time");
+        return;
+    }
+    const char *const wanted = reader_needs(search, key, needs);
+    if (wanted == NULL)
+        return;
+    snprintf(why, sizeof why, CONFIG_UNUSED "%s would", wanted);
+    say(search, path, value, why);
+}
+
+static void visit_machine(const struct search *search)
+{
+    for (uint32_t i = 0; i < config_machine_key_count; i++)
+        look_at(search, &config_machine_keys[i], config_machine_keys[i].path,
+                &search->tree->machine[i]);
+}
+
+/* A value of an entry, or of `defaults`, beside the one in force. */
+static void look_at_ccl(const struct search *search, int key, const char *path,
+                        const struct config_value *value)
+{
+    const struct config_tree *const tree = search->tree;
+    const struct config_value *const used = config_ccl_value(tree, tree->chosen, key);
+    char why[300], where[200];
+    if (!is_looked_at(search, value))
+        return;
+    if (used == value || used->place.source == value->place.source || tree->chosen == NULL) {
+        look_at(search, &config_ccl_keys[key], path, value);
+        return;
+    }
+    if (config_given(used) && strcmp(used->text, value->text) == 0)
+        return;
+    if (strncmp(path, "defaults.", 9) == 0)
+        snprintf(why, sizeof why,
+                 "it has no effect, since the entry of the algorithm has its own %s, %s (%s); "
+                 "`algorithms.%s.%s` sets that",
+                 config_ccl_keys[key].path, used->text,
+                 config_place_text(tree->sources, used->place, where, sizeof where),
+                 tree->chosen->name, config_ccl_keys[key].path);
+    else
+        snprintf(why, sizeof why,
+                 "it has no effect, since the entry that runs is %s; `algorithms.%s.%s` sets that",
+                 tree->chosen->name, tree->chosen->name, config_ccl_keys[key].path);
+    say(search, path, value, why);
+}
+
+static bool is_in_force(const struct search *search, const struct config_algorithm *entry)
+{
+    for (const struct config_algorithm *at = search->tree->chosen; at != NULL; at = at->extends)
+        if (at == entry)
+            return true;
+    return false;
+}
+
+static void visit_entry(const struct search *search, const struct config_algorithm *entry)
+{
+    const char *const runs = search->tree->chosen != NULL ? search->tree->chosen->name : "none";
+    char path[200], why[300];
+    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
+        snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, config_ccl_keys[i].path);
+        look_at_ccl(search, (int)i, path, &entry->value[i]);
+    }
+    for (const struct config_parameter *at = entry->parameters; at != NULL; at = at->next) {
+        if (is_in_force(search, entry) || !is_looked_at(search, &at->value))
+            continue;
+        snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, at->name);
+        snprintf(why, sizeof why,
+                 "it has no effect, since the entry that runs is %s; --algorithm %s runs this one",
+                 runs, entry->name);
+        say(search, path, &at->value, why);
+    }
+}
+
+void config_unused_visit(const struct config *config, const struct config_work *work, bool files,
+                         config_unused_fn fn, void *arg)
+{
+    const struct search search = {config, config->tree, work, files, fn, arg};
+    visit_machine(&search);
+    for (uint32_t i = 0; i < config_ccl_key_count; i++) {
+        char path[100];
+        snprintf(path, sizeof path, "defaults.%s", config_ccl_keys[i].path);
+        look_at_ccl(&search, (int)i, path, &search.tree->defaults[i]);
+    }
+    for (const struct config_algorithm *entry = search.tree->algorithms; entry != NULL;
+         entry = entry->next)
+        visit_entry(&search, entry);
+}
