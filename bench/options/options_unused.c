@@ -11,12 +11,6 @@
 
 static bool has_no_tensors(const struct config_work *work) { return !work->tensors; }
 
-const char *unused_algorithm(const struct run_options *run, const struct config_work *work)
-{
-    (void)run;
-    return work->algorithm == NULL && !work->is_unknown ? "a bench of a collective" : NULL;
-}
-
 static bool is_barrier(const struct config_work *work)
 {
     return work->algorithm != NULL && work->algorithm->collective == CCL_BARRIER;

@@ -11,7 +11,6 @@
 #include "collectives/config/config_unused.h"
 
 /* For the table: what would use an option (struct option_row). */
-const char *unused_algorithm(const struct run_options *run, const struct config_work *work);
 const char *unused_size(const struct run_options *run, const struct config_work *work);
 const char *unused_type(const struct run_options *run, const struct config_work *work);
 const char *unused_op(const struct run_options *run, const struct config_work *work);

@@ -81,8 +81,9 @@ static void ask_point(struct finding *finding, const struct study *study, uint32
 /* Whether a setting may decide what a run uses, rather than how large or fast it is. */
 static bool is_of_kind(const struct study_setting *setting)
 {
-    static const char *const others[] = {"links.", "nodes.",   "bytes",      "n-elem", "minbytes",
-                                         "iters",  "maxbytes", "stepfactor", "warmup", "stepbytes"};
+    static const char *const others[] = {"links.",   "nodes.",     "bytes",  "n-elem",
+                                         "minbytes", "iters",      "seed",   "jitter.seed",
+                                         "maxbytes", "stepfactor", "warmup", "stepbytes"};
     bool is_other = false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         is_other |= strncmp(setting->name, others[i], strlen(others[i])) == 0;

@@ -139,8 +139,9 @@ static void what_would_use_it_is_named(void **state)
     answers("run --bytes 64 --partition block", "--partition: this run does not use it; a run on "
                                                 "several threads (--threads) would\n");
     answers("run --bytes 64 --tag a=b", "--tag: this run does not use it; --json or --csv would\n");
-    answers("run --bench gemm --algorithm ring_allreduce",
-            "--algorithm: this run does not use it; a bench of a collective would\n");
+    answers(
+        "run --bench gemm --algorithm ring_allreduce",
+        "--algorithm ring_allreduce: this run does not use it; a bench of a collective would\n");
 }
 
 /* A file's keys are named when one asks for them. */
