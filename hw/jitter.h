@@ -14,7 +14,8 @@ enum hw_jitter_distribution {
     HW_JITTER_NONE,
     HW_JITTER_FIXED,       /* mean */
     HW_JITTER_UNIFORM,     /* from mean - spread to mean + spread */
-    HW_JITTER_NORMAL,      /* mean + spread * (the sum of twelve uniform numbers, less 6) */
+    HW_JITTER_NORMAL,      /* mean + spread * (the sum of twelve uniform numbers, less 6), where
+                              the distance from the mean is rounded toward 0 */
     HW_JITTER_EXPONENTIAL, /* mean * -ln(u) */
 };
 

@@ -415,6 +415,35 @@ static void a_task_takes_a_year_at_most(void **state)
     run_output_free(&output);
 }
 
+/* The number after `before`. */
+static unsigned long long number_after(const char *text, const char *before)
+{
+    unsigned long long number = 0;
+    const char *const at = strstr(text, before);
+    if (at == NULL || sscanf(at + strlen(before), "%llu", &number) != 1)
+        fail_msg("no number after %s in %s", before, text);
+    return number;
+}
+
+/* Slurm's memory is a task's, SGE's a slot's, of which a task has as many as cores. */
+static void memory_is_asked_for_as_each_scheduler_counts_it(void **state)
+{
+    (void)state;
+    enum { CORES = 4 };
+    write_study("slots", "base: {preset: tiny, no-data: true}\naxes: {seed: 1:8:+1}\n");
+    struct run_output slurm =
+        run_line(0, "sweep %s --emit slurm --jobs 4 --tasks 2", file_of("slots", "yaml"));
+    struct run_output sge =
+        run_line(0, "sweep %s --emit sge --jobs 4 --tasks 2", file_of("slots", "yaml"));
+    const unsigned long long task_mib = number_after(slurm.out, "#SBATCH --mem=");
+    assert_int_equal(number_after(slurm.out, "#SBATCH --cpus-per-task="), CORES);
+    assert_int_equal(number_after(sge.out, "#$ -pe smp "), CORES);
+    assert_true(task_mib >= CORES);
+    assert_int_equal(number_after(sge.out, "#$ -l h_vmem="), task_mib / CORES);
+    run_output_free(&slurm);
+    run_output_free(&sge);
+}
+
 static void a_damaged_database_is_refused(void **state)
 {
     (void)state;
@@ -690,6 +719,7 @@ int main(void)
         cmocka_unit_test(a_changed_study_keeps_the_points_that_agree),
         cmocka_unit_test(wrong_data_are_not_forgotten),
         cmocka_unit_test(a_task_takes_a_year_at_most),
+        cmocka_unit_test(memory_is_asked_for_as_each_scheduler_counts_it),
         cmocka_unit_test(a_damaged_database_is_refused),
         cmocka_unit_test(failures_stop_no_other_point),
         cmocka_unit_test(options_that_would_do_nothing_are_refused),

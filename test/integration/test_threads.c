@@ -103,6 +103,26 @@ static void a_window_only_bounds_speculation(void **state)
     run_output_free(&output);
 }
 
+/* A tile of 1 KiB to the next cube: of all 8 PEs 8 KiB over its UCIe link of 128 GB/s, 64 ns; each
+ * link is busy for that long, and no tile waits for another one for the whole of it. */
+static void verify_names_busy_times_and_queues_as_they_are(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "verify --bench ipcq_shift --tiles 1 --bytes 1KiB --set system.sips.count=1");
+    const char *const busy = strstr(output.out, "busiest[0] busy_ns ");
+    const char *const queue = strstr(output.out, "busiest[0] longest queue_ns ");
+    double figures[4];
+    assert_non_null(busy);
+    assert_non_null(queue);
+    assert_int_equal(sscanf(busy, "busiest[0] busy_ns %lf %lf same", &figures[0], &figures[1]), 2);
+    assert_int_equal(
+        sscanf(queue, "busiest[0] longest queue_ns %lf %lf same", &figures[2], &figures[3]), 2);
+    assert_true(figures[0] == 64 && figures[1] == 64);
+    assert_true(figures[2] < 64 && figures[3] == figures[2]);
+    run_output_free(&output);
+}
+
 /* Where nothing is speculated a window would do nothing. */
 static void a_window_needs_a_mode_that_speculates(void **state)
 {
@@ -269,6 +289,7 @@ int main(void)
         cmocka_unit_test(chunks_polling_and_slots_in_hbm_make_no_difference),
         cmocka_unit_test(the_machine_as_shipped_is_no_exception),
         cmocka_unit_test(a_window_only_bounds_speculation),
+        cmocka_unit_test(verify_names_busy_times_and_queues_as_they_are),
         cmocka_unit_test(a_window_needs_a_mode_that_speculates),
         cmocka_unit_test(phold_commits_what_it_commits_on_one_thread),
         cmocka_unit_test(results_and_csv_are_the_same_to_the_byte_for_any_number_of_threads),

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench/report/page.h"
+#include "bench/report/page_tables.h"
 #include "bench/survey/say.h"
 #include "bench/report/sheet.h"
 #include "bench/survey/survey_log.h"
@@ -62,6 +63,30 @@ static void sizes_are_the_axis_of_curves_and_algorithms_name_the_series(void **s
     assert_true(row->figure[FIGURE_TIME] == 6.0);
     assert_true(fabs(row->figure[FIGURE_EFFICIENCY] - 100.0 * 100 / 6000) < 1e-9);
     assert_true(row->figure[FIGURE_WALL] == 2.0);
+    survey_free(&survey);
+}
+
+/* The mean of the file, not the least or the most. */
+static void phases_are_shown_by_their_means(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_document(&survey, "a",
+                 "{\"schema\": \"cubewarp.run/1\", \"results\": [{\"bytes\": 8, \"time_ns\": 9000,"
+                 " \"phases\": [{\"name\": \"reduce\", \"min_ns\": 1000, \"mean_ns\": 2500,"
+                 " \"max_ns\": 7000}]}]}");
+    finish(&survey);
+    assert_int_equal(survey.rows[0].phase_count, 1);
+    assert_true(survey.rows[0].phases[0].mean_us == 2.5);
+    assert_true(survey.rows[0].phases[0].max_us == 7);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const file = open_memstream(&text, &bytes);
+    page_write_phases(file, &survey);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "2.5"));
+    free(text);
     survey_free(&survey);
 }
 
@@ -529,6 +554,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_axis_of_curves_and_algorithms_name_the_series),
         cmocka_unit_test(figures_that_no_run_gives_are_unknown),
+        cmocka_unit_test(phases_are_shown_by_their_means),
         cmocka_unit_test(sizes_per_rank_are_the_axis_where_shards_differ),
         cmocka_unit_test(a_changed_key_names_the_series_and_its_absence_is_the_shipped_value),
         cmocka_unit_test(the_shipped_value_is_known_where_one_result_names_it),

@@ -69,6 +69,26 @@ static void few_bytes_are_bound_by_the_longest_shortest_path(void **state)
     assert_int_equal(all_reduce_of(&hw, 2).ps, 18040 + 2 * 9030);
 }
 
+/* Between SIPs the way begins and ends at the cube farthest from any edge of its SIP: of 4 x 4
+ * cubes one further cube at each end, of 5 x 5 two, each 9.030. */
+static void the_way_between_sips_crosses_cubes_at_both_ends(void **state)
+{
+    (void)state;
+    static const uint32_t further[] = {0, 0, 1, 1, 2, 2, 3};
+    int64_t at_the_edge = 0;
+    for (uint32_t side = 1; side <= 7; side++) {
+        struct hw_config hw = sips_of(&hw_ring_1d, 2, 1);
+        hw.cube_w = hw.cube_h = side;
+        hw.noc_w = hw.noc_h = 1;
+        const struct hw_bound bound = hw_bound_all_reduce(&hw, 2);
+        assert_string_equal(bound.by, "latency");
+        if (side == 2)
+            at_the_edge = bound.ps;
+        if (side > 2)
+            assert_int_equal(bound.ps - at_the_edge, 2 * further[side - 1] * 9030);
+    }
+}
+
 /* HBM is no limit. */
 static struct hw_config with_fast_hbm(struct hw_config hw)
 {
@@ -467,6 +487,7 @@ int main(void)
         cmocka_unit_test(a_slow_hub_can_be_gone_round),
         cmocka_unit_test(one_cube_has_nothing_to_cross),
         cmocka_unit_test(few_bytes_are_bound_by_the_longest_shortest_path),
+        cmocka_unit_test(the_way_between_sips_crosses_cubes_at_both_ends),
         cmocka_unit_test(many_bytes_are_bound_by_the_narrowest_cut),
         cmocka_unit_test(the_bound_of_empty_tensors_is_at_most_the_longest_path),
         cmocka_unit_test(ranks_that_are_pes_have_a_bound),

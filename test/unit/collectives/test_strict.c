@@ -182,6 +182,37 @@ static void a_receive_of_another_type_fails(void **state)
     free_world(world);
 }
 
+/* A tile of 2 x 8 x 2 elements east, received as 2 x 4 x 4: the second dimension alone tells them
+ * apart, since the last is what is left. */
+static enum tl_status another_second_dimension(struct tl *tl, void *state)
+{
+    struct frame *f = state;
+    TL_BEGIN(&f->line);
+    if (tl_place(tl).cube == 0)
+        TL_CALL(&f->line, tl_send_tile(tl, HW_DIR_E, tl_tcm(0),
+                                       (struct tl_tile){.bytes = BYTES, .dim = {2, 8, 2}}));
+    else
+        TL_CALL(&f->line,
+                tl_recv_tile(tl, HW_DIR_W, (struct tl_tile){.bytes = BYTES, .dim = {2, 4, 4}}));
+    TL_END(&f->line);
+}
+static const struct tl_kernel reshaper = {
+    .name = "reshaper", .run = another_second_dimension, .frame_bytes = sizeof(struct frame)};
+
+static void a_receive_of_another_second_dimension_fails(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODES; i++) {
+        struct world *const world = make_world(modes[i]);
+        struct cw_error error;
+        assert_int_equal(run(world, &reshaper, LP_F16, &error), CW_PROGRAM_FAILED);
+        if (strstr(error.text, "IpcqTypeMismatch") == NULL ||
+            strstr(error.text, "(2 x 8 x 2)") == NULL || strstr(error.text, "(2 x 4 x 4)") == NULL)
+            fail_msg("%s", error.text);
+        free_world(world);
+    }
+}
+
 static void nobody_looks_unless_asked(void **state)
 {
     (void)state;
@@ -308,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_receive_of_another_size_fails_and_names_both_ends),
         cmocka_unit_test(a_receive_of_another_type_fails),
+        cmocka_unit_test(a_receive_of_another_second_dimension_fails),
         cmocka_unit_test(nobody_looks_unless_asked),
         cmocka_unit_test(another_size_is_found_wherever_there_is_data),
         cmocka_unit_test(a_slot_written_over_too_early_is_a_warning_once_per_queue),

@@ -150,6 +150,24 @@ static void normal_draws_have_the_mean_and_the_deviation_asked_for(void **state)
     assert_near(half.mean, 10000 * 0.3989, 0.02); /* half of them are 0 */
 }
 
+/* The distance from the mean is rounded toward 0: with a deviation of 1 ps, draws less than 1 ps
+ * away on either side are the mean, 68.3 % of all; rounded down there would be half as many. */
+static void normal_draws_are_rounded_toward_the_mean(void **state)
+{
+    (void)state;
+    const struct hw_jitter_kind kind = {
+        .active = true, .distribution = HW_JITTER_NORMAL, .mean_ps = 100, .spread_ps = 1};
+    uint32_t at_mean = 0, above = 0, below = 0;
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        const int64_t ps = draw(&kind, i);
+        at_mean += ps == 100;
+        above += ps > 100;
+        below += ps < 100;
+    }
+    assert_near(at_mean, 0.683 * DRAWS, 0.02);
+    assert_near(above, below, 0.05);
+}
+
 static void exponential_draws_have_their_mean_and_a_long_tail(void **state)
 {
     (void)state;
@@ -206,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_draw_depends_on_seed_kind_instance_and_operation_and_on_nothing_else),
         cmocka_unit_test(uniform_draws_fill_their_range_evenly),
         cmocka_unit_test(normal_draws_have_the_mean_and_the_deviation_asked_for),
+        cmocka_unit_test(normal_draws_are_rounded_toward_the_mean),
         cmocka_unit_test(exponential_draws_have_their_mean_and_a_long_tail),
         cmocka_unit_test(the_longest_means_stay_far_below_the_end_of_time),
         cmocka_unit_test(draws_are_the_same_on_every_machine),

@@ -271,6 +271,24 @@ static void links_of_a_full_mesh_are_dealt_out_to_all_four_ports(void **state)
     }
 }
 
+/* HARDWARE.md, "fully_connected": for k < n/2 odd k are at port E and even k at port S, their other
+ * ends at W or N; a link with k = n/2 is at port E or S of both its SIPs. */
+static void links_of_a_full_mesh_are_at_the_ports_that_their_length_says(void **state)
+{
+    (void)state;
+    for (uint32_t n = 2; n <= 256; n++) {
+        const struct hw_config hw = sips_of(&hw_fully_connected, n, 1);
+        for (uint32_t k = 1; 2 * k <= n; k++)
+            for (uint32_t sip = 0; sip < n; sip++) {
+                const uint32_t outlet = hw_route_sip(&hw, sip, (sip + k) % n);
+                const enum hw_port here = k % 2 != 0 ? HW_PORT_E : HW_PORT_S;
+                const enum hw_port there = 2 * k == n ? here : k % 2 != 0 ? HW_PORT_W : HW_PORT_N;
+                assert_int_equal(hw_route_side(&hw, outlet), here);
+                assert_int_equal(hw_route_side(&hw, hw_route_entry(&hw, outlet)), there);
+            }
+    }
+}
+
 static void a_torus_without_sizes_is_the_most_cubic(void **state)
 {
     (void)state;
@@ -378,6 +396,7 @@ int main(void)
         cmocka_unit_test(every_link_is_given_once_and_joins_what_routes_say),
         cmocka_unit_test(the_dimensions_of_a_machine_say_how_its_links_are),
         cmocka_unit_test(links_of_a_full_mesh_are_dealt_out_to_all_four_ports),
+        cmocka_unit_test(links_of_a_full_mesh_are_at_the_ports_that_their_length_says),
         cmocka_unit_test(a_torus_without_sizes_is_the_most_cubic),
         cmocka_unit_test(bisections_are_the_links_between_the_halves),
         cmocka_unit_test(names_are_found_and_listed_as_a_sentence),
