@@ -289,6 +289,7 @@ struct cw_config random_config(const struct random_run *run)
                               .end_ps = CW_TIME_MAX,
                               .tuning.window_ps = run->window_ps,
                               .memory_bytes_max = run->memory_bytes_max,
+                              .events_max = run->events_max,
                               .tuning.stress_seed = run->seed,
                               .tuning.stress_rate_p32 = run->stress_rate_p32 != 0
                                                             ? run->stress_rate_p32

@@ -60,6 +60,7 @@ struct random_run {
     bool lazy; /* cancellation */
     bool check_changes;
     uint64_t memory_bytes_max; /* 0: the engine's default */
+    uint64_t events_max;       /* 0: no limit */
     /* of random_model_run() alone */
     bool restores; /* each drain has a simulation of its own, restored from the one before */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */

@@ -85,6 +85,44 @@ static void every_mode_reports_the_least_failure_and_the_records_before_it(void 
     }
 }
 
+/* A run with a limit near the number of events before its failure: the limit and the failing event
+ * end it in every mode alike, with the same words. */
+static void a_limit_near_a_failure_ends_every_mode_alike(void **state)
+{
+    (void)state;
+    static const int64_t near[] = {-7, -1, 0, 1, 2, 40};
+    const uint64_t first = random_from_environment("PARALLEL_SEED", 1);
+    const uint64_t seeds = random_from_environment("PARALLEL_SEEDS", SEEDS_DEFAULT);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        struct random_model m = random_model_draw(seed, 16, TTL / 2);
+        m.fail_ps = 600 + (int64_t)(seed * 37);
+        struct random_run run = {.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed};
+        const uint64_t before = random_model_run(&m, &run).committed;
+        for (size_t i = 0; i < sizeof near / sizeof *near && before > 7; i++) {
+            run = (struct random_run){.sync = CW_SEQUENTIAL,
+                                      .workers = 1,
+                                      .seed = seed,
+                                      .events_max = (uint64_t)((int64_t)before + near[i])};
+            const struct random_outcome expected = random_model_run(&m, &run);
+            for (int sync = CW_CONSERVATIVE; sync < CW_SYNCS; sync++)
+                for (run.workers = 1; run.workers <= 4; run.workers++) {
+                    run.sync = (enum cw_sync)sync;
+                    run.gather = (enum cw_gather)(seed % 3);
+                    run.balance = seed % 2 == 0 ? CW_BALANCE_OFF : CW_BALANCE_RANDOM;
+                    if (!random_model_runs(&m, run.sync, run.workers))
+                        continue;
+                    const struct random_outcome got = random_model_run(&m, &run);
+                    if (got.exit_code != expected.exit_code || strcmp(got.text, expected.text) != 0)
+                        fail_msg("seed %lu, %s, %u workers, limit %lu, failing after %lu: \"%s\" "
+                                 "instead of \"%s\"",
+                                 (unsigned long)seed, cw_sync_name[sync], run.workers,
+                                 (unsigned long)run.events_max, (unsigned long)before, got.text,
+                                 expected.text);
+                }
+        }
+    }
+}
+
 static void one_thread_handles_a_share_of_the_events_if_they_gather_often(void **state)
 {
     (void)state;
@@ -229,6 +267,7 @@ int main(void)
         cmocka_unit_test(speculation_stays_within_the_window),
         cmocka_unit_test(every_mode_commits_what_the_sequential_one_does),
         cmocka_unit_test(every_mode_reports_the_least_failure_and_the_records_before_it),
+        cmocka_unit_test(a_limit_near_a_failure_ends_every_mode_alike),
         cmocka_unit_test(one_thread_handles_a_share_of_the_events_if_they_gather_often),
         cmocka_unit_test(the_stress_mode_does_undo_events),
         cmocka_unit_test(parts_move_and_the_result_stays),

@@ -271,8 +271,8 @@ static void links_of_a_full_mesh_are_dealt_out_to_all_four_ports(void **state)
     }
 }
 
-/* HARDWARE.md, "fully_connected": for k < n/2 odd k are at port E and even k at port S, their other
- * ends at W or N; a link with k = n/2 is at port E or S of both its SIPs. */
+/* Between SIPs i and (i + k) mod n: for k < n/2 odd k are at port E and even k at port S, their
+ * other ends at W or N; a link with k = n/2 is at port E or S of both its SIPs. */
 static void links_of_a_full_mesh_are_at_the_ports_that_their_length_says(void **state)
 {
     (void)state;
