@@ -10,10 +10,10 @@
  * 1.2533 is how much more a median scatters than a mean. sigma is the scatter of one night: 1.4826
  * / sqrt(2) times the median of the distances between one night and the next, which a step, or a
  * slow drift, changes little. The series has a change if the greatest |z| is above CHANGE_POINT_Z;
- * it is where the distances of all nights from the medians of their parts have the least sum.
- * Places are many, so that the bound is far above a single test's; it is chosen such that a steady
- * series of 30 nights gives a false alarm once in a hundred (test_perf_trend.c counts them). A slow
- * drift shows as a step in its middle.
+ * it is where the distances of all nights from the medians of their parts have the least sum, at
+ * the earliest of such places. Places are many, so that the bound is far above a single test's; it
+ * is chosen such that a steady series of 30 nights gives a false alarm once in a hundred
+ * (test_perf_trend.c counts them). A slow drift shows as a step in its middle.
  */
 #ifndef PERF_CHANGE_POINT_H
 #define PERF_CHANGE_POINT_H

@@ -206,6 +206,26 @@ static void the_same_study_twice_does_nothing(void **state)
     free(before);
 }
 
+/* A point that has left rows and links behind, and is recorded once more, has them once. */
+static void a_point_that_runs_again_replaces_its_rows_and_links(void **state)
+{
+    (void)state;
+    static const char rows[] = "SELECT * FROM row ORDER BY 1, 2, 3",
+                      links[] = "SELECT * FROM link ORDER BY 1, 2, 3";
+    write_study("rerun", "base: {preset: tiny, no-data: true}\naxes: {seed: [1, 2]}\n");
+    free(sweep(0, "rerun", "rerun", ""));
+    char *const rows_before = query("rerun", rows), *const links_before = query("rerun", links);
+    assert_true(strlen(rows_before) > 0 && strlen(links_before) > 0);
+    change("rerun", "UPDATE point SET state = 'failed', exit_code = 4 WHERE ordinal = 1");
+    free(sweep(0, "rerun", "rerun", "--retry"));
+    query_is("rerun", "SELECT group_concat(tries) FROM (SELECT tries FROM point ORDER BY id)",
+             "1,2\n");
+    query_is("rerun", rows, rows_before);
+    query_is("rerun", links, links_before);
+    free(rows_before);
+    free(links_before);
+}
+
 /* A named case may have any name, but its escape sequences do not reach a terminal. */
 static void labels_are_shown_without_control_characters(void **state)
 {
@@ -710,6 +730,7 @@ int main(void)
         cmocka_unit_test(results_are_those_of_run),
         cmocka_unit_test(kept_machines_change_no_row),
         cmocka_unit_test(the_same_study_twice_does_nothing),
+        cmocka_unit_test(a_point_that_runs_again_replaces_its_rows_and_links),
         cmocka_unit_test(labels_are_shown_without_control_characters),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_database_that_is_not_there_is_refused_with_the_nearest_name),

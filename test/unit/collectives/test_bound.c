@@ -69,8 +69,8 @@ static void few_bytes_are_bound_by_the_longest_shortest_path(void **state)
     assert_int_equal(all_reduce_of(&hw, 2).ps, 18040 + 2 * 9030);
 }
 
-/* Between SIPs the way begins and ends at the cube farthest from any edge of its SIP: of 4 x 4
- * cubes one further cube at each end, of 5 x 5 two, each 9.030. */
+/* Between SIPs the way begins and ends at the cube farthest from any edge of its SIP: of 3 x 3
+ * and 4 x 4 cubes one further cube at each end, of 5 x 5 two, each 9.030. */
 static void the_way_between_sips_crosses_cubes_at_both_ends(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void the_way_between_sips_crosses_cubes_at_both_ends(void **state)
         struct hw_config hw = sips_of(&hw_ring_1d, 2, 1);
         hw.cube_w = hw.cube_h = side;
         hw.noc_w = hw.noc_h = 1;
-        const struct hw_bound bound = hw_bound_all_reduce(&hw, 2);
+        const struct hw_bound bound = all_reduce_of(&hw, 2);
         assert_string_equal(bound.by, "latency");
         if (side == 2)
             at_the_edge = bound.ps;

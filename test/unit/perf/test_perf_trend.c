@@ -66,6 +66,17 @@ static void one_per_cent_a_night_is_found_within_two_weeks(void **state)
     assert_true(found >= 95);
 }
 
+/* The night between two levels, in the middle of both, may belong to either: the distances sum up
+ * to the same. The change is said to begin with it. */
+static void of_two_places_alike_the_earlier_one_is_named(void **state)
+{
+    (void)state;
+    static const double figures[] = {100, 100, 100, 100, 150, 200, 200, 200, 200};
+    const struct change_point change = change_point_of(figures, sizeof figures / sizeof *figures);
+    assert_int_equal(change.at, 4);
+    assert_true(change.before == 100 && change.after == 200);
+}
+
 static void a_step_is_found_where_it_is(void **state)
 {
     (void)state;
@@ -233,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_steady_series_is_called_changed_once_in_a_hundred),
         cmocka_unit_test(one_per_cent_a_night_is_found_within_two_weeks),
         cmocka_unit_test(a_step_is_found_where_it_is),
+        cmocka_unit_test(of_two_places_alike_the_earlier_one_is_named),
         cmocka_unit_test(a_trend_names_the_run_since_which_a_case_is_slower),
         cmocka_unit_test(results_that_change_are_no_loss),
         cmocka_unit_test(several_nights_are_a_base_with_the_noise_between_them),
