@@ -9,10 +9,8 @@
 #include "lp/queues/queue_ends.h"
 
 struct search {
-    const struct lp_plan *plan;
+    const struct relay_request *request;
     const struct hw_config *hw;
-    const struct ccl_ranks *ranks;
-    bool both_ways;
     struct relay *out;
     uint32_t *queue; /* ranks in the order in which they were reached */
     uint32_t reached;
@@ -22,24 +20,25 @@ struct search {
 /* The PE that a rank's queues are on. */
 static uint32_t leader(const struct search *s, uint32_t rank)
 {
-    return ccl_sip_of(s->ranks, rank) * hw_cubes(s->hw) * hw_pes(s->hw) + ccl_pe_of(s->ranks, rank);
+    const struct relay_request *const r = s->request;
+    return ccl_sip_of(r->ranks, rank) * hw_cubes(s->hw) * hw_pes(s->hw) + r->leader(r->arg, rank);
 }
 
 /* The rank whose leader that PE is; UINT32_MAX: none. */
 static uint32_t rank_at(const struct search *s, uint32_t pe_index)
 {
-    const struct hw_place place = hw_place_of(s->hw, pe_index);
-    if (s->ranks->per_sip > 0)
+    const struct ccl_ranks *const ranks = s->request->ranks;
+    if (ranks->per_sip > 0)
         return pe_index; /* ranks are PEs, in the same order */
-    return place.cube == 0 && place.pe == 0 && place.sip < s->hw->sip_count
-               ? ccl_rank_on(s->ranks, place.sip)
-               : UINT32_MAX;
+    const uint32_t sip = pe_index / (hw_cubes(s->hw) * hw_pes(s->hw));
+    const uint32_t rank = sip < s->hw->sip_count ? ccl_rank_on(ranks, sip) : UINT32_MAX;
+    return rank < s->out->ranks && leader(s, rank) == pe_index ? rank : UINT32_MAX;
 }
 
 /* Takes in the ranks next to `rank` that have not been reached yet. */
 static void visit(struct search *s, uint32_t rank)
 {
-    const struct lp_plan *const plan = s->plan;
+    const struct lp_plan *const plan = s->request->plan;
     const uint32_t self = leader(s, rank);
     const uint16_t installed = lp_directions(plan, self);
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
@@ -49,7 +48,7 @@ static void visit(struct search *s, uint32_t rank)
             continue;
         const uint32_t next = peer != self ? rank_at(s, peer) : UINT32_MAX;
         if (next >= s->out->ranks || s->seen[next] || !lp_queue_goes(plan, self, dir, true) ||
-            (s->both_ways && !lp_queue_goes(plan, peer, back, true)))
+            (s->request->both_ways && !lp_queue_goes(plan, peer, back, true)))
             continue;
         s->seen[next] = true;
         s->queue[s->reached++] = next;
@@ -58,17 +57,15 @@ static void visit(struct search *s, uint32_t rank)
     }
 }
 
-int relay_make(const struct lp_plan *plan, const struct ccl_ranks *ranks, uint32_t world_size,
-               uint32_t root, bool both_ways, struct relay *out, struct cw_error *error)
+int relay_make(const struct relay_request *request, struct relay *out, struct cw_error *error)
 {
+    const uint32_t world_size = request->world_size, root = request->root;
     *out = (struct relay){.ranks = world_size,
                           .root = root,
                           .parent = malloc(world_size),
                           .children = calloc(world_size, sizeof *out->children)};
-    struct search s = {.plan = plan,
-                       .hw = lp_plan_hw(plan),
-                       .ranks = ranks,
-                       .both_ways = both_ways,
+    struct search s = {.request = request,
+                       .hw = lp_plan_hw(request->plan),
                        .out = out,
                        .queue = malloc(world_size * sizeof *s.queue),
                        .seen = calloc(world_size, sizeof *s.seen)};
@@ -87,7 +84,7 @@ int relay_make(const struct lp_plan *plan, const struct ccl_ranks *ranks, uint32
             code = cw_error_set(error, CW_USAGE,
                                 "no queues lead from rank %u to rank %u%s; a logical topology that "
                                 "joins all ranks (ring_1d, tree_binary) is legal",
-                                root, rank, both_ways ? " and back" : "");
+                                root, rank, request->both_ways ? " and back" : "");
     free(s.queue);
     free(s.seen);
     if (code != CW_OK)

@@ -20,10 +20,20 @@ struct relay {
     uint16_t *children; /* [rank] directions, one bit each */
 };
 
+/* The PE of a rank, by its number in the SIP, whose queues the tree goes along. */
+typedef uint32_t (*relay_leader_fn)(const void *arg, uint32_t rank);
+
 /* Fills *out; both_ways: tiles must be able to go up, too. CW_USAGE: some rank is not reached;
  * CW_NO_RESOURCE. */
-int relay_make(const struct lp_plan *plan, const struct ccl_ranks *ranks, uint32_t world_size,
-               uint32_t root, bool both_ways, struct relay *out, struct cw_error *error);
+struct relay_request {
+    const struct lp_plan *plan;
+    const struct ccl_ranks *ranks;
+    uint32_t world_size, root;
+    bool both_ways;
+    relay_leader_fn leader;
+    const void *arg;
+};
+int relay_make(const struct relay_request *request, struct relay *out, struct cw_error *error);
 /* A check() for algorithms that go along such a tree: there are queues at all. */
 int relay_check(const struct ccl_call *call, struct ccl_refusal *refusal);
 void relay_free(struct relay *relay); /* its arrays */

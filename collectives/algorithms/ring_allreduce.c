@@ -1,8 +1,8 @@
 /*
- * ring_allreduce.c: all-reduce on PE (0, 0) of each rank over the logical topology ring_1d
- * (ALGORITHMS.md): lrab's phase 3 alone. n - 1 rounds: send E the own value, then the tile that
- * arrived last; receive from W and add. Tiles go E only, so ring_1d_unidir does, too. With
- * rank_invariant the rounds gather, then all are added in rank order.
+ * ring_allreduce.c: all-reduce on each PE that the mapper names, lane by lane, over the logical
+ * topology ring_1d (ALGORITHMS.md): lrab's phase 3 alone. n - 1 rounds: send E the own value, then
+ * the tile that arrived last; receive from W and add. Tiles go E only, so ring_1d_unidir does, too.
+ * With rank_invariant the rounds gather, then all are added in rank order.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,12 +57,11 @@ static int ring_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
 
 static const struct ccl_order order = {.between = CCL_BETWEEN_RING};
 
-const struct ccl_algorithm ccl_ring_allreduce = {.name = "ring_allreduce",
-                                                 .kernel = &kernel,
-                                                 .order = &order,
-                                                 .moved = grid_moved_round,
-                                                 .machine = {.mappers = CCL_MAPPER_LEADER_ONLY,
-                                                             .reads = CCL_READS_RANK_INVARIANT,
-                                                             .tcm_bytes = grid_piece_tcm_bytes},
-                                                 .kernel_args = ring_allreduce_kernel_args,
-                                                 .check = ring_allreduce_check};
+const struct ccl_algorithm ccl_ring_allreduce = {
+    .name = "ring_allreduce",
+    .kernel = &kernel,
+    .order = &order,
+    .moved = grid_moved_round,
+    .machine = {.reads = CCL_READS_RANK_INVARIANT, .tcm_bytes = grid_piece_tcm_bytes},
+    .kernel_args = ring_allreduce_kernel_args,
+    .check = ring_allreduce_check};

@@ -1,8 +1,8 @@
 /*
- * tree_allreduce.c: all-reduce on PE (0, 0) of each rank over the logical topology tree_binary
- * (ALGORITHMS.md): rank r's children are 2r + 1 and 2r + 2. Upwards acc = acc + left + right,
- * then to the parent; downwards the parent's tile is passed on to the left, then to the right
- * child, and is stored. Every rank ends with the root's bits.
+ * tree_allreduce.c: all-reduce on each PE that the mapper names, lane by lane, over the logical
+ * topology tree_binary (ALGORITHMS.md): rank r's children are 2r + 1 and 2r + 2. Upwards acc = acc
+ * + left + right, then to the parent; downwards the parent's tile is passed on to the left, then to
+ * the right child, and is stored. Every rank ends with the root's bits.
  */
 #include <stdio.h>
 #include <string.h>
@@ -78,11 +78,10 @@ static double tree_allreduce_moved(const struct ccl_call *call)
     return 2 * ((double)call->world_size - 1) / call->world_size;
 }
 
-const struct ccl_algorithm ccl_tree_allreduce = {
-    .name = "tree_allreduce",
-    .kernel = &kernel,
-    .order = &order,
-    .moved = tree_allreduce_moved,
-    .machine = {.mappers = CCL_MAPPER_LEADER_ONLY, .tcm_bytes = tree_allreduce_tcm_bytes},
-    .kernel_args = tree_allreduce_kernel_args,
-    .check = tree_allreduce_check};
+const struct ccl_algorithm ccl_tree_allreduce = {.name = "tree_allreduce",
+                                                 .kernel = &kernel,
+                                                 .order = &order,
+                                                 .moved = tree_allreduce_moved,
+                                                 .machine = {.tcm_bytes = tree_allreduce_tcm_bytes},
+                                                 .kernel_args = tree_allreduce_kernel_args,
+                                                 .check = tree_allreduce_check};

@@ -111,17 +111,16 @@ static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algo
     if (!by_shards && algorithm == install_plan_of(dist->plans, call->rank).algorithm)
         return planned_pes(dist, call->rank, pes);
     *pes = out;
-    const uint32_t sip = install_plan_of(dist->plans, call->rank).sip;
+    const struct sip_install_plan plan = install_plan_of(dist->plans, call->rank);
     uint32_t count = 0;
     for (uint32_t cube = 0; cube < hw_cubes(call->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(call->hw); pe++) {
-            const bool runs =
-                by_shards ? has_shard(shards, cube, pe)
-                : algorithm->takes_part != NULL
-                    ? algorithm->takes_part(call, cube, pe)
-                    : cube * hw_pes(call->hw) + pe == ccl_pe_of(&call->ccl->ranks, call->rank);
+            const bool runs = by_shards ? has_shard(shards, cube, pe)
+                              : algorithm->takes_part != NULL
+                                  ? algorithm->takes_part(call, cube, pe)
+                                  : cube * hw_pes(call->hw) + pe == plan.pe_of_sip;
             if (runs)
-                out[count++] = hw_pe_index(call->hw, (struct hw_place){sip, cube, pe});
+                out[count++] = hw_pe_index(call->hw, (struct hw_place){plan.sip, cube, pe});
         }
     return count;
 }
@@ -310,9 +309,8 @@ static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, 
 {
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
-    const int code =
-        relay_make(install_plans_queues(dist->plans), &config->ccl.ranks, dist->facts.world_size,
-                   root, algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
+    const int code = install_plans_relay(
+        dist->plans, root, algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
@@ -436,27 +434,29 @@ static int check_tensor_sip(const struct dist *dist, uint32_t rank, struct cw_er
                         rank, tensor->sip, sip, sip);
 }
 
-/* Each shard goes a lane of its own, so its PE must have queues to other SIPs. A rank that is a PE
- * has its queues there, and its tensors too. */
-static int check_lanes(const struct dist *dist, uint32_t rank, struct cw_error *error)
+/* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
+static int check_lanes(struct dist *dist, uint32_t rank, struct cw_error *error)
 {
-    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
-    const bool logical = install_plans_wiring(dist->plans) != NULL;
-    const bool pe0 = dist->options.config->ccl.wiring == CCL_WIRING_PE0;
-    if (dist->options.config->ccl.ranks.per_sip > 0)
-        return CW_OK;
+    const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
+    const struct hw_config *const hw = &dist->options.config->hw;
+    char has[LAYOUT_NAME_BYTES], legal[LAYOUT_NAME_BYTES];
     for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
-        const struct tensor_shard *shard = &tensor->shard[i];
-        if ((shard->pe == 0 || (!logical && !pe0)) && (shard->cube == 0 || !logical))
+        const struct tensor_shard *const shard = &tensor->shard[i];
+        uint32_t joined = 0;
+        if (install_plan_joins(dist->plans, rank, shard->cube, shard->pe))
             continue;
-        char has[LAYOUT_NAME_BYTES];
+        for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
+            for (uint32_t pe = 0; pe < hw_pes(hw); pe++)
+                if (install_plan_joins(dist->plans, rank, cube, pe))
+                    dist->launched[joined++] =
+                        hw_pe_index(hw, (struct hw_place){shard->sip, cube, pe});
         return cw_error_set(
             error, CW_PROGRAM_FAILED,
-            "%s: rank %u's tensor has %s, and PE %u of cube %u has no queues to other SIPs; %s",
+            "%s: rank %u's tensor has %s, and PE %u of cube %u has no queues to other SIPs; "
+            "legal: %s",
             ccl_collective_name(dist->submissions[rank].collective), rank,
-            layout_name(&dist->options.config->hw, tensor, has), shard->pe, shard->cube,
-            logical ? "a logical topology joins PE 0 of cube 0 of each SIP"
-                    : "wiring: pe0 joins PE 0 of each cube");
+            layout_name(hw, tensor, has), shard->pe, shard->cube,
+            layout_name_of_pes(hw, dist->launched, joined, legal));
     }
     return CW_OK;
 }

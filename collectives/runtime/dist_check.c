@@ -257,9 +257,8 @@ int dist_check_product(const struct config *config, struct cw_error *error)
     return dist_refuse(config, "defaults.mapper", error);
 }
 
-/* `pes`: PEs of a cube that have rings. */
-static int check_rings(const struct config *config, uint32_t rings, uint32_t pes,
-                       struct cw_error *error)
+int dist_check_rings(const struct config *config, uint32_t rings, uint32_t pes,
+                     struct cw_error *error)
 {
     struct config_errors errors = {0};
     if (config_rings_fit(config, rings, pes, &errors))
@@ -268,12 +267,6 @@ static int check_rings(const struct config *config, uint32_t rings, uint32_t pes
              errors.count > 0 ? errors.list[0].text : "the receive rings do not fit");
     config_errors_free(&errors);
     return error->exit_code = CW_USAGE;
-}
-
-int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error)
-{
-    return check_rings(config, rings, config->ccl.ranks.per_sip > 0 ? hw_pes(&config->hw) : 1,
-                       error);
 }
 
 int dist_check_kernels_only(const struct config *config, const uint32_t pair[2],
@@ -288,6 +281,6 @@ int dist_check_kernels_only(const struct config *config, const uint32_t pair[2],
     }
     if (pair[0] == pair[1])
         return CW_OK;
-    return check_rings(config, config_directions_max(&config->hw, &config->ccl) + 1,
-                       config_pes_with_rings(config), error);
+    return dist_check_rings(config, config_directions_max(&config->hw, &config->ccl) + 1,
+                            config_pes_with_rings(config), error);
 }

@@ -31,8 +31,10 @@ int dist_check_own_rings(const struct config *config, const struct ccl_algorithm
                          const struct ccl_call *call, uint32_t rings, struct cw_error *error);
 /* Refuses a matrix product on ranks that have no SIP of their own. */
 int dist_check_product(const struct config *config, struct cw_error *error);
-/* The receive rings that a PE has in an algorithm's own topology fit in their memory. */
-int dist_check_rings(const struct config *config, uint32_t rings, struct cw_error *error);
+/* The receive rings that a PE has in an algorithm's own topology fit in their memory; `pes`: PEs of
+ * a cube, up to the last one that has rings. */
+int dist_check_rings(const struct config *config, uint32_t rings, uint32_t pes,
+                     struct cw_error *error);
 /* A program of kernels alone goes by the machine's own queues, and has room for them and one more,
  * which joins a pair of PEs; pair[0] == pair[1]: there is none. */
 int dist_check_kernels_only(const struct config *config, const uint32_t pair[2],

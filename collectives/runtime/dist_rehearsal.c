@@ -20,7 +20,8 @@ static int check_plans(const struct config *config, int code, const char *key,
     if (code == CW_USAGE)
         return dist_refuse(config, key, error);
     if (code == CW_OK)
-        code = dist_check_rings(config, install_plans_rings(*plans), error);
+        code = dist_check_rings(config, install_plans_rings(*plans),
+                                install_plans_pes_of_cube(*plans), error);
     if (code != CW_OK) {
         install_plans_free(*plans);
         *plans = NULL;
@@ -65,10 +66,11 @@ static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uin
     const bool by_rows =
         r->call->collective == CCL_REDUCE_SCATTER && plan.algorithm->schedule == NULL;
     struct dp_policy policy = by_rows ? rows : install_plan_policy(r->plans);
-    policy.only_pe = plan.pe_of_sip;
     const struct hw_config *const hw = r->call->hw;
     const uint64_t cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw);
     const uint64_t pes = policy.num_pes != 0 ? policy.num_pes : hw_pes(hw);
+    if (cubes * pes == 1)
+        policy.only_pe = plan.pe_of_sip;
     const struct tensor_shape shape = {policy.cube == DP_ROW_WISE ? cubes : 1,
                                        policy.pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
     return tensor_create(r->space, plan.sip, shape, (enum dtype)r->call->dtype, &policy, error);
@@ -156,8 +158,7 @@ static int rehearse_relay(const struct rehearsal *r, struct cw_error *error)
     if (algorithm->machine.relay == CCL_RELAY_NONE)
         return CW_OK;
     const int code =
-        relay_make(install_plans_queues(r->plans), &r->config->ccl.ranks, r->call->world_size, 0,
-                   algorithm->machine.relay == CCL_RELAY_BOTH, &relay, error);
+        install_plans_relay(r->plans, 0, algorithm->machine.relay == CCL_RELAY_BOTH, &relay, error);
     if (code == CW_OK)
         relay_free(&relay);
     return code == CW_USAGE ? dist_refuse(r->config, "defaults.topology", error) : code;

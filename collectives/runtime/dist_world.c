@@ -198,8 +198,8 @@ static int plan(struct dist *dist, struct cw_error *error)
                                          &config->ccl, &config->hw, &dist->plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
-    const uint32_t rings = install_plans_rings(dist->plans);
-    if (dist_check_rings(config, rings, error) != CW_OK)
+    if (dist_check_rings(config, install_plans_rings(dist->plans),
+                         install_plans_pes_of_cube(dist->plans), error) != CW_OK)
         return error->exit_code;
     const struct ccl_algorithm *const algorithm = install_plan_of(dist->plans, 0).algorithm;
     if (algorithm->schedule == NULL)
@@ -210,7 +210,7 @@ static int plan(struct dist *dist, struct cw_error *error)
                                   .world_size = dist->facts.world_size,
                                   .n_elem = 1,
                                   .dtype = LP_F16}; /* its kernel needs as much TCM for any call */
-    return dist_check_own_rings(config, algorithm, &call, rings, error);
+    return dist_check_own_rings(config, algorithm, &call, install_plans_rings(dist->plans), error);
 }
 
 /* Which worker has which cube; the caller frees. NULL: *error says why. */
@@ -266,7 +266,7 @@ static void note_facts(struct dist *dist)
         return;
     const struct schedule_program *const program = install_plans_program(dist->plans);
     facts->policy = install_plan_policy(dist->plans);
-    facts->parts = program != NULL ? program->lanes : 0;
+    facts->parts = install_plans_lanes(dist->plans);
     facts->schedule = program != NULL ? program->schedule : NULL;
 }
 

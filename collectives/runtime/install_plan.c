@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/plugin.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/schedule/schedule_program.h"
 #include "collectives/topologies.h"
@@ -21,6 +22,9 @@ struct install_plans {
     ccl_mapper_fn mapper;       /* NULL: the algorithm says itself */
     ccl_validator_fn validator; /* NULL: any tensor */
     struct logical logical;
+    /* The PEs that a logical topology joins: lane i joins the i-th PE of each rank. */
+    uint32_t lanes;
+    uint32_t *lane_pe;         /* [rank * lanes + lane]: its number in the SIP; NULL: 0 alone */
     struct schedule *schedule; /* of an algorithm that is one; else NULL */
     bool sketch;               /* it may be a sketch */
     bool places_only;          /* it has no steps and no queues, since there are very many */
@@ -50,6 +54,169 @@ static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct
     return CW_OK;
 }
 
+/* ---- the PEs of the mapper ------------------------------------------------------------------- */
+
+/* The algorithm's own call, as far as it says which PEs take part. */
+static struct ccl_call call_of_plan(const struct install_plans *plans, uint32_t rank)
+{
+    return (struct ccl_call){.hw = plans->hw,
+                             .ccl = plans->config,
+                             .collective = plans->algorithm->collective,
+                             .rank = rank,
+                             .world_size = plans->world_size};
+}
+
+static bool takes_part(const struct install_plans *plans, const struct ccl_call *call,
+                       uint32_t cube, uint32_t pe)
+{
+    return plans->mapper != NULL ? plans->mapper(plans->hw, call->rank, cube, pe)
+                                 : plans->algorithm->takes_part(call, cube, pe);
+}
+
+/* The numbers of the PEs that the mapper names in a rank's SIP, or the algorithm, if there is no
+ * mapper. Returns how many. */
+static uint32_t mapped_pes(const struct install_plans *plans, uint32_t rank, uint32_t *pe_of_sip)
+{
+    const struct ccl_call call = call_of_plan(plans, rank);
+    uint32_t count = 0;
+    for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)
+        for (uint32_t pe = 0; pe < hw_pes(plans->hw); pe++)
+            if (takes_part(plans, &call, cube, pe))
+                pe_of_sip[count++] = cube * hw_pes(plans->hw) + pe;
+    return count;
+}
+
+/* The hook that names PEs, for messages. */
+static const char *mapper_name(const struct install_plans *plans)
+{
+    return plans->mapper == NULL              ? "takes_part()"
+           : plans->config->mapper[0] != '\0' ? plans->config->mapper
+                                              : "leader_only";
+}
+
+/* What a loaded mapper names: at least one PE, and PEs that the kernel can run on. */
+static int check_mapped(const struct install_plans *plans, uint32_t rank, const uint32_t *pe,
+                        uint32_t count, struct cw_error *error)
+{
+    if (count == 0)
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "mapper: %s of %s names no PE of SIP %u, which is rank %u; legal: at "
+                            "least one",
+                            mapper_name(plans), plans->algorithm_name,
+                            ccl_sip_of(&plans->config->ranks, rank), rank);
+    if (plans->mapper != NULL && !ccl_mapper_suits(plans->algorithm, plans->hw, rank, pe, count)) {
+        struct ccl_refusal refusal;
+        (void)ccl_mapper_refuse(mapper_name(plans), plans->algorithm, &refusal);
+        ccl_refusal_text(&refusal, error->text, sizeof error->text);
+        return error->exit_code = CW_USAGE;
+    }
+    return CW_OK;
+}
+
+/* A rank's PEs become lanes: as many as rank 0's. */
+static int add_lanes(struct install_plans *plans, uint32_t rank, const uint32_t *pe, uint32_t count,
+                     struct cw_error *error)
+{
+    if (rank == 0) {
+        plans->lanes = count;
+        plans->lane_pe = malloc((size_t)plans->world_size * count * sizeof *plans->lane_pe);
+        if (plans->lane_pe == NULL)
+            return install_plan_no_memory(error);
+    }
+    if (count != plans->lanes)
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "mapper: %s of %s names %u PEs of rank %u and %u of rank 0; legal: as "
+                            "many of each rank, since a logical topology joins them lane by lane",
+                            mapper_name(plans), plans->algorithm_name, count, rank, plans->lanes);
+    memcpy(plans->lane_pe + (size_t)rank * count, pe, count * sizeof *pe);
+    return CW_OK;
+}
+
+/* The leader of each SIP alone: that needs no list. */
+static void forget_leaders(struct install_plans *plans)
+{
+    for (uint32_t rank = 0; rank < plans->world_size; rank++)
+        if (plans->lanes != 1 || plans->lane_pe[rank] != 0)
+            return;
+    free(plans->lane_pe);
+    plans->lane_pe = NULL;
+}
+
+/* Looks at the PEs of all ranks, if the mapper is loaded, or if a logical topology joins them. */
+static int find_lanes(struct install_plans *plans, bool joins, const char **key,
+                      struct cw_error *error)
+{
+    const bool loaded =
+        plugin_is_path(plans->mapper != NULL ? plans->config->mapper : plans->config->module);
+    int code = CW_OK;
+    *key = "defaults.mapper";
+    if ((!loaded && !joins) || plans->config->ranks.per_sip > 0)
+        return CW_OK;
+    uint32_t *const pe = malloc((size_t)hw_cubes(plans->hw) * hw_pes(plans->hw) * sizeof *pe);
+    if (pe == NULL)
+        return install_plan_no_memory(error);
+    for (uint32_t rank = 0; rank < plans->world_size && code == CW_OK; rank++) {
+        const uint32_t count = mapped_pes(plans, rank, pe);
+        if (loaded)
+            code = check_mapped(plans, rank, pe, count, error);
+        if (code == CW_OK && joins)
+            code = add_lanes(plans, rank, pe, count, error);
+    }
+    free(pe);
+    if (code == CW_OK && joins)
+        forget_leaders(plans);
+    return code;
+}
+
+/* The lane of a PE; plans->lanes: it is in none. */
+static uint32_t lane_of(const struct install_plans *plans, uint32_t rank, uint32_t pe_of_sip)
+{
+    const uint32_t *const pe = plans->lane_pe + (size_t)rank * plans->lanes;
+    uint32_t lane = 0;
+    while (lane < plans->lanes && pe[lane] != pe_of_sip)
+        lane++;
+    return lane;
+}
+
+/* As neighbours(), of the PE with this global index, lane by lane. */
+static int neighbours_in_lane(void *arg, uint32_t pe, struct lp_neighbours *out,
+                              struct cw_error *error)
+{
+    const struct install_plans *const plans = arg;
+    const struct ccl_ranks *const ranks = &plans->config->ranks;
+    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
+    const uint32_t rank = ccl_rank_on(ranks, pe / per_sip);
+    const uint32_t lane = lane_of(plans, rank, pe % per_sip);
+    (void)error;
+    out->count = 0;
+    if (lane == plans->lanes)
+        return CW_OK;
+    logical_neighbours_of(plans->algorithm, &plans->logical, plans->config->parameter, rank, out);
+    for (uint32_t i = 0; i < out->count; i++) {
+        const uint32_t peer = out->at[i].rank;
+        out->at[i].rank =
+            ccl_sip_of(ranks, peer) * per_sip + plans->lane_pe[(size_t)peer * plans->lanes + lane];
+    }
+    return CW_OK;
+}
+
+/* The queues between ranks have been checked: the same between the PEs of each lane. */
+static int wire_lanes(struct install_plans *plans, struct cw_error *error)
+{
+    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
+    const struct lp_wiring_request request = {.hw = plans->hw,
+                                              .ranks = plans->world_size * per_sip,
+                                              .pes_apart = 1,
+                                              .credit_bytes = plans->config->queues.credit_bytes,
+                                              .neighbours = neighbours_in_lane,
+                                              .arg = plans};
+    lp_wiring_free(plans->wiring);
+    plans->wiring = NULL;
+    return lp_wiring_create(&request, &plans->wiring, error);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
 /* The queues of a logical topology or a hook, if there are any. */
 static int wire(struct install_plans *plans, const char **key, struct cw_error *error)
 {
@@ -73,7 +240,12 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
                             ") in a logical topology only, such as ring_1d, and %s has none",
                             plans->algorithm_name);
     }
-    if (plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL) {
+    const bool by_machine =
+        plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL;
+    code = find_lanes(plans, !by_machine, key, error);
+    if (code != CW_OK)
+        return code;
+    if (by_machine) {
         *key = "defaults.world_size";
         /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */
         if (plans->world_size == plans->hw->sip_count || plans->algorithm->machine.peers != NULL)
@@ -81,15 +253,15 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
         return cw_error_set(error, CW_USAGE, "world_size %u: %s takes all %u SIPs; leave it out",
                             plans->world_size, plans->algorithm_name, plans->hw->sip_count);
     }
-    if (plans->algorithm->neighbors != NULL)
-        *key = "defaults.module";
+    *key = plans->algorithm->neighbors != NULL ? "defaults.module" : "defaults.topology";
     const struct lp_wiring_request request = {.hw = plans->hw,
                                               .ranks = plans->world_size,
                                               .pes_apart = plans->config->ranks.per_sip > 0 ? 1 : 0,
                                               .credit_bytes = plans->config->queues.credit_bytes,
                                               .neighbours = neighbours,
                                               .arg = plans};
-    return lp_wiring_create(&request, &plans->wiring, error);
+    code = lp_wiring_create(&request, &plans->wiring, error);
+    return code == CW_OK && plans->lane_pe != NULL ? wire_lanes(plans, error) : code;
 }
 
 /* ---- schedules ------------------------------------------------------------------------------- */
@@ -130,6 +302,35 @@ static bool has_places_only(const struct install_plans *plans)
            (plans->sketch && plans->schedule->file == NULL && plans->schedule->steps > STEPS_MAX);
 }
 
+/* A loaded mapper names the PEs that the schedule takes: it goes by the built-in mappers' names. */
+static int check_mapper_of_schedule(const struct install_plans *plans, struct cw_error *error)
+{
+    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
+    bool same = true;
+    if (!plugin_is_path(plans->config->mapper))
+        return CW_OK;
+    uint32_t *const pe = malloc(2 * (size_t)per_sip * sizeof *pe);
+    if (pe == NULL)
+        return install_plan_no_memory(error);
+    int code = CW_OK;
+    for (uint32_t rank = 0; rank < plans->world_size && same && code == CW_OK; rank++) {
+        const uint32_t count = mapped_pes(plans, rank, pe);
+        const uint32_t first = ccl_sip_of(&plans->config->ranks, rank) * per_sip;
+        if (count == 0)
+            code = check_mapped(plans, rank, pe, count, error);
+        same = count == schedule_program_homes(plans->program, rank, pe + per_sip);
+        for (uint32_t i = 0; i < count && same; i++)
+            same = pe[i] + first == pe[per_sip + i];
+    }
+    free(pe);
+    if (same || code != CW_OK)
+        return code;
+    return cw_error_set(error, CW_USAGE,
+                        "mapper: %s takes the PEs of a mapper by its name, and %s names others; "
+                        "legal: leader_only, pe0_all_cubes, all_pes",
+                        plans->algorithm_name, plans->config->mapper);
+}
+
 /* Makes the schedule, maps it to the machine, and joins its threads. */
 static int wire_schedule(struct install_plans *plans, const char **key, struct cw_error *error)
 {
@@ -167,6 +368,10 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
     plans->program = schedule_program_create(&request, error);
     if (plans->program == NULL)
         return error->exit_code;
+    *key = "defaults.mapper";
+    if (check_mapper_of_schedule(plans, error) != CW_OK)
+        return error->exit_code;
+    *key = "defaults.module";
     if (plans->places_only)
         return CW_OK;
     const struct lp_wiring_request wiring = {.hw = plans->hw,
@@ -299,6 +504,7 @@ void install_plans_free(struct install_plans *plans)
     lp_wiring_free(plans->wiring);
     schedule_program_free(plans->program);
     schedule_free(plans->schedule);
+    free(plans->lane_pe);
     free(plans);
 }
 
@@ -308,7 +514,9 @@ struct sip_install_plan install_plan_of(const struct install_plans *plans, uint3
 {
     return (struct sip_install_plan){.algorithm_name = plans->algorithm_name,
                                      .sip = ccl_sip_of(&plans->config->ranks, rank),
-                                     .pe_of_sip = ccl_pe_of(&plans->config->ranks, rank),
+                                     .pe_of_sip = plans->lane_pe != NULL
+                                                      ? plans->lane_pe[(size_t)rank * plans->lanes]
+                                                      : ccl_pe_of(&plans->config->ranks, rank),
                                      .rank = rank,
                                      .world_size = plans->world_size,
                                      .buffer_kind = plans->config->queues.slots,
@@ -362,23 +570,6 @@ bool install_plan_next(const struct install_plans *plans, uint32_t rank, uint32_
     return true;
 }
 
-/* The algorithm's own call, as far as it says which PEs take part. */
-static struct ccl_call call_of_plan(const struct install_plans *plans, uint32_t rank)
-{
-    return (struct ccl_call){.hw = plans->hw,
-                             .ccl = plans->config,
-                             .collective = plans->algorithm->collective,
-                             .rank = rank,
-                             .world_size = plans->world_size};
-}
-
-static bool takes_part(const struct install_plans *plans, const struct ccl_call *call,
-                       uint32_t cube, uint32_t pe)
-{
-    return plans->mapper != NULL ? plans->mapper(plans->hw, call->rank, cube, pe)
-                                 : plans->algorithm->takes_part(call, cube, pe);
-}
-
 bool install_plan_participates(const struct install_plans *plans, uint32_t rank, uint32_t cube,
                                uint32_t pe)
 {
@@ -391,17 +582,54 @@ bool install_plan_participates(const struct install_plans *plans, uint32_t rank,
 
 uint32_t install_plan_participants(const struct install_plans *plans, uint32_t rank, uint32_t *pe)
 {
-    const struct ccl_call call = call_of_plan(plans, rank);
-    const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
-    const uint32_t first = ccl_sip_of(&plans->config->ranks, rank) * cubes * pes;
+    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < cubes; i++)
-        for (uint32_t k = 0; k < pes; k++)
-            if (plans->program != NULL
-                    ? schedule_program_thread(plans->program, rank, i * pes + k) != UINT32_MAX
-                    : takes_part(plans, &call, i, k))
-                pe[count++] = first + i * pes + k;
+    if (plans->program == NULL)
+        count = mapped_pes(plans, rank, pe);
+    for (uint32_t i = 0; plans->program != NULL && i < per_sip; i++)
+        if (schedule_program_thread(plans->program, rank, i) != UINT32_MAX)
+            pe[count++] = i;
+    for (uint32_t i = 0; i < count; i++)
+        pe[i] += ccl_sip_of(&plans->config->ranks, rank) * per_sip;
     return count;
+}
+
+uint32_t install_plans_lanes(const struct install_plans *plans)
+{
+    if (plans->program != NULL)
+        return plans->program->lanes;
+    return plans->lane_pe != NULL && plans->lanes > 1 ? plans->lanes : 0;
+}
+
+bool install_plan_joins(const struct install_plans *plans, uint32_t rank, uint32_t cube,
+                        uint32_t pe)
+{
+    if (plans->config->ranks.per_sip > 0)
+        return true;
+    if (plans->wiring == NULL)
+        return pe == 0 || plans->config->wiring != CCL_WIRING_PE0;
+    return plans->lane_pe != NULL
+               ? lane_of(plans, rank, cube * hw_pes(plans->hw) + pe) < plans->lanes
+               : cube == 0 && pe == 0;
+}
+
+static uint32_t leader_of(const void *plans, uint32_t rank)
+{
+    return install_plan_of(plans, rank).pe_of_sip;
+}
+
+/* Every lane has the same directions, so the tree of the first is that of all. */
+int install_plans_relay(const struct install_plans *plans, uint32_t root, bool both_ways,
+                        struct relay *out, struct cw_error *error)
+{
+    const struct relay_request request = {.plan = plans->queues,
+                                          .ranks = &plans->config->ranks,
+                                          .world_size = plans->world_size,
+                                          .root = root,
+                                          .both_ways = both_ways,
+                                          .leader = leader_of,
+                                          .arg = plans};
+    return relay_make(&request, out, error);
 }
 
 const struct lp_plan *install_plans_queues(const struct install_plans *plans)
@@ -421,6 +649,18 @@ uint32_t install_plans_rings(const struct install_plans *plans)
     return plans->program != NULL ? plans->program->rings : 0;
 }
 
+uint32_t install_plans_pes_of_cube(const struct install_plans *plans)
+{
+    const uint32_t pes = hw_pes(plans->hw), per_sip = hw_cubes(plans->hw) * pes;
+    uint32_t last = plans->config->ranks.per_sip > 0 ? pes - 1 : 0;
+    for (size_t i = 0; plans->lane_pe != NULL && i < (size_t)plans->world_size * plans->lanes; i++)
+        last = plans->lane_pe[i] % pes > last ? plans->lane_pe[i] % pes : last;
+    for (uint32_t i = 0; plans->program != NULL && i < per_sip; i++)
+        if (schedule_program_thread(plans->program, 0, i) != UINT32_MAX && i % pes > last)
+            last = i % pes;
+    return last + 1;
+}
+
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
                            struct cw_error *error)
 {
@@ -437,12 +677,38 @@ static bool has_own_shard(const struct install_plans *plans, uint32_t cube, uint
     return pe_of_sip % request.lanes_apart == 0 && pe_of_sip / request.lanes_apart < request.lanes;
 }
 
+/* The first PEs of the first cubes, or one PE, which the rank's plan names: what a policy can say.
+ */
+static bool policy_of_lanes(const struct install_plans *plans, struct dp_policy *policy)
+{
+    const uint32_t pes = hw_pes(plans->hw), *const pe = plans->lane_pe;
+    uint32_t of_cube = 0;
+    while (of_cube < plans->lanes && of_cube < pes && pe[of_cube] == of_cube)
+        of_cube++;
+    if (plans->lanes == 1)
+        of_cube = 1;
+    if (of_cube == 0 || plans->lanes % of_cube != 0)
+        return false;
+    const uint32_t cubes = plans->lanes / of_cube;
+    for (uint32_t i = 0; i < plans->lanes && plans->lanes > 1; i++)
+        if (pe[i] != i / of_cube * pes + i % of_cube)
+            return false;
+    *policy = (struct dp_policy){.cube = DP_ROW_WISE,
+                                 .pe = of_cube > 1 ? DP_COLUMN_WISE : DP_REPLICATE,
+                                 .num_cubes = cubes < hw_cubes(plans->hw) ? cubes : 0,
+                                 .num_pes = of_cube < pes || of_cube == 1 ? of_cube : 0};
+    return true;
+}
+
 struct dp_policy install_plan_policy(const struct install_plans *plans)
 {
     const struct dp_policy one = {
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
+    struct dp_policy lanes;
     uint32_t count = 0, beyond_pe0 = 0;
+    if (plans->lane_pe != NULL && policy_of_lanes(plans, &lanes))
+        return lanes;
     if (plans->algorithm->machine.members)
         return lanes_of(plans).lanes_apart == 1
                    ? (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE}

@@ -11,6 +11,7 @@
 #define COLLECTIVES_INSTALL_PLAN_H
 
 #include "collectives/algorithm.h"
+#include "collectives/relay.h"
 #include "collectives/runtime/mapper.h"
 #include "lp/model.h"
 
@@ -35,8 +36,8 @@ void install_plans_free(struct install_plans *plans); /* accepts NULL */
 struct sip_install_plan {
     const char *algorithm_name;
     uint32_t sip, rank, world_size;
-    uint32_t
-        pe_of_sip; /* where the rank's tensors begin: 0, or the rank's PE where ranks are PEs */
+    uint32_t pe_of_sip; /* where the rank's tensors begin: 0; where ranks are PEs, the rank's PE; in
+                           a logical topology the first PE that the mapper names */
     enum hw_memory buffer_kind;
     uint32_t n_slots, slot_size;
     const struct ccl_algorithm *algorithm;  /* the kernel's module */
@@ -73,6 +74,16 @@ bool install_plan_participates(const struct install_plans *plans, uint32_t rank,
  * a SIP. */
 uint32_t install_plan_participants(const struct install_plans *plans, uint32_t rank, uint32_t *pe);
 
+/* Shards of a rank that go through the collective each for itself; 0: one, or all together. */
+uint32_t install_plans_lanes(const struct install_plans *plans);
+/* The PE of the rank's SIP has queues to other SIPs. */
+bool install_plan_joins(const struct install_plans *plans, uint32_t rank, uint32_t cube,
+                        uint32_t pe);
+
+/* A spanning tree over the ranks' queues, from `root`. */
+int install_plans_relay(const struct install_plans *plans, uint32_t root, bool both_ways,
+                        struct relay *out, struct cw_error *error);
+
 /* The queues of all ranks, which the machine installs. */
 const struct lp_plan *install_plans_queues(const struct install_plans *plans);
 /* The table of a logical topology; NULL: queues are as the machine is built. */
@@ -81,6 +92,8 @@ const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
  * built.
  */
 uint32_t install_plans_rings(const struct install_plans *plans);
+/* PEs of a cube up to the last one that has such rings: they share the cube's SRAM. */
+uint32_t install_plans_pes_of_cube(const struct install_plans *plans);
 /* The steps of an algorithm that is a schedule; NULL: it is none. */
 const struct schedule_program *install_plans_program(const struct install_plans *plans);
 /* Refuses tensors that the configured validator does not accept. */

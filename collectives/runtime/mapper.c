@@ -77,6 +77,12 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
     if (given == MAPPERS || algorithm->machine.mappers == 0 ||
         is_among(hw, mappers[given].member, algorithm->machine.mappers))
         return CW_OK;
+    return ccl_mapper_refuse(name, algorithm, refusal);
+}
+
+int ccl_mapper_refuse(const char *name, const struct ccl_algorithm *algorithm,
+                      struct ccl_refusal *refusal)
+{
     (void)ccl_refuse(refusal, "defaults.mapper", "mapper: %s cannot run on the PEs that %s chooses",
                      algorithm->name, name);
     (void)ccl_legal(refusal, "legal:");
@@ -85,6 +91,22 @@ int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
             (mappers[i].map != rank_per_pe || ccl_goes_by_queues(algorithm)))
             (void)ccl_legal(refusal, " %s,", mappers[i].name);
     return ccl_legal(refusal, " ./file.so:symbol");
+}
+
+bool ccl_mapper_suits(const struct ccl_algorithm *algorithm, const struct hw_config *hw,
+                      uint32_t rank, const uint32_t *pe_of_sip, uint32_t count)
+{
+    bool suits = algorithm->machine.mappers == 0;
+    for (size_t i = 0; i < MAPPERS && !suits; i++) {
+        if ((algorithm->machine.mappers & mappers[i].member) == 0 || mappers[i].map == rank_per_pe)
+            continue;
+        uint32_t same = 0;
+        while (same < count &&
+               mappers[i].map(hw, rank, pe_of_sip[same] / hw_pes(hw), pe_of_sip[same] % hw_pes(hw)))
+            same++;
+        suits = same == count && count == pes_of(hw, mappers[i].member);
+    }
+    return suits;
 }
 
 /* ---- validators ------------------------------------------------------------------------------ */

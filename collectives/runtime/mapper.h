@@ -33,6 +33,14 @@ bool ccl_goes_by_queues(const struct ccl_algorithm *algorithm);
 int ccl_mapper_check(const char *name, const struct ccl_algorithm *algorithm,
                      const struct hw_config *hw, struct ccl_refusal *refusal);
 
+/* The same for a mapper of any name; fills the refusal, and returns CW_USAGE. */
+int ccl_mapper_refuse(const char *name, const struct ccl_algorithm *algorithm,
+                      struct ccl_refusal *refusal);
+/* These PEs of the rank's SIP, by their numbers in ascending order, are those of a mapper that the
+ * algorithm declares; or it declares none. */
+bool ccl_mapper_suits(const struct ccl_algorithm *algorithm, const struct hw_config *hw,
+                      uint32_t rank, const uint32_t *pe_of_sip, uint32_t count);
+
 /*
  * Accepts the tensors that all ranks have submitted: CW_OK, or CW_USAGE with *error filled: the
  * fault, and the legal values.

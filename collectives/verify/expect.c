@@ -287,8 +287,11 @@ int expect_each(const struct expect *expect, sums_fn visit, void *arg, struct cw
     return sums_each(&expect->sums, visit, arg, error);
 }
 
-int expect_verify(const struct expect *expect, expect_read_fn read, void *arg, uint64_t *wrong,
-                  struct cw_error *error)
+int expect_verify(const struct expect *expect, uint32_t shards, expect_read_fn read, void *arg,
+                  uint64_t *wrong, struct cw_error *error)
 {
-    return sums_compare(&expect->sums, read, arg, wrong, error);
+    struct sums sums = expect->sums;
+    if (sums.members == 1)
+        sums.shards = shards;
+    return sums_compare(&sums, read, arg, wrong, error);
 }

@@ -44,8 +44,9 @@ uint64_t expect_result_elems(const struct expect *expect);
 /* Evaluates every element of every rank's every shard. */
 int expect_each(const struct expect *expect, sums_fn visit, void *arg, struct cw_error *error);
 
-/* Compares every element of every rank's every shard; *wrong: how many have other bits. */
-int expect_verify(const struct expect *expect, expect_read_fn read, void *arg, uint64_t *wrong,
-                  struct cw_error *error);
+/* Compares every element of every rank's every shard; *wrong: how many have other bits. `shards`:
+ * those of each tensor. Where the order has one shard of each rank, each is reduced for itself. */
+int expect_verify(const struct expect *expect, uint32_t shards, expect_read_fn read, void *arg,
+                  uint64_t *wrong, struct cw_error *error);
 
 #endif

@@ -102,7 +102,7 @@ static int compare_by_proof(struct verifier *verifier, uint32_t shards, uint32_t
     if (verifier->values != NULL)
         return compare_with_schedule(verifier, shards, read, arg, verdict, error);
     if (verifier->expect != NULL)
-        return expect_verify(verifier->expect, read, arg, &verdict->wrong, error);
+        return expect_verify(verifier->expect, shards, read, arg, &verdict->wrong, error);
     const struct expect_any any = {.collective = verifier->request.algorithm->collective,
                                    .ranks = verifier->request.ranks,
                                    .parts = parts,

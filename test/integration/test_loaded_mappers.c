@@ -186,10 +186,6 @@ static void a_mapper_whose_pes_the_kernel_cannot_run_on_is_refused(void **state)
                  {"lrab_hierarchical_allreduce", "leader_only", "", "pe0_all_cubes"},
                  {"lrab_pipelined_allreduce", "all_pes", "", "pe0_all_cubes"},
                  {"pe_hierarchical_allreduce", "pe0_all_cubes", "", "all_pes"},
-                 {"tree_allreduce", "pe0_all_cubes", "", "leader_only, rank_per_pe"},
-                 {"tree_allreduce", "all_pes", "", "leader_only, rank_per_pe"},
-                 {"ring_allreduce", "pe0_all_cubes", "", "leader_only, rank_per_pe"},
-                 {"ring_allreduce", "all_pes", "", "leader_only, rank_per_pe"},
                  {"relay_barrier", "all_pes", "--bench ccl_barrier", "leader_only, rank_per_pe"},
                  {"birs", "all_pes", "--preset a3_8 --bench ccl_reduce_scatter",
                   "leader_only, pe0_all_cubes"},
@@ -233,17 +229,130 @@ static void check_refuses_what_the_default_validator_refuses(void **state)
     FILE *const file = fopen(plugin->config, "w");
     assert_non_null(file);
     fprintf(file,
-            "defaults:\n  algorithm: mine\nalgorithms:\n  mine:\n    extends: "
-            "lrab_hierarchical_allreduce\n    mapper: %s:two_cubes\n",
+            "defaults:\n  algorithm: mine\nalgorithms:\n  mine:\n    extends: ring_allreduce\n"
+            "    mapper: %s:scattered\n",
             plugin->path);
     assert_int_equal(fclose(file), 0);
     for (size_t i = 0; i < 2; i++) {
         char line[300];
         snprintf(line, sizeof line, "%s --ccl %s", commands[i], plugin->config);
-        refuse(":4:3: validator of mine: rank 0's tensor has 16 shards (cube_rows: rows over 16 "
-               "cubes, on PE 0 of each), and PE 0 of cube 2 has a shard that no kernel takes",
+        refuse(":4:3: validator of mine: rank 0's tensor has 128 shards (multi_pe_sip_local: rows "
+               "over 16 cubes, columns over 8 PEs of each), and PE 0 of cube 0 has a shard that no "
+               "kernel takes; legal: 2 shards, on PE 3 of cube 5 to PE 3 of cube 6, as the mapper "
+               "names them\n",
                "%s", line);
     }
+}
+
+/* An algorithm with a mapper of the object; the validator is the default one. */
+static const char *map(struct built_plugin *plugin, const char *algorithm, const char *mapper)
+{
+    snprintf(plugin->config, sizeof plugin->config, "%s/ccl.yaml", plugin->folder);
+    FILE *const file = fopen(plugin->config, "w");
+    assert_non_null(file);
+    fprintf(
+        file,
+        "defaults:\n  algorithm: mine\nalgorithms:\n  mine:\n    extends: %s\n    mapper: %s:%s\n",
+        algorithm, plugin->path, mapper);
+    assert_int_equal(fclose(file), 0);
+    return plugin->config;
+}
+
+/* The result row and the bandwidths' number of shards of a run that verifies. */
+static void verify_lanes(int64_t parts, const char *format, const char *path)
+{
+    json_t *const root = run_json(format, path);
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+    assert_string_equal(json_string_value(json_object_get(row, "proof")), "order");
+    assert_int_equal(json_integer_value(json_object_get(row, "shards_per_rank")), parts);
+    json_decref(root);
+}
+
+/* ADR-0024 D5, D6: the queues of a logical topology join the PEs that the mapper names, lane by
+ * lane: each lane is a ring, or a tree, of its own. */
+static void each_lane_of_a_mapper_is_a_ring_of_its_own(void **state)
+{
+    static const struct {
+        const char *mapper;
+        int64_t parts;
+    } mappers[] = {{"leader", 1},
+                   {"pe_3_of_cube_5", 1},
+                   {"another_of_each", 1},
+                   {"half_of_each", 64},
+                   {"two_cubes", 2}};
+    static const char *const algorithms[] = {"ring_allreduce", "tree_allreduce"};
+    for (size_t i = 0; i < sizeof mappers / sizeof *mappers; i++)
+        for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
+            const char *const path = map(*state, algorithms[a], mappers[i].mapper);
+            verify_lanes(mappers[i].parts, "run --ccl %s --n-elem 5000 --verify-data", path);
+            verify_lanes(mappers[i].parts,
+                         "run --ccl %s --n-elem 100 --verify-data --threads 2 --sync optimistic",
+                         path);
+        }
+    for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
+        char format[200];
+        snprintf(format, sizeof format,
+                 "run --algorithm %s --set algorithms.%s.mapper=%%s --n-elem 3000 --verify-data",
+                 algorithms[a], algorithms[a]);
+        verify_lanes(128, format, "all_pes");
+        verify_lanes(16, format, "pe0_all_cubes");
+    }
+}
+
+/* A ring on other PEs takes the ways of those PEs, and the other collectives find their queues. */
+static void other_collectives_go_along_the_lanes(void **state)
+{
+    static const char *const benches[] = {"ccl_broadcast", "ccl_all_gather", "ccl_barrier"};
+    static const char *const mappers[] = {"pe_3_of_cube_5", "another_of_each", "half_of_each"};
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+        for (size_t k = 0; k < sizeof mappers / sizeof *mappers; k++) {
+            char line[300];
+            snprintf(line, sizeof line, "run --bench %s --verify-data --ccl %s", benches[i],
+                     map(*state, "ring_allreduce", mappers[k]));
+            struct run_output output = run_line(0, "%s", line);
+            run_output_free(&output);
+        }
+}
+
+static void refuse_with(int code, const char *text, const char *format, const char *path)
+{
+    struct run_output output = run_line(code, format, path);
+    if (strstr(output.err, text) == NULL)
+        fail_msg("said %s\ninstead of %s", output.err, text);
+    run_output_free(&output);
+}
+
+/* A mapper that names no PE, or not as many of each rank, is its author's error. */
+static void a_mapper_without_pes_is_its_author_s_error(void **state)
+{
+    static const char *const commands[] = {"run --ccl %s", "check --ccl %s"};
+    static const char *const others[] = {"lrab_hierarchical_allreduce", "ring_rs_ag",
+                                         "hierarchical", "tree_allreduce"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        refuse_with(3,
+                    "/choose.so:none_of_rank_1 of mine names no PE of SIP 1, which is rank 1; "
+                    "legal: at least one\n",
+                    commands[i], map(*state, "ring_allreduce", "none_of_rank_1"));
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            refuse_with(3, "/choose.so:nobody_at_all of mine names no PE of SIP 0, which is rank 0",
+                        commands[i], map(*state, others[k], "nobody_at_all"));
+        refuse_with(3,
+                    "/choose.so:more_of_rank_2 of mine names 2 PEs of rank 2 and 1 of rank 0; "
+                    "legal: as many of each rank, since a logical topology joins them lane by "
+                    "lane\n",
+                    commands[i], map(*state, "ring_allreduce", "more_of_rank_2"));
+    }
+}
+
+/* A loaded mapper names PEs that the kernel, or the schedule, is made for. */
+static void a_loaded_mapper_names_pes_that_the_algorithm_takes(void **state)
+{
+    refuse_with(2, "ccl.yaml:6:13: mapper: lrab_hierarchical_allreduce cannot run on the PEs that ",
+                "run --ccl %s", map(*state, "lrab_hierarchical_allreduce", "two_cubes"));
+    refuse_with(2, "ccl.yaml:6:13: mapper: mine takes the PEs of a mapper by its name, and ",
+                "run --ccl %s", map(*state, "ring_rs_ag", "half_of_each"));
+    refuse_with(0, "", "run --ccl %s --verify-data", map(*state, "ring_rs_ag", "leader"));
 }
 
 int main(void)
@@ -251,6 +360,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check_refuses_what_the_default_validator_refuses),
         cmocka_unit_test(a_loaded_mapper_and_validator_do_their_work),
+        cmocka_unit_test(each_lane_of_a_mapper_is_a_ring_of_its_own),
+        cmocka_unit_test(other_collectives_go_along_the_lanes),
+        cmocka_unit_test(a_mapper_without_pes_is_its_author_s_error),
+        cmocka_unit_test(a_loaded_mapper_names_pes_that_the_algorithm_takes),
         cmocka_unit_test(a_symbol_that_is_not_there_is_named),
         cmocka_unit_test(a_symbol_that_is_no_function_is_refused),
         cmocka_unit_test(code_is_loaded_only_if_a_file_says_so),

@@ -36,6 +36,59 @@ bool two_cubes(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_
     return cube < 2 && pe == 0;
 }
 
+/* PEs that a logical topology joins lane by lane: one away from the leader; another one of each
+ * rank; half of each cube. */
+bool pe_3_of_cube_5(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool pe_3_of_cube_5(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw, (void)rank;
+    return cube == 5 && pe == 3;
+}
+
+bool another_of_each(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool another_of_each(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw;
+    return cube == rank && pe == 7 - rank;
+}
+
+bool half_of_each(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool half_of_each(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw, (void)rank, (void)cube;
+    return pe < 4;
+}
+
+/* PEs that no policy of a tensor names. */
+bool scattered(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool scattered(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw, (void)rank;
+    return (cube == 5 || cube == 6) && pe == 3;
+}
+
+/* Mappers that are wrong: no PE of rank 1; more PEs of rank 2. */
+bool none_of_rank_1(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool none_of_rank_1(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw;
+    return rank != 1 && cube == 0 && pe == 0;
+}
+
+bool nobody_at_all(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool nobody_at_all(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw, (void)rank, (void)cube, (void)pe;
+    return false;
+}
+
+bool more_of_rank_2(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe);
+bool more_of_rank_2(const struct hw_config *hw, uint32_t rank, uint32_t cube, uint32_t pe)
+{
+    (void)hw;
+    return cube == 0 && pe <= (rank == 2);
+}
+
 int small(const struct tensor_group *group, const struct hw_config *hw, struct cw_error *error);
 int small(const struct tensor_group *group, const struct hw_config *hw, struct cw_error *error)
 {

@@ -367,8 +367,8 @@ static void shards_without_queues_are_refused(void **state)
     struct world *world = make_world(sets, 1);
     run_badly(world, broadcasts_rows,
               "broadcast: rank 0's tensor has 16 shards (cube_rows: rows over 16 cubes, on PE 0 of "
-              "each), and PE 0 of cube 1 has no queues to other SIPs; a logical topology joins PE "
-              "0 of cube 0 of each SIP");
+              "each), and PE 0 of cube 1 has no queues to other SIPs; legal: one shard "
+              "(single_shard_per_rank), on PE 0 of cube 0");
     free_world(world);
 }
 

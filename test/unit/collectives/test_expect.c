@@ -451,13 +451,16 @@ static void verification_counts_the_elements_whose_bits_differ(void **state)
     struct cw_error error = {0};
     uint64_t wrong = 99;
     assert_int_equal(expect_shards(expect), 16);
-    assert_int_equal(expect_verify(expect, read_shard, &t, &wrong, &error), CW_OK);
+    assert_int_equal(expect_verify(expect, expect_shards(expect), read_shard, &t, &wrong, &error),
+                     CW_OK);
     assert_int_equal(wrong, 0);
     t.wrong_rank = 2, t.wrong_shard = 15, t.wrong_first = 1000, t.wrong_count = 98765;
-    assert_int_equal(expect_verify(expect, read_shard, &t, &wrong, &error), CW_OK);
+    assert_int_equal(expect_verify(expect, expect_shards(expect), read_shard, &t, &wrong, &error),
+                     CW_OK);
     assert_int_equal(wrong, 98765);
     t.reads = 0, t.fail_at = 20;
-    assert_int_equal(expect_verify(expect, read_shard, &t, &wrong, &error), CW_BUG);
+    assert_int_equal(expect_verify(expect, expect_shards(expect), read_shard, &t, &wrong, &error),
+                     CW_BUG);
     assert_string_equal(error.text, "no such shard");
     expect_free(expect);
     free(t.all);

@@ -150,17 +150,25 @@ static void the_workers_count_the_wrong_elements_of_all_shards(void **state)
             uint8_t *const all = expect_all_results(expect, setups[i].dtype, &bytes);
             r.all = all;
             uint64_t wrong = 99;
-            assert_int_equal(expect_verify(expect, read_result, &r, &wrong, &error), CW_OK);
+            assert_int_equal(
+                expect_verify(expect, expect_shards(expect), read_result, &r, &wrong, &error),
+                CW_OK);
             assert_int_equal(wrong, 0);
             r.wrong_every = 97;
             const uint64_t elems = expect_ranks(expect) * r.shards * r.elems;
-            assert_int_equal(expect_verify(expect, read_result, &r, &wrong, &error), CW_OK);
+            assert_int_equal(
+                expect_verify(expect, expect_shards(expect), read_result, &r, &wrong, &error),
+                CW_OK);
             assert_int_equal(wrong, (elems + 96) / 97);
             r.fails_from = 1, r.fails_to = UINT32_MAX;
-            assert_int_equal(expect_verify(expect, read_result, &r, &wrong, &error), CW_BUG);
+            assert_int_equal(
+                expect_verify(expect, expect_shards(expect), read_result, &r, &wrong, &error),
+                CW_BUG);
             assert_string_equal(error.text, "rank 1");
             r.fails_to = 0;
-            assert_int_equal(expect_verify(expect, read_result, &r, &wrong, &error), CW_OK);
+            assert_int_equal(
+                expect_verify(expect, expect_shards(expect), read_result, &r, &wrong, &error),
+                CW_OK);
             assert_int_equal(wrong, (elems + 96) / 97);
             free(all);
             expect_free(expect);

@@ -131,6 +131,37 @@ static void all_pes_of_a_sip_take_part_with_the_mapper_all_pes(void **state)
     free_planned(p);
 }
 
+/* T2: each PE is joined with the PE at its own place in the next rank's SIP, and in the one before
+ * it: as many rings as a SIP has PEs. */
+static void ring_1d_with_all_pes_joins_each_place_in_a_ring(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {
+        "defaults.algorithm=ring_allreduce", "algorithms.ring_allreduce.mapper=all_pes",
+        "sip.cube_mesh.w=2", "sip.cube_mesh.h=1", "cube.pe_layout.pe_per_corner=1"};
+    const struct planned p = plan_with(NULL, sets, COUNT_OF(sets));
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        struct pe_install install;
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < 8; i++) {
+            assert_true(install_plan_next(p.plans, rank, &at, &install));
+            assert_int_equal(install.cube * 4 + install.pe, i);
+            assert_int_equal(install.neighbour_count, 2);
+            for (uint32_t k = 0; k < 2; k++) {
+                const struct neighbour_entry *const entry = &install.neighbour[k];
+                assert_string_equal(entry->direction, k == 0 ? "E" : "W");
+                assert_string_equal(entry->peer_direction, k == 0 ? "W" : "E");
+                assert_int_equal(entry->peer_sip, (rank + (k == 0 ? 1 : 3)) % 4);
+                assert_int_equal(entry->peer_cube, install.cube);
+                assert_int_equal(entry->peer_pe, install.pe);
+            }
+        }
+        assert_false(install_plan_next(p.plans, rank, &at, &install));
+    }
+    assert_int_equal(install_plans_lanes(p.plans), 8);
+    free_planned(p);
+}
+
 static void world_size_of_the_algorithm_comes_before_that_of_defaults_and_the_sips(void **state)
 {
     (void)state;
@@ -437,6 +468,7 @@ int main(void)
         cmocka_unit_test(ring_1d_with_leader_only_joins_one_pe_per_rank),
         cmocka_unit_test(endpoints_of_both_ends_agree),
         cmocka_unit_test(all_pes_of_a_sip_take_part_with_the_mapper_all_pes),
+        cmocka_unit_test(ring_1d_with_all_pes_joins_each_place_in_a_ring),
         cmocka_unit_test(world_size_of_the_algorithm_comes_before_that_of_defaults_and_the_sips),
         cmocka_unit_test(plans_that_cannot_be_say_what_is_legal),
         cmocka_unit_test(unknown_names_are_answered_with_the_known_ones),
