@@ -417,15 +417,16 @@ int perf_history_last(const char *path, const struct perf_machine *machine, cons
         sqlite3_prepare_v2(
             history,
             /* from that run down, to the first one that fits: an index would list all of them */
-            "SELECT id FROM run NOT INDEXED WHERE cpu = ?1 AND cores = ?2 AND host = ?3 "
-            "AND (?4 IS NULL OR set_name = ?4) AND id <= ?5 ORDER BY id DESC LIMIT 1",
+            "SELECT id FROM run NOT INDEXED WHERE (?1 IS NULL OR (cpu = ?1 AND cores = ?2 AND "
+            "host = ?3)) AND (?4 IS NULL OR set_name = ?4) AND id <= ?5 ORDER BY id DESC LIMIT 1",
             -1, &statement, NULL) != SQLITE_OK)
         result = fail_sqlite(history, path, error);
     if (result == CW_OK) {
-        const bool is_bound = bind_text(statement, 1, machine->cpu) &&
-                              bind_text(statement, 3, machine->host) &&
-                              (set == NULL || bind_text(statement, 4, set));
-        sqlite3_bind_int64(statement, 2, machine->cores);
+        const bool is_bound =
+            (machine == NULL || (bind_text(statement, 1, machine->cpu) &&
+                                 sqlite3_bind_int64(statement, 2, machine->cores) == SQLITE_OK &&
+                                 bind_text(statement, 3, machine->host))) &&
+            (set == NULL || bind_text(statement, 4, set));
         sqlite3_bind_int64(statement, 5,
                            before == 0          ? INT64_MAX
                            : before > INT64_MIN ? before - 1

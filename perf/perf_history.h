@@ -25,8 +25,8 @@ int perf_history_add(const char *path, const struct perf_run *run, int64_t *id,
  * frees *run either way. */
 int perf_history_read(const char *path, int64_t id, struct perf_run *run, struct cw_error *error);
 /*
- * The newest run older than `before` (0: the newest of all) on this machine; of that set, unless
- * `set` is NULL. *id is 0 if there is none.
+ * The newest run older than `before` (0: the newest of all) on this machine, and of that set; of
+ * any, where one of them is NULL. *id is 0 if there is none.
  */
 int perf_history_last(const char *path, const struct perf_machine *machine, const char *set,
                       int64_t before, int64_t *id, struct cw_error *error);

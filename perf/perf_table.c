@@ -45,7 +45,7 @@ enum perf_state perf_state_of_run(const struct perf_run *run)
 
 /* The remarks at the end of a line. */
 struct remarks {
-    char text[400];
+    char text[PERF_REMARKS_BYTES];
     size_t used;
 };
 
@@ -133,6 +133,19 @@ static void perf_table_judge(struct remarks *remarks, const struct perf_run *run
     }
 }
 
+bool perf_table_remarks(const struct perf_run *run, const struct perf_case_run *measured,
+                        char text[PERF_REMARKS_BYTES])
+{
+    const struct perf_summary summary = perf_summary_of(measured, PERF_MIXED);
+    struct remarks remarks = {.used = 0};
+    perf_table_judge(&remarks, run, measured, &summary);
+    if (summary.disturbed > 0)
+        perf_table_append(next(&remarks), "%u of %zu rounds disturbed", (unsigned)summary.disturbed,
+                          measured->sample_count);
+    memcpy(text, remarks.text, sizeof remarks.text);
+    return strstr(text, met(false)) == NULL;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_ratio(FILE *file, const struct perf_run *run,
@@ -159,16 +172,13 @@ static void print_case(FILE *file, const struct perf_run *run, const struct perf
 {
     const struct perf_summary summary = perf_summary_of(measured, PERF_MIXED);
     const struct perf_spread *const rate = &summary.events_per_s;
-    struct remarks remarks = {.used = 0};
-    perf_table_judge(&remarks, run, measured, &summary);
-    if (summary.disturbed > 0)
-        perf_table_append(next(&remarks), "%u of %zu rounds disturbed", (unsigned)summary.disturbed,
-                          measured->sample_count);
+    char remarks[PERF_REMARKS_BYTES];
+    (void)perf_table_remarks(run, measured, remarks);
     fprintf(file, "%-28s %8.2f %8.2f %8.2f", measured->name, rate->median * 1e-6,
             rate->least * 1e-6, rate->most * 1e-6);
     print_ratio(file, run, measured);
     fprintf(file, " %6.1f %8.1f  %-6s %s\n", 100 * summary.efficiency,
-            (double)summary.rss_bytes / 1048576, perf_state_name[summary.state], remarks.text);
+            (double)summary.rss_bytes / 1048576, perf_state_name[summary.state], remarks);
 }
 
 void perf_table_print(FILE *file, const struct perf_run *run)

@@ -44,6 +44,7 @@ static void write_curves(FILE *out, struct survey *survey)
 }
 
 static const struct page_section sections[] = {
+    {"verdicts", "Verdicts", page_has_verdicts, page_write_verdicts},
     {"curves", "Time and bandwidth", has_curves, write_curves},
     {"compare", "Any two axes", page_has_matrix, page_write_matrix},
     {"phases", "Where time goes", page_has_phases, page_write_phases},

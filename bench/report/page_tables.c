@@ -452,15 +452,73 @@ void page_write_engine(FILE *out, struct survey *survey)
     fputs("</tbody></table>\n", out);
 }
 
+bool page_has_verdicts(const struct survey *survey) { return survey->verdict_count > 0; }
+
+static void put_verdict(FILE *out, const struct survey_verdict *verdict)
+{
+    char text[SAY_BYTES];
+    fputs("<tr><th scope=\"row\">", out);
+    say_html(out, verdict->name);
+    fprintf(out, "</th><td%s>%s</td>", verdict->kind <= VERDICT_DISTURBED ? " class=\"state\"" : "",
+            survey_verdict_names[verdict->kind]);
+    fprintf(out, "<td class=\"n\">%s</td>", say_number(verdict->median * 1e-6, text));
+    fprintf(out, "<td class=\"n\">%s", say_number(verdict->least * 1e-6, text));
+    fprintf(out, " to %s</td>", say_number(verdict->most * 1e-6, text));
+    fprintf(out, "<td class=\"n\">%zu of %zu</td><td class=\"n\">%zu</td><td>", verdict->disturbed,
+            verdict->rounds, verdict->runs);
+    say_html(out, verdict->why);
+    fputs(verdict->goals[0] != '\0' ? "; " : "", out);
+    say_html(out, verdict->goals);
+    fputs("</td></tr>\n", out);
+}
+
+void page_write_verdicts(FILE *out, struct survey *survey)
+{
+    for (size_t i = 0; i < survey->night_count; i++) {
+        const struct survey_night *const night = &survey->nights[i];
+        if (night->count == 0)
+            continue;
+        fputs("<div class=\"scroll\"><table class=\"verdicts\"><caption>The newest run of set ",
+              out);
+        say_html(out, night->set);
+        fputs(" on ", out);
+        say_html(out, night->host);
+        fputs(": ", out);
+        say_html(out, night->started);
+        fputs(", commit ", out);
+        say_html(out, night->commit);
+        fputs("; the worst first</caption><thead><tr><th scope=\"col\">case</th><th "
+              "scope=\"col\">verdict</th><th class=\"n\">median<small>M events/s</small></th><th "
+              "class=\"n\">rounds</th><th class=\"n\">disturbed</th><th class=\"n\">runs</th><th "
+              "scope=\"col\">why, and goals</th></tr></thead><tbody>\n",
+              out);
+        for (size_t v = 0; v < night->count; v++)
+            put_verdict(out, &survey->verdicts[night->first + v]);
+        fputs("</tbody></table></div>\n", out);
+    }
+}
+
 bool page_has_history(const struct survey *survey) { return survey->case_count > 0; }
 
 void page_write_history(FILE *out, struct survey *survey)
 {
     char text[SAY_BYTES];
-    bool has_changes = false;
-    for (size_t i = 0; i < survey->case_count; i++)
-        has_changes |= survey_last_change(&survey->cases[i], NULL) != NULL;
+    bool has_changes = false, has_curves = false, has_disturbed = false;
+    for (size_t i = 0; i < survey->case_count; i++) {
+        const struct survey_case *const one = &survey->cases[i];
+        has_changes |= survey_last_change(one, NULL) != NULL;
+        has_curves |= one->count > 1;
+        for (size_t m = 0; m < one->count; m++)
+            has_disturbed |= one->measures[m].disturbed;
+    }
     fputs("<div id=\"history-view\"></div>", out);
+    if (!has_curves)
+        fputs("<p class=\"note\">Each case has one run: its curve begins with the second.</p>\n",
+              out);
+    if (has_disturbed && has_curves)
+        fputs("<p class=\"note\">A dotted mark: at least half of the rounds were "
+              "disturbed.</p>\n",
+              out);
     if (has_changes)
         fputs("<p class=\"note\">A hollow mark: the simulated results (events, times, hashes) are "
               "others than in the run before.</p>",

@@ -33,6 +33,9 @@ bool page_has_rows(const struct survey *survey);
 void page_write_rows(FILE *out, struct survey *survey);
 bool page_has_engine(const struct survey *survey);
 void page_write_engine(FILE *out, struct survey *survey);
+/* The newest run of a history: what is slower, which goals are missed, what was disturbed. */
+bool page_has_verdicts(const struct survey *survey);
+void page_write_verdicts(FILE *out, struct survey *survey);
 bool page_has_history(const struct survey *survey);
 void page_write_history(FILE *out, struct survey *survey);
 bool page_has_provenance(const struct survey *survey);

@@ -35,6 +35,13 @@ const char *const survey_state_names[] = {
     [STATE_REFUSED] = "refused", [STATE_INTERRUPTED] = "interrupted", [STATE_PENDING] = "pending",
 };
 
+const char *const survey_verdict_names[VERDICTS] = {
+    [VERDICT_SLOWER] = "slower",           [VERDICT_MISSED] = "goal not met",
+    [VERDICT_CHANGED] = "results changed", [VERDICT_DISTURBED] = "disturbed",
+    [VERDICT_FASTER] = "faster",           [VERDICT_STEADY] = "steady",
+    [VERDICT_NEW] = "too few runs",
+};
+
 /* ---- storage --------------------------------------------------------------------------------- */
 
 struct survey_block {
@@ -67,6 +74,8 @@ void survey_free(struct survey *survey)
     free(survey->studies);
     free(survey->logs);
     free(survey->cases);
+    free(survey->nights);
+    free(survey->verdicts);
     free(survey->series);
     free(survey->documents);
     while (survey->blocks != NULL) {

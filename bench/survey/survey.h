@@ -170,6 +170,32 @@ struct survey_case {
     size_t count, room;
 };
 
+/* What the newest run of a history says of a case, worst first. */
+enum survey_verdict_kind {
+    VERDICT_SLOWER,
+    VERDICT_MISSED,    /* a goal is not met */
+    VERDICT_CHANGED,   /* other simulated results, lately */
+    VERDICT_DISTURBED, /* half of the newest run's rounds, or more */
+    VERDICT_FASTER,
+    VERDICT_STEADY,
+    VERDICT_NEW, /* too few runs for a verdict */
+    VERDICTS
+};
+extern const char *const survey_verdict_names[VERDICTS];
+struct survey_verdict {
+    enum survey_verdict_kind kind;
+    const char *name, *why, *goals; /* of the case; since when; figures beside goals, or "" */
+    double median, least, most;     /* events per second in the newest run */
+    size_t rounds, disturbed, runs;
+};
+/* The runs that were judged: the newest run's machine and set. */
+struct survey_night {
+    const char *source, *set, *host, *started, *commit;
+    size_t runs;
+    const char *fault;   /* why there are no verdicts; NULL: there are */
+    size_t first, count; /* of `verdicts` */
+};
+
 struct survey_series {
     const char *name; /* "" where there is one only */
     size_t *rows;     /* by x */
@@ -184,9 +210,12 @@ struct survey {
     struct survey_study *studies;
     struct survey_log *logs;
     struct survey_case *cases;
+    struct survey_night *nights;
+    struct survey_verdict *verdicts;
     struct survey_series *series;
     size_t point_count, point_room, row_count, row_room, study_count, study_room, log_count,
-        log_room, case_count, case_room, series_count, series_room;
+        log_room, case_count, case_room, night_count, night_room, verdict_count, verdict_room,
+        series_count, series_room;
     struct survey_axis axes[SURVEY_AXES_MAX];
     size_t axis_count;
     size_t axes_dropped; /* beyond SURVEY_AXES_MAX */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/study/damaged_database.h"
+#include "bench/survey/survey_nights.h"
 #include "perf/database.h"
 
 enum { LOG_LINE_BYTES = 1024, LOG_CELLS = 12 };
@@ -264,5 +265,7 @@ int survey_history_read(struct survey *survey, const char *path, struct cw_error
                          path, db != NULL ? sqlite3_errmsg(db) : "");
     sqlite3_finalize(rows);
     sqlite3_close(db);
+    if (code == CW_OK)
+        survey_nights_read(survey, path);
     return code;
 }

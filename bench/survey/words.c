@@ -504,11 +504,37 @@ static void words_changed(struct words *words, const struct survey_case *one)
                                last->started != NULL ? last->started : "unknown"));
 }
 
+/* How many cases of the newest run have which verdict. */
+static void words_night(struct words *words, const struct survey_night *night)
+{
+    struct survey *const survey = words->survey;
+    size_t counts[VERDICTS] = {0};
+    const char *list = "";
+    if (night->fault != NULL) {
+        words_add(words, survey_print(survey, "There are no verdicts: %s.", night->fault));
+        return;
+    }
+    for (size_t i = 0; i < night->count; i++)
+        counts[survey->verdicts[night->first + i].kind]++;
+    for (int kind = 0; kind < VERDICTS && list != NULL; kind++)
+        if (counts[kind] > 0)
+            list = survey_print(survey, "%s%s%zu %s", list, list[0] == '\0' ? "" : ", ",
+                                counts[kind], survey_verdict_names[kind]);
+    if (list != NULL && list[0] != '\0')
+        words_add(words, survey_print(survey,
+                                      "Of the cases of set %s on %s in the newest of %zu run%s (%s,"
+                                      " commit %s): %s.",
+                                      night->set, night->host, night->runs, plural(night->runs),
+                                      night->started, night->commit, list));
+}
+
 /* Each case of a history: the last run beside the previous one, and the first. */
 static void words_history(struct words *words)
 {
     struct survey *const survey = words->survey;
     char a[SAY_BYTES], b[SAY_BYTES];
+    for (size_t i = 0; i < survey->night_count; i++)
+        words_night(words, &survey->nights[i]);
     for (size_t c = 0; c < survey->case_count && c < VALUES_SHOWN; c++) {
         const struct survey_case *const one = &survey->cases[c];
         words_changed(words, one);

@@ -62,6 +62,11 @@ void trend_free(struct trend *trend);
 bool trend_is_slower(const struct trend *trend, const struct trend_case *one);
 bool trend_has_new_results(const struct trend *trend, const struct trend_case *one);
 
+/* "SLOWER by 3.1 % since run 12, 2026-01-20, commit abc; results changed ...", "steady". */
+enum { TREND_VERDICT_BYTES = 400 };
+void trend_verdict(const struct trend *trend, const struct trend_case *one,
+                   char text[TREND_VERDICT_BYTES]);
+
 /* A table, a line per case; CSV, a row per case and run; one SVG picture, a curve per case. */
 void trend_print(FILE *file, const struct trend *trend);
 void trend_print_csv(FILE *file, const struct trend *trend);

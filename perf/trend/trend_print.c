@@ -15,26 +15,37 @@ static double median_of_last(const struct trend_case *one, size_t most)
     return perf_median(figures, count);
 }
 
+void trend_verdict(const struct trend *trend, const struct trend_case *one,
+                   char text[TREND_VERDICT_BYTES])
+{
+    const bool is_steady = one->change.at == 0;
+    const struct perf_run *const run = &trend->runs[one->change_run];
+    int used =
+        is_steady
+            ? snprintf(text, TREND_VERDICT_BYTES, "%s",
+                       one->counted < CHANGE_POINT_NIGHTS_MIN ? "too few runs" : "steady")
+            : snprintf(text, TREND_VERDICT_BYTES, "%s by %.1f %% since run %lld, %.10s, commit %s",
+                       one->change.z < 0 ? "SLOWER" : "faster",
+                       100 * fabs(one->change.after / one->change.before - 1),
+                       (long long)trend->ids[one->change_run], run->started, run->commit);
+    if (one->results_run > 0 && used >= 0 && used < TREND_VERDICT_BYTES)
+        (void)snprintf(text + used, TREND_VERDICT_BYTES - (size_t)used,
+                       "; results changed with run %lld, commit %s",
+                       (long long)trend->ids[one->results_run],
+                       trend->runs[one->results_run].commit);
+}
+
 static void print_case(FILE *file, const struct trend *trend, const struct trend_case *one)
 {
     enum { LAST = 3 };
+    char verdict[TREND_VERDICT_BYTES];
     fprintf(file, "%-28s %5zu %9zu ", one->name, one->count, one->count - one->counted);
     if (one->counted > 0)
         fprintf(file, "%9.2f", 1e-6 * median_of_last(one, LAST));
     else
         fprintf(file, "%9s", "-");
-    if (one->change.at == 0) {
-        fputs(one->counted < CHANGE_POINT_NIGHTS_MIN ? "  too few runs" : "  steady", file);
-    } else {
-        const struct perf_run *const run = &trend->runs[one->change_run];
-        fprintf(file, "  %s by %.1f %% since run %lld, %.10s, commit %s",
-                one->change.z < 0 ? "SLOWER" : "faster",
-                100 * fabs(one->change.after / one->change.before - 1),
-                (long long)trend->ids[one->change_run], run->started, run->commit);
-    }
-    if (one->results_run > 0)
-        fprintf(file, "; results changed with run %lld, commit %s",
-                (long long)trend->ids[one->results_run], trend->runs[one->results_run].commit);
+    trend_verdict(trend, one, verdict);
+    fprintf(file, "  %s", verdict);
     fputc('\n', file);
 }
 

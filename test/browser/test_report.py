@@ -590,6 +590,19 @@ def histories_show_each_run(browser):
     page.screenshot(str(OUT / "history.png"))
 
 
+def a_night_begins_with_its_verdicts(browser):
+    database = OUT / "night.sqlite"
+    database.unlink(missing_ok=True)
+    cubewarp("perf", "run", "--set", "self-test", "--rounds", 1, "--repeats", 0, "--quiet", "--history", database)
+    page = open_page(browser, report("night", database))
+    assert page.value("document.querySelector('main section + section').id") == "verdicts"
+    assert "in the newest of 1 run" in text_of(page, "#summary"), text_of(page, "#summary")
+    assert page.value("document.querySelectorAll('#verdicts tbody tr').length") == 2
+    assert page.value("document.querySelectorAll('#history svg').length") == 0  # one run: no empty chart
+    assert "its curve begins with the second" in text_of(page, "#history")
+    page.screenshot(str(OUT / "night.png"))
+
+
 TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_show_a_point_s_figures, a_sweep_of_500_points_pivots_over_any_two_axes,
          series_are_chosen_and_filtered, rows_are_sorted_and_searched, failures_and_the_slowest_are_listed,
          a_page_opens_within_a_second_and_is_small, a_load_of_pod1024_has_its_machine,
@@ -599,7 +612,8 @@ TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_show_a_point_s_figur
          the_point_whose_machine_is_drawn_is_chosen_and_named,
          numbers_are_written_alike_in_tables_and_by_the_script, without_scripts_there_are_tables_and_machines, in_the_dark_the_page_is_dark,
          rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen,
-         nothing_is_cut_off_from_800_pixels_on, a_narrow_window_shows_all_without_moving_sideways, texts_of_files_are_never_run, histories_show_each_run]
+         nothing_is_cut_off_from_800_pixels_on, a_narrow_window_shows_all_without_moving_sideways, texts_of_files_are_never_run, histories_show_each_run,
+         a_night_begins_with_its_verdicts]
 
 
 def main():

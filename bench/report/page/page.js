@@ -202,7 +202,7 @@
       g.append("path").attr("class", "line").attr("d", shape(line.points)).attr("stroke-dasharray", line.dash);
       if (!chart.plain || line.points.length === 1)
         for (const p of line.points)
-          if (!Number.isNaN(p.y)) g.append("path").attr("class", p.changed ? "dot changed" : "dot").attr("data-row", p.row).attr("data-x", p.x).attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
+          if (!Number.isNaN(p.y)) g.append("path").attr("class", "dot" + (p.changed ? " changed" : "") + (p.disturbed ? " disturbed" : "")).attr("data-row", p.row).attr("data-x", p.x).attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
       for (const p of line.open || []) g.append("path").attr("class", "open").attr("data-y", p.y).attr("d", `M${x(p.x)} ${y(p.y)}${FORMS[line.form]}`);
       return g;
     });
@@ -855,7 +855,7 @@
     onWidth(box, draw);
   }
   function viewHistory(holder) {
-    if (data.cases.length === 0) return false;
+    if (!data.cases.some(c => c.measures.length > 1)) return false; /* the tables say what one run has */
     const state = { one: -1 }, box = make("div", { class: "chartbox" });
     holder.append(make("div", { class: "controls" }, choose("case", [[-1, "all, relative to their first run"], ...data.cases.map((c, i) => [i, c.name + " (" + c.host + ")"])], state.one, v => { state.one = +v; draw(); })), box);
     function draw() {
@@ -864,7 +864,7 @@
         lines: shown.map((c, l) => ({ name: c.name, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
           points: c.measures.map((m, i) => {
             const unit = state.one < 0 ? c.measures[0][2] : 1;
-            return { x: i + 1, y: m[2] / unit, changed: m[6], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
+            return { x: i + 1, y: m[2] / unit, changed: m[6], disturbed: m[5], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
               facts: () => [["date", m[0]], ["commit", m[1]], ["median", say(m[2], "/s")], ["least to most", say(m[3]) + " to " + say(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : []), ...(m[6] ? [["", "simulated results are others than before"]] : [])] };
           }) })),
         x: { label: "Run, oldest first", log: false }, y: { label: state.one < 0 ? "Events per second, relative to the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
