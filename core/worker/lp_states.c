@@ -47,7 +47,7 @@ static size_t areas_bytes(const struct lp_states *states)
 }
 
 /* Puts a block after the blocks that end at *end. Returns where it begins. */
-static size_t place_behind(size_t *end, size_t state_bytes)
+static size_t append_block(size_t *end, size_t state_bytes)
 {
     const size_t bytes = lp_states_block_bytes(state_bytes), begin = block_offset(*end, bytes);
     *end = begin + bytes;
@@ -66,8 +66,8 @@ static int lp_states_measure(struct lp_states *states, const struct cw_model *mo
                                 "possible",
                                 (unsigned)lp, model->name, state_bytes, CW_STATE_BYTES_MAX);
         states->sizes[lp] = (uint32_t)state_bytes;
-        (void)place_behind(&states->blocks_bytes, state_bytes);
-        (void)place_behind(&states->areas[owner_of(owners, lp)].bytes, state_bytes);
+        (void)append_block(&states->blocks_bytes, state_bytes);
+        (void)append_block(&states->areas[owner_of(owners, lp)].bytes, state_bytes);
         if (state_bytes > states->state_bytes_max)
             states->state_bytes_max = state_bytes;
     }
@@ -96,7 +96,7 @@ static void lay_out(struct lp_states *states, const struct lp_owners *owners)
         states->areas[i].bytes = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
         struct lp_area *const area = &states->areas[owner_of(owners, lp)];
-        const size_t place = area->begin + place_behind(&area->bytes, states->sizes[lp]);
+        const size_t place = area->begin + append_block(&area->bytes, states->sizes[lp]);
         states->blocks[lp] = (struct lp_block *)(void *)(states->arena + place);
     }
 }
@@ -223,7 +223,7 @@ void lp_states_save(const struct lp_states *states, const uint32_t *lp_worker, u
     size_t end = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
         const struct lp_block *const block = states->blocks[lp];
-        const size_t place = place_behind(&end, block->state_bytes);
+        const size_t place = append_block(&end, block->state_bytes);
         if (lp_worker == NULL || lp_worker[lp] == worker)
             memcpy(to + place, block, sizeof *block + block->state_bytes);
     }
@@ -235,7 +235,7 @@ void lp_states_load(struct lp_states *states, const uint32_t *lp_worker, uint32_
     size_t end = 0;
     for (uint32_t lp = 0; lp < states->count; lp++) {
         struct lp_block *const block = states->blocks[lp];
-        const size_t place = place_behind(&end, block->state_bytes);
+        const size_t place = append_block(&end, block->state_bytes);
         if (lp_worker == NULL || lp_worker[lp] == worker)
             memcpy(block, from + place, sizeof *block + block->state_bytes);
     }
@@ -247,7 +247,7 @@ bool lp_states_are_alike(const struct lp_states *states, const uint8_t *saved, s
     size_t end = 0;
     for (uint32_t lp = 0; lp < states->count && are_alike; lp++) {
         const struct lp_block *const block = states->blocks[lp];
-        const size_t place = place_behind(&end, block->state_bytes);
+        const size_t place = append_block(&end, block->state_bytes);
         const struct lp_block *const other = (const struct lp_block *)(const void *)(saved + place);
         are_alike = other->state_bytes == block->state_bytes;
     }

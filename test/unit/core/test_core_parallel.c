@@ -96,6 +96,7 @@ static void a_limit_near_a_failure_ends_every_mode_alike(void **state)
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         struct random_model m = random_model_draw(seed, 16, TTL / 2);
         m.fail_ps = 600 + (int64_t)(seed * 37);
+        m.listens = seed % 2 == 1;
         struct random_run run = {.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed};
         const uint64_t before = random_model_run(&m, &run).committed;
         for (size_t i = 0; i < sizeof near / sizeof *near && before > 7; i++) {
