@@ -45,8 +45,9 @@ UNIT, STRESS = "test/unit/core/test_core_", "test/stress/test_"
 
 # (variant, program, environment), the quick ones first.
 TESTS = [("plain", UNIT + name, {}) for name in
-         ("memory", "arrivals", "exchange", "pending", "errors", "sim", "rng", "invariants", "interval_log",
-          "balance", "lazy_cancel", "watermarks", "bounds", "contract")] + [
+         ("memory", "arrivals", "exchange", "pending", "errors", "host_errors", "sim", "rng",
+          "invariants", "interval_log", "balance", "lazy_cancel", "watermarks", "bounds",
+          "contract")] + [
     ("explore", STRESS + "explore_harsh", {"HARSH_SEEDS": "400"}),
     ("explore", STRESS + "explore", {"EXPLORE_SEEDS": "400"}),
     ("explore", STRESS + "explore_ties", {"TIES_SEEDS": "400"}),
@@ -453,6 +454,8 @@ def main():
     jobs = [(name_of(m), m[0], whole_text(m), []) for m in drawn]
     if options.named is not None:
         jobs += named_jobs(options.named)
+        wanted = {program for job in jobs for _, program, _ in job[3]}
+        TESTS.extend(test for test in THREADS if test[1] in wanted and test not in TESTS)
     if options.again:
         for line in pathlib.Path(options.again).read_text().splitlines():
             if " SURVIVED " in line:

@@ -23,8 +23,8 @@ hang_s = {}  # (variant, program): how long it may take, from how long it takes 
 
 # (variant, program, environment), the cheap ones first. For core/ those of core/ only: no test of a
 # model has to find the bugs that these miss.
-UNIT = ["memory", "arrivals", "exchange", "errors", "pin", "each_worker", "sim", "rng", "pending",
-        "random", "stress", "lazy_cancel", "recorder", "balance", "gather", "first_mode", "listen",
+UNIT = ["memory", "arrivals", "exchange", "errors", "host_errors", "pin", "each_worker", "sim",
+        "rng", "pending", "random", "stress", "lazy_cancel", "recorder", "balance", "gather", "first_mode", "listen",
         "contract"]
 SLOW_UNIT = ["worker_records", "phold"]
 
