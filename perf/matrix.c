@@ -53,7 +53,8 @@ static void visit_all_reduce(const struct visitor *visitor, uint32_t w, uint32_t
     const unsigned long long iterations = 1 + 5000 / ((1 + elements / 64) * w * h);
     snprintf(name, sizeof name, "matrix-lrab-%u-%u", (unsigned)(w * h), (unsigned)elements);
     snprintf(command, sizeof command,
-             "run --preset pod64 --set system.sips.count=%u --set system.sips.w=%u "
+             "run --preset pod64 --algorithm lrab_hierarchical_allreduce --set "
+             "system.sips.count=%u --set system.sips.w=%u "
              "--set system.sips.h=%u --no-data --n-elem %u --iters %llu",
              (unsigned)(w * h), (unsigned)w, (unsigned)h, (unsigned)elements, iterations);
     visitor->fn(visitor->arg, name, command);

@@ -10,6 +10,8 @@
 #include "core/cw.h"
 #include "perf/matrix.h"
 
+#define LRAB_ALGORITHM "--algorithm lrab_hierarchical_allreduce "
+
 /* ---- models ---------------------------------------------------------------------------------- */
 
 /* Each takes a quarter to half a second on one thread. */
@@ -26,11 +28,14 @@ static const struct model {
     {"phold-short", "phold --lookahead 0.0001 --end 150", NULL},
     {"phold-zero", "phold --lookahead 0 --end 150", NULL},
     {"mesh", "phold --traffic mesh --end 8", "mesh 4096 16 4"},
-    {"lrab-64", "run --preset pod64 --no-data --n-elem 8192 --iters 30", NULL},
+    {"lrab-64", "run --preset pod64 " LRAB_ALGORITHM "--no-data --n-elem 8192 --iters 30", NULL},
     {"lrab-64-pe0",
-     "run --preset pod64 --set defaults.wiring=pe0 --no-data --n-elem 8192 --iters 30", NULL},
-    {"lrab-1024", "run --preset pod1024 --no-data --n-elem 8192", NULL},
-    {"lrab-1024-pe0", "run --preset pod1024 --set defaults.wiring=pe0 --no-data --n-elem 8192",
+     "run --preset pod64 " LRAB_ALGORITHM
+     "--set defaults.wiring=pe0 --no-data --n-elem 8192 --iters 30",
+     NULL},
+    {"lrab-1024", "run --preset pod1024 " LRAB_ALGORITHM "--no-data --n-elem 8192", NULL},
+    {"lrab-1024-pe0",
+     "run --preset pod1024 " LRAB_ALGORITHM "--set defaults.wiring=pe0 --no-data --n-elem 8192",
      NULL},
     {"self-test", "phold --lps 16 --population 4 --end 20", NULL},
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/cli/default_run.h"
 #include "bench/options/options.h"
 #include "bench/options/options_run.h"
 #include "bench/options/options_table.h"
@@ -149,6 +150,8 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
+    if (*config != NULL && command == COMMAND_RUN)
+        default_run_apply(run, config);
     if (*config != NULL)
         config_print_unread(stderr, *config);
     if (*config != NULL && (takes_bench || command == COMMAND_BATCH))

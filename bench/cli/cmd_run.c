@@ -69,6 +69,8 @@ static int begin_result(struct result *result, int argc, char **argv,
     snprintf(result->bench, sizeof result->bench, "%s", options->bench);
     memcpy(result->config_digest, config->digest, sizeof result->config_digest);
     result->seed = options->seed;
+    result->shows_machine = options->shows_machine;
+    result->rest = options->rest;
     result->engine.sync = cw_sync_name[options->engine.sync];
     result->engine.partition =
         options->partition != NULL ? options->partition : partitioner_at(0)->name;

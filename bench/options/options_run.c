@@ -59,6 +59,21 @@ int run_options_read_set(struct option_parse *parse, const struct option_row *ro
     return CW_OK;
 }
 
+int run_options_read_preset(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error)
+{
+    struct run_options *const run = parse->values;
+    const size_t before = run->config.presets_before_count + (run->config.preset != NULL);
+    if (before == RUN_PRESETS_MAX)
+        return cw_error_set(error, CW_USAGE, "--%s: given more than %d times", row->name,
+                            RUN_PRESETS_MAX);
+    run->presets[before] = text;
+    run->config.preset = text;
+    run->config.presets_before = run->presets;
+    run->config.presets_before_count = before;
+    return CW_OK;
+}
+
 /* Whether a tag of that name, `bytes` long, is there already. */
 static bool has_tag(const struct run_options *run, const char *name, size_t bytes)
 {
@@ -310,6 +325,7 @@ int run_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     struct run_options *const run = parse->values;
     run->is_bench_named = options_given(parse, "bench");
+    run->is_check_given = options_given(parse, "check") || options_given(parse, "verify-data");
     if (check_taken(parse, error) != CW_OK || engine_options_finish(&run->engine, error) != CW_OK)
         return CW_USAGE;
     if (run->engine.tuning.window_ps != 0 && !undoes_events(run->engine.sync))

@@ -22,6 +22,8 @@ int topo_options_finish(struct option_parse *parse, struct cw_error *error);
 int topo_options_argument(struct option_parse *parse, int count, char **rest,
                           struct cw_error *error);
 /* For the table: readers of single values. */
+int run_options_read_preset(struct option_parse *parse, const struct option_row *row,
+                            const char *text, struct cw_error *error);
 int run_options_read_set(struct option_parse *parse, const struct option_row *row, const char *text,
                          struct cw_error *error);
 int run_options_read_tag(struct option_parse *parse, const struct option_row *row, const char *text,

@@ -536,6 +536,40 @@ static void print_limit(FILE *file, const struct result_row *row)
                 explain_sentence(row->explain, sentence, sizeof sentence));
 }
 
+/* What limits the largest and the smallest size of a run that shows a machine: a link that is busy
+ * for most of the time, or latency. */
+static void print_closing(FILE *file, const struct result *result)
+{
+    const struct result_row *first = NULL, *last = NULL;
+    for (size_t i = 0; i < result->row_count; i++)
+        if (result->rows[i].not_run == NULL) {
+            first = first == NULL ? &result->rows[i] : first;
+            last = &result->rows[i];
+        }
+    if (last == NULL)
+        return;
+    const struct result_link *const busiest = last->link_count > 0 ? &last->links[0] : NULL;
+    const double busy =
+        busiest != NULL ? report_ratio((double)busiest->busy_ps, (double)last->time_ps) : 0;
+    fprintf(file, "#\n# %" PRIu64 " bytes per rank take %.3f times the bound: ",
+            last->bytes * last->shards,
+            report_ratio((double)last->time_ps, (double)last->bound_ps));
+    if (busy >= 0.5)
+        fprintf(file, "they are limited by %s, busy for %.0f %% of the time", busiest->name,
+                100 * busy);
+    else
+        fprintf(file,
+                "they are limited by latency and by the work of PEs, since no link is busy for "
+                "more than %.0f %% of "
+                "the time",
+                100 * busy);
+    if (first != last)
+        fprintf(file, "; %" PRIu64 " bytes by latency, %.3f times the bound",
+                first->bytes * first->shards,
+                report_ratio((double)first->time_ps, (double)first->bound_ps));
+    fputs(" (--explain has the parts).\n", file);
+}
+
 void report_table_rest(FILE *file, const struct result *result)
 {
     const bool named = result->rows_named;
@@ -569,6 +603,11 @@ void report_table_rest(FILE *file, const struct result *result)
     if (result->engine.has_cut)
         print_cut(file, &result->engine);
     report_threads(file, &result->engine);
+    if (!result->shows_machine)
+        return;
+    if (result->rest != NULL && result->rest[0] != '\0')
+        fprintf(file, "#\n# %s\n", result->rest);
+    print_closing(file, result);
 }
 
 void report_table(FILE *file, const struct result *result)

@@ -159,6 +159,8 @@ struct result {
     /* The size at which a run that failed or was interrupted ended: its row without figures, whose
      * not_run says so. bytes 0: between sizes, or before the first. */
     struct result_row unfinished;
+    bool shows_machine;      /* the line named no work: a sentence closes the table */
+    const char *rest;        /* of such a run: the sizes that were left out; the host's */
     bool rows_named;         /* a size has several rows, of several collectives */
     size_t sizes;            /* that were asked for */
     size_t reported;         /* rows that row_done was called for */

@@ -20,6 +20,7 @@
 enum {
     RUN_SIZES_MAX = 256, /* of one --bytes or --n-elem */
     RUN_SETS_MAX = 256,
+    RUN_PRESETS_MAX = 16,
     RUN_TAGS_MAX = 64
 };
 
@@ -40,6 +41,7 @@ struct run_options {
 
     struct config_request config;
     const char *sets[RUN_SETS_MAX];
+    const char *presets[RUN_PRESETS_MAX]; /* all, config.preset the last */
 
     const char *tags[RUN_TAGS_MAX]; /* KEY=VALUE each */
     size_t tag_count;
@@ -60,6 +62,9 @@ struct run_options {
     enum run_input input;
     const char *data, *data_out; /* of ccl_gradient: files of values; NULL: none */
     bool verify_data, no_data;
+    bool is_check_given; /* whether data are verified is said by an option */
+    bool shows_machine;  /* the line names no work: sizes and algorithm are the default ones */
+    char rest[200];      /* then: which sizes were left out, and how to run them; "": none */
 
     double begun_s; /* the command (clock_s()); 0: with the run */
 

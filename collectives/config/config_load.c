@@ -113,6 +113,18 @@ static bool keeps_shipped(const struct config_request *request)
            environment_answer(ENVIRONMENT_BIRS_ENABLE) == ENVIRONMENT_UNSET;
 }
 
+static void load_preset(struct load *load, const char *name)
+{
+    const struct builtin_file *builtin = NULL;
+    const char *const path = config_find_preset(&load->loader, load->configs_dir,
+                                                load->request->configs_dir, name, &builtin);
+    if (builtin != NULL)
+        load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
+    else if (path != NULL)
+        load_file(load, path, CONFIG_TOPOLOGY, true,
+                  strcmp(path, name) != 0 && is_found_there(load, path));
+}
+
 static void load_files(struct load *load)
 {
     static const char *const names[CONFIG_FILES] = {"topology.yaml", "components.yaml", "ccl.yaml"};
@@ -125,16 +137,10 @@ static void load_files(struct load *load)
     }
     if (keeps_shipped(request))
         load->tree->shipped = config_tree_copy(load->loader.arena, load->tree);
-    if (request->preset == NULL)
-        return;
-    const struct builtin_file *builtin = NULL;
-    const char *const preset = config_find_preset(&load->loader, load->configs_dir,
-                                                  request->configs_dir, request->preset, &builtin);
-    if (builtin != NULL)
-        load_builtin(load, builtin, CONFIG_TOPOLOGY, true);
-    else if (preset != NULL)
-        load_file(load, preset, CONFIG_TOPOLOGY, true,
-                  strcmp(preset, request->preset) != 0 && is_found_there(load, preset));
+    for (size_t i = 0; i < request->presets_before_count; i++)
+        load_preset(load, request->presets_before[i]);
+    if (request->preset != NULL)
+        load_preset(load, request->preset);
 }
 
 static bool is_printable(const char *text)

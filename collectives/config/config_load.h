@@ -17,7 +17,9 @@
 struct config_request {
     const char *topology, *components, *ccl; /* files over the shipped ones; NULL: none */
     const char *preset;                      /* a name in configs/presets, or a path; or NULL */
-    const char *algorithm;                   /* as --set defaults.algorithm=...; or NULL */
+    const char *const *presets_before;       /* [presets_before_count] each under the next one */
+    size_t presets_before_count;
+    const char *algorithm;   /* as --set defaults.algorithm=...; or NULL */
     const char *instead_of;  /* the entry that was named, and that `algorithm` stands for: what is
                                 set there holds for `algorithm`, too; NULL: none */
     const char *const *sets; /* [set_count] KEY=VALUE */

@@ -69,6 +69,27 @@ bool config_is_from_option(const struct config *config, const char *path)
     return place.source != 0 && !config->tree->sources[place.source - 1].is_file;
 }
 
+static bool is_of_user(const struct config_tree *tree, const struct config_value *value)
+{
+    return config_given(value) && value->place.source != 0 &&
+           !tree->sources[value->place.source - 1].is_shipped;
+}
+
+bool config_names_work(const struct config *config)
+{
+    static const char *const of_work[] = {"algorithm",      "n_elem",           "root",
+                                          "rank_invariant", "overlap_exchange", "world_size"};
+    const struct config_tree *const tree = config->tree;
+    for (size_t i = 0; i < sizeof of_work / sizeof *of_work; i++)
+        if (is_of_user(tree, &tree->defaults[config_ccl_find(of_work[i])]))
+            return true;
+    for (const struct config_algorithm *entry = tree->chosen; entry != NULL; entry = entry->extends)
+        for (uint32_t i = 0; i < config_ccl_key_count; i++)
+            if (is_of_user(tree, &entry->value[i]))
+                return true;
+    return strcmp(config->ccl.algorithm, "lrab_hierarchical_allreduce") != 0;
+}
+
 void config_print_unread(FILE *file, const struct config *config)
 {
     const struct config_tree *const tree = config->tree;

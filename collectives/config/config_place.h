@@ -23,6 +23,10 @@ const char *config_where(const struct config *config, const char *path, char *bu
 /* Whether that value was given by an option rather than by a file. */
 bool config_is_from_option(const struct config *config, const char *path);
 
+/* Whether a file, a preset or an option names the work: the algorithm, a key of its entry or of
+ * algorithms alone, or the size. Else the shipped files do. */
+bool config_names_work(const struct config *config);
+
 /* Says where the chosen algorithm's configuration has a key that nothing reads (`root_cube`), and
  * which key is read. */
 void config_print_unread(FILE *file, const struct config *config);

@@ -295,7 +295,7 @@ static void a_rank_s_phases_sum_to_its_time(void **state)
 static void the_machine_is_counted(void **state)
 {
     (void)state;
-    json_t *root = run_json("run --no-data");
+    json_t *root = run_json("run --no-data --preset records");
     const json_t *topology = json_object_get(root, "topology");
     static const struct {
         const char *key;

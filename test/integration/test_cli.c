@@ -234,7 +234,8 @@ static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
         {"run --set sip.cube_mesh.w=33 --set sip.cube_mesh.h=32", {"1056 cubes", "1024"}},
         {"run --set cube.pe_layout.pe_per_corner=17", {"68 PEs", "64"}},
         /* algorithm and machine */
-        {"run --set system.sips.topology=pair_switch", {"pair_switch", "ring_allreduce"}},
+        {"run --n-elem 8 --set system.sips.topology=pair_switch",
+         {"pair_switch", "ring_allreduce"}},
         {"check --set system.sips.topology=pair_switch", {"pair_switch", "ring_allreduce"}},
         {"run --set defaults.rank_invariant=true --set system.sips.topology=mesh_2d_no_wrap",
          {"rank_invariant", "mesh_2d_no_wrap"}},

@@ -154,7 +154,7 @@ static void a_result_says_how_many_shards_a_rank_has(void **state)
         assert_true(factor > 2 * (n - 1) / n - 1e-9 && factor < 2 * (n - 1) / n + 1e-9);
         json_decref(root);
     }
-    struct run_output output = run_line(0, "run");
+    struct run_output output = run_line(0, "run --preset records");
     assert_non_null(strstr(output.out, "\n# sizes are bytes per shard; 16 shards per rank: bytes "
                                        "per rank are 16 times the size\n"));
     run_output_free(&output);
@@ -385,6 +385,77 @@ static void the_note_on_choices_is_one_line(void **state)
     run_output_free(&output);
 }
 
+/* Without work a line shows the machine: six sizes of a rank, verified, near the bound. */
+static void a_line_without_work_shows_the_machine(void **state)
+{
+    (void)state;
+    static const unsigned sizes[] = {1 << 10, 1 << 14, 1 << 18, 1 << 20, 8 << 20, 64 << 20};
+    json_t *const root = run_json("run");
+    assert_int_equal(json_array_size(json_object_get(root, "results")), 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(json_integer_value(row_of(root, i, "bytes_per_rank")), sizes[i]);
+        assert_true(json_is_integer(row_of(root, i, "wrong")));
+        assert_int_equal(json_integer_value(row_of(root, i, "wrong")), 0);
+        assert_non_null(json_string_value(row_of(root, i, "placement")));
+    }
+    const double time = json_number_value(row_of(root, 5, "time_ns"));
+    assert_true(json_number_value(row_of(root, 5, "bound_ns")) > 0.95 * time);
+    json_decref(root);
+    struct run_output output = run_line(0, "run --no-data --set links.sip_link.bw_gbs=50");
+    const char *const end = strstr(output.out, "\n# 67108864 bytes per rank take 1.0");
+    assert_non_null(end);
+    assert_non_null(strstr(end, "they are limited by sip 0 io_die sip_link N, busy for 100"));
+    assert_string_equal(strchr(end + 1, '\n'), "\n"); /* the last line */
+    assert_null(strstr(output.out, "; the rest: "));
+    run_output_free(&output);
+    output = run_line(0, "run --no-data --iters 100 --preset pod64");
+    assert_non_null(strstr(output.out, " of 6 sizes; all take some "));
+    assert_non_null(strstr(output.out, "; the rest: --algorithm auto --bytes-per-rank "));
+    run_output_free(&output);
+}
+
+/* What an option, a file or a preset names is run as ever. */
+static void a_line_with_work_runs_it(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"--algorithm lrab_hierarchical_allreduce",
+                                        "--bench ccl_allreduce",
+                                        "--n-elem 8",
+                                        "--preset records",
+                                        "--set defaults.algorithm=lrab_hierarchical_allreduce",
+                                        "--set defaults.root=center"};
+    json_t *const first = run_json("run %s", lines[0]);
+    assert_int_equal(json_integer_value(row_of(first, 0, "bytes")), 16);
+    for (size_t i = 1; i < sizeof lines / sizeof *lines; i++) {
+        json_t *const root = run_json("run %s", lines[i]);
+        assert_int_equal(json_array_size(json_object_get(root, "results")), 1);
+        assert_true(json_equal(row_of(root, 0, "time_ns"), row_of(first, 0, "time_ns")));
+        assert_true(json_equal(row_of(root, 0, "data_hash"), row_of(first, 0, "data_hash")));
+        assert_true(json_equal(json_object_get(root, "config_digest"),
+                               json_object_get(first, "config_digest")));
+        json_decref(root);
+    }
+    json_decref(first);
+}
+
+static void presets_go_over_each_other(void **state)
+{
+    (void)state;
+    json_t *root = run_json("run --preset tiny --preset six_3x2 --preset records");
+    const json_t *topology = json_object_get(root, "topology");
+    assert_int_equal(json_integer_value(json_object_get(topology, "sips")), 6);
+    assert_int_equal(json_integer_value(json_object_get(topology, "cubes")), 6 * 4);
+    assert_int_equal(json_integer_value(row_of(root, 0, "bytes")), 16);
+    json_decref(root);
+    root = run_json("run --preset records --preset six_3x2 --preset tiny");
+    topology = json_object_get(root, "topology");
+    assert_int_equal(json_integer_value(json_object_get(topology, "sips")), 1);
+    json_decref(root);
+    struct run_output output = run_line(2, "run --preset tinny --preset records");
+    assert_non_null(strstr(output.err, "unknown preset"));
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +475,9 @@ int main(void)
         cmocka_unit_test(an_automatic_choice_takes_the_placement_of_a_rank_s_size),
         cmocka_unit_test(other_sizes_leave_the_placement_to_the_mapper),
         cmocka_unit_test(the_note_on_choices_is_one_line),
+        cmocka_unit_test(a_line_without_work_shows_the_machine),
+        cmocka_unit_test(a_line_with_work_runs_it),
+        cmocka_unit_test(presets_go_over_each_other),
     };
     return cmocka_run_group_tests_name("sizes", tests, build, clean);
 }
