@@ -286,7 +286,7 @@ void cw_sim_free(struct cw_sim *sim)
 }
 
 static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint64_t number,
-                           unsigned payload_bytes, struct cw_error *error)
+                           const void *payload, unsigned payload_bytes, struct cw_error *error)
 {
     if (sim->failure.exit_code != CW_OK) {
         *error = sim->failure;
@@ -307,6 +307,9 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
     if (payload_bytes > CW_PAYLOAD_BYTES_MAX)
         return cw_error_set(error, CW_BUG, "injection to LP %u of %u payload bytes; the most is %u",
                             (unsigned)lp, payload_bytes, CW_PAYLOAD_BYTES_MAX);
+    if (payload == NULL && payload_bytes > 0)
+        return cw_error_set(error, CW_BUG, "injection to LP %u of %u payload bytes at NULL",
+                            (unsigned)lp, payload_bytes);
     return CW_OK;
 }
 
@@ -315,7 +318,7 @@ static int check_injection(const struct cw_sim *sim, uint32_t lp, int64_t time_p
 int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t type, uint32_t entity,
               uint64_t number, const void *payload, uint16_t payload_bytes, struct cw_error *error)
 {
-    const int checked = check_injection(sim, lp, time_ps, number, payload_bytes, error);
+    const int checked = check_injection(sim, lp, time_ps, number, payload, payload_bytes, error);
     if (checked != CW_OK)
         return checked;
     struct worker *const worker =

@@ -58,6 +58,8 @@ static void bad_injections_are_refused(void **state)
     static const uint8_t much[65];
     assert_int_equal(cw_inject(sim, 0, 70, 1, 1, 1, much, 65, &error), CW_BUG);
     assert_string_equal(error.text, "injection to LP 0 of 65 payload bytes; the most is 64");
+    assert_int_equal(cw_inject(sim, 3, 70, 1, 1, 1, NULL, 8, &error), CW_BUG);
+    assert_string_equal(error.text, "injection to LP 3 of 8 payload bytes at NULL");
     /* None of them did any harm. */
     assert_int_equal(cw_inject(sim, 0, 70, 1, 1, 1, NULL, 0, &error), CW_OK);
     assert_int_equal(cw_drain(sim, &error), CW_OK);
