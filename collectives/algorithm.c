@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collectives/config/input/text.h"
+#include "collectives/hook.h"
 #include "collectives/plugin.h"
 #include "lp/kernel/tl_check.h"
 
@@ -171,7 +172,8 @@ static const struct ccl_algorithm *accepting(const struct ccl_call *call,
         if (algorithm->collective != call->collective || algorithm->schedule != NULL ||
             (algorithm != first && algorithm->machine.peers != NULL))
             continue;
-        if (algorithm->check == NULL || algorithm->check(call, &refusal) == CW_OK)
+        if (algorithm->check == NULL ||
+            CCL_HOOK("check()", algorithm->check, (call, &refusal)) == CW_OK)
             return algorithm;
     }
     return first;
@@ -183,7 +185,7 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
     const struct ccl_algorithm *algorithm = ccl_algorithm_for(call->ccl, call->collective, error);
     struct ccl_choice own = {.algorithm = algorithm};
     if (algorithm != NULL && algorithm->choose != NULL) {
-        algorithm->choose(call, &own);
+        CCL_HOOK_VOID("choose()", algorithm->choose, (call, &own));
         if (own.algorithm == NULL)
             (void)cw_error_memory(error, "the estimate of an algorithm");
     } else if (algorithm != NULL && strcmp(algorithm->name, call->ccl->module) != 0 &&
@@ -196,13 +198,15 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 
 uint64_t ccl_algorithm_tcm_bytes(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
-    return algorithm->machine.tcm_bytes != NULL ? algorithm->machine.tcm_bytes(call)
-                                                : call->n_elem * tl_itemsize(call->dtype);
+    return algorithm->machine.tcm_bytes != NULL
+               ? CCL_HOOK("tcm_bytes()", algorithm->machine.tcm_bytes, (call))
+               : call->n_elem * tl_itemsize(call->dtype);
 }
 
 uint32_t ccl_algorithm_peers(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
 {
-    return algorithm->machine.peers != NULL ? algorithm->machine.peers(call) : 0;
+    return algorithm->machine.peers != NULL ? CCL_HOOK("peers()", algorithm->machine.peers, (call))
+                                            : 0;
 }
 
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots)

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "collectives/hook.h"
+
 bool plugin_is_path(const char *name) { return strchr(name, ':') != NULL; }
 
 uint64_t plugin_contents(const char *path_and_symbol)
@@ -52,7 +54,10 @@ static void *find_symbol(const char *path_and_symbol, struct cw_error *error)
         return plugin_refuse(error, "%.200s is no ./file.so:symbol", path_and_symbol);
     memcpy(path, path_and_symbol, (size_t)(colon - path_and_symbol));
     path[colon - path_and_symbol] = '\0';
+    ccl_hook_enter("constructors", 0, path);
     void *const object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ccl_hook_leave();
+    ccl_hooks_are_loaded = true;
     if (object == NULL)
         return plugin_refuse(error, "%.300s", dlerror());
     const uint32_t *const abi = dlsym(object, "ccl_plugin_abi");

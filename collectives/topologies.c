@@ -4,6 +4,7 @@
  */
 #include "collectives/topologies.h"
 
+#include "collectives/hook.h"
 #include "hw/topology/topology.h"
 
 #include <stdio.h>
@@ -180,7 +181,8 @@ void logical_neighbours_of(const struct ccl_algorithm *algorithm, const struct l
     logical_neighbours(logical, rank, out);
     struct lp_neighbours map = *out;
     if (algorithm->neighbors != NULL &&
-        algorithm->neighbors(rank, logical->ranks, parameter, &map) == CCL_NEIGHBORS_CHANGED)
+        CCL_HOOK("neighbors()", algorithm->neighbors, (rank, logical->ranks, parameter, &map)) ==
+            CCL_NEIGHBORS_CHANGED)
         *out = map;
 }
 

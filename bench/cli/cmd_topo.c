@@ -15,6 +15,7 @@
 #include "bench/programs/run_use.h"
 #include "collectives/config/config_load.h"
 #include "collectives/config/config_tree.h"
+#include "collectives/hook.h"
 #include "collectives/runtime/distributed.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/msccl/msccl_write.h"
@@ -177,14 +178,15 @@ static struct schedule *schedule_of(const struct ccl_algorithm *algorithm,
                                     const struct ccl_call *call, struct cw_error *error)
 {
     struct ccl_refusal refusal;
-    if (algorithm->check != NULL && algorithm->check(call, &refusal) != CW_OK) {
+    if (algorithm->check != NULL &&
+        CCL_HOOK("check()", algorithm->check, (call, &refusal)) != CW_OK) {
         char text[sizeof refusal];
         ccl_refusal_text(&refusal, text, sizeof text);
         (void)cw_error_set(error, CW_USAGE, "--xml: %s", text);
         return NULL;
     }
     if (algorithm->schedule != NULL)
-        return algorithm->schedule(call, error);
+        return CCL_HOOK("schedule()", algorithm->schedule, (call, error));
     (void)cw_error_set(
         error, CW_USAGE,
         "--xml: %s is a kernel of its own, and no schedule; legal are ring_rs_ag and "

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "collectives/config/config_place.h"
+#include "collectives/hook.h"
 #include "collectives/schedule/schedule.h"
 
 static bool has_algorithm(const struct bench_program *program)
@@ -190,7 +191,7 @@ void bench_note_algorithm(const struct bench_session *session, struct result_row
         if (schedule->why[0] != '\0')
             snprintf(row->algorithm, sizeof row->algorithm, "%s", schedule->name);
     } else if (algorithm->moved != NULL) {
-        row->moved = algorithm->moved(&call);
+        row->moved = CCL_HOOK("moved()", algorithm->moved, (&call));
     }
 }
 

@@ -12,6 +12,7 @@
 #include "bench/programs/bench_verify.h"
 #include "bench/programs/row_work.h"
 #include "collectives/data/input.h"
+#include "collectives/hook.h"
 #include "collectives/matmul/matmul_call.h"
 #include "collectives/matmul/matmul_verify.h"
 #include "collectives/verify/bound.h"
@@ -353,7 +354,7 @@ static bool leaves_more(const struct ccl_algorithm *algorithm, const struct ccl_
 {
     struct tl_args args = {.more = NULL};
     if (algorithm->kernel_args != NULL && algorithm->machine.relay == CCL_RELAY_NONE)
-        algorithm->kernel_args(call, &args);
+        CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (call, &args));
     return algorithm->schedule == NULL && args.more == NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "bench/programs/bench.h"
 #include "bench/result/run_line.h"
 #include "collectives/algorithm.h"
+#include "collectives/hook.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/mapper.h"
 #include "core/os/host_limits.h"
@@ -51,7 +52,7 @@ static double moved_of(const struct config *config, const struct run_options *ru
                                   .n_elem = n_elem,
                                   .dtype = (enum lp_dtype)run->dtype};
     return algorithm != NULL && algorithm->moved != NULL && algorithm->collective == CCL_ALL_REDUCE
-               ? algorithm->moved(&call)
+               ? CCL_HOOK("moved()", algorithm->moved, (&call))
                : MOVED_NOT_KNOWN * (call.world_size - 1) / call.world_size;
 }
 
@@ -71,7 +72,7 @@ double study_estimate_shards(const struct config *config)
     double shards = 0;
     for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(hw); pe++)
-            shards += algorithm->takes_part(&call, cube, pe);
+            shards += CCL_HOOK("takes_part()", algorithm->takes_part, (&call, cube, pe));
     return shards > 0 ? shards : 1;
 }
 
@@ -88,7 +89,7 @@ static double messages_least(const struct config *config, const struct ccl_algor
                                   .ccl = &config->ccl,
                                   .collective = algorithm->collective,
                                   .world_size = dist_world_size_for(config)};
-    return more * algorithm->messages_least(&call);
+    return more * CCL_HOOK("messages_least()", algorithm->messages_least, (&call));
 }
 
 /* The events of a rank's messages in one call, for shards of this many tiles. */

@@ -6,7 +6,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "collectives/hook.h"
 #include "collectives/plugin.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
@@ -115,10 +117,11 @@ static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algo
     uint32_t count = 0;
     for (uint32_t cube = 0; cube < hw_cubes(call->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(call->hw); pe++) {
-            const bool runs = by_shards ? has_shard(shards, cube, pe)
-                              : algorithm->takes_part != NULL
-                                  ? algorithm->takes_part(call, cube, pe)
-                                  : cube * hw_pes(call->hw) + pe == plan.pe_of_sip;
+            const bool runs =
+                by_shards ? has_shard(shards, cube, pe)
+                : algorithm->takes_part != NULL
+                    ? CCL_HOOK("takes_part()", algorithm->takes_part, (call, cube, pe))
+                    : cube * hw_pes(call->hw) + pe == plan.pe_of_sip;
             if (runs)
                 out[count++] = hw_pe_index(call->hw, (struct hw_place){plan.sip, cube, pe});
         }
@@ -195,6 +198,16 @@ static const struct tl_kernel *kernel_of_call(const struct ccl_algorithm *algori
     return submission->kernel != NULL ? submission->kernel : algorithm->kernel;
 }
 
+/* The machine's SIPs, for kernels that exchange along their rows and columns. */
+static enum tl_topology topology_of(const struct hw_config *hw)
+{
+    const char *const name = hw->sip_topology->name;
+    return strcmp(name, "ring_1d") == 0           ? TL_TOPOLOGY_RING
+           : strcmp(name, "torus_2d") == 0        ? TL_TOPOLOGY_TORUS
+           : strcmp(name, "mesh_2d_no_wrap") == 0 ? TL_TOPOLOGY_MESH
+                                                  : TL_TOPOLOGY_OTHER;
+}
+
 /* One KernelLaunchMsg for each PE of the rank's SIP that takes part, in order of (cube, pe). */
 static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
                        struct cw_error *error)
@@ -202,10 +215,14 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
     const struct submission *submission = &dist->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
     const struct ccl_call call = call_of_rank(dist, rank);
+    const struct hw_grid grid = hw_sip_grid(call.hw);
     struct tl_args args = {.n_elem = call.n_elem,
                            .rank = rank,
                            .dtype = (uint8_t)call.dtype,
-                           .math = (uint8_t)call.math};
+                           .math = (uint8_t)call.math,
+                           .topology = (uint8_t)topology_of(call.hw),
+                           .sip_w = grid.w,
+                           .sip_h = grid.h};
     if (algorithm->parameter_count > 0)
         args.parameter = call.ccl->parameter;
     if (tensor != NULL) {
@@ -215,7 +232,7 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         args.pe_shards = tensor->policy.pe == DP_COLUMN_WISE;
     }
     if (algorithm->kernel_args != NULL)
-        algorithm->kernel_args(&call, &args);
+        CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
         args.more = install_plans_program(dist->plans);
     dist_map_regions(dist, rank, &args);

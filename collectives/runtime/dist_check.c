@@ -8,6 +8,7 @@
 
 #include "collectives/config/config_place.h"
 #include "collectives/config/config_rings.h"
+#include "collectives/hook.h"
 #include "collectives/runtime/mapper.h"
 
 uint64_t dist_ring_bytes(const struct config *config, enum hw_memory memory)
@@ -168,7 +169,7 @@ static int check_own_conditions(const struct ccl_algorithm *algorithm, const str
                                 struct ccl_refusal *refusal)
 {
     *refusal = (struct ccl_refusal){.key = "defaults.module"};
-    if (algorithm->check == NULL || algorithm->check(call, refusal) == CW_OK)
+    if (algorithm->check == NULL || CCL_HOOK("check()", algorithm->check, (call, refusal)) == CW_OK)
         return CW_OK;
     if (refusal->wrong[0] == '\0')
         snprintf(refusal->wrong, sizeof refusal->wrong,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/hook.h"
 #include "collectives/runtime/dist_internal.h"
 #include "collectives/runtime/host_copy.h"
 #include "collectives/schedule/schedule_program.h"
@@ -37,7 +38,9 @@ uint64_t dist_scratch_bytes(const struct install_plans *plans,
 {
     if (algorithm->schedule != NULL)
         return schedule_program_scratch(install_plans_program(plans), call);
-    return algorithm->machine.scratch_bytes != NULL ? algorithm->machine.scratch_bytes(call) : 0;
+    return algorithm->machine.scratch_bytes != NULL
+               ? CCL_HOOK("scratch_bytes()", algorithm->machine.scratch_bytes, (call))
+               : 0;
 }
 
 static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t first,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/hook.h"
 #include "collectives/plugin.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/schedule/schedule_program.h"
@@ -69,8 +70,9 @@ static struct ccl_call call_of_plan(const struct install_plans *plans, uint32_t 
 static bool takes_part(const struct install_plans *plans, const struct ccl_call *call,
                        uint32_t cube, uint32_t pe)
 {
-    return plans->mapper != NULL ? plans->mapper(plans->hw, call->rank, cube, pe)
-                                 : plans->algorithm->takes_part(call, cube, pe);
+    return plans->mapper != NULL
+               ? CCL_HOOK("mapper", plans->mapper, (plans->hw, call->rank, cube, pe))
+               : CCL_HOOK("takes_part()", plans->algorithm->takes_part, (call, cube, pe));
 }
 
 /* The numbers of the PEs that the mapper names in a rank's SIP, or the algorithm, if there is no
@@ -349,13 +351,14 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
                             plans->algorithm_name);
     *key = "defaults.module";
     struct ccl_refusal refusal = {.key = NULL};
-    if (plans->algorithm->check != NULL && plans->algorithm->check(&call, &refusal) != CW_OK) {
+    if (plans->algorithm->check != NULL &&
+        CCL_HOOK("check()", plans->algorithm->check, (&call, &refusal)) != CW_OK) {
         *key = refusal.key != NULL ? refusal.key : *key;
         ccl_refusal_text(&refusal, error->text, sizeof error->text);
         return error->exit_code = CW_USAGE;
     }
     error->exit_code = CW_OK; /* a hook of a shared object may leave it */
-    plans->schedule = plans->algorithm->schedule(&call, error);
+    plans->schedule = CCL_HOOK("schedule()", plans->algorithm->schedule, (&call, error));
     if (plans->schedule == NULL && error->exit_code == CW_OK)
         return cw_error_set(error, CW_USAGE,
                             "%s makes no schedule, and does not say why (its schedule())",
@@ -664,7 +667,9 @@ uint32_t install_plans_pes_of_cube(const struct install_plans *plans)
 int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
                            struct cw_error *error)
 {
-    return plans->validator != NULL ? plans->validator(group, plans->hw, error) : CW_OK;
+    return plans->validator != NULL
+               ? CCL_HOOK("validator", plans->validator, (group, plans->hw, error))
+               : CW_OK;
 }
 
 /* A PE of rank 0's SIP has a shard. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/hook.h"
 #include "collectives/verify/expect_order.h"
 #include "collectives/verify/expect_plan.h"
 #include "collectives/verify/sum_tree.h"
@@ -128,9 +129,12 @@ static void exchange_listed(struct making *m)
             m->result[rank] = m->result[0];
             continue;
         }
-        uint32_t sum = m->value[plan->order.operand(rank, plan->sips, 0)];
+        uint32_t sum =
+            m->value[CCL_HOOK("order.operand()", plan->order.operand, (rank, plan->sips, 0))];
         for (uint32_t k = 1; k < plan->sips; k++)
-            sum = expect_sum(&m->sums, sum, m->value[plan->order.operand(rank, plan->sips, k)]);
+            sum = expect_sum(
+                &m->sums, sum,
+                m->value[CCL_HOOK("order.operand()", plan->order.operand, (rank, plan->sips, k))]);
         m->result[rank] = sum;
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/algorithm.h"
+#include "collectives/hook.h"
 #include "collectives/verify/sum_tree.h"
 #include "hw/topology/topology.h"
 
@@ -101,7 +102,7 @@ static bool check_operands(struct expect_plan *plan, uint32_t rank, bool *seen,
     const uint32_t n = plan->sips;
     memset(seen, 0, n * sizeof *seen);
     for (uint32_t k = 0; k < n; k++) {
-        const uint32_t operand = plan->order.operand(rank, n, k);
+        const uint32_t operand = CCL_HOOK("order.operand()", plan->order.operand, (rank, n, k));
         if (operand >= n || seen[operand]) {
             (void)cw_error_set(
                 error, CW_USAGE,
@@ -111,7 +112,7 @@ static bool check_operands(struct expect_plan *plan, uint32_t rank, bool *seen,
             return false;
         }
         seen[operand] = true;
-        plan->one_order &= operand == plan->order.operand(0, n, k);
+        plan->one_order &= operand == CCL_HOOK("order.operand()", plan->order.operand, (0, n, k));
     }
     return true;
 }

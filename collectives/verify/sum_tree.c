@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/hook.h"
+
 uint32_t sum_tree_parts(const struct ccl_order *order, uint32_t n)
 {
-    return order->parts != NULL ? order->parts(n) : 1;
+    return order->parts != NULL ? CCL_HOOK("order.parts()", order->parts, (n)) : 1;
 }
 
 /* The fault of step k; NULL: none. *height: values on the stack. */
@@ -37,7 +39,8 @@ static bool check_tree(const struct sum_tree *tree, const char *name, bool *seen
     uint32_t height = 0;
     memset(seen, 0, n * sizeof *seen);
     for (uint32_t k = 0; k < 2 * n - 1; k++) {
-        const uint32_t step = tree->order->tree(tree->rank, tree->part, n, k);
+        const uint32_t step =
+            CCL_HOOK("order.tree()", tree->order->tree, (tree->rank, tree->part, n, k));
         const char *const fault = fault_of(step, n, seen, &height);
         *depth = height > *depth ? height : *depth;
         if (fault == NULL)
@@ -80,7 +83,8 @@ uint32_t sum_tree_add(const struct sum_tree *tree, struct expect_sums *sums, con
 {
     uint32_t height = 0;
     for (uint32_t k = 0; k < 2 * tree->n - 1; k++) {
-        const uint32_t step = tree->order->tree(tree->rank, tree->part, tree->n, k);
+        const uint32_t step =
+            CCL_HOOK("order.tree()", tree->order->tree, (tree->rank, tree->part, tree->n, k));
         if (step != CCL_ADD) {
             stack[height++] = value[step];
             continue;

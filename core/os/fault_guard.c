@@ -137,7 +137,8 @@ static void on_tick(int number, siginfo_t *info, void *context)
             fault_guard_here.watch.tick(fault_guard_here.watch.arg);
         return;
     }
-    if (++fault_guard_here.ticks < FAULT_GUARD_STUCK_S * FAULT_GUARD_TICKS_PER_S)
+    if (fault_guard_here.patient ||
+        ++fault_guard_here.ticks < FAULT_GUARD_STUCK_S * FAULT_GUARD_TICKS_PER_S)
         return;
     (void)snprintf(text, sizeof text, "no return for %d s of processor time",
                    FAULT_GUARD_STUCK_S - 1);

@@ -21,6 +21,7 @@
 #ifndef CORE_FAULT_GUARD_H
 #define CORE_FAULT_GUARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,7 @@ struct fault_guard {
     fault_tell tell;          /* NULL: no call has been guarded here yet */
     void *arg;                /* of the guarded call; NULL: none is guarded */
     unsigned ticks;           /* of CPU time since the guarded call began */
+    bool patient;             /* the guarded call may take long: it never counts as stuck */
 };
 extern __thread struct fault_guard fault_guard_here;
 

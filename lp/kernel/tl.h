@@ -80,17 +80,24 @@ struct tl_region {
     uint64_t bytes; /* 0: none */
 };
 
-/* The arguments of a launch: the tensor pointer and the scalars that follow it. */
+/* How the machine's SIPs are joined (system.sips.topology), where it is one of the topologies that
+ * have rows and columns. */
+enum tl_topology { TL_TOPOLOGY_RING, TL_TOPOLOGY_TORUS, TL_TOPOLOGY_MESH, TL_TOPOLOGY_OTHER };
+
+/* The arguments of a launch: the tensor pointer, the scalars that the algorithm's kernel_args() has
+ * filled, and the place of the rank among the SIPs, which the runtime adds to each launch. */
 struct tl_args {
     uint64_t tensor;    /* virtual address of the SIP's tensor: see tl_shard() */
     uint64_t tensor_pa; /* byte offset of the shard in the PE's HBM slice */
     uint64_t shard_bytes;
     uint64_t n_elem; /* per shard */
     uint32_t rank;
-    uint8_t dtype;  /* enum lp_dtype */
-    uint8_t math;   /* enum lp_math */
-    bool pe_shards; /* each PE has a shard of its own, not each cube */
-    uint8_t reserved;
+    uint8_t dtype;    /* enum lp_dtype */
+    uint8_t math;     /* enum lp_math */
+    bool pe_shards;   /* each PE has a shard of its own, not each cube */
+    uint8_t topology; /* enum tl_topology */
+    uint32_t sip_w,
+        sip_h; /* the grid of SIPs; a ring's length and 1; 0 in a launch of the host's */
     struct tl_region region[TL_REGIONS]; /* output, scratch: as the algorithm says */
     int64_t scalar[TL_SCALARS_MAX];      /* from the algorithm's kernel_args() */
     const int64_t *parameter; /* values of the algorithm's parameters; const; NULL: it has none */
