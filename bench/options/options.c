@@ -10,6 +10,7 @@
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
 #include "bench/output/atomic_file.h"
+#include "collectives/config/input/meaning.h"
 #include "collectives/config/input/text.h"
 
 static bool row_is_of(const struct option_row *row, enum command command)
@@ -18,6 +19,23 @@ static bool row_is_of(const struct option_row *row, enum command command)
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
+
+/* The option of that name, or the only one that begins with it. NULL: there is none. */
+static const struct option_row *find_name(enum command command, const char *name, size_t bytes)
+{
+    const struct option_row *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *const row = &option_rows[i];
+        if (!row_is_of(row, command) || strncmp(row->name, name, bytes) != 0)
+            continue;
+        if (row->name[bytes] == '\0')
+            return row;
+        found = row;
+        count++;
+    }
+    return count == 1 ? found : NULL;
+}
 
 static int refuse_unknown(const struct option_parse *parse, const char *name, size_t bytes,
                           const char *argument, struct cw_error *error)
@@ -40,27 +58,15 @@ static int refuse_unknown(const struct option_parse *parse, const char *name, si
     }
     if (begin > 1)
         return cw_error_set(error, CW_USAGE, "option %s may mean more than one: %s", quoted, names);
+    char text[MEANING_BYTES];
+    const char *const meaning = meaning_of(name, bytes, text);
+    const bool configures = find_name(parse->command, "set", 3) != NULL;
+    if (meaning != NULL && configures)
+        return cw_error_set(error, CW_USAGE, "unknown option %s; here that is %s", quoted, meaning);
     if (nearest.best == NULL)
         return cw_error_set(error, CW_USAGE, "unknown option %s", quoted);
     return cw_error_set(error, CW_USAGE, "unknown option %s; did you mean '--%s'?", quoted,
                         nearest.best);
-}
-
-/* The option of that name, or the only one that begins with it. NULL: there is none. */
-static const struct option_row *find_name(enum command command, const char *name, size_t bytes)
-{
-    const struct option_row *found = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *const row = &option_rows[i];
-        if (!row_is_of(row, command) || strncmp(row->name, name, bytes) != 0)
-            continue;
-        if (row->name[bytes] == '\0')
-            return row;
-        found = row;
-        count++;
-    }
-    return count == 1 ? found : NULL;
 }
 
 static const struct option_row *find_letter(enum command command, char letter)

@@ -4,6 +4,7 @@
  */
 #include "bench/options/options_size.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "collectives/config/input/text.h"
@@ -57,15 +58,17 @@ static const char *step_parse(const char *text, struct step *step)
     return NULL;
 }
 
-const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *count)
+/* One size or one range, added to those that there are. */
+static const char *parse_item(const char *text, uint64_t *sizes, size_t room, size_t *count)
 {
-    const char *const wrong = "expected a size such as 4096, 4KiB or 16MB, or a range such as "
-                              "1KiB:1GiB:x2 or 1KiB:64KiB:+1KiB";
+    const char *const wrong = "expected a size such as 4096, 4KiB or 16MB, a range such as "
+                              "1KiB:1GiB:x2 or 1KiB:64KiB:+1KiB, or several: 1K,1M";
     const char *const colon = strchr(text, ':');
     uint64_t least, most;
-    *count = 0;
     if (!size_parse(text, colon == NULL ? strlen(text) : (size_t)(colon - text), &least))
         return wrong;
+    if (colon == NULL && *count == room)
+        return "a range of more than 256 sizes";
     if (colon == NULL) {
         sizes[(*count)++] = least;
         return NULL;
@@ -89,5 +92,20 @@ const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *
         if (size > (most - step.plus) / step.factor || step.plus > most)
             return NULL;
         size = size * step.factor + step.plus;
+    }
+}
+
+const char *sizes_parse(const char *text, uint64_t *sizes, size_t room, size_t *count)
+{
+    char item[80];
+    *count = 0;
+    for (;;) {
+        const size_t bytes = strcspn(text, ",");
+        /* One that is too long is wrong anyway. */
+        snprintf(item, sizeof item, "%.*s", (int)(bytes < sizeof item ? bytes : 0), text);
+        const char *const wrong = parse_item(item, sizes, room, count);
+        if (wrong != NULL || text[bytes] == '\0')
+            return wrong;
+        text += bytes + 1;
     }
 }

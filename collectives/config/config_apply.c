@@ -10,6 +10,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/config/config_value.h"
+#include "collectives/config/input/meaning.h"
 #include "collectives/config/input/text.h"
 
 #define PATH_BYTES  256u
@@ -400,6 +401,8 @@ static void unknown_path(const struct apply *apply, const char *path, struct con
     struct children top, inner;
     char parent[PATH_BYTES];
     const char *const dot = strrchr(path, '.');
+    char text[MEANING_BYTES];
+    const char *const meaning = meaning_of(path, strlen(path), text);
     visit_paths(NULL, nearest_visit, &found);
     children_of(apply, "", NULL, NULL, &top);
     snprintf(parent, sizeof parent, "%.*s", dot != NULL ? (int)(dot - path) : 0, path);
@@ -412,7 +415,9 @@ static void unknown_path(const struct apply *apply, const char *path, struct con
         config_error(apply->loader, place, "unknown key %s; known in %s: %s", quoted, parent,
                      inner.known);
     else
-        config_error(apply->loader, place, "unknown key %s; keys begin with %s", quoted, top.known);
+        config_error(apply->loader, place, "unknown key %s; %s%s%skeys begin with %s", quoted,
+                     meaning != NULL ? "that is " : "", meaning != NULL ? meaning : "",
+                     meaning != NULL ? "; " : "", top.known);
 }
 
 void config_apply_path(struct config_loader *loader, struct config_tree *tree, uint32_t source,

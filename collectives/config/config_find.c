@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collectives/config/input/environment.h"
+#include "collectives/config/input/meaning.h"
 #include "collectives/config/input/text.h"
 #include "core/os/program_path.h"
 
@@ -161,6 +162,13 @@ static void unknown_preset(struct config_loader *loader, const char *folder, con
     else
         presets_of_folder(&presets, folder);
     const bool is_near = presets.best[0] != '\0';
+    char text[MEANING_BYTES];
+    const char *const meaning = meaning_of(preset, strlen(preset), text);
+    if (meaning != NULL && !is_near) {
+        config_error(loader, nowhere, "unknown preset %s; that is %s",
+                     text_quote(preset, strlen(preset), quoted), meaning);
+        return;
+    }
     config_error(loader, nowhere, "unknown preset %s; %s%s%sknown in %.200s: %s",
                  text_quote(preset, strlen(preset), quoted), is_near ? "did you mean '" : "",
                  presets.best, is_near ? "'? " : "",

@@ -8,47 +8,73 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectives/algorithm.h"
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
 #include "collectives/config/config_value.h"
+#include "collectives/config/input/meaning.h"
 #include "collectives/config/input/text.h"
 #include "hw/topology/topology.h"
 
 #define LIST_BYTES 800u
 
-static void list_add(char list[LIST_BYTES], const char *text)
+/* Whether one of the words between '_' of a name is this one. */
+static bool has_part(const char *name, const char *word)
 {
-    const size_t used = strlen(list);
-    snprintf(list + used, LIST_BYTES - used, "%s%s", used == 0 ? "" : ", ", text);
+    const size_t bytes = strlen(word);
+    for (const char *at = name; *at != '\0'; at += strcspn(at, "_"), at += *at == '_')
+        if (bytes > 0 && strncasecmp(at, word, bytes) == 0 &&
+            (at[bytes] == '_' || at[bytes] == '\0'))
+            return true;
+    return false;
 }
 
-static void list_algorithms(const struct config_tree *tree, char list[LIST_BYTES])
+/* "did you mean 'a', 'b' or 'c'? ": the entries with such a word in their name, else the nearest by
+ * spelling, else an answer by meaning. */
+static void guess_algorithm(const struct config_tree *tree, const char *word, char hint[LIST_BYTES])
 {
-    list[0] = '\0';
+    enum { SHOWN_MAX = 6 };
+    struct text_nearest nearest = {0};
+    const char *found[SHOWN_MAX];
+    size_t count = 0, n = 0;
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
-         entry = entry->next)
-        list_add(list, entry->name);
-    if (list[0] == '\0')
-        list_add(list, "none");
+         entry = entry->next) {
+        text_nearest_try(&nearest, word, entry->name);
+        if (count < SHOWN_MAX && has_part(entry->name, word))
+            found[count++] = entry->name;
+    }
+    char text[MEANING_BYTES];
+    const char *const meaning = meaning_of(word, strlen(word), text);
+    if (count == 0 && nearest.best != NULL && nearest.distance < 3)
+        found[count++] = nearest.best;
+    hint[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        n += (size_t)snprintf(hint + n, LIST_BYTES - n, "%s'%s'",
+                              i == 0           ? "did you mean "
+                              : i + 1 == count ? " or "
+                                               : ", ",
+                              found[i]);
+    if (count > 0)
+        snprintf(hint + n, LIST_BYTES - n, "? ");
+    else if (meaning != NULL)
+        snprintf(hint, LIST_BYTES, "that is %s; ", meaning);
+    else if (strncmp(word, "ccl_", 4) == 0)
+        snprintf(hint, LIST_BYTES, "that is a bench: --bench %.40s; ", word);
+    else if (nearest.best != NULL)
+        snprintf(hint, LIST_BYTES, "did you mean '%s'? ", nearest.best);
 }
 
-/* "PATH: no algorithm 'x'; did you mean 'y'? known: ..." */
+/* "PATH: no algorithm 'x'; did you mean 'y'? `cubewarp list algorithms` lists them" */
 static void unknown_algorithm(struct config_loader *loader, const struct config_tree *tree,
                               const char *path, const struct config_value *value)
 {
-    char known[LIST_BYTES];
-    struct text_nearest nearest = {0};
-    list_algorithms(tree, known);
-    for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
-         entry = entry->next)
-        text_nearest_try(&nearest, value->text, entry->name);
-    char hint[CCL_NAME_BYTES + 48] = "";
-    if (nearest.best != NULL)
-        snprintf(hint, sizeof hint, "did you mean '%s'? ", nearest.best);
-    config_error(loader, value->place, "%s: no algorithm '%s'; %sknown: %s", path, value->text,
-                 hint, known);
+    char hint[LIST_BYTES];
+    guess_algorithm(tree, value->text, hint);
+    config_error(loader, value->place,
+                 "%s: no algorithm '%s'; %s`cubewarp list algorithms` lists them", path,
+                 value->text, hint);
 }
 
 /* Links `extends` of every entry to the entry it names. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "collectives/config/input/nearest_file.h"
+#include "collectives/config/input/meaning.h"
 
 uint32_t config_source_add(struct config_loader *loader, const struct config_source *source)
 {
@@ -59,9 +60,15 @@ char *config_file_read(struct config_loader *loader, uint32_t source, const char
     if (file == NULL) {
         if (errno == ENOMEM)
             loader->arena->failed = true;
-        else
-            config_error(loader, place, "cannot open: %s%s", strerror(errno),
-                         nearest_file_hint(path, NULL, meant));
+        else {
+            const int number = errno;
+            char text[MEANING_BYTES];
+            const char *const meaning = meaning_of(path, strlen(path), text);
+            config_error(loader, place, "cannot open: %s%s%s", strerror(number),
+                         meaning != NULL ? "; expected a file; that is "
+                                         : nearest_file_hint(path, NULL, meant),
+                         meaning != NULL ? meaning : "");
+        }
         return NULL;
     }
     char *text = NULL;
