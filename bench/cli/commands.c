@@ -14,6 +14,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/cmd_check.h"
 #include "bench/cli/cmd_config.h"
+#include "bench/cli/cmd_list.h"
 #include "bench/cli/cmd_perf.h"
 #include "bench/cli/cmd_phold.h"
 #include "bench/cli/cmd_plugin.h"
@@ -39,7 +40,7 @@ static const struct {
     {COMMAND_CONFIG, config_main},   {COMMAND_TOPO, topo_main},     {COMMAND_VERIFY, verify_main},
     {COMMAND_BATCH, batch_main},     {COMMAND_REPLAY, replay_main}, {COMMAND_PLUGIN, plugin_main},
     {COMMAND_COMPARE, compare_main}, {COMMAND_SWEEP, sweep_main},   {COMMAND_REPORT, report_main},
-    {COMMAND_PERF, perf_main},
+    {COMMAND_LIST, list_main},       {COMMAND_PERF, perf_main},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -176,6 +176,14 @@ void man_page_command(FILE *file, const struct command_row *command)
         if ((option_rows[i].commands & command->command) != 0)
             put_option(file, &option_rows[i]);
     put_exit_codes(file, command->command);
+    if (command->examples[0] != NULL)
+        fputs(".SH EXAMPLES\n.nf\n", file);
+    for (size_t i = 0; i < 3 && command->examples[i] != NULL; i++) {
+        fputs("cubewarp ", file);
+        put_text(file, command->examples[i]);
+        putc('\n', file);
+    }
+    fputs(command->examples[0] != NULL ? ".fi\n" : "", file);
     fputs(".SH SEE ALSO\n.BR cubewarp (1)\n", file);
 }
 

@@ -28,6 +28,7 @@ enum command {
     COMMAND_REPORT = 16384,
     COMMAND_COMPARE = 32768,
     COMMAND_PERF_TREND = 65536,
+    COMMAND_LIST = 131072,
     COMMAND_PERF = 1024, /* which has parts instead of options */
 };
 
@@ -81,6 +82,7 @@ struct option_row {
     const char *argument;   /* the value's name in help; NULL: the option takes none */
     const char *help;       /* '\n' where a line of help breaks; a list of choices may follow */
     uint16_t offset, bytes; /* of the field in the command's struct */
+    const char *group;      /* the heading of help that it begins; NULL: it is in the one before */
     bool repeats;           /* each occurrence adds to those before */
     bool listed;            /* help lists the choices */
     bool of_some_benches;   /* a bench that does not take the option refuses it */
@@ -104,14 +106,15 @@ enum command_letters { LETTERS_IN_COLUMN, LETTERS_IN_FRONT, LETTERS_HIDDEN };
 
 struct command_row {
     enum command command;
-    const char *name;      /* "perf run" */
-    const char *summary;   /* one line */
-    const char *arguments; /* the rest of the usage; "[OPTION]..." */
-    const char *intro;     /* the lines of help after the usage */
-    const char *after;     /* the lines of help after the options; NULL: none */
-    uint8_t name_width;    /* of the column of names in help */
-    uint8_t letters;       /* enum command_letters */
-    bool brief;            /* "--x needs a value", without its name */
+    const char *name;        /* "perf run" */
+    const char *summary;     /* one line */
+    const char *arguments;   /* the rest of the usage; "[OPTION]..." */
+    const char *intro;       /* the lines of help after the usage */
+    const char *after;       /* the lines of help after the options; NULL: none */
+    const char *examples[3]; /* lines that can be typed */
+    uint8_t name_width;      /* of the column of names in help */
+    uint8_t letters;         /* enum command_letters */
+    bool brief;              /* "--x needs a value", without its name */
     /* Takes arguments from rest[0] on. Returns how many of `count`; 0: refused, *error is filled.
      * NULL: the command takes none. */
     int (*argument)(struct option_parse *parse, int count, char **rest, struct cw_error *error);

@@ -298,11 +298,16 @@ void options_print_help(enum command command)
 {
     const struct command_row *const shown = command_row_of(command);
     const int indent = 2 + shown->name_width + 1;
-    printf("Usage: cubewarp %s %s\n%s\n", shown->name, shown->arguments, shown->intro);
+    printf("Usage: cubewarp %s %s\n%s", shown->name, shown->arguments, shown->intro);
+    const char *group = NULL;
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *const row = &option_rows[i];
+        group = row->group != NULL ? row->group : group;
         if (!row_is_of(row, command))
             continue;
+        if (group != NULL)
+            printf("\n%s:\n", group);
+        group = NULL;
         print_name(shown, row);
         for (const char *at = row->help; *at != '\0'; at++)
             if (*at == '\n')
@@ -315,4 +320,8 @@ void options_print_help(enum command command)
     }
     if (shown->after != NULL)
         fputs(shown->after, stdout);
+    if (shown->examples[0] != NULL)
+        fputs("\nExamples:\n", stdout);
+    for (size_t i = 0; i < 3 && shown->examples[i] != NULL; i++)
+        printf("  cubewarp %s\n", shown->examples[i]);
 }

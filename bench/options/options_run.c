@@ -362,6 +362,28 @@ int topo_options_argument(struct option_parse *parse, int count, char **rest,
     return 1;
 }
 
+int list_options_argument(struct option_parse *parse, int count, char **rest,
+                          struct cw_error *error)
+{
+    struct run_options *const run = parse->values;
+    (void)count;
+    run->list = run->list == NULL ? rest[0] : "";
+    return list_options_finish(parse, error) == CW_OK;
+}
+
+int list_options_finish(struct option_parse *parse, struct cw_error *error)
+{
+    static const char *const lists[] = {"algorithms", "presets", "topologies", "studies",
+                                        "benches"};
+    const struct run_options *const run = parse->values;
+    for (size_t i = 0; run->list != NULL && i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(run->list, lists[i]) == 0)
+            return CW_OK;
+    return cw_error_set(error, CW_USAGE,
+                        "expected one of algorithms, presets, topologies, studies, benches: "
+                        "cubewarp list algorithms");
+}
+
 int topo_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     const struct run_options *const run = parse->values;

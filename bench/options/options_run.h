@@ -21,6 +21,10 @@ int topo_options_finish(struct option_parse *parse, struct cw_error *error);
 /* For the table: the second PE of `topo --path A B`. */
 int topo_options_argument(struct option_parse *parse, int count, char **rest,
                           struct cw_error *error);
+/* For the table: what `list` lists. */
+int list_options_argument(struct option_parse *parse, int count, char **rest,
+                          struct cw_error *error);
+int list_options_finish(struct option_parse *parse, struct cw_error *error);
 /* For the table: readers of single values. */
 int run_options_read_preset(struct option_parse *parse, const struct option_row *row,
                             const char *text, struct cw_error *error);

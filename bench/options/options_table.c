@@ -103,11 +103,11 @@ static const char needs_first_size[] = "-e, -f and -i need -b, the first size";
 const struct option_row option_rows[] = {
     /* the configuration */
     {"topology", 0, OPTION_TEXT, CONFIGURED, "FILE", "YAML over the shipped topology.yaml",
-     RUN(config.topology)},
+     RUN(config.topology), .group = "The machine and the algorithm"},
     {"components", 0, OPTION_TEXT, CONFIGURED, "FILE", "the same, components.yaml",
      RUN(config.components)},
-    {"ccl", 0, OPTION_TEXT, CONFIGURED, "FILE", "the same, ccl.yaml", RUN(config.ccl)},
-    {"preset", 0, OPTION_OTHER, CONFIGURED, "NAME",
+    {"ccl", 0, OPTION_TEXT, CONFIGURED | COMMAND_LIST, "FILE", "the same, ccl.yaml", RUN(config.ccl)},
+    {"preset", 0, OPTION_OTHER, CONFIGURED | COMMAND_LIST, "NAME",
      "configs/presets/NAME.yaml, or a path; may be repeated, the later over the earlier",
      RUN(config.preset), .repeats = true, .read = run_options_read_preset},
     {"set", 0, OPTION_OTHER, CONFIGURED, "KEY=VALUE",
@@ -121,7 +121,7 @@ const struct option_row option_rows[] = {
 
     /* the bench and its work */
     {"bench", 0, OPTION_CHOSEN_NAME, SIZED, "NAME", "", RUN(bench), .listed = true,
-     .choice = bench_name, .style = OPTION_SUGGESTED},
+     .choice = bench_name, .style = OPTION_SUGGESTED, .group = "The bench and its sizes"},
     {"bytes", 0, OPTION_TEXT, SIZED, "SIZE",
      "bytes per shard: 4096, 4k, 16MB, a range 1KiB:1GiB:x2, or several: 1K,1M", RUN(asked.bytes),
      .unused = unused_size},
@@ -143,7 +143,8 @@ const struct option_row option_rows[] = {
      .excludes_text = "-f and -i exclude each other"},
     {"dtype", 'd', OPTION_OTHER, SIZED | COMMAND_BATCH, "T",
      "f16 (default), bf16, f32, f64, fp8_e4m3, fp8_e5m2, int8, int32, or nccl-tests' names",
-     RUN(dtype), .choice = dtype_at, .read = run_options_read_dtype, .unused = unused_type},
+     RUN(dtype), .choice = dtype_at, .read = run_options_read_dtype, .unused = unused_type,
+     .group = "Data and iterations"},
     {"op", 'o', OPTION_OTHER, RUNNING | COMMAND_BATCH, "OP",
      "sum (default), max, min, prod, avg, premulsum: operands times --scalar, then added", RUN(op),
      .choice = redop_at, .read = run_options_read_op, .unused = unused_op},
@@ -177,7 +178,8 @@ const struct option_row option_rows[] = {
      .excludes_text = "--no-data leaves nothing for --op-log to replay: drop one of the two",
      .unused = unused_no_data},
     {"from", 0, OPTION_OTHER, RUNNING, "S.C.P", "SIP.cube.PE of ipcq_pingpong, raw_store (0.0.0)",
-     RUN(from), .of_some_benches = true, .read = run_options_read_place},
+     RUN(from), .of_some_benches = true, .read = run_options_read_place,
+     .group = "Options of some benches"},
     {"to", 0, OPTION_OTHER, RUNNING, "S.C.P", "its partner (0.1.0)", RUN(to),
      .of_some_benches = true, .read = run_options_read_place},
     {"dir", 0, OPTION_CHOICE, RUNNING, "D",
@@ -200,7 +202,7 @@ const struct option_row option_rows[] = {
 
     /* the model of phold */
     {"lps", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "logical processes (4096)", PHOLD(options.lps),
-     .min = 1, .max = UINT32_MAX - 1},
+     .min = 1, .max = UINT32_MAX - 1, .group = "The model"},
     {"population", 0, OPTION_COUNT, COMMAND_PHOLD, "N", "events that each starts with (16)",
      PHOLD(options.population), .max = UINT32_MAX},
     {"remote", 0, OPTION_PROBABILITY, COMMAND_PHOLD, "P",
@@ -230,7 +232,7 @@ const struct option_row option_rows[] = {
     /* the engine; `phold` has most of them, too */
     {"sync", 0, OPTION_CHOICE, DRAINING, "MODE",
      "sequential (default on one thread), adaptive (on several), conservative, optimistic, stress",
-     ENGINE(sync), .choice = sync_choice},
+     ENGINE(sync), .choice = sync_choice, .group = "The engine"},
     {"threads", 0, OPTION_COUNT, DRAINING, "N", "worker threads (1)", ENGINE(worker_count),
      .min = 1, .max = 1024},
     {"partition", 0, OPTION_CHOSEN_NAME, RUNNING, "NAME", "cubes to threads:", RUN(partition),
@@ -266,7 +268,7 @@ const struct option_row option_rows[] = {
 
     /* the files that `run` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
-     "write the result as JSON; - for standard output", RUN(json)},
+     "write the result as JSON; - for standard output", RUN(json), .group = "Results"},
     {"measured", 0, OPTION_FILE, COMMAND_RUN, "FILE",
      "measured times to print beside the simulated ones: output of nccl-tests, rccl-tests or "
      "hccl_test, or JSON of nccl-tests",
@@ -285,7 +287,7 @@ const struct option_row option_rows[] = {
     {"ccl-trace", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write each committed send and receive; - for standard output (standard error beside JSON or "
      "CSV there), as does CUBEWARP_CCL_TRACE=1",
-     RUN(ccl_trace)},
+     RUN(ccl_trace), .group = "Logs and timelines"},
     {"op-log", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
      "write every committed data operation, for cubewarp replay (Zstandard)", RUN(op_log)},
     {"trace", 0, OPTION_OUTPUT_FILE, COMMAND_RUN, "FILE",
@@ -314,13 +316,13 @@ const struct option_row option_rows[] = {
      RUN(engine_trace)},
     {"explain", 0, OPTION_SET, COMMAND_RUN, NULL,
      "say where the time of each size goes: shares, use of blocks, the critical path, its limit",
-     RUN(explain)},
+     RUN(explain), .group = "Explanations"},
     {"dump-pointers", 0, OPTION_SET, COMMAND_RUN, NULL,
      "print the queues at the end (on standard error beside JSON or CSV on standard output)",
      RUN(dump_pointers)},
 
     {"path", 0, OPTION_TEXT, COMMAND_TOPO, "A B", "the path from PE A to PE B, each S.C.P",
-     RUN(path_from), .excludes = "xml", .excludes_text = one_of_topo},
+     RUN(path_from), .excludes = "xml", .excludes_text = one_of_topo, .group = "What is shown"},
     {"svg", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE", "draw the machine; - for standard output",
      RUN(svg), .excludes = "path", .excludes_text = one_of_topo},
     {"xml", 0, OPTION_OUTPUT, COMMAND_TOPO, "FILE",
@@ -330,19 +332,21 @@ const struct option_row option_rows[] = {
      RUN(keys)},
     {"verbose", 0, OPTION_SET, COMMAND_CHECK, NULL,
      "also name keys of files and presets that a run would not use", RUN(verbose)},
-    {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet)},
+    {"quiet", 0, OPTION_SET, CONFIGURED, NULL, "show no progress line", RUN(quiet),
+     .group = "Others"},
 
     /* batch */
     {"rows", 0, OPTION_COUNT, COMMAND_BATCH, "N",
      "rows in all (16); batches are of every size that divides it", RUN(rows), .min = 1,
-     .max = 4096},
+     .max = 4096, .group = "Rows"},
     {"row-elems", 0, OPTION_COUNT, COMMAND_BATCH, "N",
      "elements of a row, a multiple of the ranks (64 for each rank)", RUN(row_elems), .min = 1,
      .max = 1u << 28},
 
     /* the files that `phold` writes */
     {"json", 0, OPTION_OUTPUT, COMMAND_PHOLD, "FILE",
-     "write the result as JSON to FILE, or to standard output for -", PHOLD(json)},
+     "write the result as JSON to FILE, or to standard output for -", PHOLD(json),
+     .group = "Results"},
     {"engine-log", 0, OPTION_OUTPUT_FILE, COMMAND_PHOLD, "FILE",
      "write a row per round of GVT as CSV: how the parallel engine went", PHOLD(engine_log)},
     {"engine-trace", 0, OPTION_OUTPUT_FILE, COMMAND_PHOLD, "FILE",
@@ -355,20 +359,20 @@ const struct option_row option_rows[] = {
     /* compare */
     {"tolerance", 0, OPTION_OTHER, COMMAND_COMPARE, "PERCENT",
      "by how much times may differ (0): 2, 2%, 0.5", COMPARE(tolerance_percent),
-     .read = compare_options_read_tolerance},
+     .read = compare_options_read_tolerance, .group = "Options"},
     {"format", 0, OPTION_CHOICE, COMMAND_COMPARE, "FORMAT", "", COMPARE(format), .listed = true,
      .choice = comparison_format_name},
 
     /* replay */
     {"list", 0, OPTION_SET, COMMAND_REPLAY, NULL, "print each record as a line",
-     AT(replay_options, list)},
+     AT(replay_options, list), .group = "Options"},
     {"max-memory", 0, OPTION_BYTES, COMMAND_REPLAY, "SIZE",
      "limit on what tensors and tiles take (80 % of the machine's)", AT(replay_options, bytes_max)},
 
     /* report */
     {"output", 'o', OPTION_OUTPUT, COMMAND_REPORT, "FILE",
      "the page, one HTML file (report.html, unless another output is named); - for standard output",
-     REPORT(html)},
+     REPORT(html), .group = "Options"},
     {"csv", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
      "write one row per size and point as CSV; - for standard output", REPORT(csv)},
     {"markdown", 0, OPTION_OUTPUT, COMMAND_REPORT, "FILE",
@@ -377,7 +381,8 @@ const struct option_row option_rows[] = {
      "write the curves as SVG and PNG, with their data, through gnuplot", REPORT(plots)},
     /* sweep */
     {"db", 0, OPTION_TEXT, COMMAND_SWEEP, "FILE",
-     "the SQLite database of the results (STUDY.sqlite in this folder)", SWEEP(db)},
+     "the SQLite database of the results (STUDY.sqlite in this folder)", SWEEP(db),
+     .group = "The database"},
     {"resume", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "continue a database that must exist (without: create it if it does not)", SWEEP(resume)},
     {"extend", 0, OPTION_SET, COMMAND_SWEEP, NULL,
@@ -388,7 +393,7 @@ const struct option_row option_rows[] = {
      "run the points again that failed, were refused or took too long", SWEEP(retry)},
     {"jobs", 'j', OPTION_COUNT, COMMAND_SWEEP, "N",
      "points in flight (as many as cores and memory allow)", SWEEP(jobs), .min = 1,
-     .max = SWEEP_JOBS_MAX},
+     .max = SWEEP_JOBS_MAX, .group = "What runs at once"},
     {"threads", 0, OPTION_COUNT, COMMAND_SWEEP, "N",
      "threads of each point (1, or the cores that the points in flight leave)", SWEEP(threads),
      .min = 1, .max = 1024},
@@ -401,7 +406,7 @@ const struct option_row option_rows[] = {
     {"shard", 0, OPTION_TEXT, COMMAND_SWEEP, "I/N",
      "run part I of N alone; array, array/N: the part of this task of Slurm, LSF, Grid Engine or "
      "PBS",
-     SWEEP(shard)},
+     SWEEP(shard), .group = "Parts and job arrays"},
     {"emit", 0, OPTION_CHOICE, COMMAND_SWEEP, "ENGINE",
      "run nothing: print the script of a job array, for slurm, lsf, sge or parallel", SWEEP(emit),
      .min = SWEEP_SLURM, .choice = engine_choice, .excludes = "shard",
@@ -410,12 +415,13 @@ const struct option_row option_rows[] = {
      "tasks of that array (as many as work some ten minutes each)", SWEEP(tasks), .min = 1,
      .max = 100000, .needs = "emit", .needs_text = "--tasks is for --emit"},
     {"dry-run", 0, OPTION_SET, COMMAND_SWEEP, NULL,
-     "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run)},
+     "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run),
+     .group = "Others"},
     {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL, "say nothing while it runs", SWEEP(quiet)},
 
     /* perf */
     {"set", 0, OPTION_TEXT, COMMAND_PERF_RUN, "NAME", "", PERF(set), .listed = true,
-     .choice = perf_set_name, .choice_help = perf_set_help},
+     .choice = perf_set_name, .choice_help = perf_set_help, .group = "Options"},
     {"rounds", 0, OPTION_COUNT, COMMAND_PERF_RUN, "N", "measurements of each case (5)",
      PERF(rounds), .min = 1, .max = 99},
     {"repeats", 0, OPTION_COUNT, COMMAND_PERF_RUN, "N",
@@ -450,7 +456,8 @@ const struct option_row option_rows[] = {
      PERF(force)},
     {"quiet", 0, OPTION_SET, COMMAND_PERF_RUN, NULL, "say nothing while it runs", PERF(quiet)},
 
-    {"help", 'h', OPTION_HELP, ALL, NULL, "this text", .bytes = 0 /* stores nothing */},
+    {"help", 'h', OPTION_HELP, ALL, NULL, "this text", .bytes = 0 /* stores nothing */,
+     .group = "Help"},
 };
 const size_t option_row_count = sizeof option_rows / sizeof *option_rows;
 _Static_assert(sizeof option_rows / sizeof *option_rows <= OPTION_ROWS_MAX, "options.given");
@@ -462,75 +469,108 @@ enum { RUN_NAMES = 26, PHOLD_NAMES = 20, REPLAY_NAMES = 22 };
 static const struct command_row command_rows[] = {
     {COMMAND_RUN, "run", "run a bench on the simulated machine (all-reduce by default)",
      "[OPTION]...", "Runs a bench on the simulated machine.\n", NULL, .name_width = RUN_NAMES,
-     .finish = run_options_finish},
+     .finish = run_options_finish,
+     .examples = {"run", "run --preset pod64 --algorithm auto --bytes-per-rank 1K,1M,64M",
+                  "run --set system.sips.count=16 --set links.sip_link.bw_gbs=200 --bytes "
+                  "1KiB:1MiB --verify-data"}},
     {COMMAND_PHOLD, "phold", "run the engine's benchmark", "[OPTION]...",
      "Runs PHOLD, the standard benchmark of parallel discrete-event engines.\n",
      "\nTIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n",
      .name_width = PHOLD_NAMES, .letters = LETTERS_IN_FRONT, .brief = true,
-     .argument = phold_options_argument, .finish = phold_options_finish},
+     .argument = phold_options_argument, .finish = phold_options_finish,
+     .examples = {"phold", "phold --threads 2 --lps 16384 --remote 50%",
+                  "phold --traffic mesh --verify"}},
     {COMMAND_CHECK, "check", "validate a configuration, and estimate a run of it", "[OPTION]...",
      "Validates a configuration, and the sizes if any are given, and estimates what a run costs.\n",
-     NULL, .name_width = RUN_NAMES, .finish = run_options_finish},
+     NULL, .name_width = RUN_NAMES, .finish = run_options_finish,
+     .examples = {"check --preset pod1024 --algorithm auto --bytes 64KiB:16MiB:x4 --no-data",
+                  "check --bench ccl_all_gather --bytes 1MiB", "check --verbose --preset a3_16"}},
     {COMMAND_CONFIG, "config", "print the resolved configuration and where values come from",
      "[OPTION]...",
      "Prints the resolved configuration as YAML that loads again (as --preset FILE),\n"
      "with the place that each value comes from.\n",
-     NULL, .name_width = RUN_NAMES},
+     NULL, .name_width = RUN_NAMES,
+     .examples = {"config", "config --preset pod64 --set links.ucie.bw_gbs=64", "config --keys"}},
     {COMMAND_TOPO, "topo", "show what a configuration builds", "[OPTION]...",
      "Shows what a configuration builds.\n", NULL, .name_width = RUN_NAMES,
-     .argument = topo_options_argument, .finish = topo_options_finish},
+     .argument = topo_options_argument, .finish = topo_options_finish,
+     .examples = {"topo --preset rail_128", "topo --path 0.0.0 1.5.3",
+                  "topo --preset six_3x2 --svg machine.svg"}},
+    {COMMAND_LIST, "list", "list algorithms, presets, topologies, studies or benches",
+     "algorithms | presets | topologies | studies | benches",
+     "Lists what there is to choose from, a line each.\n", NULL, .name_width = RUN_NAMES,
+     .argument = list_options_argument, .finish = list_options_finish,
+     .examples = {"list algorithms", "list presets", "list topologies"}},
     {COMMAND_VERIFY, "verify", "run twice and compare every result: reproducibility", "[OPTION]...",
      "Runs the same configuration sequentially and in the given mode, and compares\n"
      "trace hash, data hash and every result.\n",
-     NULL, .name_width = RUN_NAMES, .finish = run_options_finish},
+     NULL, .name_width = RUN_NAMES, .finish = run_options_finish,
+     .examples = {"verify --threads 2", "verify --sync optimistic --threads 2 --bytes 64KiB",
+                  "verify --sync stress --preset tiny"}},
     {COMMAND_BATCH, "batch", "reduce the same rows in batches of several sizes, compare the bits",
      "[OPTION]...",
      "Reduce-scatters the same rows in batches of several sizes, and compares the bits of the\n"
      "results. Exit code 1: they depend on the batch.\n",
-     NULL, .name_width = RUN_NAMES, .finish = batch_options_finish},
+     NULL, .name_width = RUN_NAMES, .finish = batch_options_finish,
+     .examples = {"batch --preset a3_4 --algorithm birs",
+                  "batch --preset a3_4 --algorithm auto --rows 64",
+                  "batch --preset a3_4 --algorithm rhd --dtype bf16"}},
     {COMMAND_SWEEP, "sweep", "run all points of a study, and keep the results in a database",
      "[OPTION]... STUDY.yaml | merge --db ALL PART...",
      "Runs all points of a study, each once, and keeps the results in an SQLite database. What is\n"
      "in the database already does not run again. bench/study/STUDY.md describes studies.\n"
      "'merge' joins the databases of a study's parts.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
-     .argument = sweep_options_argument, .finish = sweep_options_finish},
+     .argument = sweep_options_argument, .finish = sweep_options_finish,
+     .examples = {"sweep configs/studies/first_look.yaml",
+                  "sweep --dry-run configs/studies/scaling.yaml",
+                  "sweep --extend --db results.sqlite study.yaml"}},
     {COMMAND_COMPARE, "compare", "compare two results or studies: sizes, phases, links",
      "[OPTION]... A B",
      "Compares the result B with A, both of run --json: the time of each size, its phases and its\n"
      "kinds of links, and what differs in the configuration; or two databases of sweep, point by\n"
      "point. Exit code 1: they differ by more than the tolerance.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
-     .finish = compare_options_finish},
+     .finish = compare_options_finish,
+     .examples = {"compare before.json after.json", "compare --tolerance 2 before.json after.json",
+                  "compare --format markdown before.json after.json"}},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = replay_options_argument,
-     .finish = replay_options_finish},
+     .finish = replay_options_finish,
+     .examples = {"replay run.ops", "replay --list run.ops", "replay --max-memory 2GiB run.ops"}},
     {COMMAND_REPORT, "report", "show results and studies as one HTML page, as tables, as plots",
      "[OPTION]... FILE...",
      "Shows results as one HTML page that loads nothing. A FILE is the JSON of a run, the\n"
      "database of a sweep, the engine log of a run, or the history of perf.\n",
      NULL, .name_width = REPLAY_NAMES, .letters = LETTERS_IN_FRONT,
-     .argument = report_options_argument, .finish = report_options_finish},
+     .argument = report_options_argument, .finish = report_options_finish,
+     .examples = {"report first_look.sqlite", "report --output page.html a.json b.json",
+                  "report --plots plots first_look.sqlite"}},
     {COMMAND_PLUGIN, "plugin", "write the beginnings of an algorithm of your own",
      "[OPTION]... new NAME",
      "Writes the beginnings of a collective algorithm into a new folder NAME: NAME.c, an\n"
      "all-reduce that runs as it is; NAME.yaml, for --ccl; and a Makefile. There, 'make run'\n"
      "builds and runs it, and 'make verify' checks that no result depends on speculation.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = plugin_options_argument,
-     .finish = plugin_options_finish},
+     .finish = plugin_options_finish,
+     .examples = {"plugin new mine", "plugin new my_ring",
+                  "run --ccl mine/mine.yaml --verify-data"}},
     {COMMAND_PERF, "perf", "measure throughput, compare with earlier runs", "PART [OPTION]...",
      "Throughput: measured, kept, compared.\n",
      "  run      measure a set of cases\n"
      "  compare  name what became slower than in an earlier run\n"
      "  trend    show all runs, and since when a case is slower\n\n"
      "'cubewarp perf PART --help' lists a part's options.\n",
-     .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
+     .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN,
+     .examples = {"perf run --rounds 3", "perf compare", "perf trend"}},
     {COMMAND_PERF_RUN, "perf run", "measure a set of cases", "[OPTION]...",
      "Measures a set of cases in alternation, with a calibration of the machine before and after\n"
      "each measurement; what was disturbed is repeated.\n",
-     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .finish = perf_run_finish},
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .finish = perf_run_finish,
+     .examples = {"perf run", "perf run --rounds 9 --budget 2m",
+                  "perf run --json night.json --no-history"}},
     {COMMAND_PERF_COMPARE, "perf compare", "name what became slower than in an earlier run",
      "[OPTION]... [BASE] [NEW]",
      "Names the cases that became slower beyond the noise of both runs; exit code 1 if there are\n"
@@ -538,13 +578,16 @@ static const struct command_row command_rows[] = {
      "BASE and NEW are JSON files of 'perf run', or numbers of runs in the history; by\n"
      "default the last two of this machine that measured the same set.\n",
      NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN, .argument = perf_compare_argument,
-     .finish = perf_compare_finish},
+     .finish = perf_compare_finish,
+     .examples = {"perf compare", "perf compare before.json after.json",
+                  "perf compare --against 14"}},
     {COMMAND_PERF_TREND, "perf trend", "show all runs, and since when a case is slower",
      "[OPTION]...",
      "Puts the runs of this machine in a row, case by case, and finds since when a case is slower\n"
      "or faster, also by less than a night's noise; exit code 1 if one became slower within the\n"
      "last 14 runs, 8 if simulated results changed within them.\n",
-     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN},
+     NULL, .name_width = PHOLD_NAMES, .letters = LETTERS_HIDDEN,
+     .examples = {"perf trend", "perf trend --last 14", "perf trend --svg trend.svg"}},
 };
 #define COMMAND_ROWS (sizeof command_rows / sizeof *command_rows)
 

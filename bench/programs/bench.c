@@ -40,6 +40,8 @@ const char *bench_name(size_t i)
     return i < sizeof registry / sizeof *registry ? registry[i]->name : NULL;
 }
 
+const char *bench_about(size_t i) { return registry[i]->about; }
+
 static const struct bench_program *bench_find(const char *name)
 {
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)

@@ -38,6 +38,8 @@ struct config_work bench_work(const struct run_options *options, const struct co
 
 /* For options and messages: the name of the i-th bench, NULL after the last. */
 const char *bench_name(size_t i);
+/* What it does, in one line. */
+const char *bench_about(size_t i);
 /* Whether a bench takes an option that only some of them take; both by name, without dashes. */
 bool bench_takes(const char *bench, const char *option);
 

@@ -44,6 +44,7 @@ struct bench_session {
 
 struct bench_program {
     const char *name;
+    const char *about;        /* one line */
     bool collective;          /* has an algorithm and tensors: hence a data pass, a hash */
     bool no_algorithm;        /* but none of ccl.yaml's: tensors alone */
     bool multiplies, stores;  /* kernels that do; stores: without tensors */

@@ -111,6 +111,7 @@ static int run_allreduce(struct bench_session *session, struct cw_error *error)
 }
 
 const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
+                                                  .about = "an all-reduce, one worker per rank",
                                                   .collective = true,
                                                   .does = CCL_ALL_REDUCE,
                                                   .takes = {"input", "bytes-per-rank"},

@@ -231,10 +231,12 @@ static int ccl_gradient_run(struct bench_session *session, struct cw_error *erro
     return code == CW_OK ? write_result(g, error) : code;
 }
 
-const struct bench_program bench_ccl_gradient = {.name = "ccl_gradient",
-                                                 .collective = true,
-                                                 .does = CCL_ALL_REDUCE,
-                                                 .takes = {"data", "data-out"},
-                                                 .prepare = ccl_gradient_prepare,
-                                                 .run = ccl_gradient_run,
-                                                 .finish = ccl_gradient_finish};
+const struct bench_program bench_ccl_gradient = {
+    .name = "ccl_gradient",
+    .about = "an all-reduce of gradients from a file (--data)",
+    .collective = true,
+    .does = CCL_ALL_REDUCE,
+    .takes = {"data", "data-out"},
+    .prepare = ccl_gradient_prepare,
+    .run = ccl_gradient_run,
+    .finish = ccl_gradient_finish};

@@ -195,24 +195,28 @@ static int run_barrier(struct bench_session *session, struct cw_error *error)
 }
 
 const struct bench_program bench_ccl_all_gather = {.name = "ccl_all_gather",
+                                                   .about = "an all-gather",
                                                    .collective = true,
                                                    .does = CCL_ALL_GATHER,
                                                    .takes = {"input", "bytes-per-rank"},
                                                    .prepare = ccl_moves_prepare,
                                                    .run = ccl_moves_run};
 const struct bench_program bench_ccl_all_to_all = {.name = "ccl_all_to_all",
+                                                   .about = "an all-to-all",
                                                    .collective = true,
                                                    .does = CCL_ALL_TO_ALL,
                                                    .takes = {"input", "bytes-per-rank"},
                                                    .prepare = ccl_moves_prepare,
                                                    .run = ccl_moves_run};
 const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
+                                                  .about = "a broadcast from rank 0",
                                                   .collective = true,
                                                   .does = CCL_BROADCAST,
                                                   .takes = {"input", "bytes-per-rank"},
                                                   .prepare = ccl_moves_prepare,
                                                   .run = ccl_moves_run};
 const struct bench_program bench_ccl_barrier = {.name = "ccl_barrier",
+                                                .about = "a barrier",
                                                 .collective = true,
                                                 .does = CCL_BARRIER,
                                                 .prepare = ccl_moves_prepare,

@@ -133,6 +133,7 @@ static int ccl_reduce_scatter_run(struct bench_session *session, struct cw_error
 }
 
 const struct bench_program bench_ccl_reduce_scatter = {.name = "ccl_reduce_scatter",
+                                                       .about = "a reduce-scatter",
                                                        .collective = true,
                                                        .does = CCL_REDUCE_SCATTER,
                                                        .takes = {"input", "bytes-per-rank"},

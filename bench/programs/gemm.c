@@ -388,17 +388,20 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
 }
 
 const struct bench_program bench_gemm = {.name = "gemm",
+                                         .about = "a matrix product on PE 0 of each cube (--gemm)",
                                          .collective = true,
                                          .no_algorithm = true,
                                          .multiplies = true,
                                          .takes = {"gemm", "gemm-tile", "gemm-operands"},
                                          .prepare = prepare_gemm,
                                          .run = run_gemm};
-const struct bench_program bench_gemm_allreduce = {.name = "gemm_allreduce",
-                                                   .collective = true,
-                                                   .rows_named = true,
-                                                   .multiplies = true,
-                                                   .does = CCL_ALL_REDUCE,
-                                                   .takes = {"gemm", "gemm-tile"},
-                                                   .prepare = prepare_both,
-                                                   .run = gemm_run_both};
+const struct bench_program bench_gemm_allreduce = {
+    .name = "gemm_allreduce",
+    .about = "an all-reduce alone, a product alone, then both at once",
+    .collective = true,
+    .rows_named = true,
+    .multiplies = true,
+    .does = CCL_ALL_REDUCE,
+    .takes = {"gemm", "gemm-tile"},
+    .prepare = prepare_both,
+    .run = gemm_run_both};

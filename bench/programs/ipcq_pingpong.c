@@ -56,4 +56,8 @@ static int run_pingpong(struct bench_session *session, struct cw_error *error)
 }
 
 const struct bench_program bench_ipcq_pingpong = {
-    .name = "ipcq_pingpong", .takes = {"from", "to"}, .prepare = pair_prepare, .run = run_pingpong};
+    .name = "ipcq_pingpong",
+    .about = "one tile there and back between two PEs (--from, --to)",
+    .takes = {"from", "to"},
+    .prepare = pair_prepare,
+    .run = run_pingpong};

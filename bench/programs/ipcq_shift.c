@@ -97,4 +97,7 @@ static int run_shift(struct bench_session *session, struct cw_error *error)
 }
 
 const struct bench_program bench_ipcq_shift = {
-    .name = "ipcq_shift", .takes = {"dir", "tiles", "ahead"}, .run = run_shift};
+    .name = "ipcq_shift",
+    .about = "every PE sends tiles in one direction (--dir, --tiles)",
+    .takes = {"dir", "tiles", "ahead"},
+    .run = run_shift};

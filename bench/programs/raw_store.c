@@ -169,9 +169,11 @@ static int raw_store_run(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
-const struct bench_program bench_raw_store = {.name = "raw_store",
-                                              .rows_named = true,
-                                              .stores = true,
-                                              .takes = {"from", "to"},
-                                              .prepare = pair_prepare,
-                                              .run = raw_store_run};
+const struct bench_program bench_raw_store = {
+    .name = "raw_store",
+    .about = "a tile there and back by a queue, and by raw stores (--from, --to)",
+    .rows_named = true,
+    .stores = true,
+    .takes = {"from", "to"},
+    .prepare = pair_prepare,
+    .run = raw_store_run};

@@ -103,6 +103,7 @@ struct run_options {
 
     const char *path_from, *path_to; /* of `topo --path A B`; NULL: none */
     const char *svg, *xml;           /* of `topo --svg FILE`, `run --svg FILE`, `topo --xml FILE` */
+    const char *list;                /* of `list WHAT` */
     bool keys;                       /* of `config --keys` */
     bool verbose;                    /* of `check --verbose` */
 };

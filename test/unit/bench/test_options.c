@@ -92,6 +92,14 @@ static void ranges_multiply_or_add_and_are_bounded(void **state)
     assert_null(sizes_parse("8:30:+8", sizes, RUN_SIZES_MAX, &count));
     assert_int_equal(count, 3);
     assert_int_equal(sizes[2], 24);
+    assert_null(sizes_parse("1K,3,4:16,1M", sizes, RUN_SIZES_MAX, &count));
+    assert_int_equal(count, 6);
+    static const uint64_t listed[] = {1024, 3, 4, 8, 16, 1 << 20};
+    assert_memory_equal(sizes, listed, sizeof listed);
+    assert_non_null(sizes_parse("1K,", sizes, RUN_SIZES_MAX, &count));
+    assert_non_null(sizes_parse(",1K", sizes, RUN_SIZES_MAX, &count));
+    assert_string_equal(sizes_parse("1,1:255:+1,1", sizes, RUN_SIZES_MAX, &count),
+                        "a range of more than 256 sizes");
     assert_null(sizes_parse("8:31", sizes, RUN_SIZES_MAX, &count));
     assert_int_equal(count, 2);
     assert_null(
@@ -252,8 +260,10 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
                 "--dir 'up': expected N, S, E, W, or one of them after global_ or intra_");
     refuse_line("run --max-memory lots",
                 "--max-memory 'lots': expected a size such as 4096, 4KiB or 16MB");
-    refuse_line("run --bytes 4Q", "--bytes '4Q': expected a size such as 4096, 4KiB or 16MB, or a "
-                                  "range such as 1KiB:1GiB:x2 or 1KiB:64KiB:+1KiB");
+    refuse_line(
+        "run --bytes 4Q",
+        "--bytes '4Q': expected a size such as 4096, 4KiB or 16MB, a range such as 1KiB:1GiB:x2 "
+        "or 1KiB:64KiB:+1KiB, or several: 1K,1M");
     refuse_line("run --bytes 6 --dtype f32",
                 "--bytes: 6 bytes are no whole number of f32 elements of 4 bytes");
     refuse_line("run --n-elem 0", "--n-elem: a shard has from 1 to 2147483648 elements; found 0");
