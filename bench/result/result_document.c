@@ -77,6 +77,7 @@ static struct document_row row_of(const json_t *json, struct document_phase *pha
     struct document_row row = {
         .collective = text_of(json, "collective"),
         .algorithm = text_of(json, "algorithm"),
+        .placement = text_of(json, "placement"),
         .dtype = text_of(json, "dtype"),
         .redop = text_of(json, "redop"),
         .bound_by = text_of(json, "bound_by"),

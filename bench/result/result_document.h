@@ -30,7 +30,8 @@ struct document_link_kind {
 
 /* One collective at one size. Texts are the JSON's. */
 struct document_row {
-    const char *collective, *algorithm, *dtype, *redop, *bound_by, *data_hash, *proof, *last_pe;
+    const char *collective, *algorithm, *placement, *dtype, *redop, *bound_by, *data_hash, *proof,
+        *last_pe;
     const char *not_run; /* why this size was not run, and then no figure means anything */
     int64_t bytes, count, bytes_per_rank, shards_per_rank;
     int64_t wrong; /* elements; -1: not verified */

@@ -130,6 +130,7 @@ const char *say_axis(const struct survey_axis *axis)
                   {"shards_per_rank", "shards per rank"},
                   {"redop", "operation"},
                   {"schedule", "algorithm that ran"},
+                  {"placement", "placement that auto took"},
                   {"sips", "SIPs"},
                   {"pes", "PEs"},
                   {"config_digest", "configuration"}};

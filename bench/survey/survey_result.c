@@ -107,6 +107,7 @@ static void take_row(struct survey *survey, const struct result_document *docume
     survey_put(survey, row->axis, "dtype", AXIS_RESULT, from->dtype);
     survey_put(survey, row->axis, "redop", AXIS_RESULT, from->redop);
     survey_put(survey, row->axis, "schedule", AXIS_RESULT, from->algorithm);
+    survey_put(survey, row->axis, "placement", AXIS_RESULT, from->placement);
     survey_put_number(survey, row->axis, "bytes", AXIS_SIZE, number_of_count(from->bytes));
     survey_put_number(survey, row->axis, "bytes_per_rank", AXIS_SIZE,
                       number_of_count(from->bytes_per_rank));

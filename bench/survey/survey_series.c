@@ -72,11 +72,12 @@ static int survey_choose_x(const struct survey *survey)
 
 enum { RANK_X = AXIS_SIZE, RANK_LAST = RANK_X + AXIS_SOURCE + 1 };
 
-/* Whether an axis says what came of a run: the schedule that `auto` has chosen, and the shards that
- * its placement gives a rank. It differs along a curve, and names none. */
+/* Whether an axis says what came of a run: the schedule and the placement that `auto` has chosen,
+ * and the shards of a rank. It differs along a curve, and names none. */
 static bool is_outcome(const struct survey_axis *axis)
 {
-    return strcmp(axis->name, "schedule") == 0 || strcmp(axis->name, "shards_per_rank") == 0;
+    return strcmp(axis->name, "schedule") == 0 || strcmp(axis->name, "placement") == 0 ||
+           strcmp(axis->name, "shards_per_rank") == 0;
 }
 
 /* The order in which axes are tried: axes of whole points; then x; then axes of rows, and counts

@@ -122,6 +122,89 @@ void winners_of(struct survey *survey, struct winners *winners)
         qsort(winners->cases, winners->count, sizeof *winners->cases, compare_cases);
 }
 
+/* ---- in how many cases ----------------------------------------------------------------------- */
+
+enum { TALLY_SHOWN = 4 };
+
+/* The fastest row of each group, by its index plus 1; returns how many groups there are. */
+static size_t fastest_of_groups(const struct survey *survey, const uint32_t *groups,
+                                uint32_t *fastest)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < survey->row_count; i++) {
+        const struct survey_row *const row = &survey->rows[i];
+        uint32_t *const best = &fastest[groups[i]];
+        if (row->series == UINT32_MAX || row->wrong > 0 || isnan(row->figure[FIGURE_TIME]))
+            continue;
+        count += *best == 0;
+        if (*best == 0 || is_faster(row, &survey->rows[*best - 1]))
+            *best = (uint32_t)i + 1;
+    }
+    return count;
+}
+
+/* "ring in 12, tree in 3": the choices that win most often. */
+static const char *tally_text(struct survey *survey, const uint32_t *fastest,
+                              const uint32_t *choices, const bool by[SURVEY_AXES_MAX],
+                              uint32_t *wins)
+{
+    const char *list = "";
+    for (size_t g = 0; g < survey->row_count; g++)
+        if (fastest[g] > 0)
+            wins[choices[fastest[g] - 1]]++;
+    for (int shown = 0; shown < TALLY_SHOWN && list != NULL; shown++) {
+        size_t best = survey->row_count;
+        for (size_t i = 0; i < survey->row_count; i++)
+            if (wins[choices[i]] > 0 &&
+                (best == survey->row_count || wins[choices[i]] > wins[choices[best]]))
+                best = i;
+        if (best == survey->row_count)
+            break;
+        list = survey_print(survey, "%s%s%s in %u", list, shown == 0 ? "" : ", ",
+                            survey_row_name(survey, &survey->rows[best], by), wins[choices[best]]);
+        wins[choices[best]] = 0;
+    }
+    return list;
+}
+
+const char *winners_tally(struct survey *survey)
+{
+    bool by[SURVEY_AXES_MAX] = {false}, choice[SURVEY_AXES_MAX] = {false}, any = false;
+    const size_t rows = survey->row_count;
+    const char *sentence = NULL;
+    find_given(survey, by);
+    for (size_t i = 0; i < survey->axis_count; i++) {
+        any |= by[i];
+        choice[i] = survey->axes[i].is_series && !by[i];
+    }
+    if (survey->x < 0 || rows == 0 || !any)
+        return NULL;
+    by[survey->x] = true;
+    uint32_t *const groups = calloc(rows, sizeof *groups), *const choices =
+                                                               calloc(rows, sizeof *groups);
+    uint32_t *const fastest = calloc(rows, sizeof *fastest), *const wins =
+                                                                 calloc(rows, sizeof *groups);
+    if (groups == NULL || choices == NULL || fastest == NULL || wins == NULL) {
+        survey->no_memory = true;
+    } else {
+        survey_group_rows(survey, by, groups);
+        survey_group_rows(survey, choice, choices);
+        const size_t count = fastest_of_groups(survey, groups, fastest);
+        const char *const list =
+            count > WINNERS_MAX ? tally_text(survey, fastest, choices, choice, wins) : NULL;
+        if (list != NULL)
+            sentence = survey_print(survey,
+                                    "Of %zu cases, one for each %s and setting, the fastest "
+                                    "is %s.",
+                                    count, say_axis(&survey->axes[survey->x]), list);
+    }
+    free(groups);
+    free(choices);
+    free(fastest);
+    free(wins);
+    return sentence;
+}
+
 /* ---- as a table ------------------------------------------------------------------------------ */
 
 static const char *text_of_axis(struct survey *survey, const struct survey_row *row, size_t index)
@@ -131,7 +214,18 @@ static const char *text_of_axis(struct survey *survey, const struct survey_row *
         survey, say_value(&survey->axes[index], survey_value_of(survey, row->axis, index), text));
 }
 
-/* What distinguishes a row from its rivals; and the algorithm that ran, if it is another. */
+/* A row's value on an axis that is called by its name; NULL: none. */
+static const char *own_text(const struct survey *survey, const struct survey_row *row,
+                            const char *name)
+{
+    const int axis = survey_axis_find(survey, name);
+    const struct survey_value *const value =
+        axis < 0 ? NULL : survey_value_of(survey, row->axis, (size_t)axis);
+    return value != NULL ? value->text : NULL;
+}
+
+/* What distinguishes a row from its rivals; and the algorithm that ran, if it is another,
+ * with the placement that `auto` took. */
 static const char *name_of(struct survey *survey, const struct winners *winners,
                            const struct survey_row *row)
 {
@@ -142,22 +236,22 @@ static const char *name_of(struct survey *survey, const struct winners *winners,
         by[i] = i < survey->axis_count && survey->axes[i].is_series && !winners->is_given[i] &&
                 (int)i != survey->x;
     const char *const name = survey_row_name(survey, row, by);
-    const int ran = survey_axis_find(survey, "schedule");
-    const int asked = survey_axis_find(survey, "algorithm");
-    const struct survey_value *const a =
-        ran < 0 ? NULL : survey_value_of(survey, row->axis, (size_t)ran);
-    const struct survey_value *const b =
-        asked < 0 ? NULL : survey_value_of(survey, row->axis, (size_t)asked);
-    if (name == NULL || a == NULL || b == NULL || strcmp(a->text, b->text) == 0)
+    const char *const ran = own_text(survey, row, "schedule");
+    const char *const asked = own_text(survey, row, "algorithm");
+    const char *const placement = own_text(survey, row, "placement");
+    if (name == NULL || ran == NULL || asked == NULL || strcmp(ran, asked) == 0)
         return name;
-    return survey_print(survey, "%s (ran %s)", name, a->text);
+    return survey_print(survey, "%s (ran %s%s%s)", name, ran, placement != NULL ? " on " : "",
+                        placement != NULL ? placement : "");
 }
 
 /* "io_port (overhead and work), 22.1 %": the limit without what comes of it. */
-static const char *limit_of(struct survey *survey, const struct survey_row *row)
+static const char *limit_of(struct survey *survey, const struct survey_row *row, bool explained)
 {
     static const char front[] = "limited by ";
     const char *limit = words_limit(row);
+    if (limit == NULL && explained)
+        return "no critical path";
     if (limit == NULL)
         return row->bound_by != NULL ? row->bound_by : "";
     if (strncmp(limit, front, sizeof front - 1) == 0)
@@ -213,7 +307,7 @@ static void make_heads(const struct survey *survey, const struct winners *winner
 }
 
 static void make_row(struct survey *survey, const struct winners *winners,
-                     const struct winner *winner, const char **cell)
+                     const struct winner *winner, bool explained, const char **cell)
 {
     const struct survey_row *const row = winner->row, *const next = winner->next;
     for (size_t i = 0; i < survey->axis_count; i++)
@@ -231,7 +325,7 @@ static void make_row(struct survey *survey, const struct winners *winners,
         *cell++ = figure_text(survey, row, FIGURE_BUSBW);
     if (survey_has(survey, FIGURE_BOUND))
         *cell++ = times_text(survey, row->figure[FIGURE_TIME] / row->figure[FIGURE_BOUND]);
-    *cell++ = limit_of(survey, row);
+    *cell++ = limit_of(survey, row, explained);
     if (winners->has_rivals && next != NULL) {
         const char *const ratio =
             times_text(survey, next->figure[FIGURE_TIME] / row->figure[FIGURE_TIME]);
@@ -260,7 +354,7 @@ bool winners_table(struct survey *survey, struct winner_table *table)
         return false;
     table->rows = winners.count;
     for (size_t i = 0; i < winners.count; i++)
-        make_row(survey, &winners, &winners.cases[i], &table->cells[i * table->columns]);
+        make_row(survey, &winners, &winners.cases[i], explained, &table->cells[i * table->columns]);
     table->caption = winners.has_rivals
                          ? survey_print(survey, "The fastest in each case, of up to %s rows",
                                         say_number((double)rivals, text))

@@ -27,6 +27,10 @@ struct winners {
 /* Without memory, no_memory is set and there are no cases. */
 void winners_of(struct survey *survey, struct winners *winners);
 
+/* Where cases are more than WINNERS_MAX: in how many of them each choice is the fastest, as a
+ * sentence. NULL: they are not, or there is no memory, and no_memory is set. */
+const char *winners_tally(struct survey *survey);
+
 /* The same as a table of texts, which live as long as the survey. */
 struct winner_table {
     size_t columns, rows;

@@ -12,6 +12,7 @@
 #include "bench/survey/say.h"
 #include "bench/survey/survey_log.h"
 #include "bench/survey/survey_series.h"
+#include "bench/survey/winners.h"
 
 enum { VALUES_SHOWN = 6 };
 
@@ -152,7 +153,7 @@ static bool is_said_before(const struct survey *survey, size_t i)
  * on two machines also compare the machines. Counts that follow from settings are left out. */
 static void words_followers(struct words *words)
 {
-    static const char *const known[] = {"schedule", "input", "defaults.algorithm"};
+    static const char *const known[] = {"schedule", "placement", "input", "defaults.algorithm"};
     struct survey *const survey = words->survey;
     const char *list = "";
     size_t count = 0;
@@ -186,7 +187,8 @@ static void words_axes(struct words *words)
         else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
                  strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
                  strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
-                 strcmp(axis->name, "schedule") != 0 && !is_said_before(survey, i))
+                 strcmp(axis->name, "schedule") != 0 && strcmp(axis->name, "placement") != 0 &&
+                 !is_said_before(survey, i))
             same = survey_print(survey, "%s%s%s %s", same, same[0] == '\0' ? "" : ", ",
                                 say_axis(axis), words_values(survey, axis));
     }
@@ -387,9 +389,11 @@ static void words_efficiency(struct words *words)
 
 const char *words_limit(const struct survey_row *row)
 {
-    const char *const sentence = json_string_value(json_object_get(row->explain, "limited_by"));
-    return sentence != NULL ? sentence
-                            : json_string_value(json_object_get(row->explain, "sentence"));
+    static const char lost[] = "no critical path";
+    const char *limit = json_string_value(json_object_get(row->explain, "limited_by"));
+    if (limit == NULL)
+        limit = json_string_value(json_object_get(row->explain, "sentence"));
+    return limit == NULL || strncmp(limit, lost, sizeof lost - 1) == 0 ? NULL : limit;
 }
 
 /* What limits the longest explained call. */
@@ -404,7 +408,7 @@ static void words_limits(struct words *words)
             largest = row;
     }
     if (largest != NULL)
-        words_add(words, survey_print(survey, "The longest call (%s): %s.",
+        words_add(words, survey_print(survey, "The longest explained call (%s): %s.",
                                       words_place(survey, largest), words_limit(largest)));
 }
 
@@ -559,6 +563,7 @@ size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX])
     struct words words = {.survey = survey, .list = sentences};
     words_add(&words, words_about(survey));
     words_counts(&words);
+    words_add(&words, winners_tally(survey));
     words_fastest(&words);
     words_effects(&words);
     words_efficiency(&words);

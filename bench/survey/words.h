@@ -14,7 +14,8 @@ size_t words_of_survey(struct survey *survey, const char *sentences[WORDS_MAX]);
 const char *words_about(const struct survey *survey);
 /* A short title: the study's name, the run's, or a count. */
 const char *words_title(struct survey *survey);
-/* "limited by ..." of a row whose result was explained; NULL: it was not. */
+/* "limited by ..." of a row whose result was explained; NULL: it was not, or has
+ * no critical path. */
 const char *words_limit(const struct survey_row *row);
 /* Writes the rows that ran to `rows`, slowest first: by efficiency if it is known, else by time.
  * Returns how many. */

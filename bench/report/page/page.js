@@ -99,11 +99,12 @@
     }).join(" · ");
   }
   const isWrong = row => R.wrong[row] > 0;
-  const A_RAN = axisNamed("schedule"), A_ASKED = axisNamed("algorithm");
+  const A_RAN = axisNamed("schedule"), A_ASKED = axisNamed("algorithm"), A_PLACE = axisNamed("placement");
   function factsOf(row) {
     const rows = [];
     if (A_RAN >= 0 && valueOf(row, A_RAN) >= 0 && (A_ASKED < 0 || sayAxisValue(A_RAN, valueOf(row, A_RAN)) !== sayAxisValue(A_ASKED, valueOf(row, A_ASKED))))
       rows.push([AXES[A_RAN].label, sayAxisValue(A_RAN, valueOf(row, A_RAN))]);
+    if (A_PLACE >= 0 && valueOf(row, A_PLACE) >= 0) rows.push([AXES[A_PLACE].label, sayAxisValue(A_PLACE, valueOf(row, A_PLACE))]);
     for (let f = 0; f < FIGURES.length; f++) {
       const value = figureOf(row, f);
       if (!Number.isNaN(value)) rows.push([FIGURES[f].label, sayFigure(f, value)]);

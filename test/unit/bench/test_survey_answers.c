@@ -60,7 +60,7 @@ static void the_algorithm_that_ran_cuts_no_curve(void **state)
     survey_init(&survey);
     add_point(&survey, "auto", "tree", 100, 1024, 200, "");
     add_point(&survey, "auto", "ring", 100, 2048, 300, "");
-    add_point(&survey, "auto", "ring, 4 rings", 100, 4096, 400, ", \"shards_per_rank\": 16");
+    add_point(&survey, "auto", "ring, 4 rings", 100, 4096, 400, ", \"placement\": \"all_pes\"");
     add_point(&survey, "tree", "tree", 100, 1024, 250, "");
     add_point(&survey, "tree", "tree", 100, 2048, 450, "");
     add_point(&survey, "tree", "tree", 100, 4096, 850, "");
@@ -69,10 +69,10 @@ static void the_algorithm_that_ran_cuts_no_curve(void **state)
     assert_string_equal(survey.series[0].name, "auto");
     assert_int_equal(survey.series[0].count, 3);
     assert_false(survey.axes[survey_axis_find(&survey, "schedule")].is_series);
-    assert_false(survey.axes[survey_axis_find(&survey, "shards_per_rank")].is_series);
+    assert_false(survey.axes[survey_axis_find(&survey, "placement")].is_series);
     struct winner_table table;
     assert_true(winners_table(&survey, &table));
-    assert_string_equal(cell(&table, 2, "fastest"), "auto (ran ring, 4 rings)");
+    assert_string_equal(cell(&table, 2, "fastest"), "auto (ran ring, 4 rings on all_pes)");
     survey_free(&survey);
 }
 
@@ -119,6 +119,25 @@ static void each_size_has_its_fastest(void **state)
     survey_free(&survey);
 }
 
+/* A call without a critical path has no limit: not the reason why there is none. */
+static void a_call_without_a_path_has_no_limit(void **state)
+{
+    (void)state;
+    struct survey survey;
+    struct winner_table table;
+    survey_init(&survey);
+    add_point(&survey, "ring", "ring", 100, 1024, 900,
+              ", \"explain\": {\"sentence\": \"limited by hbm, 60.0 % of the time\"}");
+    add_point(&survey, "ring", "ring", 100, 4096, 9000,
+              ", \"explain\": {\"sentence\": \"no critical path: it does not fit\"}");
+    finish(&survey);
+    assert_true(says(&survey, "(1 KiB): limited by hbm"));
+    assert_true(winners_table(&survey, &table));
+    assert_string_equal(cell(&table, 0, "limited by"), "hbm, 60.0 %");
+    assert_string_equal(cell(&table, 1, "limited by"), "no critical path");
+    survey_free(&survey);
+}
+
 /* With too many settings for a table, the fastest of all is named with its settings; a case whose
  * data are all wrong has none. */
 static void many_cases_become_one_for_each_size(void **state)
@@ -133,11 +152,15 @@ static void many_cases_become_one_for_each_size(void **state)
         add_point(&survey, "ring", "ring", speed, 2048, 9, ", \"wrong\": 5");
         add_point(&survey, "tree", "tree", speed, 2048, 9, ", \"wrong\": 5");
     }
+    add_point(&survey, "ring", "ring", 1000, 1024, 1, ""); /* wins once, alone */
     finish(&survey);
+    assert_true(says(&survey,
+                     "Of 49 cases, one for each bytes per shard and setting, the fastest is"
+                     " tree in 48, ring in 1."));
     assert_true(winners_table(&survey, &table));
     assert_int_equal(table.rows, 2);
-    assert_string_equal(cell(&table, 0, "fastest"), "sip_link.bw_gbs 48 · tree");
-    assert_string_equal(cell(&table, 0, "time"), "952 ns");
+    assert_string_equal(cell(&table, 0, "fastest"), "sip_link.bw_gbs 1000 · ring");
+    assert_string_equal(cell(&table, 0, "time"), "1 ns");
     assert_string_equal(cell(&table, 1, "fastest"), "wrong data in all");
     survey_free(&survey);
 }
@@ -202,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_algorithm_that_ran_cuts_no_curve),
         cmocka_unit_test(each_size_has_its_fastest),
+        cmocka_unit_test(a_call_without_a_path_has_no_limit),
         cmocka_unit_test(many_cases_become_one_for_each_size),
         cmocka_unit_test(flat_curves_are_said_to_be_flat),
         cmocka_unit_test(the_largest_effect_of_a_number_is_named),
