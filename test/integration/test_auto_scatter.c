@@ -120,6 +120,29 @@ static void the_environment_enables_and_disables_birs(void **state)
     assert_int_equal(unsetenv("CUBEWARP_BIRS_ENABLE"), 0);
 }
 
+/* RFC 1: a run with birs disabled is, event by event, the run of the algorithm that takes its
+ * place, named. */
+static void with_birs_disabled_nothing_changes(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"16KiB", "4MiB"};
+    static const char *const names[] = {"mesh", "rhd"};
+    for (size_t i = 0; i < 2; i++) {
+        char *said, line[120];
+        snprintf(line, sizeof line, "--bytes %s --set defaults.birs_enable=false", sizes[i]);
+        json_t *const disabled = run_auto(line, &said);
+        json_t *const named = run_json(SCATTER "--algorithm %s --bytes %s", names[i], sizes[i]);
+        assert_string_equal(algorithm_of(disabled), names[i]);
+        assert_int_equal(json_ps(disabled, "time_ns"), json_ps(named, "time_ns"));
+        assert_string_equal(
+            json_string_value(json_object_get(json_object_get(disabled, "engine"), "trace_hash")),
+            json_string_value(json_object_get(json_object_get(named, "engine"), "trace_hash")));
+        json_decref(disabled);
+        json_decref(named);
+        free(said);
+    }
+}
+
 static void hccl_s_own_variable_is_answered(void **state)
 {
     (void)state;
@@ -292,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(auto_chooses_and_says_why_once),
         cmocka_unit_test(the_environment_enables_and_disables_birs),
+        cmocka_unit_test(with_birs_disabled_nothing_changes),
         cmocka_unit_test(hccl_s_own_variable_is_answered),
         cmocka_unit_test(what_auto_chose_is_refused_with_why_it_did),
         cmocka_unit_test(auto_is_as_fast_as_the_best),

@@ -152,6 +152,39 @@ static void all_modes_and_threads_agree(void **state)
     }
 }
 
+/* RFC 6.1: the order of additions is that of the ranks: tiles, chunks, contention and late links
+ * change times, and no bit. */
+static void neither_chunks_nor_lateness_change_a_bit(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"birs", "rhd", "mesh"};
+    static const char *const others[] = {
+        "--set defaults.slot_size=1024",
+        "--set defaults.vc_chunk_size=64",
+        "--set fabric.contention=message",
+        "--set fabric.contention=none",
+        "--set jitter.links.hccs.slower_percent=300 --set jitter.seed=7",
+        "--set jitter.links.sio.slower_percent=900 --set jitter.links.sio.only=3"};
+    for (size_t a = 0; a < COUNT_OF(algorithms); a++) {
+        json_t *const one = run_json(SCATTER "--bytes 64KiB --dtype bf16 --algorithm %s "
+                                             "--verify-data",
+                                     algorithms[a]);
+        uint32_t later = 0;
+        for (size_t i = 0; i < COUNT_OF(others); i++) {
+            json_t *const other = run_json(SCATTER "--bytes 64KiB --dtype bf16 --algorithm %s "
+                                                   "--verify-data %s",
+                                           algorithms[a], others[i]);
+            assert_int_equal(json_integer_value(result_of(other, 0, "wrong")), 0);
+            assert_string_equal(json_string_value(result_of(other, 0, "data_hash")),
+                                json_string_value(result_of(one, 0, "data_hash")));
+            later += json_ps(other, "time_ns") != json_ps(one, "time_ns");
+            json_decref(other);
+        }
+        assert_in_range(later, 3, COUNT_OF(others)); /* they do change the run */
+        json_decref(one);
+    }
+}
+
 static void ranks_may_be_elsewhere_on_the_dies(void **state)
 {
     (void)state;
@@ -514,6 +547,7 @@ int main(void)
         cmocka_unit_test(birs_inter_takes_every_even_number_of_ranks),
         cmocka_unit_test(numbers_of_ranks_that_are_no_power_of_two),
         cmocka_unit_test(all_modes_and_threads_agree),
+        cmocka_unit_test(neither_chunks_nor_lateness_change_a_bit),
         cmocka_unit_test(ranks_may_be_elsewhere_on_the_dies),
         cmocka_unit_test(what_goes_by_sip_refuses_other_enumerations),
         cmocka_unit_test(what_goes_by_rank_takes_other_enumerations),

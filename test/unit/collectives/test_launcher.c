@@ -385,6 +385,27 @@ static void asks_for_the_world_size(int rank, void *arg)
     (void)dist_get_world_size();
 }
 
+/* ADR-0024 D14 and ADR-0032 D5: a single driver installs without workers, and the queues are wired
+ * once: neither a second call, nor a process group, nor a second group takes simulated time. */
+static void the_queues_are_wired_once_with_or_without_workers(void **state)
+{
+    (void)state;
+    struct world *world = make_world(2, 1, NULL, false);
+    struct cw_error error = {0};
+    assert_int_equal(dist_install(world->dist, &error), CW_OK);
+    const struct lp_times *const times = lp_system_times(dist_system(world->dist));
+    const int64_t installed_ps = times->host_ps, took_ps = dist_facts(world->dist)->init_ps;
+    assert_true(took_ps > 0);
+    assert_int_equal(dist_install(world->dist, &error), CW_OK);
+    run_well(world, joins_two_groups_in_turn);
+    assert_int_equal(times->host_ps, installed_ps);
+    assert_int_equal(dist_facts(world->dist)->init_ps, took_ps);
+    run_well(world, reduces_twice); /* over those queues */
+    assert_int_equal(world->completed, 2);
+    assert_int_equal(dist_facts(world->dist)->init_ps, took_ps);
+    free_world(world);
+}
+
 static void rank_and_world_size_are_a_group_s(void **state)
 {
     (void)state;
@@ -577,6 +598,7 @@ int main(void)
         cmocka_unit_test(one_error_lists_every_rank_s),
         cmocka_unit_test(a_program_without_a_group_or_with_another_backend_is_told),
         cmocka_unit_test(a_second_group_beside_the_first_is_refused),
+        cmocka_unit_test(the_queues_are_wired_once_with_or_without_workers),
         cmocka_unit_test(rank_and_world_size_are_a_group_s),
         cmocka_unit_test(an_operation_that_there_is_not_is_refused_and_the_world_goes_on),
         cmocka_unit_test(a_drain_of_a_ranks_own_fails_as_its_error),

@@ -122,30 +122,6 @@ static void strict_fairness_waits_for_nobody(void **state)
     machine_free(m);
 }
 
-/* Three neighbours that never pause: each round serves each once. */
-static void strict_fairness_gives_everybody_the_same_share(void **state)
-{
-    (void)state;
-    static const struct line sends_e[] = {SEND(E, 16), SEND(E, 16), SEND(E, 16), SEND(E, 16), DONE};
-    static const struct line sends_w[] = {SEND(W, 16), SEND(W, 16), SEND(W, 16), SEND(W, 16), DONE};
-    static const struct line sends_n[] = {SEND(N, 16), SEND(N, 16), SEND(N, 16), SEND(N, 16), DONE};
-    static const struct line receives[] = {DELAY(500),   RECV_ANY(16), RECV_ANY(16), RECV_ANY(16),
-                                           RECV_ANY(16), RECV_ANY(16), RECV_ANY(16), RECV_ANY(16),
-                                           RECV_ANY(16), RECV_ANY(16), RECV_ANY(16), RECV_ANY(16),
-                                           RECV_ANY(16), DONE};
-    struct machine *m = small_machine(1, 1, 1);
-    m->config.fairness_strict = true;
-    machine_start(m);
-    RUN(m, {0, sends_e}, {1, receives}, {2, sends_w}, {5, sends_n});
-    for (uint32_t round = 0; round < 4; round++) {
-        uint32_t served = 0;
-        for (uint32_t i = 0; i < 3; i++)
-            served |= 1u << nth(m, 1, LP_OP_RECV, 3 * round + i)->dir;
-        assert_int_equal(served, 1u << W | 1u << E | 1u << S);
-    }
-    machine_free(m);
-}
-
 /* A tile of 4096 bytes enters the engine at 4; the load's request asks for it at 7. Two channels:
  * it has the engine at the end of the chunk in progress, at 8 (256 B take 2); one channel: behind
  * the tile, at 36. */
@@ -174,7 +150,6 @@ int main(void)
         cmocka_unit_test(credits_of_two_directions_find_their_senders),
         cmocka_unit_test(strict_fairness_serves_the_direction_served_least_recently),
         cmocka_unit_test(strict_fairness_waits_for_nobody),
-        cmocka_unit_test(strict_fairness_gives_everybody_the_same_share),
         cmocka_unit_test(in_one_channel_a_load_waits_for_the_tile_before_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,7 +332,19 @@ static void records_come_in_causal_order(void **state)
     for (uint32_t i = 0; i < m->op_count; i++) {
         assert_int_equal(m->op[i].pe, pe[i]);
         assert_int_equal(m->op[i].kind, kind[i]);
+        /* in the order of their ends; each of a PE begins when the one before it has ended, and so
+         * a receive that waits begins before its tile is sent, and ends after it is there */
+        for (uint32_t k = 0; k < i; k++) {
+            assert_true(m->op[k].t_end_ps <= m->op[i].t_end_ps);
+            if (m->op[k].pe == m->op[i].pe)
+                assert_true(m->op[k].t_end_ps <= m->op[i].t_start_ps);
+        }
+        assert_true(m->op[i].t_start_ps < m->op[i].t_end_ps);
     }
+    const struct lp_op *const sent = nth(m, 0, LP_OP_SEND, 0), *const came =
+                                                                   nth(m, 1, LP_OP_RECV, 0);
+    assert_true(came->t_start_ps < sent->t_end_ps);
+    assert_true(came->t_end_ps > sent->t_end_ps);
     const struct lp_op *forward = nth(m, 1, LP_OP_SEND, 0);
     expect_operand(&forward->a, LP_SPACE_TILE, 0, W, LP_LAST_USE);
     machine_free(m);
