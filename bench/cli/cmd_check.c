@@ -33,14 +33,15 @@ static uint64_t check_shard(struct config *expected, const struct run_options *o
     if (options->size_count == 0)
         return expected->ccl.n_elem;
     if (!options->sizes_per_rank)
-        return options->n_elem[i];
+        return bench_whole_size(options, expected, collective, i, 1);
     if (!dist_chooses_placement(expected, collective))
-        return options->n_elem[i] / (uint64_t)study_estimate_shards(expected);
+        return bench_whole_size(options, expected, collective, i,
+                                (uint32_t)study_estimate_shards(expected));
     if (bench_place_size(options, expected, collective, options->n_elem[i], placement, &ignored) !=
         CW_OK)
         return options->n_elem[i];
     dist_take_placement(expected, placement);
-    return options->n_elem[i] / placement->shards;
+    return bench_whole_size(options, expected, collective, i, placement->shards);
 }
 
 /* What the checks find out about choices. */
@@ -124,7 +125,8 @@ static int check_algorithm(const struct config *config, const struct run_options
     size_t refused = 0;
     for (size_t i = 0; i < options->size_count; i++) {
         struct cw_error own = {.exit_code = CW_OK};
-        if (check_size(config, options, collective, i, choices, &own) == CW_OK)
+        if (options->n_elem[i] == 0 ||
+            check_size(config, options, collective, i, choices, &own) == CW_OK)
             continue;
         if (refused++ == 0)
             *error = own;

@@ -85,6 +85,7 @@ struct option_row {
     const char *group;      /* the heading of help that it begins; NULL: it is in the one before */
     bool repeats;           /* each occurrence adds to those before */
     bool listed;            /* help lists the choices */
+    bool may_be_zero;       /* OPTION_BYTES: 0 is a size */
     bool of_some_benches;   /* a bench that does not take the option refuses it */
     uint8_t style;          /* enum option_style */
     uint64_t min, max;      /* of OPTION_COUNT, both legal */

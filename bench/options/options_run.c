@@ -208,14 +208,25 @@ static int expand_nccl_sizes(struct run_options *run, struct cw_error *error)
 {
     const struct run_sizes_asked *const asked = &run->asked;
     const uint64_t most = asked->most != 0 ? asked->most : asked->least;
+    uint64_t least = asked->least;
+    size_t more = 0;
     char range[96];
+    run->size_count = 0;
+    if (asked->least == 0) { /* no bytes first; a factor continues with one element */
+        run->n_elem[run->size_count++] = 0;
+        least = asked->step != 0 ? asked->step : dtype_bytes(run->dtype);
+        if (least > most)
+            return CW_OK;
+    }
     if (asked->step != 0)
-        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":+%" PRIu64, asked->least, most,
+        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":+%" PRIu64, least, most,
                  asked->step);
     else
-        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":x%" PRIu64, asked->least, most,
+        snprintf(range, sizeof range, "%" PRIu64 ":%" PRIu64 ":x%" PRIu64, least, most,
                  asked->factor != 0 ? asked->factor : 2);
-    const char *const wrong = sizes_parse(range, run->n_elem, RUN_SIZES_MAX, &run->size_count);
+    const char *const wrong =
+        sizes_parse(range, run->n_elem + run->size_count, RUN_SIZES_MAX - run->size_count, &more);
+    run->size_count += more;
     return wrong == NULL ? CW_OK : cw_error_set(error, CW_USAGE, "-b %s: %s", range, wrong);
 }
 
@@ -226,15 +237,16 @@ static int expand_nccl_sizes(struct run_options *run, struct cw_error *error)
 static int count_elements(struct run_options *run, const char *option, uint64_t item_bytes,
                           struct cw_error *error)
 {
+    const bool may_be_empty = option[1] == 'b' && run->sizes_per_rank; /* as nccl-tests prints */
     for (size_t i = 0; i < run->size_count; i++) {
         uint64_t *const size = &run->n_elem[i];
-        if (*size % item_bytes != 0)
+        if (*size % item_bytes != 0 && !run->sizes_rounded)
             return cw_error_set(error, CW_USAGE,
                                 "%s: %" PRIu64
                                 " bytes are no whole number of %s elements of %" PRIu64 " bytes",
                                 option, *size, dtype_name(run->dtype), item_bytes);
         *size /= item_bytes;
-        if (*size == 0 || *size > ELEMENTS_MAX)
+        if ((*size == 0 && !may_be_empty) || *size > ELEMENTS_MAX)
             return cw_error_set(error, CW_USAGE,
                                 "%s: a shard has from 1 to 2147483648 elements; found %" PRIu64,
                                 option, *size);
@@ -242,10 +254,11 @@ static int count_elements(struct run_options *run, const char *option, uint64_t 
     return CW_OK;
 }
 
-static int finish_sizes(struct run_options *run, struct cw_error *error)
+static int finish_sizes(const struct option_parse *parse, struct cw_error *error)
 {
+    struct run_options *const run = parse->values;
     const struct run_sizes_asked *const asked = &run->asked;
-    const bool nccl = asked->least + asked->most + asked->factor + asked->step != 0;
+    const bool nccl = options_given(parse, "minbytes");
     const int ways =
         (asked->bytes != NULL) + (asked->bytes_per_rank != NULL) + (asked->n_elem != NULL) + nccl;
     if (ways > 1)
@@ -256,6 +269,7 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
     /* As nccl-tests counts: a rank's bytes, where a rank has shards. */
     run->sizes_per_rank =
         nccl ? bench_takes(run->bench, "bytes-per-rank") : asked->bytes_per_rank != NULL;
+    run->sizes_rounded = nccl;
     if (nccl)
         return expand_nccl_sizes(run, error) == CW_OK
                    ? count_elements(run, "-b", dtype_bytes(run->dtype), error)
@@ -272,6 +286,7 @@ static int finish_sizes(struct run_options *run, struct cw_error *error)
     const char *const wrong = sizes_parse(text, run->n_elem, RUN_SIZES_MAX, &run->size_count);
     if (wrong != NULL)
         return options_refuse(error, option, text, wrong);
+    run->sizes_rounded = in_bytes && run->size_count > 1;
     return count_elements(run, name, in_bytes ? dtype_bytes(run->dtype) : 1, error);
 }
 
@@ -345,7 +360,7 @@ int run_options_finish(struct option_parse *parse, struct cw_error *error)
     if (run->json != NULL && run->csv != NULL && strcmp(run->json, "-") == 0 &&
         strcmp(run->csv, "-") == 0)
         return cw_error_set(error, CW_USAGE, "--json - and --csv - cannot share standard output");
-    return finish_sizes(run, error);
+    return finish_sizes(parse, error);
 }
 
 int topo_options_argument(struct option_parse *parse, int count, char **rest,

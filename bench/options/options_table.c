@@ -133,7 +133,7 @@ const struct option_row option_rows[] = {
      .unused = unused_size},
     {"minbytes", 'b', OPTION_BYTES, SIZED, "SIZE",
      "first size of a range, as in nccl-tests: of all shards of a rank together", RUN(asked.least),
-     .unused = unused_size},
+     .may_be_zero = true, .unused = unused_size},
     {"maxbytes", 'e', OPTION_BYTES, SIZED, "SIZE", "its last size", RUN(asked.most),
      .needs = "minbytes", .needs_text = needs_first_size},
     {"stepfactor", 'f', OPTION_COUNT, SIZED, "F", "each size F times the one before",

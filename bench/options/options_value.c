@@ -71,7 +71,7 @@ static int store_bytes(struct option_parse *parse, const struct option_row *row,
                        struct cw_error *error)
 {
     uint64_t size;
-    if (!size_parse(text, strlen(text), &size) || size == 0)
+    if (!size_parse(text, strlen(text), &size) || (size == 0 && !row->may_be_zero))
         return options_refuse(error, row->name, text, "expected a size such as 4096, 4KiB or 16MB");
     store_number(parse, row, size);
     return CW_OK;

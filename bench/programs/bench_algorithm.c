@@ -76,9 +76,9 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
 static struct ccl_call bench_algorithm_call_of(const struct bench_session *session, size_t i)
 {
     const enum ccl_collective collective = session->program->does;
-    const uint64_t n_elem = collective == CCL_BARRIER ? 1 : bench_size(session, i);
     const uint32_t parts = collective == CCL_ALL_GATHER ? dist_world_size_for(session->config) : 1;
-    return bench_call(session, collective, n_elem / parts);
+    const uint64_t n_elem = collective == CCL_BARRIER ? 0 : bench_size(session, i) / parts;
+    return bench_call(session, collective, n_elem > 0 ? n_elem : 1);
 }
 
 bool bench_is_scheduled(const struct bench_session *session)
@@ -145,13 +145,14 @@ int bench_place_size(const struct run_options *options, const struct config *con
                      struct dist_placement *placement, struct cw_error *error)
 {
     const uint32_t ranks = dist_world_size_for(config);
+    const uint64_t input = n_elem / (collective == CCL_ALL_GATHER ? ranks : 1);
     const struct ccl_call call = {.hw = &config->hw,
                                   .ccl = &config->ccl,
                                   .collective = collective,
                                   .world_size = ranks,
-                                  .n_elem = n_elem / (collective == CCL_ALL_GATHER ? ranks : 1),
+                                  .n_elem = input > 0 ? input : 1,
                                   .dtype = (enum lp_dtype)options->dtype,
-                                  .math = (enum lp_math)options->op};
+                                  .math = (enum lp_math)redop_of_kernels(options->op)};
     return dist_choose_placement(config, &call, placement, error);
 }
 

@@ -45,6 +45,11 @@ struct bench_choice {
     const char *placement; /* a mapper's name; NULL: none was chosen */
     uint64_t bytes;        /* of a shard, or of a rank */
 };
+/* Elements of a shard in the i-th size that the options ask for; of sizes that are rounded, a
+ * multiple of the ranks where the collective divides shards among them, unless nothing were left.
+ */
+uint64_t bench_whole_size(const struct run_options *options, const struct config *config,
+                          enum ccl_collective collective, size_t i, uint32_t shards);
 /* Writes them into a line, neighbouring sizes with the same choice together. */
 void bench_print_choices(FILE *file, const struct bench_choice *choices, size_t count,
                          bool by_rank);

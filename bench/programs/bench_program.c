@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/row_work.h"
@@ -20,10 +21,46 @@ size_t bench_size_count(const struct bench_session *session)
 
 uint64_t bench_size(const struct bench_session *session, size_t i)
 {
-    if (session->options->size_count == 0)
+    const struct run_options *const options = session->options;
+    const struct bench_program *const program = session->program;
+    const enum ccl_collective collective =
+        program->collective && !program->no_algorithm ? program->does : CCL_COLLECTIVES;
+    if (options->size_count == 0)
         return session->n_elem;
-    return session->options->n_elem[i] /
-           (session->options->sizes_per_rank ? bench_shards(session, i) : 1);
+    return bench_whole_size(options, session->config, collective, i,
+                            options->sizes_per_rank ? bench_shards(session, i) : 1);
+}
+
+uint64_t bench_whole_size(const struct run_options *options, const struct config *config,
+                          enum ccl_collective collective, size_t i, uint32_t shards)
+{
+    const uint64_t elems = options->n_elem[i] / shards;
+    const bool is_divided = collective == CCL_REDUCE_SCATTER || collective == CCL_ALL_GATHER ||
+                            collective == CCL_ALL_TO_ALL;
+    const uint64_t rest = is_divided ? elems % dist_world_size_for(config) : 0;
+    return options->sizes_rounded && rest < elems ? elems - rest : elems;
+}
+
+/* Says once that sizes are smaller than they were asked for. */
+static void say_rounded(const struct bench_session *session)
+{
+    const struct run_options *const options = session->options;
+    size_t rounded = 0, first = 0;
+    for (size_t i = options->size_count; i-- > 0;)
+        if (session->refused[i] == NULL &&
+            bench_size(session, i) * (options->sizes_per_rank ? bench_shards(session, i) : 1) !=
+                options->n_elem[i]) {
+            rounded++;
+            first = i;
+        }
+    if (rounded > 0)
+        fprintf(stderr,
+                "cubewarp: %zu of %zu sizes are rounded down to what %u ranks%s divide, as in "
+                "nccl-tests: %llu elements of a shard for %llu asked for, first\n",
+                rounded, options->size_count, dist_world_size_for(session->config),
+                options->sizes_per_rank ? " and their shards" : "",
+                (unsigned long long)bench_size(session, first),
+                (unsigned long long)options->n_elem[first]);
 }
 
 uint32_t bench_shards(const struct bench_session *session, size_t i)
@@ -35,7 +72,9 @@ uint32_t bench_shards(const struct bench_session *session, size_t i)
 static int check_per_rank(const struct bench_session *session, size_t i, struct cw_error *error)
 {
     const struct run_options *const options = session->options;
-    if (!options->sizes_per_rank || options->n_elem[i] % bench_shards(session, i) == 0)
+    const uint32_t shards = options->sizes_per_rank ? bench_shards(session, i) : 1;
+    const bool is_there = bench_size(session, i) > 0 || options->n_elem[i] == 0;
+    if (options->n_elem[i] % shards == 0 || (options->sizes_rounded && is_there))
         return bench_size(session, i) <= (uint64_t)1 << 31
                    ? CW_OK
                    : cw_error_set(error, CW_USAGE,
@@ -69,8 +108,8 @@ int bench_check_sizes(struct bench_session *session,
     for (size_t i = 0; i < bench_size_count(session); i++) {
         struct cw_error own = {.exit_code = CW_OK};
         bench_expect(session, i);
-        int code = check_per_rank(session, i, &own);
-        if (code == CW_OK)
+        int code = session->options->size_count > 0 ? check_per_rank(session, i, &own) : CW_OK;
+        if (code == CW_OK && bench_size(session, i) > 0) /* a row of 0 bytes needs nothing */
             code = check(session, bench_size(session, i), &own);
         if (code == CW_OK)
             continue;
@@ -83,22 +122,45 @@ int bench_check_sizes(struct bench_session *session,
     if (refused == bench_size_count(session))
         return error->exit_code;
     error->exit_code = CW_OK;
+    say_rounded(session);
     return CW_OK;
 }
 
-/* A row for a size that is not run; it takes the sentence over. */
-static int add_refused(struct bench_session *session, size_t i, struct cw_error *error)
+/* A row for a size that is not run. */
+static struct result_row *add_row_of(struct bench_session *session, size_t i,
+                                     struct cw_error *error)
 {
     const struct bench_program *const program = session->program;
     const uint64_t n_elem = bench_size(session, i);
-    struct result_row *const row = session->shards > 0
-                                       ? row_work_add(session, ccl_collective_name(program->does),
-                                                      program->does, n_elem, error)
-                                       : bench_add_row(session, program->name, n_elem, error);
+    return session->shards > 0 ? row_work_add(session, ccl_collective_name(program->does),
+                                              program->does, n_elem, error)
+                               : bench_add_row(session, program->name, n_elem, error);
+}
+
+/* It takes the sentence over. */
+static int add_refused(struct bench_session *session, size_t i, struct cw_error *error)
+{
+    struct result_row *const row = add_row_of(session, i, error);
     if (row == NULL)
         return error->exit_code;
     row->not_run = session->refused[i];
     session->refused[i] = NULL;
+    return CW_OK;
+}
+
+/* A collective of nothing launches nothing: no time, and nothing is wrong. */
+static int add_empty(struct bench_session *session, size_t i, struct cw_error *error)
+{
+    const struct run_options *const options = session->options;
+    struct result_row *const row = add_row_of(session, i, error);
+    if (row == NULL)
+        return error->exit_code;
+    bench_set_bound(row, (struct hw_bound){.by = NULL});
+    if (session->program->does == CCL_ALL_REDUCE || session->program->does == CCL_REDUCE_SCATTER)
+        snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
+    row->wrong = options->verify_data ? 0 : -1;
+    row->has_hash = !options->no_data;
+    row->data_hash = XXH3_64bits("", 0);
     return CW_OK;
 }
 
@@ -110,8 +172,10 @@ int bench_run_sizes(struct bench_session *session,
     int code = CW_OK;
     for (size_t i = session->first_size; i < session->end_size && code == CW_OK; i++) {
         bench_size_begin(session, i);
+        const uint64_t n_elem = bench_size(session, i);
         code = session->refused[i] != NULL ? add_refused(session, i, error)
-                                           : run(session, bench_size(session, i), error);
+               : n_elem == 0               ? add_empty(session, i, error)
+                                           : run(session, n_elem, error);
         if (code == CW_OK)
             bench_size_end(session);
     }

@@ -57,6 +57,7 @@ struct run_options {
     uint64_t n_elem[RUN_SIZES_MAX];
     size_t size_count;
     bool sizes_per_rank;         /* n_elem[] are a rank's, of all its shards */
+    bool sizes_rounded;          /* down to what the collective can divide: bench_whole_size() */
     uint32_t iterations, warmup; /* timed, and before them untimed */
     uint64_t seed;
     enum run_input input;

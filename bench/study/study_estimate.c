@@ -155,7 +155,8 @@ struct study_estimate study_estimate_run(const struct run_options *run, const st
         .is_known = true, .events = pes * PE_EVENTS, .seconds = PROCESS_S + pes * PE_S};
     double tensors = 0;
     for (size_t i = 0; i < run->size_count; i++)
-        add_size(&estimate, config, run, run->n_elem[i], &tensors);
+        if (run->n_elem[i] > 0)
+            add_size(&estimate, config, run, run->n_elem[i], &tensors);
     if (run->size_count == 0)
         add_size(&estimate, config, run, config->ccl.n_elem, &tensors);
     estimate.bytes += (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + tensors * TENSOR_FACTOR);

@@ -456,6 +456,75 @@ static void presets_go_over_each_other(void **state)
     run_output_free(&output);
 }
 
+static void has_sizes(const char *line, const int *bytes, size_t count)
+{
+    json_t *const root = run_json("%s", line);
+    assert_int_equal(json_array_size(json_object_get(root, "results")), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(json_integer_value(row_of(root, i, "bytes")), bytes[i]);
+        assert_true(json_is_null(row_of(root, i, "not_run")));
+        assert_int_equal(json_integer_value(row_of(root, i, "wrong")), 0);
+    }
+    json_decref(root);
+}
+
+/* As nccl-tests prints it; of a step, the sizes that follow are multiples of it, of a factor they
+ * begin with one element. A collective of nothing takes no time. */
+static void a_row_of_no_bytes_is_printed(void **state)
+{
+    (void)state;
+    static const int steps[] = {0, 8, 16}, factors[] = {0, 2, 8, 32}, gathered[] = {0, 12, 24};
+    has_sizes("run --algorithm ring_rs_ag -b 0 -e 16 -i 8 -c 1", steps, 3);
+    has_sizes("run --algorithm ring_rs_ag -b 0 -e 64 -f 4 -c 1", factors, 4);
+    has_sizes("run --bench ccl_reduce_scatter --algorithm rings_reduce_scatter --set "
+              "system.sips.count=6 -b 0 -e 30 -i 15 -c 1",
+              gathered, 3);
+    static const char *const benches[] = {"ccl_allreduce", "ccl_all_gather", "ccl_all_to_all",
+                                          "ccl_broadcast"};
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        json_t *const root = run_json("run --bench %s -b 0", benches[i]);
+        assert_int_equal(json_integer_value(row_of(root, 0, "count")), 0);
+        assert_true(json_number_value(row_of(root, 0, "time_ns")) == 0);
+        assert_true(json_number_value(row_of(root, 0, "busbw_gbs")) == 0);
+        json_decref(root);
+    }
+    struct run_output output = run_line(0, "run -b 0 -c 1");
+    assert_non_null(strstr(output.out, "\n               0               0    f16    sum        "
+                                       "0.000000        0.000        0.000        0.000000    0.00 "
+                                       "       0\n"));
+    run_output_free(&output);
+    output = run_line(2, "run --bench ipcq_pingpong -b 0"); /* a tile has elements */
+    run_output_free(&output);
+    output = run_line(0, "check -b 0 -e 64 --algorithm auto");
+    run_output_free(&output);
+}
+
+/* Six ranks: 1,000 bytes are 500 elements, 498 of which divide; said once, for all sizes. */
+static void sizes_are_rounded_down_to_what_divides(void **state)
+{
+    (void)state;
+    static const int bytes[] = {996, 1992, 3000};
+    static const char *const benches[] = {
+        "ccl_all_to_all", "ccl_all_gather --set algorithms.ring_all_gather.mapper=leader_only",
+        "ccl_reduce_scatter --algorithm rings_reduce_scatter"};
+    char line[300];
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        snprintf(line, sizeof line,
+                 "run --set system.sips.count=6 --bytes 1000:3000:+1000 --verify-data --bench %s",
+                 benches[i]);
+        has_sizes(line, bytes, 3);
+        struct run_output output = run_line(0, "%s", line);
+        const char *const note = "cubewarp: 2 of 3 sizes are rounded down to what 6 ranks divide";
+        const char *const at = strstr(output.err, note);
+        assert_non_null(at);
+        assert_null(strstr(at + 1, note));
+        run_output_free(&output);
+    }
+    /* nccl-tests' letters: of a rank, 16 shards, odd bytes */
+    static const int shard[] = {62, 124};
+    has_sizes("run -b 1001 -e 2002 -f 2 -c 1", shard, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +547,8 @@ int main(void)
         cmocka_unit_test(a_line_without_work_shows_the_machine),
         cmocka_unit_test(a_line_with_work_runs_it),
         cmocka_unit_test(presets_go_over_each_other),
+        cmocka_unit_test(a_row_of_no_bytes_is_printed),
+        cmocka_unit_test(sizes_are_rounded_down_to_what_divides),
     };
     return cmocka_run_group_tests_name("sizes", tests, build, clean);
 }
