@@ -21,4 +21,14 @@ static inline double clock_s(void)
 /* Of no known unit, and cheaper to read. */
 static inline uint64_t clock_ticks(void) { return cpu_ticks(); }
 
+/* Number `of` of a sequence without a period, the same in every run: for distances between samples,
+ * which must not keep step with what is sampled. */
+static inline uint64_t sample_draw(uint64_t of)
+{
+    uint64_t z = (of + 1) * 0x9e3779b97f4a7c15; /* splitmix64 */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
 #endif

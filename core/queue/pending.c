@@ -5,6 +5,7 @@
 #include "core/queue/pending.h"
 
 #include "core/invariant.h"
+#include "core/os/clock.h"
 
 #include <string.h>
 
@@ -221,19 +222,23 @@ static uint64_t bucket_events_wanted(const struct pending *pending)
     return pending_clamp(BUCKET_EVENTS_MIN, count / 8, most);
 }
 
-/* Picks times from `far`, evenly, and sorts them. Returns how many. */
+/* Picks times from `far`, one from each stretch of it, and sorts them. Returns how many. LPs may
+ * send in a regular order, so the place in a stretch is drawn. */
 static size_t sample_far(const struct pending *pending, uint64_t times[SAMPLES])
 {
     const size_t stride = pending->count / SAMPLES + 1;
     const struct chunk *chunk = entry_chain_newest(&pending->far);
-    size_t samples = 0, i = 0, count = entry_chain_newest_count(&pending->far);
+    size_t samples = 0, count = entry_chain_newest_count(&pending->far);
+    size_t stretch = 0, i = sample_draw(0) % stride; /* from the newest entry of this chunk on */
     for (; chunk != NULL; chunk = chunk->previous, count = CHUNK_ENTRIES) {
-        for (; i < count && samples < SAMPLES; i += stride) {
+        while (i < count && samples < SAMPLES) {
             const uint64_t time_ps = (uint64_t)chunk->entries[i].time_ps;
             size_t at = samples++;
             for (; at > 0 && times[at - 1] > time_ps; at--)
                 times[at] = times[at - 1];
             times[at] = time_ps;
+            const size_t before = sample_draw(stretch++) % stride;
+            i += stride - before + sample_draw(stretch) % stride;
         }
         i -= count;
     }

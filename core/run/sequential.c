@@ -15,8 +15,10 @@
 #include "core/run/progress.h"
 #include "core/worker/worker.h"
 
-/* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. */
-enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, EVENTS_PER_PROGRESS = 1 << 16 };
+/* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. Of every EVENTS_PER_LOOK events one
+ * look is at a place drawn for it: models repeat themselves, often after a power of two of events,
+ * and looks at regular distances would meet the same part of each repetition. */
+enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, LOOKS_PER_PROGRESS = 8 };
 
 /* Calls the handler where its changes are checked. */
 static __attribute__((noinline)) void handle_checked(struct cw_sim *sim, struct worker *worker,
@@ -100,29 +102,39 @@ static void check_limit(struct cw_sim *sim, struct worker *worker)
         worker_too_many_events(worker);
 }
 
+uint64_t sequential_next_look(uint64_t committed)
+{
+    for (uint64_t of = committed / EVENTS_PER_LOOK;; of++) {
+        const uint64_t at =
+            of * EVENTS_PER_LOOK + sample_draw(of) % (EVENTS_PER_LOOK - EVENTS_PER_SAMPLE + 1);
+        if (at > committed)
+            return at;
+    }
+}
+
 /* Now and then: times a few events, and reports how far the run is. Returns when to look again.
  * Apart from the function that sets the jump, so that its variables can live in registers. */
 __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, struct worker *worker)
 {
     const uint64_t before = worker->committed;
     worker_check_stop(worker);
-    if (before % EVENTS_PER_PROGRESS == 0)
+    if (before / EVENTS_PER_LOOK % LOOKS_PER_PROGRESS == LOOKS_PER_PROGRESS - 1)
         progress_report_sequential(sim);
     worker_begin_timed(worker, CW_QUEUE, 0);
     const uint64_t end = limited(sim, before + EVENTS_PER_SAMPLE);
     while (worker->committed < end && sequential_step(sim, worker, true)) {
     }
+    activity_forget_interrupted(&worker->clock);
     worker_end_timed(worker, false);
-    return before - before % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
+    return sequential_next_look(worker->committed);
 }
 
 /* Apart from the function that sets the jump, likewise. */
 __attribute__((noinline)) static void sequential_run(struct cw_sim *sim, struct worker *worker)
 {
-    uint64_t next = worker->committed - worker->committed % EVENTS_PER_LOOK + EVENTS_PER_LOOK;
     worker_check_stop(worker);
     check_limit(sim, worker);
-    next = limited(sim, next);
+    uint64_t next = limited(sim, sequential_next_look(worker->committed));
     while (sequential_step(sim, worker, false))
         if (__builtin_expect(worker->committed >= next, 0)) {
             check_limit(sim, worker);

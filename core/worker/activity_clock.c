@@ -4,6 +4,8 @@
 #include "core/worker/activity_clock.h"
 
 enum { FIRST_SAMPLE = 16, CLOCK_TRIALS = 16, CLOCK_READS = 16 };
+/* What takes so many times the mean of at least so many samples is no work of a few events. */
+enum { LONGEST_IN_MEANS = 256, SAMPLES_KNOWN = 4 };
 
 void activity_init(struct activity_clock *clock)
 {
@@ -25,11 +27,27 @@ void activity_log_to(struct activity_clock *clock, struct interval_log *log)
     clock->turns_per_sample = TURNS_PER_LOGGED_SAMPLE;
 }
 
+static void forget_turn(struct activity_clock *clock)
+{
+    for (int i = 0; i < ACTIVITIES; i++)
+        clock->turn[i] = 0;
+}
+
+void activity_forget_interrupted(struct activity_clock *clock)
+{
+    uint64_t ticks = 0;
+    for (int i = 0; i < ACTIVITIES; i++)
+        ticks += clock->turn[i];
+    if (clock->samples > SAMPLES_KNOWN &&
+        ticks / LONGEST_IN_MEANS > activity_ticks(clock) / clock->samples)
+        forget_turn(clock);
+}
+
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment)
 {
-    clock->turns_left = clock->turns_per_sample;
-    for (int i = 0; i < ACTIVITIES; i++) /* times of a turn that a failure cut short */
-        clock->turn[i] = 0;
+    const uint32_t mean = clock->turns_per_sample; /* an odd number */
+    clock->turns_left = (mean + 1) / 2 + (uint32_t)(sample_draw(clock->samples++) % mean);
+    forget_turn(clock); /* times of a turn that a failure cut short */
     clock->on = true;
     clock->now = (uint8_t)activity;
     clock->moment = moment;

@@ -1,9 +1,9 @@
 /*
  * activity_clock.h: where a worker's time goes, by samples: one turn of its loop in
- * TURNS_PER_SAMPLE is timed, and in that turn a few events one by one. With an interval log one in
- * TURNS_PER_LOGGED_SAMPLE is. A turn that is not timed pays one branch, and nothing for an event.
- * The figures are shares, in ticks of the processor's counter. No decision of a run depends on
- * them.
+ * TURNS_PER_SAMPLE is timed, at irregular distances, and in that turn a few events one by one. With
+ * an interval log one in TURNS_PER_LOGGED_SAMPLE is. A turn that is not timed pays one branch, and
+ * nothing for an event. The figures are shares, in ticks of the processor's counter. No decision of
+ * a run depends on them.
  *
  * One for each worker; no other thread enters while it runs.
  */
@@ -14,9 +14,9 @@
 #include "core/os/clock.h"
 #include "core/worker/interval_log.h"
 
-/* Turns per sample are a prime. Rounds of GVT come at regular intervals of events; with a common
- * factor they could meet the sampled turns always or never. The shorter the turns, the greater the
- * part of events that are timed one by one: with 64 events in a turn, one in 1,000. */
+/* On average. The distances are drawn: rounds of GVT and the model itself repeat at intervals of
+ * their own, which regular samples could meet always or never. The shorter the turns, the greater
+ * the part of events that are timed one by one: with 64 events in a turn, one in 1,000. */
 enum { TURNS_PER_SAMPLE = 127, TURNS_PER_LOGGED_SAMPLE = 31, EVENTS_PER_SAMPLE = 8 };
 
 /* An activity that enum cw_activity lacks: handling and queue together. */
@@ -26,9 +26,10 @@ struct activity_clock {
     bool on;     /* this turn is timed */
     uint8_t now; /* the activity that time goes to */
     uint32_t turns_left, turns_per_sample;
-    uint64_t since;  /* ticks */
-    uint64_t cost;   /* of reading the counter, in ticks */
-    uint64_t moment; /* of the round of GVT, when the turn began (gvt.h) */
+    uint64_t samples; /* begun */
+    uint64_t since;   /* ticks */
+    uint64_t cost;    /* of reading the counter, in ticks */
+    uint64_t moment;  /* of the round of GVT, when the turn began (gvt.h) */
     uint64_t turn[ACTIVITIES], sum[ACTIVITIES]; /* ticks: of this turn, of all timed ones */
     struct interval_log *log; /* gets the parts of timed turns; NULL: none is kept */
 };
@@ -38,6 +39,9 @@ void activity_init(struct activity_clock *clock);
 void activity_log_to(struct activity_clock *clock, struct interval_log *log);
 /* Times a turn; its time goes to `activity` at first. */
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment);
+/* Drops the times so far of a sample of a few events if it took many times the mean: another
+ * process has run meanwhile. */
+void activity_forget_interrupted(struct activity_clock *clock);
 /* Ends a timed turn. `idle`: the turn found nothing to do, so all its time, except for
  * rollbacks, counts as idle. */
 void activity_end(struct activity_clock *clock, bool idle);

@@ -7,12 +7,13 @@
 #include "core/worker/interval_log.h"
 
 #include "core/invariant.h"
+#include "core/os/clock.h"
 
 /* A turn adds at most two intervals of the first level, and has few parts; others inside it are
  * left out if the room does not suffice. */
 enum { ROOM_FOR_TURN = 64, ROOM_FOR_FIRST_LEVEL = 8 };
 /* While operations on data take less than DATA_GRAINS grains, only one in DATA_UNTIMED + 1 is
- * timed. */
+ * timed, on average. */
 enum { DATA_GRAINS = 16, DATA_UNTIMED = 15 };
 
 struct interval_log *interval_log_create(struct memory *memory, size_t bytes, uint64_t read_cost)
@@ -377,7 +378,8 @@ bool interval_log_wants_data(struct interval_log *log)
 void interval_log_data(struct interval_log *log, uint64_t begin, uint64_t end)
 {
     const bool is_long = end > begin + log->grain * DATA_GRAINS;
-    log->data_left = is_long ? 0 : DATA_UNTIMED;
+    log->data_left =
+        is_long ? 0 : (uint32_t)(sample_draw(log->data_samples++) % (2 * DATA_UNTIMED + 1));
     if (is_long || log->in_turn)
         interval_log_long(log, CW_INTERVAL_DATA, begin, end, 0, 1);
 }

@@ -71,6 +71,7 @@ struct interval_log {
     uint32_t turns, rounds;             /* so far */
     uint64_t round_end;                 /* of the last one */
     uint32_t data_left;                 /* operations on data that are not to be timed */
+    uint64_t data_samples;              /* that were timed */
     uint64_t undo_begun, undone_before; /* of the current rollback */
 };
 

@@ -188,7 +188,7 @@ static void operations_on_data_are_timed_by_their_length(void **state)
             interval_log_data(log, now, now + 10);
             timed++;
         }
-    assert_int_equal(timed, 10);
+    assert_in_range(timed, 5, 20); /* 10 on average, at irregular distances */
     assert_int_equal(log->count, 0);
     interval_log_turn(log, now, counts_of(0));
     for (int i = 0; i < 3; i++, now += GRAIN) {

@@ -10,11 +10,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "bench/phold/phold.h"
+#include "core/run/sequential.h"
+#include "core/worker/activity_clock.h"
 
 /* ---- a model of which every rollback is known ------------------------------------------------ */
 
@@ -304,6 +307,71 @@ static void the_window_is_told_as_it_was(void **state)
     assert_true(adaptive.window_last <= most);
 }
 
+/* Distances between samples do not keep step with anything: each of 16 parts of every period from
+ * 16 to 8,192 has its share of 16,384 samples, 1,024, within five standard deviations. */
+static void check_spread(const uint64_t *at, size_t count)
+{
+    for (uint64_t period = 16; period <= 8192; period *= 2) {
+        uint32_t hits[16] = {0};
+        for (size_t i = 0; i < count; i++)
+            hits[at[i] % period * 16 / period]++;
+        for (size_t part = 0; part < 16; part++)
+            assert_in_range(hits[part], count / 16 - 160, count / 16 + 160);
+    }
+}
+
+static void samples_keep_step_with_no_period(void **state)
+{
+    (void)state;
+    enum { COUNT = 16384 };
+    uint64_t *const at = calloc(COUNT, sizeof *at);
+    uint64_t committed = 0, turn = 0;
+    assert_non_null(at);
+    for (size_t i = 0; i < COUNT; i++) {
+        at[i] = sequential_next_look(committed);
+        assert_true(at[i] > committed && at[i] - committed <= 2 * 8192);
+        committed = at[i] + EVENTS_PER_SAMPLE;
+    }
+    assert_in_range(committed / COUNT, 8190, 8194); /* one in 1,024 events is timed */
+    check_spread(at, COUNT);
+    struct activity_clock clock;
+    activity_init(&clock);
+    for (size_t i = 0; i < COUNT; i++) {
+        activity_begin(&clock, CW_GVT, 0);
+        activity_end(&clock, false);
+        at[i] = turn += clock.turns_left;
+    }
+    assert_in_range(turn / COUNT, TURNS_PER_SAMPLE - 2, TURNS_PER_SAMPLE + 2);
+    check_spread(at, COUNT);
+    free(at);
+}
+
+static void sample_of(struct activity_clock *clock, uint64_t ticks)
+{
+    activity_begin(clock, CW_QUEUE, 0);
+    const uint64_t begin = clock_ticks();
+    while (clock_ticks() - begin < ticks) {
+    }
+    (void)activity_go(clock, CW_HANDLING);
+    activity_forget_interrupted(clock);
+    activity_end(clock, false);
+}
+
+/* What another process took in a sample is no time of the engine's; a long event's is. */
+static void a_sample_that_was_interrupted_does_not_count(void **state)
+{
+    (void)state;
+    struct activity_clock clock;
+    activity_init(&clock);
+    for (int i = 0; i < 100; i++)
+        sample_of(&clock, 10000);
+    const uint64_t before = activity_ticks(&clock), mean = before / 100;
+    sample_of(&clock, 1000 * mean);
+    assert_true(activity_ticks(&clock) < before + 256 * mean);
+    sample_of(&clock, 30 * mean);
+    assert_true(activity_ticks(&clock) > before + 20 * mean);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +379,8 @@ int main(void)
         cmocka_unit_test(the_workers_figures_sum_to_the_simulations),
         cmocka_unit_test(a_worker_alone_rolls_back_only_if_something_is_injected),
         cmocka_unit_test(shares_of_time_sum_to_1),
+        cmocka_unit_test(samples_keep_step_with_no_period),
+        cmocka_unit_test(a_sample_that_was_interrupted_does_not_count),
         cmocka_unit_test(every_round_is_told_in_order),
         cmocka_unit_test(the_window_is_told_as_it_was),
     };
