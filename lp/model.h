@@ -114,6 +114,10 @@ struct lp_model {
     struct lp_config config;
     struct lp_needs needs; /* contexts: at least 1 */
     struct hw_dma_params dma;
+    /* With contention `message`: loads, stores and copies of forked streams travel in chunks. These
+     * are products beside communication, whose tiles are not to lock a link. Changes between drains
+     * alone. */
+    bool cuts_streams;
     uint32_t cubes, pes; /* per SIP, per cube */
     struct lp_divisors by;
     struct lp_numbers lps;
@@ -454,6 +458,7 @@ _Static_assert(sizeof(struct lp_load) == 40, "without padding");
 
 /* The context that waits for a move, and the move's index, in one byte. */
 #define LP_OWNER(context, move) ((uint8_t)((context) << 4 | (move)))
+#define LP_CONTEXT_OF(owner)    ((owner) >> 4)
 
 #pragma GCC diagnostic pop
 

@@ -34,6 +34,11 @@ schedule-sweep: ## the automatic choice beside all that it could have taken: per
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
 	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) $(if $(QUICK),--quick)
 
+.PHONY: placement-sweep
+placement-sweep: ## the automatic choice of the placement beside the others: perf/results/placement_choice.md
+	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp
+	perf/results/schedule_sweep.py $(BUILD)/check/cubewarp -j $(JOBS) --placements
+
 .PHONY: hierarchical-sweep
 hierarchical-sweep: ## hierarchical beside the other all-reduces on cubes: perf/results/hierarchical.md
 	@$(SUBMAKE) VARIANT=check $(BUILD)/check/cubewarp

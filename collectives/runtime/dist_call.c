@@ -358,6 +358,7 @@ int dist_run_collective(void *arg, struct cw_error *error)
         code = dist_fill_buffers(dist, algorithm, error);
     if (code == CW_OK)
         code = dist_drain_copies(dist, error);
+    lp_system_cut_streams(dist->system, first->kernel != NULL); /* a product beside it */
     if (code == CW_OK)
         code = lp_system_begin_batch(dist->system, kernel_of_call(algorithm, first), error);
     for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++)

@@ -72,6 +72,14 @@ static bool is_move(uint8_t kind)
            kind == LP_DMA_STORE_TO || kind == LP_DMA_LOAD_FROM;
 }
 
+/* Whether the bytes of an operation travel chunk by chunk: of all, or of the loads, stores and
+ * copies of a stream, which is a product beside communication. */
+static bool is_cut(const struct lp_model *m, uint8_t kind, uint8_t owner)
+{
+    return m->hw.contention == HW_CONTENTION_CHUNK ||
+           (m->cuts_streams && is_move(kind) && LP_CONTEXT_OF(owner) > 0);
+}
+
 /* The request's way as the steps of a flight; the wait for the grant is the rest of its delay. */
 static void note_request(struct lp_view *view, uint32_t pe, const struct hw_dma_op *op,
                          int64_t at_ps)
@@ -348,7 +356,7 @@ bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum 
     const struct hw_dma_op op = *first_op(m, p, vc);
     const bool last = dma->passed[vc] >= op.bytes;
     if (!asks_memory(&op)) {
-        if (m->hw.contention == HW_CONTENTION_CHUNK)
+        if (is_cut(m, op.kind, op.dir))
             depart_from_tcm(view, pe, &op, dma->passed[vc] - before, last);
         else if (last)
             depart_from_tcm(view, pe, &op, op.bytes, true);
@@ -430,7 +438,7 @@ void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp
     }
     const enum hw_memory memory = (enum hw_memory)load.memory;
     const uint32_t left = load.bytes - load.sent;
-    const bool piecewise = m->hw.contention == HW_CONTENTION_CHUNK;
+    const bool piecewise = is_cut(m, load.kind, load.owner);
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     const bool last = load.sent + bytes == load.bytes;

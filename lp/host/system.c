@@ -429,6 +429,13 @@ static size_t rank_count(const struct lp_model *m)
     return ranks > m->hw.sip_count ? ranks : m->hw.sip_count;
 }
 
+void lp_system_cut_streams(struct lp_system *system, bool cut)
+{
+    struct lp_model *const m = &system->model;
+    m->cuts_streams = cut && m->hw.contention == HW_CONTENTION_MESSAGE;
+    m->dma.whole_chunks = m->cuts_streams || m->hw.contention == HW_CONTENTION_CHUNK;
+}
+
 int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
                           struct cw_error *error)
 {

@@ -79,6 +79,9 @@ int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
                            struct cw_error *error);
 
+/* Whether PE_DMA cuts the loads, stores and copies of forked streams into chunks in the batches
+ * that follow, although messages are whole (`contention: message`). */
+void lp_system_cut_streams(struct lp_system *system, bool cut);
 /*
  * Starts a batch of launches, all submitted at this moment. Kernels of one batch mark phases of
  * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe). Launches that

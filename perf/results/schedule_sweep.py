@@ -3,12 +3,14 @@
 from it.
 
     perf/results/schedule_sweep.py PROGRAM [-j N] [--quick] [--only COLLECTIVE:TOPOLOGY:RANKS]
+    perf/results/schedule_sweep.py PROGRAM [-j N] --placements
 
 Times are simulated, so the table is the same on any machine. A schedule that does not fit in a
 machine's memory is left out. A candidate is not simulated where it must be slower than the choice: the
 growth of its time from one size to the next never decreases, so its next time is at least the last one
 times the last growth. --quick writes nothing: it runs some of the rows again and compares them with the
-table. --keep FILE keeps the times of runs, so that an interrupted sweep can resume.
+table. --placements makes placement_choice.csv and placement_choice.md instead: sizes of a rank, whose
+placement is chosen, too, beside the automatic choice on each placement. --keep FILE keeps the times of runs, so that an interrupted sweep can resume.
 """
 import argparse
 import concurrent.futures
@@ -47,6 +49,71 @@ LARGEST = {("all_reduce", 256): 16 << 20, ("reduce_scatter", 256): 16 << 20,
            ("all_gather", 256): 16 << 20, ("all_to_all", 64): 16 << 20, ("all_to_all", 256): 1 << 20}
 QUICK = {"ranks": (4, 16), "largest": 1 << 20}
 LIMIT = 1.10
+
+
+# The choice of the placement: sizes of a rank, which each mapper's PEs share.
+PLACEMENT_TABLE = HERE / "placement_choice.csv"
+PLACEMENT_PAGE = HERE / "placement_choice.md"
+PLACEMENT_COLUMNS = ("collective", "topology", "ranks", "bytes_per_rank", "taken", "placement",
+                     "taken_us", "best_placement", "best_us")
+PLACEMENTS = ("leader_only", "pe0_all_cubes", "all_pes")
+PLACEMENT_RANKS = (4, 16, 64)
+PLACEMENT_SIZES = tuple(1024 << 4 * i for i in range(4))  # 1 KiB ... 4 MiB
+
+
+def placement_run(program, collective, topology, ranks, mapper):
+    """{size: (time in us, algorithm, placement)} of the automatic choice; mapper None: chosen, too."""
+    command = [program, "run", "--bench", BENCH.get(collective, "ccl_" + collective), "--algorithm",
+               "auto_" + collective, "--no-data", "--quiet", "--json", "-", "--bytes-per-rank",
+               f"{PLACEMENT_SIZES[0]}:{PLACEMENT_SIZES[-1]}:x16",
+               "--set", f"system.sips.count={ranks}", "--set", f"system.sips.topology={topology}"]
+    if mapper:
+        command += ["--set", f"algorithms.auto_{collective}.mapper={mapper}"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    rows = json.loads(done.stdout)["results"] if done.returncode == 0 else []
+    return {row["bytes_per_rank"]: (row["time_ns"] / 1000, row["algorithm"], row.get("placement"))
+            for row in rows if row["not_run"] is None}
+
+
+def placement_rows(program, collective, topology, ranks):
+    chosen = placement_run(program, collective, topology, ranks, None)
+    named = {mapper: placement_run(program, collective, topology, ranks, mapper)
+             for mapper in PLACEMENTS}
+    rows = []
+    for size in PLACEMENT_SIZES:
+        if size in chosen:
+            taken_us, algorithm, placement = chosen[size]
+            best_us, best = min((times[size][0], mapper) for mapper, times in named.items()
+                                if size in times)
+            rows.append((collective, topology, ranks, size, algorithm, placement,
+                         f"{taken_us:.3f}", best, f"{best_us:.3f}"))
+            print(rows[-1], f"{100 * (taken_us / best_us - 1):.1f} %", flush=True)
+    return rows
+
+
+def placements(program, jobs):
+    cases = [(collective, topology, ranks) for collective in COLLECTIVES for ranks in PLACEMENT_RANKS
+             for topology in TOPOLOGIES]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        rows = [row for some in pool.map(lambda case: placement_rows(program, *case), cases)
+                for row in some]
+    with open(PLACEMENT_TABLE, "w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(PLACEMENT_COLUMNS)
+        writer.writerows(rows)
+    losses = sorted(((float(row[6]) / float(row[8]) - 1, row) for row in rows), reverse=True)
+    text = ("# The choice of the placement\n\nMade by `make placement-sweep`; `placement_choice.csv` has "
+            "every case. The preset `default` with other topologies and 4, 16 and 64 SIPs, 1 KiB, 16 "
+            "KiB, 256 KiB and 4 MiB per rank. Each choice is compared with the automatic choice on the "
+            "fastest of the placements `leader_only`, `pe0_all_cubes` and `all_pes`.\n\n"
+            f"Of {len(rows)} choices {sum(loss <= 0.02 for loss, _ in losses)} are at most 2 % slower, "
+            f"and {sum(1 + loss > LIMIT for loss, _ in losses)} more than {100 * (LIMIT - 1):.0f} %. "
+            "The ten worst, times in µs:\n\n| collective | topology | ranks | bytes per rank | taken | "
+            "time | fastest | time | slower by |\n|---|---|---|---|---|---|---|---|---|\n")
+    for loss, (collective, topology, ranks, size, _, placement, taken_us, best, best_us) in losses[:10]:
+        text += (f"| {collective} | {topology} | {ranks} | {size} | {placement} | {taken_us} | {best} | "
+                 f"{best_us} | {100 * loss:.1f} % |\n")
+    PLACEMENT_PAGE.write_text(text, encoding="utf-8")
 
 
 def label(algorithm, parameters):
@@ -165,10 +232,14 @@ def main():
     parser.add_argument("program")
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--placements", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--only", default="", help="COLLECTIVE:TOPOLOGY:RANKS; nothing is written")
     parser.add_argument("--to", type=int, default=SIZES[-1], help="with --only: the last size")
     options = parser.parse_args()
+    if options.placements:
+        placements(options.program, options.j)
+        return
     only = (options.only + "::").split(":")[:3] if options.only else ("", "", "")
     kept = Kept(options.keep)
     jobs = {}

@@ -77,6 +77,23 @@ static void one_tile_takes_what_its_steps_take(void **state)
     json_decref(root);
 }
 
+/* Large tiles of a product do not lock a link for messages: by default a small all-reduce beside it
+ * takes as long as where all operations travel in chunks. */
+static void a_product_s_tiles_do_not_lock_a_link(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "run --bench gemm_allreduce --n-elem 8 --gemm 128x128x512 --gemm-tile "
+        "128 --no-data --set fabric.contention=";
+    json_t *const message = run_json("%smessage", line);
+    json_t *const chunk = run_json("%schunk", line);
+    assert_true(row_ps(message, REDUCE) == row_ps(chunk, REDUCE));
+    assert_true(row_ps(message, BESIDE) <= row_ps(chunk, BESIDE) * 11 / 10);
+    assert_true(row_ps(message, BESIDE) < 2 * row_ps(message, REDUCE));
+    json_decref(message);
+    json_decref(chunk);
+}
+
 /* The product and the all-reduce have the same bits beside each other as alone. */
 static void beside_each_other_both_have_the_bits_they_have_alone(void **state)
 {
@@ -258,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_have_the_specified_bits),
         cmocka_unit_test(one_tile_takes_what_its_steps_take),
+        cmocka_unit_test(a_product_s_tiles_do_not_lock_a_link),
         cmocka_unit_test(beside_each_other_both_have_the_bits_they_have_alone),
         cmocka_unit_test(no_link_is_busy_for_longer_than_its_row_takes),
         cmocka_unit_test(with_two_channels_an_all_reduce_takes_less_than_a_quarter_longer),
