@@ -1,9 +1,10 @@
 /*
- * batch.c: the program of `cubewarp batch`: reduce-scatters the same rows in batches of several
- * sizes, and compares the bits of the results. A batch is one call: its rows one after the other
- * are each rank's input, so that the size of the batch decides at which place of the input a row
- * stands, which rank gets its results, and which algorithm `auto` takes. The rows' values depend on
- * rank, row and element alone.
+ * batch.c: the program of `cubewarp batch`: reduces the same rows in batches of several sizes, by
+ * reduce-scatters or all-reduces, and compares the bits of the results. A batch is one call: its
+ * rows one after the other are each shard of a rank's input, so that the size of the batch decides
+ * at which place of the input a row stands, which rank of a reduce-scatter gets its results, and
+ * which algorithm `auto` takes. The rows' values depend on rank, shard, row and element alone. Of
+ * an all-reduce rank 0's first shard has the results.
  */
 #include "bench/programs/batch.h"
 
@@ -15,6 +16,7 @@
 
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
+#include "collectives/config/config_place.h"
 #include "collectives/data/input.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/distributed.h"
@@ -26,11 +28,13 @@ enum { RESULTS_BYTES_MAX = 1 << 30 };
 struct batch_run {
     const struct run_options *options;
     const struct config *config;
-    uint32_t rows, batch; /* in all, in a call */
+    enum ccl_collective collective; /* CCL_REDUCE_SCATTER, CCL_ALL_REDUCE */
+    uint32_t rows, batch;           /* in all, in a call */
     uint64_t row_elems;
     struct dist *dist;
-    bool is_scheduled; /* the algorithm is a schedule */
-    uint32_t calls;    /* that have completed */
+    bool is_scheduled;    /* the algorithm is a schedule */
+    uint32_t calls;       /* that have completed */
+    int64_t ranks_differ; /* elements, over all calls */
     char algorithm[80];
     uint8_t *results; /* of all rows; this command's */
 };
@@ -38,19 +42,20 @@ struct batch_run {
 static size_t item_bytes(const struct batch_run *run) { return dtype_bytes(run->options->dtype); }
 static uint64_t call_elems(const struct batch_run *run) { return run->batch * run->row_elems; }
 
-/* Writes the rows of a call into a rank's input. */
+/* Writes the rows of a call into each shard of a rank's input. */
 static int write_rows(const struct batch_run *run, uint32_t rank, uint32_t call,
                       const struct tensor *input, struct cw_error *error)
 {
-    const uint64_t count = call_elems(run),
-                   first = rank * run->rows * run->row_elems + call * count;
+    const uint64_t count = call_elems(run), all = run->rows * run->row_elems;
     void *const values = malloc(count * item_bytes(run));
-    if (values == NULL)
-        return cw_error_memory(error, "the rows of a call");
-    input_fill(run->options->dtype, run->options->seed, first, values, count);
-    const int code =
-        data_pass_write(dist_data(run->dist), input->shard[0].pe_index, input->shard[0].hbm_offset,
-                        values, count * item_bytes(run), error);
+    int code = values != NULL ? CW_OK : cw_error_memory(error, "the rows of a call");
+    for (uint32_t i = 0; i < input->shard_count && code == CW_OK; i++) {
+        const struct tensor_shard *const shard = &input->shard[i];
+        const uint64_t first = input_first(rank, tensor_parts(input), shard->part, all);
+        input_fill(run->options->dtype, run->options->seed, first + call * count, values, count);
+        code = data_pass_write(dist_data(run->dist), shard->pe_index, shard->hbm_offset, values,
+                               count * item_bytes(run), error);
+    }
     free(values);
     return code;
 }
@@ -58,31 +63,62 @@ static int write_rows(const struct batch_run *run, uint32_t rank, uint32_t call,
 static void batch_worker(int rank, void *arg)
 {
     const struct batch_run *const run = arg;
+    const bool scatters = run->collective == CCL_REDUCE_SCATTER;
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
     const struct dp_policy policy =
-        run->is_scheduled ? dist_facts(run->dist)->policy : rows; /* of its PEs */
+        run->is_scheduled || !scatters ? dist_facts(run->dist)->policy : rows; /* of its PEs */
     struct cw_error error = {.exit_code = CW_OK};
     dist_init_process_group("ahbm");
     ahbm_set_device(dist_device_of(rank));
     const uint32_t ranks = (uint32_t)dist_get_world_size();
     struct tensor *const input = dist_tensor_zeros(call_elems(run), run->options->dtype, &policy);
     struct tensor *const output =
-        dist_tensor_zeros(call_elems(run) / ranks, run->options->dtype, &policy);
+        scatters ? dist_tensor_zeros(call_elems(run) / ranks, run->options->dtype, &policy) : NULL;
     for (uint32_t call = 0; call < run->rows / run->batch; call++) {
         if (write_rows(run, (uint32_t)rank, call, input, &error) != CW_OK)
             mp_fail(error.exit_code, "%s", error.text);
-        bench_reduce_scatter(run->options, output, input);
+        if (scatters)
+            bench_reduce_scatter(run->options, output, input);
+        else
+            bench_all_reduce(run->options, input);
     }
+}
+
+static int read_result(void *arg, uint32_t rank, uint32_t shard, uint64_t first, uint64_t count,
+                       void *dst, struct cw_error *error)
+{
+    const struct dist_completion *const completion = arg;
+    return dist_read(completion->dist, completion->tensors[rank], shard, first, count, dst, error);
+}
+
+/* Elements that ranks end with in different bits, of an all-reduce. */
+static int compare_ranks(struct batch_run *run, const struct dist_completion *completion,
+                         struct cw_error *error)
+{
+    struct dist_completion view = *completion;
+    const struct agreement agreement = {.collective = run->collective,
+                                        .ranks = completion->world_size,
+                                        .shards = completion->tensors[0]->shard_count,
+                                        .shards_apart = dist_facts(completion->dist)->parts > 0,
+                                        .dtype = run->options->dtype,
+                                        .n_elem = completion->tensors[0]->shard_elems,
+                                        .sim = lp_system_sim(dist_system(completion->dist))};
+    struct agreement_found found;
+    const int code = agreement_look(&agreement, read_result, &view, &found, error);
+    run->ranks_differ += code == CW_OK && found.ranks_differ > 0 ? found.ranks_differ : 0;
+    return code;
 }
 
 static int batch_completed(void *arg, const struct dist_completion *completion,
                            struct cw_error *error)
 {
     struct batch_run *const run = arg;
-    const uint64_t each = call_elems(run) / completion->world_size;
+    const bool scatters = run->collective == CCL_REDUCE_SCATTER;
+    const uint32_t ranks = scatters ? completion->world_size : 1; /* that have a part each */
+    const uint64_t each = call_elems(run) / ranks;
     uint8_t *to = run->results + run->calls * call_elems(run) * item_bytes(run);
-    int code = CW_OK;
-    for (uint32_t rank = 0; rank < completion->world_size && code == CW_OK; rank++) {
+    int code = scatters ? CW_OK : compare_ranks(run, completion, error);
+    for (uint32_t rank = 0; rank < ranks && code == CW_OK; rank++) {
         code = dist_read(completion->dist, completion->tensors[rank], 0, 0, each, to, error);
         to += each * item_bytes(run);
     }
@@ -101,7 +137,7 @@ static struct ccl_call call_of_rows(const struct batch_run *run, uint32_t rows,
     *expected = *run->config;
     const struct ccl_call call = {.hw = &expected->hw,
                                   .ccl = &expected->ccl,
-                                  .collective = CCL_REDUCE_SCATTER,
+                                  .collective = run->collective,
                                   .world_size = dist_world_size_for(expected),
                                   .n_elem = rows * run->row_elems,
                                   .dtype = (enum lp_dtype)run->options->dtype,
@@ -173,6 +209,10 @@ static void print_batch(const struct batch_run *run, const struct difference *di
     if (not_finite > 0)
         printf("# %" PRIu64 " result%s not finite though all inputs are\n", not_finite,
                not_finite == 1 ? " is" : "s are");
+    if (run->ranks_differ > 0)
+        printf("# ranks differ: %" PRId64 " element%s end%s with other bits on some ranks\n",
+               run->ranks_differ, run->ranks_differ == 1 ? "" : "s",
+               run->ranks_differ == 1 ? "s" : "");
     (void)fflush(stdout); /* a failure is known at the end */
 }
 
@@ -204,6 +244,7 @@ static int run_batches(struct batch_run *first, struct batch_run *other, struct 
         struct batch_run *const run = batch == 1 ? first : other;
         run->batch = batch;
         run->calls = 0;
+        run->ranks_differ = 0;
         const int code = reduce_rows(run, error);
         if (code != CW_OK)
             return code;
@@ -228,7 +269,7 @@ static int run_batches(struct batch_run *first, struct batch_run *other, struct 
 /* Every batch size must be one that the algorithm takes, before anything runs. */
 static int check_batches(const struct batch_run *run, struct cw_error *error)
 {
-    if (bench_algorithm_fits(run->config, CCL_REDUCE_SCATTER, "batch", error) != CW_OK)
+    if (bench_algorithm_fits(run->config, run->collective, "batch", error) != CW_OK)
         return error->exit_code;
     for (uint32_t batch = 1; batch != 0; batch = next_batch(run->rows, batch)) {
         struct config expected;
@@ -240,12 +281,24 @@ static int check_batches(const struct batch_run *run, struct cw_error *error)
     return CW_OK;
 }
 
+/* An all-reduce, if an option names an algorithm that does one. */
+static enum ccl_collective batch_collective(const struct config *config)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const named = config_is_from_option(config, "defaults.algorithm")
+                                                  ? ccl_algorithm_load(config->ccl.module, &ignored)
+                                                  : NULL;
+    return named != NULL && named->collective == CCL_ALL_REDUCE ? CCL_ALL_REDUCE
+                                                                : CCL_REDUCE_SCATTER;
+}
+
 int batch_run_all(const struct run_options *options, const struct config *config,
                   struct cw_error *error)
 {
     const uint32_t ranks = dist_world_size_for(config);
     struct batch_run first = {.options = options,
                               .config = config,
+                              .collective = batch_collective(config),
                               .rows = options->rows,
                               .row_elems = options->row_elems != 0 ? options->row_elems
                                                                    : (uint64_t)ranks * 64};

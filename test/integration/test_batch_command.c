@@ -127,6 +127,40 @@ static void without_a_reduce_scatter_in_the_configuration_auto_chooses(void **st
     run_output_free(&output);
 }
 
+/* A tree adds every element in one order, wherever it stands; a ring of chunks does not. A ring in
+ * which each rank adds for itself gives rank 0's bits in all batches, and other ranks others. */
+static void all_reduces_are_compared_in_batches(void **state)
+{
+    (void)state;
+    struct batch_line lines[16];
+    struct run_output output =
+        run_line(0, "batch --dtype bf16 --rows 6 --algorithm tree_allreduce");
+    assert_int_equal(read_lines(output.out, lines), 4); /* 1, 2, 3, 6 */
+    for (unsigned k = 0; k < 4; k++) {
+        assert_int_equal(lines[k].bytes, lines[k].rows * 256ull * 2); /* 64 for each of 4 ranks */
+        assert_string_equal(lines[k].algorithm, "tree_allreduce");
+        assert_true(lines[k].hash == lines[0].hash && lines[k].different == 0);
+    }
+    assert_null(strstr(output.out, "ranks differ"));
+    run_output_free(&output);
+    output = run_line(0, "batch --dtype bf16 --rows 6 --algorithm ring_allreduce");
+    assert_non_null(strstr(output.out, "\n# ranks differ: "));
+    assert_non_null(strstr(output.out, "# the bits of all rows agree in batches of 4 sizes\n"));
+    run_output_free(&output);
+    output = run_line(1, "batch --dtype bf16 --rows 6 --algorithm ring_rs_ag");
+    assert_int_equal(read_lines(output.out, lines), 4);
+    assert_true(lines[1].different > 0);
+    assert_null(strstr(output.out, "ranks differ"));
+    run_output_free(&output);
+    output = run_line(0, "batch --dtype int32 --rows 6 --algorithm ring_rs_ag"); /* it wraps */
+    assert_int_equal(read_lines(output.out, lines), 4);
+    assert_int_equal(lines[1].different, 0);
+    run_output_free(&output);
+    output = run_line(0, "batch --rows 4 --algorithm lrab_hierarchical_allreduce"); /* 16 shards */
+    assert_int_equal(read_lines(output.out, lines), 3);
+    run_output_free(&output);
+}
+
 static void rows_that_cannot_be_cut_are_refused(void **state)
 {
     (void)state;
@@ -134,8 +168,8 @@ static void rows_that_cannot_be_cut_are_refused(void **state)
         {"batch --preset a3_16 --row-elems 100 --algorithm birs",
          "100 elements are no multiple of that; use 112, or another multiple\n"},
         {"batch --algorithm birs", "birs is for paired dies"},
-        {"batch --preset a3_16 --algorithm birs_allreduce",
-         "birs_allreduce does all_reduce, and batch is a bench of reduce_scatter"},
+        {"batch --preset a3_16 --algorithm ring_all_gather",
+         "ring_all_gather does all_gather, and batch is a bench of reduce_scatter"},
         {"batch --preset a3_16 --rows 4096 --row-elems 1048576", "legal are 1073741824 at most\n"},
         {"batch --preset a3_16 --rows 0", "--rows"},
         {"batch --preset a3_16 --tiles 3", "--tiles"}};
@@ -155,6 +189,7 @@ int main(void)
         cmocka_unit_test(a_schedule_is_chosen_for_each_size_of_a_batch),
         cmocka_unit_test(without_a_reduce_scatter_in_the_configuration_auto_chooses),
         cmocka_unit_test(a_choice_that_changes_with_the_batch_is_found),
+        cmocka_unit_test(all_reduces_are_compared_in_batches),
         cmocka_unit_test(rows_that_cannot_be_cut_are_refused),
     };
     return cmocka_run_group_tests_name("the command batch", tests, NULL, NULL);
