@@ -12,7 +12,7 @@
 #include "bench/survey/winners.h"
 #include "bench/survey/words.h"
 
-enum { PREFIX_BYTES = 16 };
+enum { PREFIX_BYTES = 24 };
 
 bool page_has_machine(const struct survey *survey)
 {
