@@ -40,6 +40,42 @@ static void a_send_without_back_pressure_goes_on_at_once(void **state)
     machine_free(m);
 }
 
+/* D1: PE_IPCQ only notes the tile, so each send costs its issue, whatever the tile's size; PE_DMA
+ * moves its bytes, one tile after the other, at 128 B/ns. */
+static void pe_ipcq_controls_and_pe_dma_moves(void **state)
+{
+    (void)state;
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    RUN(m, {0, (const struct line[]){SEND(E, 4096), SEND(E, 4096), SEND(E, 4096), DONE}},
+        {1, (const struct line[]){RECV(W, 4096), RECV(W, 4096), RECV(W, 4096), DONE}});
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(took(nth(m, 0, LP_OP_SEND, i)), ISSUE);
+    for (uint32_t i = 1; i < 3; i++)
+        assert_true(end_of(m, nth(m, 1, LP_OP_RECV, i)) - end_of(m, nth(m, 1, LP_OP_RECV, i - 1)) >=
+                    32000);
+    machine_free(m);
+}
+
+/* I6, I7: the head announces a tile in the event in which its data is there: no receive takes the
+ * next tile before that one has come. */
+static void the_head_announces_no_tile_that_is_not_there(void **state)
+{
+    (void)state;
+    struct machine *m = small_machine(1, 1, 1);
+    machine_start(m);
+    RUN(m,
+        {0, (const struct line[]){SEND(E, 16), DELAY(1000), SEND(E, 16), DELAY(1000), SEND(E, 16),
+                                  DONE}},
+        {1, (const struct line[]){RECV(W, 16), RECV(W, 16), RECV(W, 16), DONE}});
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(nth(m, 1, LP_OP_RECV, i)->seq, i);
+        assert_int_equal(end_of(m, nth(m, 1, LP_OP_RECV, i)),
+                         start_of(m, nth(m, 0, LP_OP_SEND, i)) + VISIBLE + CREDIT);
+    }
+    machine_free(m);
+}
+
 static void recv_on_an_empty_queue_waits_for_the_sender(void **state)
 {
     (void)state;
@@ -460,6 +496,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_send_without_back_pressure_goes_on_at_once),
+        cmocka_unit_test(pe_ipcq_controls_and_pe_dma_moves),
+        cmocka_unit_test(the_head_announces_no_tile_that_is_not_there),
         cmocka_unit_test(recv_on_an_empty_queue_waits_for_the_sender),
         cmocka_unit_test(recv_of_a_tile_that_is_there_costs_its_issue_and_the_credit),
         cmocka_unit_test(a_full_ring_makes_send_wait_for_the_credit),
