@@ -55,7 +55,9 @@ static void tell_page(const struct report_options *options, const struct survey 
 static int report(const struct report_options *options, struct survey *survey,
                   struct cw_error *error)
 {
-    int code = survey_read(survey, options->paths, options->path_count, error);
+    int code = options->plots != NULL ? plots_check(error) : CW_OK;
+    if (code == CW_OK)
+        code = survey_read(survey, options->paths, options->path_count, error);
     if (code == CW_OK)
         code = report_put(options->html, page_write, survey, error);
     if (code == CW_OK)

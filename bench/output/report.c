@@ -196,17 +196,23 @@ static void print_proofs(FILE *file, const struct result *result)
     for (enum proof proof = PROOF_ORDER; proof < PROOFS; proof++) {
         double bound = 0, largest = 0;
         bool is_there = false;
+        int64_t wrong = 0;
         for (size_t i = 0; i < result->row_count; i++) {
             const struct result_row *const row = &result->rows[i];
             if (row->wrong < 0 || row->proof != proof)
                 continue;
             is_there = true;
+            wrong += row->wrong;
             bound = row->error_bound > bound ? row->error_bound : bound;
             largest = row->error_largest > largest ? row->error_largest : largest;
         }
         if (!is_there)
             continue;
-        fprintf(file, "# Verified          : %s\n", proof_text(proof));
+        if (wrong == 0)
+            fprintf(file, "# Verified          : %s\n", proof_text(proof));
+        else
+            fprintf(file, "# NOT verified      : %" PRId64 " are wrong, compared %s\n", wrong,
+                    proof_text(proof));
         if (proof == PROOF_BOUND)
             fprintf(file,
                     "#                     the bound is %.3g of the operands' magnitudes; the "
@@ -402,10 +408,16 @@ static void print_links(FILE *file, const struct result_row *row)
 static void print_explanation(FILE *file, const struct result_row *row)
 {
     fprintf(file, "#\n# %-40s %15s %15s\n", "kinds of links, those in use", "links", "busy(%)");
-    for (size_t i = 0; i < row->kind_count; i++)
-        fprintf(file, "# %-40s %15" PRIu64 " %15.2f\n", row->kinds[i].name, row->kinds[i].links,
+    for (size_t i = 0; i < row->kind_count; i++) {
+        char name[48];
+        if (row->kinds[i].built > row->kinds[i].links)
+            snprintf(name, sizeof name, "%s, of %" PRIu64, row->kinds[i].name, row->kinds[i].built);
+        else
+            snprintf(name, sizeof name, "%s", row->kinds[i].name);
+        fprintf(file, "# %-40s %15" PRIu64 " %15.2f\n", name, row->kinds[i].links,
                 100 * report_ratio((double)row->kinds[i].busy_ps,
                                    (double)row->time_ps * (double)row->kinds[i].links));
+    }
     explain_print(file, row->explain);
 }
 

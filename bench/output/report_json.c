@@ -104,6 +104,7 @@ static json_t *link_kinds_json(const struct result_row *row, bool exact)
         json_t *object = json_object();
         report_put(&object, "kind", report_text(kind->name));
         report_put(&object, "links", json_u64(kind->links));
+        report_put(&object, "built", kind->built > 0 ? json_u64(kind->built) : json_null());
         report_put(&object, "bytes", json_u64(kind->bytes));
         put_unless_exact(exact, &object, "busy",
                          json_real(row->time_ps > 0 ? busy_ps / (double)row->time_ps : 0));

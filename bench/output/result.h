@@ -47,9 +47,10 @@ struct result_busiest {
 
 /* All links of one kind that carried something, over one collective. */
 struct result_link_kind {
-    const char *name; /* "hccs"; static */
-    uint64_t links, bytes;
-    int64_t busy_ps; /* of all of them together */
+    const char *name;      /* "hccs"; static */
+    uint64_t links, bytes; /* of those that carried something */
+    uint64_t built;        /* between SIPs: all there are; 0: inside SIPs */
+    int64_t busy_ps;       /* of all of them together */
 };
 #define RESULT_LINK_KINDS_MAX 24u
 

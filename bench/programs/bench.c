@@ -152,7 +152,8 @@ struct config_work bench_work(const struct run_options *options, const struct co
     const struct ccl_algorithm *const algorithm =
         runs_one ? ccl_algorithm_for(&config->ccl, program->does, &ignored) : NULL;
     const bool alone = algorithm != NULL && dist_world_size_for(config) == 1 &&
-                       ((algorithm->machine.mappers & CCL_MAPPER_LEADER_ONLY) != 0 ||
+                       (algorithm->machine.mappers == 0 ||
+                        (algorithm->machine.mappers & CCL_MAPPER_LEADER_ONLY) != 0 ||
                         (algorithm->schedule != NULL && !algorithm->machine.members));
     const bool waits = !program->no_algorithm && !alone;
     return (struct config_work){

@@ -358,7 +358,8 @@ static uint64_t place_in_sip(const struct lp_link_use *use)
 static void keep_link(void *arg, const struct lp_link_use *use)
 {
     struct result_row *row = arg;
-    add_kind(row, (struct result_link_kind){use->kind, 1, use->bytes, use->busy_ps});
+    add_kind(row, (struct result_link_kind){
+                      .name = use->kind, .links = 1, .bytes = use->bytes, .busy_ps = use->busy_ps});
     const struct result_link kept = {.alike = 1,
                                      .place = place_in_sip(use),
                                      .bytes = use->bytes,
@@ -485,6 +486,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
     row->start_skew_ps = result_mean_ps(row->start_skew_ps, iterations);
     survey_links(dist_system(session->dist), row);
+    row_work_count_links(session, row);
     row_work_busiest(session, row);
     if (session->explainer != NULL) {
         free(row->explain);

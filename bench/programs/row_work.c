@@ -115,6 +115,15 @@ static uint64_t outer_links(const struct hw_config *hw, enum hw_link_kind kind)
     return links;
 }
 
+void row_work_count_links(const struct bench_session *session, struct result_row *row)
+{
+    for (size_t i = 0; i < row->kind_count; i++)
+        for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++)
+            if (strcmp(row->kinds[i].name, hw_link_name[kind]) == 0 &&
+                hw_link_is_outer((enum hw_link_kind)kind))
+                row->kinds[i].built = outer_links(&session->config->hw, (enum hw_link_kind)kind);
+}
+
 void row_work_busiest(const struct bench_session *session, struct result_row *row)
 {
     static const double busy = 0.90, far = 0.45; /* shares of the time */

@@ -26,6 +26,8 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
                                 enum ccl_collective collective, uint64_t n_elem,
                                 struct cw_error *error);
 
+/* Counts the links that the machine has, of each kind between SIPs that carried something. */
+void row_work_count_links(const struct bench_session *session, struct result_row *row);
 /* Finds out, of a row with its links and its time, why it is far from its bound (struct
  * result_busiest). */
 void row_work_busiest(const struct bench_session *session, struct result_row *row);

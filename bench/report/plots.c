@@ -6,6 +6,7 @@
 #include "bench/report/plots.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <spawn.h>
@@ -283,6 +284,28 @@ static int plot_one(const char *folder, const struct survey *survey, const struc
     if (code == CW_OK)
         code = plot_put(folder, survey, plot, "gp", plot_script, error);
     return code == CW_OK ? plot_run(folder, plot->name, error) : code;
+}
+
+int plots_check(struct cw_error *error)
+{
+    char program[] = "gnuplot", version[] = "--version";
+    char *const argv[] = {program, version, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 0;
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return cw_error_memory(error, "gnuplot");
+    int number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (number == 0)
+        number = posix_spawnp(&child, program, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    while (number == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (number == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return CW_OK;
+    return cw_error_set(error, CW_NO_RESOURCE,
+                        "--plots: there is no gnuplot, and nothing has been written; its Debian "
+                        "package is gnuplot-nox");
 }
 
 int plots_write(const char *folder, const struct survey *survey, struct cw_error *error)

@@ -13,6 +13,7 @@
  * single quotes, where nothing is expanded. CW_OK; CW_USAGE if the survey has no curves;
  * CW_NO_RESOURCE if a file cannot be written, or gnuplot is missing or fails.
  */
+int plots_check(struct cw_error *error); /* CW_NO_RESOURCE: there is no gnuplot */
 int plots_write(const char *folder, const struct survey *survey, struct cw_error *error);
 
 #endif

@@ -151,7 +151,12 @@ static int check_tcm_room(const struct config *config, const struct ccl_algorith
                          "beside the receive rings",
                          ccl_algorithm_label(call->ccl, algorithm), (unsigned long long)wanted,
                          (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
-        return ccl_advise(refusal, "use fewer or smaller slots, or a larger TCM");
+        if (call->ccl->queues.whole_tensor)
+            return ccl_advise(refusal, "with whole_tensor a tile may be a whole tensor: set "
+                                       "defaults.whole_tensor=false, which cuts tensors into "
+                                       "tiles of slot_size");
+        return ccl_advise(refusal, "use fewer or smaller slots (defaults.n_slots, "
+                                   "defaults.slot_size), or a larger memory.tcm_kib");
     }
     (void)ccl_refuse(refusal, "memory.tcm_kib",
                      "a tensor of %llu elements needs %llu bytes of TCM, and %llu of %llu are free "
@@ -160,8 +165,12 @@ static int check_tcm_room(const struct config *config, const struct ccl_algorith
                      (unsigned long long)left, (unsigned long long)config->hw.tcm_bytes);
     const struct ccl_algorithm *const tiled = tiled_all_reduce(call, algorithm, left);
     if (tiled == NULL)
-        return ccl_advise(refusal, "use fewer elements or smaller rings");
-    return ccl_advise(refusal, "use fewer elements, smaller rings, or %s", tiled->name);
+        return ccl_advise(refusal, "use fewer elements, smaller rings (defaults.n_slots), or a "
+                                   "larger memory.tcm_kib");
+    return ccl_advise(refusal,
+                      "--algorithm %s cuts it into tiles; or use fewer elements or "
+                      "smaller rings (defaults.n_slots)",
+                      tiled->name);
 }
 
 /* The algorithm's own conditions. */

@@ -108,9 +108,11 @@ static void a_tcm_without_room_for_a_tile_is_refused(void **state)
     struct run_output refused =
         run_line(2, "run --algorithm lrab_pipelined_allreduce --n-elem 8 --set memory.tcm_kib=49 "
                     "--set defaults.n_slots=1 --set defaults.overlap_exchange=true");
-    if (strstr(refused.err, "--set memory.tcm_kib=49: lrab_pipelined_allreduce needs 8192 bytes of "
-                            "TCM for any tensor, and 5120 of 50176 are free beside the receive "
-                            "rings; use fewer or smaller slots, or a larger TCM\n") == NULL)
+    if (strstr(refused.err,
+               "--set memory.tcm_kib=49: lrab_pipelined_allreduce needs 8192 bytes of "
+               "TCM for any tensor, and 5120 of 50176 are free beside the receive "
+               "rings; use fewer or smaller slots (defaults.n_slots, defaults.slot_size), or a "
+               "larger memory.tcm_kib\n") == NULL)
         fail_msg("%s", refused.err);
     run_output_free(&refused);
 }

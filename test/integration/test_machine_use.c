@@ -198,9 +198,36 @@ static void another_form_of_the_table_is_refused(void **state)
     run_output_free(&output);
 }
 
+/* A torus of 4 x 2 has a link each way between neighbours: rows of four, and columns of two SIPs
+ * with two links; each direction counts for itself. */
+static void links_that_are_built_are_counted(void **state)
+{
+    (void)state;
+    json_t *const root = run_json("run --n-elem 8 --set system.sips.count=8 --set system.sips.w=4 "
+                                  "--set system.sips.h=2 --no-data");
+    const json_t *kind;
+    size_t k;
+    bool seen = false;
+    json_array_foreach(
+        json_object_get(json_array_get(json_object_get(root, "results"), 0), "link_kinds"), k, kind)
+    {
+        const bool outer =
+            strcmp(json_string_value(json_object_get(kind, "kind")), "sip_link") == 0;
+        const json_t *const built = json_object_get(kind, "built");
+        seen |= outer;
+        if (outer)
+            assert_int_equal(json_integer_value(built), 2 * (8 + 8));
+        else
+            assert_true(json_is_null(built));
+    }
+    assert_true(seen);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_that_are_built_are_counted),
         cmocka_unit_test(links_agree_with_the_kinds_of_the_result),
         cmocka_unit_test(bins_sum_up),
         cmocka_unit_test(all_threads_write_the_same),

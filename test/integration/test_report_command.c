@@ -126,6 +126,24 @@ static void files_of_other_kinds_are_refused(void **state)
     run_output_free(&output);
 }
 
+static void without_gnuplot_nothing_is_written(void **state)
+{
+    (void)state;
+    char command[400];
+    struct run_output run = run_line(0, "run --n-elem 8 --json %s/gone.json", folder);
+    run_output_free(&run);
+    snprintf(command, sizeof command,
+             "PATH=/nowhere \"$(pwd)/${CUBEWARP:-build/cubewarp}\" report %1$s/gone.json --plots "
+             "%1$s/gone --csv %1$s/gone.csv 2>%1$s/gone.err",
+             folder);
+    assert_int_equal(WEXITSTATUS(system(command)), 4);
+    snprintf(command, sizeof command,
+             "grep -q 'there is no gnuplot, and nothing has been written' %1$s/gone.err && "
+             "! test -e %1$s/gone && ! test -e %1$s/gone.csv",
+             folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void plots_do_not_depend_on_the_locale(void **state)
 {
     char command[400], *text;
@@ -205,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_page_has_all_files_and_loads_nothing),
         cmocka_unit_test(tables_have_a_line_for_each_row),
         cmocka_unit_test(files_of_other_kinds_are_refused),
+        cmocka_unit_test(without_gnuplot_nothing_is_written),
         cmocka_unit_test(plots_do_not_depend_on_the_locale),
         cmocka_unit_test(data_of_a_plot_are_whole_or_old),
         cmocka_unit_test(many_changed_keys_take_little_memory),

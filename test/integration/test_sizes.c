@@ -283,12 +283,16 @@ static void a_loaded_algorithm_that_has_no_pieces_is_advised(void **state)
     (void)state;
     const char *const ccl = built_plugin_name_symbol(&plugin, "in_silence", "ring_1d");
     struct run_output output = run_line(2, "run --ccl %s --n-elem 5000000", ccl);
-    assert_non_null(strstr(output.err, "receive rings; use fewer elements, smaller rings, or "
-                                       "lrab_pipelined_allreduce\n"));
+    assert_non_null(strstr(output.err,
+                           "receive rings; --algorithm lrab_pipelined_allreduce cuts it into "
+                           "tiles; or use fewer elements or smaller rings"));
     run_output_free(&output);
     output =
         run_line(2, "run --ccl %s --n-elem 5000000 --set system.sips.topology=pair_switch", ccl);
-    assert_non_null(strstr(output.err, "receive rings; use fewer elements or smaller rings\n"));
+    assert_non_null(
+        strstr(output.err,
+               "receive rings; use fewer elements, smaller rings (defaults.n_slots), or a larger "
+               "memory.tcm_kib\n"));
     run_output_free(&output);
 }
 
@@ -525,9 +529,24 @@ static void sizes_are_rounded_down_to_what_divides(void **state)
     has_sizes("run -b 1001 -e 2002 -f 2 -c 1", shard, 2);
 }
 
+/* The way out is the key, not more memory. */
+static void a_tensor_that_is_one_tile_is_cut_by_its_key(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(2, "run --preset kernbench --algorithm ring_rs_ag");
+    assert_non_null(strstr(output.err, "with whole_tensor a tile may be a whole tensor: set "
+                                       "defaults.whole_tensor=false, which cuts tensors into tiles "
+                                       "of slot_size\n"));
+    run_output_free(&output);
+    output = run_line(0, "run --preset kernbench --algorithm ring_rs_ag --set "
+                         "defaults.whole_tensor=false");
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tensor_that_is_one_tile_is_cut_by_its_key),
         cmocka_unit_test(tensors_above_tcm_go_in_pieces),
         cmocka_unit_test(pieces_are_the_same_in_every_mode),
         cmocka_unit_test(the_shipped_machine_takes_two_mebibytes),

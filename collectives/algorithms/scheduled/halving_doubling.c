@@ -62,8 +62,9 @@ static int halving_check(const struct ccl_call *call, struct ccl_refusal *refusa
         return CW_OK;
     (void)ccl_refuse(refusal, "defaults.world_size", "%u ranks: %s is made for powers of two", n,
                      call->ccl->algorithm);
-    return ccl_legal(refusal, "%u and %u ranks are legal", scheduled_power(n),
-                     2 * scheduled_power(n));
+    (void)ccl_legal(refusal, "%u and %u ranks are legal", scheduled_power(n),
+                    2 * scheduled_power(n));
+    return ccl_advise(refusal, "--algorithm auto takes one for any number of ranks");
 }
 
 static struct schedule *halving_doubling_schedule(const struct ccl_call *call,
