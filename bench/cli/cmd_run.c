@@ -11,7 +11,7 @@
 #include "bench/cli/cli.h"
 #include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
-#include "bench/programs/measured.h"
+#include "bench/measured/measured.h"
 #include "bench/programs/run_logs.h"
 #include "bench/result/again.h"
 #include "bench/result/interrupt.h"
@@ -39,9 +39,9 @@ static int run_and_report(const struct run_options *options, const struct config
     int code = run_options_check(options, &config->hw, error);
     if (code == CW_OK && options->measured != NULL)
         code = measured_read(options->measured, (enum measured_place)options->measured_place,
-                             &measured, error);
-    if (code == CW_OK && measured != NULL)
-        code = measured_check(measured, options->bench, bench_collective(options->bench), error);
+                             options->bench, bench_collective(options->bench), &measured, error);
+    if (measured != NULL)
+        measured_say(measured, stderr);
     if (code == CW_OK) {
         run_outputs_follow(outputs, measured, result);
         code = bench_run(options, config, result, error);

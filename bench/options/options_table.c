@@ -16,7 +16,6 @@
 #include "bench/options/options_value.h"
 #include "bench/output/comparison_page.h"
 #include "bench/programs/bench.h"
-#include "bench/programs/measured.h"
 #include "core/at_random.h"
 #include "partition/partition.h"
 #include "perf/sets.h"
@@ -271,8 +270,8 @@ const struct option_row option_rows[] = {
     {"json", 0, OPTION_OUTPUT, COMMAND_RUN, "FILE",
      "write the result as JSON; - for standard output", RUN(json), .group = "Results"},
     {"measured", 0, OPTION_FILE, COMMAND_RUN, "FILE",
-     "measured times to print beside the simulated ones: output of nccl-tests, rccl-tests or "
-     "hccl_test, or JSON of nccl-tests",
+     "measured times to print beside the simulated ones: a log or table of nccl-tests, hccl_test, "
+     "OSU or IMB, or JSON of nccl-tests",
      RUN(measured)},
     {"measured-place", 0, OPTION_CHOICE, COMMAND_RUN, "PLACE",
      "which of them, where there are both: in_place (default), out_of_place", RUN(measured_place),

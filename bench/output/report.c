@@ -315,7 +315,11 @@ static void print_errors(FILE *file, const struct result *result)
             result->measured.format, result->measured.place, count, result->row_count);
     if (count > 0)
         fprintf(file, "; error: median %.2f %%, largest %.2f %%", median, largest);
-    fputc('\n', file);
+    fprintf(file, "\n# Measured rows     : %zu of %zu read\n", result->measured.rows_read,
+            result->measured.rows);
+    if (result->measured.rows_wrong > 0)
+        fprintf(file, "# Measured wrong    : %zu of them had wrong results on the real machine\n",
+                result->measured.rows_wrong);
 }
 
 static void print_foot(FILE *file, const struct result *result)

@@ -216,6 +216,17 @@ static json_t *rows_json(const struct result *result, bool exact)
     return list;
 }
 
+static json_t *notes_json(const struct result_measured *measured)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < measured->note_count && list != NULL; i++)
+        if (json_array_append_new(list, json_string(measured->notes[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
 static json_t *measured_json(const struct result *result)
 {
     double median, largest;
@@ -225,6 +236,10 @@ static json_t *measured_json(const struct result *result)
     report_put(&object, "format", json_string(result->measured.format));
     report_put(&object, "place", json_string(result->measured.place));
     report_put(&object, "sizes", json_u64(count));
+    report_put(&object, "rows", json_u64(result->measured.rows));
+    report_put(&object, "rows_read", json_u64(result->measured.rows_read));
+    report_put(&object, "rows_wrong", json_u64(result->measured.rows_wrong));
+    report_put(&object, "notes", notes_json(&result->measured));
     report_put(&object, "error_percent_median", count > 0 ? json_real(median) : json_null());
     report_put(&object, "error_percent_largest", count > 0 ? json_real(largest) : json_null());
     return object;

@@ -126,6 +126,10 @@ struct result_waiting {
 struct result_measured {
     const char *path;           /* the host's */
     const char *format, *place; /* "nccl-tests", "in place"; static */
+    size_t rows, rows_read;     /* of its tables in use, and how many of them gave a time */
+    size_t rows_wrong;          /* of those read: their results were wrong on the real machine */
+    const char *const *notes;   /* [note_count], the host's: what was not read, converted, wrong */
+    size_t note_count;
 };
 
 /* A column of the CSV that not every run has: of a --set or a --tag. */

@@ -33,6 +33,9 @@ struct run_sizes_asked {
     uint64_t least, most, factor, step; /* as in nccl-tests */
 };
 
+/* Which measured times, where a table has both. */
+enum measured_place { MEASURED_IN_PLACE, MEASURED_OUT_OF_PLACE };
+
 /* Not to be copied: config.sets points into it. */
 struct run_options {
     /* Mode, workers, window, limits; no option sets its functions. The first member, as in `phold`:

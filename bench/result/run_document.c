@@ -11,7 +11,7 @@
 #include "bench/options/options_run.h"
 #include "bench/output/report_json.h"
 #include "bench/programs/bench.h"
-#include "bench/programs/measured.h"
+#include "bench/measured/measured.h"
 #include "bench/result/provenance.h"
 #include "bench/result/run_line.h"
 #include "collectives/config/config_place.h"
@@ -209,11 +209,11 @@ static int run_configured(struct call *call, int argc, char *const *argv,
     struct measured *measured = NULL;
     int code = run_options_check(call->options, &call->config->hw, error);
     if (code == CW_OK && call->options->measured != NULL)
-        code = measured_read(call->options->measured,
-                             (enum measured_place)call->options->measured_place, &measured, error);
-    if (code == CW_OK && measured != NULL)
-        code = measured_check(measured, call->options->bench,
-                              bench_collective(call->options->bench), error);
+        code = measured_read(
+            call->options->measured, (enum measured_place)call->options->measured_place,
+            call->options->bench, bench_collective(call->options->bench), &measured, error);
+    if (measured != NULL)
+        measured_say(measured, call->notes);
     if (code == CW_OK)
         code = bench_run(call->options, call->config, &result, error);
     if (measured != NULL)

@@ -13,7 +13,7 @@
 
 #include "bench/output/atomic_file.h"
 #include "bench/output/result.h"
-#include "bench/programs/measured.h"
+#include "bench/measured/measured.h"
 #include "bench/programs/run_options.h"
 
 struct run_outputs {

@@ -16,7 +16,8 @@ readers=(
     bench/draw/picture_json
     bench/survey/{survey_log,survey_read,survey_result,survey_study}
     bench/study/{damaged_database,study,study_db,study_extend,study_known,study_merge,study_points,study_range,study_read,study_rows,study_setting,study_shard}
-    bench/programs/{measured,value_file}
+    bench/measured/{log_text,log_words,log_header,log_row,log_test,read_log,read_json,tables,measured}
+    bench/programs/value_file
     bench/options/{options,options_compare,options_perf,options_phold,options_plugin,options_replay,options_report,options_run,options_size,options_sweep,options_value}
     bench/trace/timeline_filter
     perf/{database,perf_history,perf_json} perf/trend/trend
