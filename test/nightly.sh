@@ -35,6 +35,7 @@ round_from() {
 }
 rounds=${NIGHTLY_ROUNDS:-1}
 round_from "$seed"
+try env CUBEWARP=build/check/cubewarp BOUNDS_EVERY=1 build/check/test/integration/test_bounds
 try env CUBEWARP=build/check/cubewarp SWEEP_SPEEDS=$((167 * scale)) SWEEP_KILLS=10 \
     build/check/test/integration/test_sweep
 try test/mutants/run.py
