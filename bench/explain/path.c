@@ -153,13 +153,25 @@ static struct lp_cause_entry find_sender(struct walk *walk, const struct spot *e
     return none;
 }
 
+/* Some operation takes a time that is drawn, so that the steps do not give the times of waits. */
+static bool has_draws(const struct hw_config *hw)
+{
+    for (uint32_t kind = 0; kind < HW_LINK_KINDS && hw->jittered; kind++)
+        if (hw->link_jitter[kind].active && hw->link_jitter[kind].distribution != HW_JITTER_NONE)
+            return true;
+    for (uint32_t kind = 0; kind < HW_NODE_KINDS && hw->jittered; kind++)
+        if (hw->node_jitter[kind].active && hw->node_jitter[kind].distribution != HW_JITTER_NONE)
+            return true;
+    return false;
+}
+
 /* The last step before `end` that waited for its link. Returns `end`: none has. */
 static uint32_t last_wait(const struct lp_model *m, const struct lp_cause_entry *entry,
                           uint32_t end)
 {
     const uint32_t *const steps = entry->step;
     uint32_t last = end;
-    for (uint32_t i = 0; i < end && !m->hw.jittered; i += lp_step_words(steps[i]))
+    for (uint32_t i = 0; i < end && !has_draws(&m->hw); i += lp_step_words(steps[i]))
         if (!lp_step_is_part(steps[i]) && (steps[i] & LP_STEP_WAITED))
             last = i;
     return last;

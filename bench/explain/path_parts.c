@@ -6,6 +6,7 @@
 
 #include "hw/route.h"
 #include "hw/timing.h"
+#include "lp/host/link_use.h"
 
 /* ---- the parts of a leg ---------------------------------------------------------------------- */
 
@@ -275,6 +276,9 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
         : queued ? PATH_QUEUE
                  : PATH_SERIAL,
         reduce ? 0 : kind, lp_step_index(step), queued ? ser_ps : more_ps);
+    if (!reduce) /* a slow link holds the tail, whatever was paid before */
+        add(r, queued ? PATH_QUEUE : PATH_SERIAL, kind, lp_step_index(step),
+            lp_link_slower_ps(r->m, leg->lp, (enum hw_link_kind)kind, lp_step_index(step), ser_ps));
     if (leg->to_link && i + 1 == leg->end)
         return;
     if (!reduce)

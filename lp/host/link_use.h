@@ -20,7 +20,7 @@ struct lp_link_use {
     enum hw_port port;                 /* HW_PORT_NONE: none */
     char outlet[HW_OUTLET_NAME_BYTES]; /* "": none */
     uint64_t bytes;
-    int64_t busy_ps;      /* serialisation of those bytes */
+    int64_t busy_ps;      /* serialisation of those bytes, and the slowness of a slow link */
     int64_t queue_ps_max; /* the longest that a message waited for it */
 };
 
@@ -32,6 +32,11 @@ void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes);
 /* The same of link number `number` in the state of an LP, as the causes of events have it. */
 void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
                      size_t bytes);
+
+/* The time by which the links of this kind in the state of an LP are slower than their rate, where
+ * `jitter` makes them slower by so many per cent: of a serialisation of cost_ps. */
+int64_t lp_link_slower_ps(const struct lp_model *m, uint32_t lp, enum hw_link_kind kind,
+                          uint32_t index, int64_t cost_ps);
 
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
  */

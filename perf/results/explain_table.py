@@ -5,8 +5,8 @@
 
 For each case: the program names the limit of the critical path and predicts the time with the limit
 twice as fast. Then the case runs again with the settings that make it so. The table is
-perf/results/explain.md. Exit code 1 if the parts of a path do not sum to the time, or if fewer than
-20 savings are within 5 % of the prediction.
+perf/results/explain.md. Exit code 1 if the parts of a path do not sum to the time, or if fewer
+savings are within 5 % of the prediction than GOOD_MIN, of the machines with a slow part SLOW_MIN.
 """
 import argparse
 import concurrent.futures
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-GOOD_PERCENT, GOOD_MIN = 5, 20
+GOOD_PERCENT, GOOD_MIN, SLOW_MIN = 5, 34, 16
 
 CASES = [
     "--n-elem 8192",
@@ -66,6 +66,32 @@ CASES = [
     "--preset mi300x_8 --bytes 64KiB",
 ]
 
+# One SIP's slow links, HBM or block: what it adds is that part's.
+SLOW = [
+    ("--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.count=16", "links.sip_link", 5, 100),
+    ("--algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.count=16", "links.sip_link", 5, 300),
+    ("--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=all_pes --bytes-per-rank 1MiB", "links.sip_link", 1, 100),
+    ("--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=pe0_all_cubes --bytes-per-rank 1MiB", "links.sip_link", 2, 200),
+    ("--algorithm direct_rs_ag --set algorithms.direct_rs_ag.mapper=all_pes --bytes-per-rank 1MiB --set system.sips.topology=fully_connected", "links.sip_link", 3, 400),
+    ("--algorithm ring_allreduce --bytes 64KiB", "links.sip_link", 1, 900),
+    ("--algorithm ring_allreduce --bytes 256KiB", "links.sip_link", 2, 1900),
+    ("--bench ccl_broadcast --bytes 64KiB", "links.sip_link", 0, 100),
+    ("--bench ccl_broadcast --bytes 64KiB --set system.sips.topology=ring_1d", "links.sip_link", 1, 300),
+    ("--algorithm tree_allreduce --bytes 16KiB", "links.sip_link", 1, 900),
+    ("--algorithm ring_allreduce --bytes 256KiB", "links.ucie", 1, 1900),
+    ("--algorithm ring_rs_ag --bytes 1MiB", "links.hbm", 2, 900),
+    ("--algorithm ring_allreduce --bytes 256KiB", "links.hbm", 1, 1900),
+    ("--algorithm tree_allreduce --bytes 16KiB", "links.hbm", 1, 1900),
+    ("--bench gemm", "links.hbm", 1, 300),
+    ("--bench gemm", "links.hbm", 2, 900),
+    ("--algorithm ring_allreduce --bytes 64KiB", "nodes.pe_math", 1, 1900),
+    ("--algorithm tree_allreduce --bytes 16KiB", "nodes.pe_math", 1, 1900),
+    ("--bench gemm", "nodes.pe_gemm", 1, 900),
+    ("--n-elem 8192", "nodes.pe_math", 1, 900),
+]
+CASES += [f"{line} --set jitter.{part}.slower_percent={percent} --set jitter.{part}.only={sip}"
+          for line, part, sip, percent in SLOW]
+
 
 def run(program, words):
     done = subprocess.run([program, "run", "--no-data", "--quiet", "--json", "-", *words],
@@ -96,7 +122,8 @@ def measure(program, case):
 
 
 def write(rows):
-    good = sum(row["off"] <= GOOD_PERCENT for row in rows)
+    good, slow = (sum(row["off"] <= GOOD_PERCENT for row in rows if ("jitter" in row["case"]) == is_slow)
+                  for is_slow in (False, True))
     with open(HERE / "explain.md", "w", encoding="utf-8") as out:
         out.write(
             "# The limits that `run --explain` names, compared with faster machines\n\n"
@@ -105,7 +132,10 @@ def write(rows):
             "Then the case runs with the settings that make it so.\n\n"
             "- **predicted, saved**: the part of the time that goes, by the path and in the run.\n"
             "- **off**: the difference between the two, as a percentage of the saving.\n\n"
-            f"{good} of {len(rows)} savings are within {GOOD_PERCENT} % of the prediction. "
+            f"{good} of {len(rows) - len(SLOW)} savings are within {GOOD_PERCENT} % of the prediction; "
+            f"so are {slow} of {len(SLOW)} where a part of one SIP is slow (`jitter`), at the end of the "
+            "table. Where a run saves less, another chain of causes has become the longest; where "
+            "it saves more, transfers on the path also wait less for others. "
             "The parts of all paths sum to the time, to the picosecond.\n\n"
             "| `cubewarp run --no-data` | us | limit | share % | predicted % | saved % | off % | legs |\n"
             "|---|---:|---|---:|---:|---:|---:|---:|\n")
@@ -113,7 +143,7 @@ def write(rows):
             out.write(f"| `{row['case']}` | {row['us']:.3f} | {row['limit']} | {row['share']:.1f} | "
                       f"{row['promised']:.2f} | {row['saved']:.2f} | {row['off']:.1f} | "
                       f"{row['legs']} |\n")
-    return good
+    return good, slow
 
 
 def main():
@@ -123,9 +153,9 @@ def main():
     options = parser.parse_args()
     with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
         rows = list(pool.map(lambda case: measure(options.program, case), CASES))
-    good = write(rows)
-    print(f"{good} of {len(rows)} within {GOOD_PERCENT} %: perf/results/explain.md")
-    return 0 if good >= GOOD_MIN else 1
+    good, slow = write(rows)
+    print(f"{good} and {slow} of {len(rows)} within {GOOD_PERCENT} %: perf/results/explain.md")
+    return 0 if good >= GOOD_MIN and slow >= SLOW_MIN else 1
 
 
 if __name__ == "__main__":

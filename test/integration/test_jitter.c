@@ -272,9 +272,40 @@ static void what_makes_no_sense_is_refused_with_its_place(void **state)
     run_output_free(&output);
 }
 
+/* Of 16 SIPs in a torus one has links of half the speed. Its four links carry 3,932,160 bytes each,
+ * 15/16 of 8 MiB twice over four links, at 50 GB/s: 78,643.2 ns. The others take half of that. */
+static void a_slow_link_is_named(void **state)
+{
+    (void)state;
+    struct run_output output =
+        run_line(0, "run --algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper=all_pes --set "
+                    "system.sips.count=16 --bytes-per-rank 8MiB --no-data --explain " LINK(
+                        "sip_link", "slower_percent=100") LINK("sip_link", "only=5"));
+    double us, busy, share;
+    const char *row = output.out;
+    while (*row == '#')
+        row = strchr(row, '\n') + 1;
+    assert_int_equal(sscanf(row, "%*s %*s %*s %*s %lf", &us), 1);
+    for (const char *port = "NSEW"; *port != '\0'; port++) {
+        char name[40];
+        snprintf(name, sizeof name, "# sip 5 io_die sip_link %c ", *port);
+        const char *const link = strstr(output.out, name);
+        assert_non_null(link);
+        assert_int_equal(sscanf(link + strlen(name), "%*s %lf", &busy), 1);
+        assert_float_equal(busy * us / 100, 78.6432, 0.01);
+    }
+    assert_null(strstr(output.out, "jitter and waits"));
+    const char *const limit = strstr(output.out, "# limited by the bandwidth of sip_link, ");
+    assert_non_null(limit);
+    assert_int_equal(sscanf(limit, "# limited by the bandwidth of sip_link, %lf", &share), 1);
+    assert_true(share > 90);
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_link_is_named),
         cmocka_unit_test(jitter_of_nothing_changes_nothing),
         cmocka_unit_test(one_slow_pe_costs_as_often_as_it_adds),
         cmocka_unit_test(each_block_and_link_on_the_way_is_late_once_for_each_use),
