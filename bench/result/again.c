@@ -4,6 +4,7 @@
  */
 #include "bench/result/again.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,56 @@ static char **words_of(const struct result_document *document, int *count)
     return NULL;
 }
 
+/* Whether the joined line has an option. */
+static bool has_option(const struct again *again, const char *name, const char *letter)
+{
+    const size_t bytes = strlen(name);
+    for (int i = 1; i < again->argc; i++) {
+        const char *const word = again->argv[i];
+        if ((strncmp(word, name, bytes) == 0 && (word[bytes] == '\0' || word[bytes] == '=')) ||
+            (letter != NULL && strncmp(word, letter, 2) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the first run had the default size and algorithm, of the design records. */
+static bool ran_as_records(const struct again *again)
+{
+    for (int i = 1; i < again->argc; i++)
+        if (strcmp(again->argv[i], "records") == 0 ||
+            strcmp(again->argv[i], "--preset=records") == 0)
+            return false;
+    return !has_option(again, "--bytes", NULL) && !has_option(again, "--bytes-per-rank", NULL) &&
+           !has_option(again, "--n-elem", NULL) && !has_option(again, "--minbytes", "-b") &&
+           !has_option(again, "--algorithm", NULL) && !has_option(again, "--bench", NULL) &&
+           document_text_same(again->first.algorithm, "lrab_hierarchical_allreduce");
+}
+
+/* A result of 0.1.0: names each default of its line that is another one today. */
+static void name_changed_defaults(const struct again *again)
+{
+    const char *const version = again->first.version;
+    const bool by_auto = again->first.algorithm != NULL &&
+                         strncmp(again->first.algorithm, "auto_", strlen("auto_")) == 0;
+    if (version == NULL || strncmp(version, "0.1.", strlen("0.1.")) != 0)
+        return;
+    if (ran_as_records(again))
+        fputs("cubewarp run: note: since 0.1.0 a line without algorithm, bench and size runs six "
+              "sizes of a rank by auto_all_reduce, verified, and no longer 16 bytes by "
+              "lrab_hierarchical_allreduce; --preset records does\n",
+              stderr);
+    if (has_option(again, "--minbytes", "-b"))
+        fputs("cubewarp run: note: since 0.1.0 sizes of -b, -e, -f and -i are a rank's, and no "
+              "longer a shard's; those of --bytes are\n",
+              stderr);
+    if (by_auto &&
+        (has_option(again, "--minbytes", "-b") || has_option(again, "--bytes-per-rank", NULL)))
+        fputs("cubewarp run: note: since 0.1.0 auto takes the placement of a rank's size, and no "
+              "longer leader_only; --set algorithms.auto.mapper=leader_only does\n",
+              stderr);
+}
+
 static int join(struct joining *joining, int argc, char **argv, struct cw_error *error)
 {
     struct again *const again = joining->again;
@@ -137,6 +188,8 @@ static int join(struct joining *joining, int argc, char **argv, struct cw_error 
     code = options_walk(COMMAND_RUN, count, words, take_old, joining, error);
     if (code == CW_OK)
         code = options_walk(COMMAND_RUN, argc, argv, take_new, joining, error);
+    if (code == CW_OK)
+        name_changed_defaults(again);
     free(words);
     return code;
 }

@@ -114,6 +114,48 @@ static void a_golden_file_guards_times_and_bits(void **state)
     json_decref(json);
 }
 
+/* A result of 0.1.0 whose line has `word` alone, or nothing, and what running it again says. */
+static char *again_of_0_1_0(const char *word, const char *algorithm, const char *more)
+{
+    char path[256];
+    make("b", "--preset records");
+    snprintf(path, sizeof path, "%s/b", folder);
+    json_t *const root = json_load_file(path, 0, NULL);
+    json_t *const line = json_array();
+    json_array_append_new(line, json_string("run"));
+    if (word != NULL)
+        json_array_append_new(line, json_string(word));
+    json_object_set_new(root, "version", json_string("0.1.0"));
+    json_object_set_new(root, "algorithm", json_string(algorithm));
+    json_object_set_new(json_object_get(root, "provenance"), "command_line", line);
+    assert_int_equal(json_dump_file(root, path, JSON_REAL_PRECISION(15)), 0);
+    json_decref(root);
+    struct run_output output = run_line(1, "run --no-data --again %s %s", path, more);
+    char *const text = strdup(output.err);
+    run_output_free(&output);
+    return text;
+}
+
+static void defaults_that_changed_since_0_1_0_are_named(void **state)
+{
+    (void)state;
+    static const char none[] = "lrab_hierarchical_allreduce";
+    char *text = again_of_0_1_0(NULL, none, "");
+    assert_non_null(strstr(text, "note: since 0.1.0 a line without algorithm, bench and size"));
+    assert_non_null(strstr(text, "--preset records does"));
+    free(text);
+    text = again_of_0_1_0("-b1K", none, "");
+    assert_non_null(strstr(text, "note: since 0.1.0 sizes of -b, -e, -f and -i are a rank's"));
+    assert_null(strstr(text, "a line without algorithm"));
+    free(text);
+    text = again_of_0_1_0("--bytes-per-rank=1KiB", "auto_all_reduce", "--algorithm auto");
+    assert_non_null(strstr(text, "note: since 0.1.0 auto takes the placement"));
+    free(text);
+    text = again_of_0_1_0("--bytes=1KiB", none, "");
+    assert_null(strstr(text, "since 0.1.0"));
+    free(text);
+}
+
 static void a_line_runs_again(void **state)
 {
     (void)state;
@@ -307,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_slower_link_is_named),
         cmocka_unit_test(a_golden_file_guards_times_and_bits),
         cmocka_unit_test(a_line_runs_again),
+        cmocka_unit_test(defaults_that_changed_since_0_1_0_are_named),
         cmocka_unit_test(names_that_are_no_utf8_lose_no_result),
         cmocka_unit_test(the_digest_covers_a_shared_object),
         cmocka_unit_test(a_result_that_was_cut_short_is_compared_as_far_as_it_goes),

@@ -51,6 +51,11 @@ static void a_wait_for_credits_is_told_apart(void **state)
     struct run_output output = run_line(0, line);
     assert_non_null(strstr(output.out, "\n# Waited for credits: 0."));
     assert_non_null(strstr(output.out, "\n# waits for credits "));
+    char costs[100]; /* the wait is as long as what the run takes more */
+    snprintf(costs, sizeof costs,
+             "recv_blocks_on_credit: true, about %.0f %% of the time at 16 bytes",
+             100 * (with - without) / with);
+    assert_non_null(strstr(output.out, costs));
     run_output_free(&output);
 
     char folder[] = "/tmp/cubewarp-test-XXXXXX", path[64], command[80];
