@@ -39,7 +39,7 @@ TESTS = unit_tests(UNIT) + [
     ("explore-asan", "test/stress/test_alloc_faults", {"FAULTS_SEEDS": "1"}),
 ] + unit_tests(SLOW_UNIT) + [
     ("asan", "test/unit/core/test_core_parallel", {"PARALLEL_SEEDS": "10"}),
-    ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "4000"}),
+    ("explore", "test/stress/test_explore", {"EXPLORE_SEEDS": "16000"}),
     ("tsan", "test/race/test_race", {}),
 ]
 # Of the data pass: these must find the bugs in collectives/data.
