@@ -141,8 +141,12 @@ static void launch_all(struct mock *m, const struct ccl_algorithm *algorithm)
     for (uint32_t rank = 0; rank < m->pes; rank++) {
         float tensor[N];
         struct tl_args args = args_of(rank, m->pes);
-        const struct ccl_call call = {
-            .hw = &hw, .ccl = &ccl, .rank = rank, .world_size = m->pes, .n_elem = N};
+        const struct ccl_call call = {.hw = &hw,
+                                      .ccl = &ccl,
+                                      .rank = rank,
+                                      .world_size = m->pes,
+                                      .n_elem = N,
+                                      .dtype = LP_F32};
         if (algorithm->kernel_args != NULL)
             algorithm->kernel_args(&call, &args);
         fill(tensor, rank);

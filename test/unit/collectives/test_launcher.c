@@ -435,8 +435,8 @@ static void an_operation_that_there_is_not_is_refused_and_the_world_goes_on(void
     struct world *world = make_world(2, 1, NULL, false);
     run_badly(
         world, names_no_operation, CW_USAGE,
-        "2 of 2 ranks failed\n  ranks 0-1: dist_all_reduce: operation 55; legal: 1 (sum) to 4 "
-        "(prod)");
+        "2 of 2 ranks failed\n  ranks 0-1: dist_all_reduce: operation 55; legal: 1 (sum) to 6 "
+        "(premulsum)");
     run_well(world, reduces_twice);
     free_world(world);
 }
