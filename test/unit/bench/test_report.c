@@ -117,6 +117,19 @@ static void write_json(FILE *file, const struct result *result)
     assert_int_equal(report_json(file, result, &error), CW_OK);
 }
 
+static void wrong_values_are_not_called_verified(void **state)
+{
+    (void)state;
+    struct result_row rows[2];
+    const struct result result = sample(rows);
+    rows[0].wrong = 7;
+    char *const text = written_by(report_table, &result);
+    assert_null(strstr(text, "# Verified"));
+    assert_non_null(strstr(text, "# Wrong values      : 7\n"
+                                 "# NOT verified      : 7 are wrong, compared bit for bit, in "));
+    free(text);
+}
+
 static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
 {
     (void)state;
@@ -501,6 +514,7 @@ static void one_of_a_kind_is_singular(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_values_are_not_called_verified),
         cmocka_unit_test(the_table_has_nccl_tests_columns_behind_hashes),
         cmocka_unit_test(several_threads_get_a_line_on_what_was_cut),
         cmocka_unit_test(json_says_what_was_cut_on_several_threads),
