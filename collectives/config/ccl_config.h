@@ -47,11 +47,13 @@ static inline uint32_t ccl_pe_of(const struct ccl_ranks *ranks, uint32_t rank)
 
 #define CCL_RANK_PER_PE "rank_per_pe" /* a mapper's name */
 
+enum ccl_accumulate { CCL_ACCUMULATE_OWN, CCL_ACCUMULATE_F32 };
 enum ccl_fp8_overflow { CCL_FP8_SATURATE, CCL_FP8_INFINITY };
 
 /* How PE_MATH and reducing writes compute (hw/HARDWARE.md, "Blocks of a PE"). Times do not depend
  * on it. */
 struct ccl_arithmetic {
+    enum ccl_accumulate accumulate;
     enum ccl_fp8_overflow fp8_overflow;
 };
 

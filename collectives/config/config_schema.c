@@ -36,6 +36,7 @@ NAMES(credit_mode_name, "fast_path", "fabric")
 NAMES(channels_name, "dual", "single")
 NAMES(protocol_name, "simple", "ll")
 NAMES(host_copy_name, [CCL_HOST_COPY_INSTANT] = "instant", [CCL_HOST_COPY_SIMULATED] = "simulated")
+NAMES(accumulate_name, [CCL_ACCUMULATE_OWN] = "own", [CCL_ACCUMULATE_F32] = "f32")
 NAMES(fp8_overflow_name, [CCL_FP8_SATURATE] = "saturate", [CCL_FP8_INFINITY] = "infinity")
 NAMES(distribution_name, [HW_JITTER_NONE] = "none", [HW_JITTER_FIXED] = "fixed",
       [HW_JITTER_UNIFORM] = "uniform", [HW_JITTER_NORMAL] = "normal",
@@ -292,6 +293,8 @@ const struct config_key config_ccl_keys[] = {
         RANGE("0", "1023", NULL), .flags = CONFIG_OPTIONAL, READ(ALWAYS)),
     KEY(CCL, "rank_invariant", BOOL, "every rank ends with the same bits",
         TO_CCL(BOOL, rank_invariant), READ_BY(OPTION, CCL_READS_RANK_INVARIANT)),
+    KEY(CCL, "accumulate", CHOICE, "type in which one addition of several operands adds",
+        CHOICES(accumulate_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, arithmetic.accumulate)),
     KEY(CCL, "fp8_overflow", CHOICE,
         "results beyond fp8's greatest number are that number, or an infinity (E4M3: NaN)",
         CHOICES(fp8_overflow_name), .flags = CONFIG_OPTIONAL, TO_CCL(ENUM, arithmetic.fp8_overflow),

@@ -5,6 +5,7 @@
  */
 #include "collectives/data/data_apply.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/data/data_check.h"
@@ -131,6 +132,67 @@ static bool math_all(const struct data_site *site, const struct lp_op *op, uint6
     return true;
 }
 
+/* ---- sums that are kept in f32 --------------------------------------------------------------- */
+
+static bool is_kept_wide(const struct data_site *site, const struct lp_op *op)
+{
+    return site->pass->arithmetic.accumulate == CCL_ACCUMULATE_F32 && op->kind == LP_OP_MATH &&
+           op->math == LP_MATH_SUM && op->dst.space == LP_SPACE_TCM &&
+           dtype_is_narrow((enum dtype)op->dtype);
+}
+
+/* An operand in f32: the sum that is kept there, or what memory has. */
+static void widen_operand(const struct data_site *site, const struct lp_op *op,
+                          const struct lp_operand *operand, const struct source *source,
+                          uint8_t *raw, float *value)
+{
+    const enum dtype dtype = (enum dtype)op->dtype;
+    const size_t itemsize = dtype_bytes(dtype);
+    data_gather(site, source, 0, raw, op->bytes);
+    dtype_to_f32(dtype, value, raw, op->bytes / itemsize);
+    if (operand->space == LP_SPACE_TCM)
+        wide_sums_take(&site->cube->wide, op->pe, operand->at, op->bytes, itemsize, value);
+}
+
+static bool add_wide(const struct data_site *site, const struct lp_op *op, uint64_t dst,
+                     const struct source *a, const struct source *b)
+{
+    const enum dtype dtype = data_type(site->pass, (enum dtype)op->dtype);
+    const size_t itemsize = dtype_bytes(dtype), count = op->bytes / itemsize;
+    float *const sum = malloc((count + 1) * sizeof *sum), *const other =
+                                                              malloc((count + 1) * sizeof *other);
+    uint8_t *const raw = malloc(op->bytes + 1);
+    bool done = sum != NULL && other != NULL && raw != NULL;
+    if (done) {
+        widen_operand(site, op, &op->a, a, raw, sum);
+        widen_operand(site, op, &op->b, b, raw, other);
+        dtype_reduce(DTYPE_F32, REDOP_SUM, sum, sum, other, count);
+        dtype_from_f32(dtype, raw, sum, count);
+        done = data_store(site, dst, raw, op->bytes);
+    }
+    free(other);
+    free(raw);
+    if (done)
+        return wide_sums_put(&site->cube->wide,
+                             (struct wide_range){op->pe, op->dst.at, op->bytes, sum}, itemsize);
+    free(sum);
+    return false;
+}
+
+/* What any other operation writes to TCM is no sum any more. */
+static bool forget_sums(const struct data_site *site, const struct lp_op *op)
+{
+    const bool writes_here = op->kind != LP_OP_SEND && op->kind != LP_OP_PUT &&
+                             op->kind != LP_OP_STORE_TO && op->kind != LP_OP_LENT;
+    const uint64_t bytes =
+        op->kind == LP_OP_CAST ? (uint64_t)op->bytes * DTYPE_BYTES_MAX : op->bytes;
+    if (site->cube->wide.count == 0 || !writes_here || op->dst.space != LP_SPACE_TCM ||
+        is_kept_wide(site, op))
+        return true;
+    return wide_sums_forget(&site->cube->wide, op->pe, op->dst.at, bytes,
+                            lp_dtype_is_known(op->dtype) ? dtype_bytes((enum dtype)op->dtype) : 1);
+}
+
 static int apply_math(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
     const struct target target = {data_operand_address(site->pass, op->pe, &op->dst), op->bytes,
@@ -138,7 +200,8 @@ static int apply_math(const struct data_site *site, const struct lp_op *op, stru
     struct source a, b = {0};
     const bool done = data_bind(site, op, &op->a, op->bytes, &target, &a) &&
                       data_bind(site, op, &op->b, op->bytes, &target, &b) &&
-                      math_all(site, op, target.address, &a, &b);
+                      (is_kept_wide(site, op) ? add_wide(site, op, target.address, &a, &b)
+                                              : math_all(site, op, target.address, &a, &b));
     data_unbind(site, op, &op->a, &a);
     data_unbind(site, op, &op->b, &b);
     return done ? CW_OK : data_out_of_storage(site->pass, error);
@@ -188,6 +251,10 @@ static int apply_checked(const struct data_site *site, const struct lp_op *op,
 
 int data_apply(const struct data_site *site, const struct lp_op *op, struct cw_error *error)
 {
-    const int code = data_check(site, op, error);
-    return code ? code : apply_checked(site, op, error);
+    int code = data_check(site, op, error);
+    if (code == CW_OK)
+        code = apply_checked(site, op, error);
+    if (code == CW_OK && !forget_sums(site, op))
+        code = data_out_of_storage(site->pass, error);
+    return code;
 }

@@ -107,6 +107,7 @@ static void execute(const struct data_site *site, const struct lp_op *record)
 {
     if (record->kind == 0) {
         tiles_end_kernel(&site->cube->tiles, &site->worker->pool, record->pe);
+        (void)wide_sums_forget(&site->cube->wide, record->pe, 0, UINT32_MAX, 1);
         return;
     }
     struct lp_op op = *record;

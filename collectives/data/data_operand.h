@@ -12,6 +12,7 @@
 #include "collectives/config/ccl_config.h"
 #include "collectives/data/data_tiles.h"
 #include "collectives/data/dtype.h"
+#include "collectives/data/wide_sums.h"
 #include "collectives/memory/sparse_memory.h"
 #include "core/cw.h"
 #include "hw/structure.h"
@@ -32,6 +33,7 @@ struct data_cube {
     _Alignas(64) struct sparse_memory memory;
     struct tile_queues tiles;
     void *puts; /* JudyL: puts, raw stores, lent values in flight to this cube (data_parcel.h) */
+    struct wide_sums wide;
     struct data_waiting *first, *last; /* records that wait, in the order of the LP */
     struct sync_node next; /* in a worker's list, or on its way to one (data_commit.c): */
     bool listed;           /* it is in one of them */

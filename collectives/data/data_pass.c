@@ -69,6 +69,7 @@ void data_pass_set_arithmetic(struct data_pass *pass, struct ccl_arithmetic arit
 static void free_cube(struct data_pass *pass, struct data_cube *cube)
 {
     sparse_memory_free(&cube->memory);
+    wide_sums_free(&cube->wide);
     tiles_free(&cube->tiles, &pass->storage);
     data_parcels_free(cube);
     data_waiting_free(cube);
@@ -142,6 +143,7 @@ void data_pass_end_kernel(struct data_pass *pass, uint32_t pe)
 {
     const struct data_site site = site_of(pass, pe);
     tiles_end_kernel(&site.cube->tiles, &site.worker->pool, pe);
+    (void)wide_sums_forget(&site.cube->wide, pe, 0, UINT32_MAX, 1);
     if (pass->log)
         op_log_kernel_ended(pass->log, pe);
 }

@@ -62,6 +62,11 @@ const char *redop_at(size_t i);
 enum dtype dtype_of_results(enum dtype dtype, struct ccl_arithmetic arithmetic);
 /* Digits of a number, the hidden one included; 0: whole numbers. */
 int dtype_digits(enum dtype dtype);
+/* Sums of the type may be kept in f32. */
+static inline bool dtype_is_narrow(enum dtype dtype)
+{
+    return dtype_digits(dtype) > 0 && dtype_digits(dtype) < 24;
+}
 /* Exponent of the least number above 0. */
 int dtype_least_exponent(enum dtype dtype);
 /* All whole numbers up to this one are there. */

@@ -8,7 +8,7 @@
  *   "cubewarp op log 3\n"
  *   the header: a line of JSON, an object of
  *     version, config_digest, bench, algorithm, dtype, itemsize, redop, seed: of the run
- *     fp8_overflow: "infinity", if that was configured
+ *     fp8_overflow: "infinity", accumulate: "f32", if that was configured
  *     machine: {sips, cubes (of a SIP), pes (of a cube), tcm_bytes, hbm_bytes (of a PE), sram_bytes
  *     (of a cube)}
  *   records, from a memory of zeros on; then, as the last one, the trailer.

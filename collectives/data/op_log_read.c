@@ -198,7 +198,7 @@ static int read_choice(const struct header_reader *h, json_t *object, const char
 static int read_header(const struct header_reader *h, json_t *object, struct op_log_header *header)
 {
     char dtype[OP_LOG_NAME_BYTES], redop[OP_LOG_NAME_BYTES];
-    bool given;
+    bool given, given_f32;
     *header = (struct op_log_header){0};
     if (need_text(h, object, "version", header->version) ||
         need_text(h, object, "config_digest", header->config_digest) ||
@@ -214,8 +214,10 @@ static int read_header(const struct header_reader *h, json_t *object, struct op_
     if (!redop_parse(redop, &header->redop))
         return refuse_at(h->reader, h->offset, h->error,
                          "header: redop: expected the name of an operation, such as sum");
-    if (read_choice(h, object, "fp8_overflow", "infinity", &given) != CW_OK)
+    if (read_choice(h, object, "fp8_overflow", "infinity", &given) != CW_OK ||
+        read_choice(h, object, "accumulate", "f32", &given_f32) != CW_OK)
         return h->error->exit_code;
+    header->arithmetic.accumulate = given_f32 ? CCL_ACCUMULATE_F32 : CCL_ACCUMULATE_OWN;
     header->arithmetic.fp8_overflow = given ? CCL_FP8_INFINITY : CCL_FP8_SATURATE;
     return CW_OK;
 }

@@ -164,6 +164,8 @@ static char *header_text(const struct op_log_header *header)
                   (json_int_t)hw->hbm_bytes, "sram_bytes", (json_int_t)hw->sram_bytes);
     if (header->arithmetic.fp8_overflow == CCL_FP8_INFINITY)
         (void)json_object_set_new(object, "fp8_overflow", json_string("infinity"));
+    if (header->arithmetic.accumulate == CCL_ACCUMULATE_F32)
+        (void)json_object_set_new(object, "accumulate", json_string("f32"));
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return text;

@@ -56,6 +56,7 @@ void schedule_values_free(struct schedule_values *values)
     if (values == NULL)
         return;
     free(values->node);
+    free(values->wide);
     free(values->output);
     free(values);
 }
@@ -67,13 +68,13 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static uint32_t table_place(const struct interpreter *in, struct value_node node)
+static uint32_t table_place(const struct interpreter *in, struct value_node node, uint8_t wide)
 {
     const uint64_t hash = mixed(((uint64_t)node.a << 32 | node.b) + UINT64_C(0x9e3779b97f4a7c15));
     uint32_t at = (uint32_t)hash & (in->table_size - 1);
     for (; in->table[at] != VALUE_NONE; at = (at + 1) & (in->table_size - 1)) {
         const struct value_node *const other = &in->values->node[in->table[at]];
-        if (other->a == node.a && other->b == node.b)
+        if (other->a == node.a && other->b == node.b && in->values->wide[in->table[at]] == wide)
             break;
     }
     return at;
@@ -91,7 +92,7 @@ static bool larger_table(struct interpreter *in)
     in->table = table;
     in->table_size = size;
     for (uint32_t i = v->leaves; i < v->nodes; i++)
-        table[table_place(in, v->node[i])] = i;
+        table[table_place(in, v->node[i], v->wide[i])] = i;
     return true;
 }
 
@@ -103,26 +104,31 @@ static bool larger_nodes(struct interpreter *in)
     struct value_node *const node = realloc(in->values->node, room * sizeof *node);
     if (node != NULL)
         in->values->node = node;
+    uint8_t *const wide = realloc(in->values->wide, room);
+    if (wide != NULL)
+        in->values->wide = wide;
     uint32_t *const place = realloc(in->place, room * sizeof *place);
     if (place != NULL)
         in->place = place;
     in->node_room = room;
-    return node != NULL && place != NULL;
+    return node != NULL && wide != NULL && place != NULL;
 }
 
 /* The sum's node; VALUE_NONE: out of memory. */
-static uint32_t sum_of(struct interpreter *in, uint32_t x, uint32_t y)
+static uint32_t sum_of(struct interpreter *in, uint32_t x, uint32_t y, bool x_is_wide)
 {
     struct schedule_values *const v = in->values;
     const struct value_node node = {x < y ? x : y, x < y ? y : x};
+    const uint8_t wide = !x_is_wide ? 0 : x < y ? VALUE_WIDE_A : VALUE_WIDE_B;
     if ((v->nodes - v->leaves) * 2 >= in->table_size && !larger_table(in))
         return VALUE_NONE;
-    const uint32_t at = table_place(in, node);
+    const uint32_t at = table_place(in, node, wide);
     if (in->table[at] != VALUE_NONE)
         return in->table[at];
     if (v->nodes == in->node_room && !larger_nodes(in))
         return VALUE_NONE;
     v->node[v->nodes] = node;
+    v->wide[v->nodes] = wide;
     in->place[v->nodes] = in->place[x];
     in->table[at] = v->nodes;
     return v->nodes++;
@@ -154,7 +160,8 @@ static uint32_t read_chunk(const struct interpreter *in, uint32_t step, uint32_t
 }
 
 /* The sum of two chunks that a step adds; VALUE_NONE: a fault. */
-static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, uint32_t y)
+static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, uint32_t y,
+                           bool x_is_wide)
 {
     char place[SCHEDULE_PLACE_BYTES];
     if (in->place[x] != in->place[y]) {
@@ -165,7 +172,7 @@ static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, ui
                        in->place[x], in->place[y]);
         return VALUE_NONE;
     }
-    const uint32_t sum = sum_of(in, x, y);
+    const uint32_t sum = sum_of(in, x, y, x_is_wide);
     in->faults->no_memory |= sum == VALUE_NONE;
     return sum;
 }
@@ -183,11 +190,11 @@ static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
         const uint32_t source = read_chunk(in, i, rank, step->src, k);
         if (source == VALUE_NONE)
             return false;
-        value = value == VALUE_NONE ? source : add_chunks(in, i, source, value);
+        value = value == VALUE_NONE ? source : add_chunks(in, i, source, value, step->joined);
     }
     if (op == SCHEDULE_REDUCE) {
         const uint32_t own = read_chunk(in, i, rank, step->dst, k);
-        value = own != VALUE_NONE ? add_chunks(in, i, own, value) : VALUE_NONE;
+        value = own != VALUE_NONE ? add_chunks(in, i, own, value, false) : VALUE_NONE;
     }
     if (value == VALUE_NONE)
         return false;
@@ -255,11 +262,12 @@ static bool take_leaves(struct interpreter *in)
     v->outputs = s->rank[0].chunks[SCHEDULE_OUTPUT];
     v->leaves = v->nodes = in->node_room = (uint32_t)leaves;
     v->node = calloc(leaves + 1, sizeof *v->node);
+    v->wide = calloc(leaves + 1, 1);
     in->place = malloc((leaves + 1) * sizeof *in->place);
     v->output = malloc(((size_t)v->ranks * v->outputs + 1) * sizeof *v->output);
     for (uint32_t i = 0; in->place != NULL && i < v->leaves; i++)
         in->place[i] = i % v->inputs;
-    return v->node != NULL && in->place != NULL && v->output != NULL;
+    return v->node != NULL && v->wide != NULL && in->place != NULL && v->output != NULL;
 }
 
 static void take_outputs(struct interpreter *in)

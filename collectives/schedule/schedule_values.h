@@ -21,13 +21,17 @@ struct value_node {
     uint32_t a, b; /* the sum's nodes */
 };
 
+enum value_wide { VALUE_WIDE_A = 1, VALUE_WIDE_B = 2 };
+
 struct schedule_values {
     uint32_t ranks;
     uint32_t inputs;  /* chunks of each rank's input: node r * inputs + c is its chunk c */
     uint32_t outputs; /* chunks of each rank's output */
     uint32_t nodes, leaves;
     struct value_node *node; /* [nodes]; leaves have none */
-    uint32_t *output;        /* [ranks * outputs]: nodes, or VALUE_NONE */
+    uint8_t *wide; /* [nodes] enum value_wide: operands that are sums which PE_MATH still has; NULL:
+                      none is */
+    uint32_t *output; /* [ranks * outputs]: nodes, or VALUE_NONE */
 };
 
 /*

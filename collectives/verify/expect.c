@@ -263,6 +263,7 @@ struct expect *expect_create(const struct expect_request *request, struct cw_err
                                  .of_input = plan->scatters,
                                  .dtype = request->dtype,
                                  .op = request->op,
+                                 .in_f32 = expect_in_f32(request),
                                  .n_elem = request->n_elem,
                                  .seed = request->seed,
                                  .scaling = request->scaling,
@@ -276,6 +277,7 @@ void expect_free(struct expect *expect)
     if (!expect)
         return;
     free(expect->values.node);
+    free(expect->values.wide);
     free(expect->values.output);
     free(expect);
 }

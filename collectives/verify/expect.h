@@ -31,6 +31,13 @@ struct expect_request {
     struct cw_sim *sim;     /* whose workers evaluate and compare; NULL: the calling thread does */
 };
 
+/* Sums stay in f32 between the additions of one PE (defaults.accumulate). */
+static inline bool expect_in_f32(const struct expect_request *request)
+{
+    return request->ccl->arithmetic.accumulate == CCL_ACCUMULATE_F32 && request->op == REDOP_SUM &&
+           dtype_is_narrow(request->dtype);
+}
+
 /* NULL on failure: CW_USAGE (no order is specified for this), CW_NO_RESOURCE. */
 struct expect *expect_create(const struct expect_request *request, struct cw_error *error);
 void expect_free(struct expect *expect); /* accepts NULL */

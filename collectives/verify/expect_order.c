@@ -21,9 +21,16 @@ uint32_t expect_sum(struct expect_sums *sums, uint32_t a, uint32_t b)
             return 0;
         }
         v->node = more;
+        uint8_t *const wide = realloc(v->wide, room);
+        if (wide == NULL) {
+            sums->failed = true;
+            return 0;
+        }
+        v->wide = wide;
         sums->room = (uint32_t)room;
     }
     v->node[v->nodes] = (struct value_node){a, b};
+    v->wide[v->nodes] = a >= v->leaves ? VALUE_WIDE_A : 0; /* acc = acc + received */
     return v->nodes++;
 }
 

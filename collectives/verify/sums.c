@@ -148,7 +148,7 @@ static bool give_vectors(const struct schedule_values *v, struct share *share)
 /* Room for the vectors, and how long they are. */
 static bool take_vectors(const struct evaluation *c, struct share *share)
 {
-    const size_t itemsize = dtype_bytes(c->sums->dtype);
+    const size_t itemsize = c->sums->in_f32 ? sizeof(float) : dtype_bytes(c->sums->dtype);
     uint64_t window = VECTORS_BYTES / itemsize / (share->vectors + 1);
     window = window > WINDOW_MAX ? WINDOW_MAX : window < WINDOW_MIN ? WINDOW_MIN : window;
     share->window = window / WINDOW_MIN * WINDOW_MIN;
@@ -213,6 +213,43 @@ static const uint8_t *divided(const struct evaluation *c, const struct share *sh
     return own;
 }
 
+/* A sum's operand in f32: as it is, or rounded to the type when it was sent or stored. */
+static void take_operand(const struct evaluation *c, float *value, const uint8_t *vector,
+                         bool is_wide, uint8_t *scratch, uint64_t count)
+{
+    memcpy(value, vector, count * sizeof *value);
+    if (is_wide)
+        return;
+    dtype_from_f32(c->sums->dtype, scratch, value, count);
+    dtype_to_f32(c->sums->dtype, value, scratch, count);
+}
+
+/* A formula's vector in f32. */
+static void evaluate_in_f32(const struct evaluation *c, const struct share *share,
+                            const struct listed *own, uint64_t count)
+{
+    const struct schedule_values *const v = c->sums->values;
+    float a[WINDOW_MAX], b[WINDOW_MAX];
+    uint8_t *const scratch = vector_of(share, share->vectors);
+    const uint8_t wide = v->wide != NULL ? v->wide[own->node] : 0;
+    take_operand(c, a, vector_of(share, own->a), wide & VALUE_WIDE_A, scratch, count);
+    take_operand(c, b, vector_of(share, own->b), wide & VALUE_WIDE_B, scratch, count);
+    dtype_reduce(DTYPE_F32, REDOP_SUM, vector_of(share, own->vector), a, b, count);
+}
+
+/* The formula's value in the type; in_f32: in a vector of its own. */
+static const uint8_t *rounded(const struct evaluation *c, const struct share *share,
+                              const uint8_t *bits, uint64_t count)
+{
+    if (!c->sums->in_f32)
+        return bits;
+    float value[WINDOW_MAX];
+    uint8_t *const own = vector_of(share, share->vectors + 1);
+    memcpy(value, bits, count * sizeof *value);
+    dtype_from_f32(c->sums->dtype, own, value, count);
+    return own;
+}
+
 /* Evaluates `count` elements of the results, from `first` on. */
 static int evaluate_window(const struct evaluation *c, struct share *share,
                            const struct stretch *stretch, uint64_t first, uint64_t count)
@@ -236,10 +273,18 @@ static int evaluate_window(const struct evaluation *c, struct share *share,
                     place,
                 bits, count);
             scaling_multiply(&e->scaling, e->dtype, bits, count);
-        } else
+            if (e->in_f32) {
+                float value[WINDOW_MAX];
+                dtype_to_f32(e->dtype, value, bits, count);
+                memcpy(bits, value, count * sizeof *value);
+            }
+        } else if (e->in_f32)
+            evaluate_in_f32(c, share, own, count);
+        else
             dtype_reduce(e->dtype, e->op, bits, vector_of(share, own->a), vector_of(share, own->b),
                          count);
-        result.bits = e->scaling.divisor == 0 ? bits : divided(c, share, bits, count);
+        result.bits = e->scaling.divisor == 0 ? rounded(c, share, bits, count)
+                                              : divided(c, share, bits, count);
         for (uint32_t rank = own->ranks; rank != NO_RANK; rank = share->next[rank]) {
             struct cw_error error;
             result.rank = group_rank(c, rank);

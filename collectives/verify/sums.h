@@ -20,6 +20,7 @@ struct sums {
     bool of_input; /* chunks divide the input, not each result */
     enum dtype dtype;
     enum redop op;
+    bool in_f32;     /* a sum that is another's `wide` operand is taken in f32 */
     uint64_t n_elem; /* per shard of the input */
     uint64_t seed;
     struct scaling scaling; /* of the inputs */

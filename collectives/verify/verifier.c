@@ -9,6 +9,7 @@
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/verify/expect_any.h"
 #include "collectives/verify/sums.h"
+#include "hw/topology/topology.h"
 
 struct verifier {
     struct verifier_request request;
@@ -36,6 +37,16 @@ const char *proof_text(enum proof proof)
     return text[proof];
 }
 
+/* The order says which sums stay in a PE's TCM: not in a chain along a mesh, where the end of a row
+ * has its sum, and the others have received it; and an order of a shared object names none. */
+static bool says_what_stays(const struct ccl_order *order, const struct hw_config *hw)
+{
+    const bool is_mesh = order->between == CCL_BETWEEN_SIPS && hw->sip_count > 1 &&
+                         hw->sip_topology->lines == HW_SIP_LINES_OPEN;
+    return order->operand == NULL && order->tree == NULL && order->between <= CCL_BETWEEN_TREE &&
+           !is_mesh;
+}
+
 struct verifier *verifier_create(const struct verifier_request *request, struct cw_error *error)
 {
     struct verifier *const verifier = calloc(1, sizeof *verifier);
@@ -46,7 +57,11 @@ struct verifier *verifier_create(const struct verifier_request *request, struct 
     }
     verifier->request = *request;
     const bool whole = dtype_digits(request->expect.dtype) == 0; /* they wrap */
-    const bool ordered = request->algorithm->order != NULL || request->schedule != NULL;
+    const struct ccl_order *const order = request->algorithm->order;
+    const bool says_where = order != NULL && says_what_stays(order, request->expect.hw);
+    const bool ordered =
+        (order != NULL || request->schedule != NULL) &&
+        (request->schedule != NULL || says_where || !expect_in_f32(&request->expect));
     verifier->proof = ordered                                       ? PROOF_ORDER
                       : whole || op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
                       : request->integers                           ? PROOF_INTEGERS
@@ -86,6 +101,7 @@ static int compare_with_schedule(const struct verifier *verifier, uint32_t shard
                               .scatters = schedule->collective == CCL_REDUCE_SCATTER,
                               .dtype = request->dtype,
                               .op = request->op,
+                              .in_f32 = expect_in_f32(request),
                               .n_elem = request->n_elem,
                               .seed = request->seed,
                               .scaling = request->scaling,

@@ -227,6 +227,64 @@ static void times_depend_on_the_bytes_alone(void **state)
     }
 }
 
+/* 2048 + 1 + 1 + 1 in f16: each addition of 1 is lost alone, and f32 has 2051, which rounds to
+ * 2052. Only what is added in one PE is kept: the chunks of ring_rs_ag are sent after each
+ * addition. */
+static uint16_t ring_sum(const char *algorithm, const char *accumulate)
+{
+    static const uint16_t halves[4] = {0x6800, 0x3c00, 0x3c00, 0x3c00};
+    uint16_t result = 0;
+    FILE *const to = fopen(file("in"), "wb");
+    assert_non_null(to);
+    assert_int_equal(fwrite(halves, 2, 4, to), 4);
+    assert_int_equal(fclose(to), 0);
+    json_t *const root = run_json("run --bench ccl_gradient --verify-data --algorithm %s --data %s "
+                                  "--data-out %s --set defaults.accumulate=%s",
+                                  algorithm, file("in"), file("out"), accumulate);
+    assert_int_equal(json_integer_value(of_row(root, "wrong")), 0);
+    assert_string_equal(json_string_value(of_row(root, "proof")), "order");
+    json_decref(root);
+    FILE *const from = fopen(file("out"), "rb");
+    assert_non_null(from);
+    assert_int_equal(fread(&result, 2, 1, from), 1);
+    assert_int_equal(fclose(from), 0);
+    return result;
+}
+
+static void sums_of_several_operands_may_accumulate_in_f32(void **state)
+{
+    (void)state;
+    assert_int_equal(ring_sum("ring_allreduce", "own"), 0x6800); /* rank 0: 2048 + 1 + 1 + 1 */
+    assert_int_equal(ring_sum("ring_allreduce", "f32"), 0x6802); /* 2052 */
+    assert_int_equal(ring_sum("tree_allreduce", "f32"), 0x6802); /* 2048 + (1 + 1) + 1 */
+    static const char *const lines[] = {
+        "--algorithm lrab_hierarchical_allreduce",
+        "--algorithm lrab_pipelined_allreduce",
+        "--algorithm pe_hierarchical_allreduce",
+        "--algorithm hierarchical",
+        "--algorithm ring_rs_ag",
+        "--set system.sips.topology=mesh_2d_no_wrap",
+        "--preset a3_8 --bench ccl_reduce_scatter --algorithm mesh"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "%s --n-elem 9600 --set defaults.accumulate=f32", lines[i]);
+        verified(line, "bf16", "sum");
+        json_t *const own = run_json("run %s --n-elem 9600", lines[i]);
+        json_t *const f32 = run_json("run %s", line);
+        assert_true(json_equal(of_row(own, "time_ns"), of_row(f32, "time_ns")));
+        json_decref(own);
+        json_decref(f32);
+    }
+    struct run_output output = run_line(0,
+                                        "run --n-elem 1001 --set defaults.accumulate=f32 "
+                                        "--op-log %s --threads 2",
+                                        file("log"));
+    run_output_free(&output);
+    output = run_line(0, "replay %s", file("log"));
+    assert_non_null(strstr(output.out, " OK"));
+    run_output_free(&output);
+}
+
 static void a_scalar_without_its_operation_is_refused(void **state)
 {
     (void)state;
@@ -249,6 +307,7 @@ int main(void)
         cmocka_unit_test(logs_of_each_type_are_replayed),
         cmocka_unit_test(threads_give_the_bits_of_one),
         cmocka_unit_test(times_depend_on_the_bytes_alone),
+        cmocka_unit_test(sums_of_several_operands_may_accumulate_in_f32),
         cmocka_unit_test(a_scalar_without_its_operation_is_refused),
     };
     return cmocka_run_group_tests_name("types and operations", tests, make, drop);
