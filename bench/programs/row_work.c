@@ -74,13 +74,16 @@ static struct hw_bound bound_of(const struct bench_session *session, const struc
     const struct hw_config *const hw = &session->config->hw;
     const struct dp_policy *const own = row_work_layout(session);
     const struct dp_policy policy = own != NULL ? *own : dist_facts(session->dist)->policy;
+    const bool leaders = collective == CCL_BARRIER; /* between PE (0, 0) of the ranks */
     const struct hw_work work = {.collective = collective,
                                  .ranks = row->ranks,
                                  .per_sip = session->config->ccl.ranks.per_sip,
-                                 .cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw),
-                                 .pes = policy.pe != DP_COLUMN_WISE ? 1
-                                        : policy.num_pes != 0       ? policy.num_pes
-                                                                    : hw_pes(hw),
+                                 .cubes = leaders                 ? 1
+                                          : policy.num_cubes != 0 ? policy.num_cubes
+                                                                  : hw_cubes(hw),
+                                 .pes = leaders || policy.pe != DP_COLUMN_WISE ? 1
+                                        : policy.num_pes != 0                  ? policy.num_pes
+                                                                               : hw_pes(hw),
                                  .together = row->together,
                                  .bytes = row->bytes};
     return hw_bound_of(hw, &work);

@@ -40,8 +40,9 @@ static int64_t links_ps(const struct hw_config *hw, enum hw_link_kind kind, uint
                         uint64_t bytes)
 {
     const struct hw_rate rate = hw->link[kind].rate;
-    const unsigned __int128 work = (unsigned __int128)(bytes / links) * rate.num;
-    return (int64_t)((work + rate.den - 1) / rate.den);
+    const unsigned __int128 work = (unsigned __int128)bytes * rate.num;
+    const unsigned __int128 per = (unsigned __int128)rate.den * links;
+    return (int64_t)((work + per - 1) / per);
 }
 
 /* The same over links of two classes together, each taking its share in the same time. */
@@ -430,7 +431,9 @@ static void bound_cubes(struct bounding *b)
  * 2. No part but p has learnt the result by then. So each of the n - 1 others must receive one of
  *    the messages that follow.
  * So n tensors of B bytes make 2 (n - 1) B bytes that leave parts. They share all links that leave
- * any part. A message through several links counts once, which keeps the bound low.
+ * any part. A message through several links counts once, which keeps the bound low. Parts without
+ * an operand may help, such as cubes without ranks: they are parts, whose links count, and not in
+ * n.
  */
 
 static uint64_t sent_bytes(uint64_t parts, uint64_t bytes)
@@ -485,7 +488,7 @@ static void bound_sends_inside(struct bounding *b)
     const uint64_t w = hw->cube_w, h = hw->cube_h;
     const uint64_t outside = (b->side[HW_PORT_N] + b->side[HW_PORT_S]) * w +
                              (b->side[HW_PORT_E] + b->side[HW_PORT_W]) * h;
-    uint64_t links = b->sips * (2 * ((w - 1) * h + w * (h - 1)) + outside);
+    const uint64_t links = b->sips * (2 * ((w - 1) * h + w * (h - 1)) + outside);
     uint64_t parts = (uint64_t)b->sips * w * h, bytes;
     if (work->per_sip > 0) {
         parts = (b->leaves + hw_pes(hw) - 1) / hw_pes(hw);
@@ -494,8 +497,6 @@ static void bound_sends_inside(struct bounding *b)
     } else if (work->together) {
         bytes = sent_bytes(parts, work->bytes);
     } else {
-        if (work->cubes == 1)
-            links = b->sips * links_of_cubes(b, 1, 1);
         bytes = b->lanes * sent_bytes(b->sips, work->bytes);
     }
     bound_links(b, HW_LINK_UCIE, links, bytes);

@@ -132,11 +132,24 @@ static void an_all_reduce_sends_nearly_two_tensors_from_each_rank(void **state)
     /* eight SIPs, 14 tensors, 16 links */
     check_all_reduce(with_fast_hbm(sips_of(&hw_ring_1d, 8, 1)), 112000000, "sip_link");
     /* nine SIPs, 16 tensors, 24 links */
-    check_all_reduce(with_fast_hbm(sips_of(&hw_mesh_2d_no_wrap, 3, 3)), 85333330, "sip_link");
+    check_all_reduce(with_fast_hbm(sips_of(&hw_mesh_2d_no_wrap, 3, 3)), 85333334, "sip_link");
     /* six SIPs, ten tensors, six links up */
-    check_all_reduce(with_fast_hbm(sips_of(&hw_switch, 6, 1)), 213333330, "sip_link");
+    check_all_reduce(with_fast_hbm(sips_of(&hw_switch, 6, 1)), 213333334, "sip_link");
     /* 16 SIPs, 30 tensors, 64 links */
     check_all_reduce(with_fast_hbm(sips_of(&hw_torus_2d, 4, 4)), 60000000, "sip_link");
+}
+
+/* Cubes without ranks may add values: all that is sure is that each leader's tensor leaves its
+ * cube, by four links. */
+static void cubes_without_ranks_may_help_an_all_reduce(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_torus_2d, 2, 2));
+    hw.cube_w = hw.cube_h = 2;
+    hw.link[HW_LINK_UCIE] = link_class(20, 1);
+    const struct hw_bound bound = leaders_of(&hw, CCL_ALL_REDUCE, 4, 12800000);
+    assert_int_equal(bound.ps, 3200000000);
+    assert_string_equal(bound.by, "ucie");
 }
 
 static struct hw_config paired(uint32_t sips, uint64_t sio_gbs, uint64_t hccs_gbs)
@@ -480,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_all_reduce_sends_nearly_two_tensors_from_each_rank),
+        cmocka_unit_test(cubes_without_ranks_may_help_an_all_reduce),
         cmocka_unit_test(on_paired_dies_sio_and_hccs_bound_an_all_reduce),
         cmocka_unit_test(each_bound_counts_hbm),
         cmocka_unit_test(a_reduce_scatter_sends_every_other_rank_a_slice),
