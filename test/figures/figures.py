@@ -319,14 +319,16 @@ class Machine:
     def tile(self, a, b, size, side=None):
         """The time of a tile from PE to PE, into its slot in TCM."""
         slot = self.tree.get("slot_access", {}).get("tcm", {})
-        if "bw_gbs" not in slot or slot.get("read_only"):
+        if "bw_gbs" not in slot:
             return self.time(self.path(a, b, side) + ["-tcm", "pe_tcm"], size)
         write = slot.get("overhead_ns", 0) * 1000 + math.ceil(size * 1000 / slot["bw_gbs"])
-        return self.time(self.path(a, b, side), size) + write
+        return self.time(self.path(a, b, side), size) + (0 if slot.get("read_only") else write)
 
     def neighbour(self, sip, side):
         """The SIP to which a direction global_`side` leads; None: there is none."""
         topology, step = self.tree["system"]["sips"]["topology"], 1 if side in "ES" else -1
+        if topology == "pair_switch":
+            return None
         if topology in ("switch", "fully_connected", "ring_1d"):
             return (sip + step) % self.sips if side in "EW" else None
         width = self.dimensions[0].size
@@ -346,7 +348,7 @@ class Machine:
         pes = range(1 if self.tree["defaults"]["wiring"] == "pe0" else self.pes)
         for cube, pe in itertools.product(range(self.cubes), pes):
             x, y = cube % self.w, cube // self.w
-            if kind == "intra":
+            if kind == "intra" and self.pes > 1:
                 column, row = pe % (self.pes // 2), pe // (self.pes // 2)
                 column += {"E": 1, "W": -1}.get(side, 0)
                 row += {"S": 1, "N": -1}.get(side, 0)
@@ -357,7 +359,7 @@ class Machine:
                     to = self.neighbour(sip, side)
                     if to is not None and to != sip:
                         yield (sip, cube, pe), (to, cube, pe)
-            else:
+            elif not kind:
                 x += {"E": 1, "W": -1}.get(side, 0)
                 y += {"S": 1, "N": -1}.get(side, 0)
                 if 0 <= x < self.w and 0 <= y < self.h:

@@ -75,6 +75,9 @@ def draw(rng):
     if algorithms and rng.random() < 0.9:
         options["--algorithm"] = rng.choice(algorithms)
         mapper = rng.choice(MAPPERS)
+        # On the machine's own queues each cube has a shard, whatever the mapper.
+        if options["--algorithm"] in ("auto", "relay_broadcast", "ring_all_gather", "relay_barrier"):
+            mapper = None
         if mapper == "rank_per_pe":
             # Ranks on the first PEs of SIP 0, or on all PEs of the machine.
             machine = figures.Machine(figures.configuration(presets, settings))
@@ -82,8 +85,7 @@ def draw(rng):
             some = [2, 3, 4] if of_sip >= 4 else []
             every = [of_sip * machine.sips] if not some or of_sip * machine.sips <= 64 else []
             settings.append(("defaults.world_size", str(rng.choice(some + every))))
-        # On the machine's own queues each cube has a shard, whatever the mapper.
-        if mapper and options["--algorithm"] not in ("auto", "relay_broadcast", "ring_all_gather", "relay_barrier"):
+        if mapper:
             settings.append((f"algorithms.{options['--algorithm']}.mapper", mapper))
     count = rng.choice([1, 7, 64, 360, 1000, 720 * rng.randrange(1, 20), 1 << rng.randrange(3, 17)])
     if bench in ("ipcq_pingpong", "ipcq_shift", "raw_store"):
