@@ -4,7 +4,10 @@
  */
 #include "bench/cli/cmd_compare.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "bench/cli/cli.h"
 #include "bench/options/options_compare.h"
@@ -57,6 +60,9 @@ int compare_main(int argc, char **argv)
     if (is_study_a && is_study_b)
         code = study_compare(stdout, (enum comparison_format)compare.format, compare.paths[0],
                              compare.paths[1], compare.tolerance_percent, &error);
+    else if ((is_study_a || is_study_b) && access(compare.paths[is_study_a], R_OK) != 0)
+        code = cw_error_set(&error, CW_USAGE, "%.300s: cannot open: %s",
+                            compare.paths[is_study_a], strerror(errno));
     else if (is_study_a || is_study_b)
         code = cw_error_set(&error, CW_USAGE,
                             "%.300s is a database, %.300s is none; expected two results of run "

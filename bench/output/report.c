@@ -112,7 +112,7 @@ static void print_shards(FILE *file, const struct result *result)
     uint32_t shards = 0;
     bool together = false;
     if (result->row_count > 0 && result->rows[0].placement != NULL) {
-        fputs("# sizes are bytes per rank, on as many PEs as is fastest\n", file);
+        fputs("# sizes are bytes per rank, on as many PEs as the estimates say\n", file);
         return;
     }
     for (size_t i = 0; i < result->row_count && shards == 0; i++) {
