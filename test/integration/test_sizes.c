@@ -412,10 +412,6 @@ static void a_line_without_work_shows_the_machine(void **state)
     assert_string_equal(strchr(end + 1, '\n'), "\n"); /* the last line */
     assert_null(strstr(output.out, "; the rest: "));
     run_output_free(&output);
-    output = run_line(0, "run --no-data --iters 100 --preset pod64");
-    assert_non_null(strstr(output.out, " of 6 sizes; all take some "));
-    assert_non_null(strstr(output.out, "; the rest: --algorithm auto --bytes-per-rank "));
-    run_output_free(&output);
 }
 
 /* What an option, a file or a preset names is run as ever. */
