@@ -66,11 +66,14 @@ static void fill_wide(enum dtype dtype, uint64_t seed, uint64_t first, uint8_t *
 {
     for (size_t i = 0; i < count; i++) {
         const uint64_t z = hw_mix(((seed << 32) + first + i + 1) * STRIDE);
-        const double x = dtype == DTYPE_F64    ? (double)(z >> 11) * 0x1p-52 - 1
-                         : dtype == DTYPE_INT8 ? (int8_t)(z >> 56)
-                                               : (int32_t)(z >> 32);
-        dtype_from_f64(dtype, dst + i * dtype_bytes(dtype),
-                       (seed & IS_INTEGERS) != 0 ? &(double){integer_at(seed, first + i)} : &x, 1);
+        double x = (int32_t)(z >> 32);
+        if ((seed & IS_INTEGERS) != 0)
+            x = integer_at(seed, first + i);
+        else if (dtype == DTYPE_F64)
+            x = (double)(z >> 11) * 0x1p-52 - 1;
+        else if (dtype == DTYPE_INT8)
+            x = (int8_t)(z >> 56);
+        dtype_from_f64(dtype, dst + i * dtype_bytes(dtype), &x, 1);
     }
 }
 

@@ -338,7 +338,7 @@ static void set_has_the_same_checks(void **state)
         "vc_chunk_size, "
         "vc_weights, ipcq_credit_size_bytes, credit_return_mode, recv_blocks_on_credit, "
         "strict_validation, whole_tensor, host_copy, world_size, root, root_cube, rank_invariant, "
-        "fp8_overflow, "
+        "accumulate, fp8_overflow, "
         "overlap_exchange, n_elem, "
         "birs_enable, mesh_max_bytes, min_slice_align, slice_rounding, mate, package\n");
     static const char *const sets[] = {"system.sips.count=6", "system.sips.w=3", "system.sips.h=2"};

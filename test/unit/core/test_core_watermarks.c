@@ -114,9 +114,9 @@ static void from_70_percent_on_no_send_is_kept(void **state)
     (void)state;
     const struct watch plenty = run_at(69), tight = run_at(72);
     assert_true(plenty.after > 0);
-    assert_true(plenty.reused > plenty.reused_before + 100);
+    assert_true(plenty.reused > plenty.reused_before + 1000);
     assert_true(tight.after > 0);
-    assert_true(tight.reused < tight.reused_before + 20); /* sends that were kept at that moment */
+    assert_true(tight.reused < tight.reused_before + 100); /* sends that were kept at that moment */
 }
 
 static void from_95_percent_on_nothing_is_speculated_and_what_was_is_undone(void **state)
