@@ -61,8 +61,8 @@ int compare_main(int argc, char **argv)
         code = study_compare(stdout, (enum comparison_format)compare.format, compare.paths[0],
                              compare.paths[1], compare.tolerance_percent, &error);
     else if ((is_study_a || is_study_b) && access(compare.paths[is_study_a], R_OK) != 0)
-        code = cw_error_set(&error, CW_USAGE, "%.300s: cannot open: %s",
-                            compare.paths[is_study_a], strerror(errno));
+        code = cw_error_set(&error, CW_USAGE, "%.300s: cannot open: %s", compare.paths[is_study_a],
+                            strerror(errno));
     else if (is_study_a || is_study_b)
         code = cw_error_set(&error, CW_USAGE,
                             "%.300s is a database, %.300s is none; expected two results of run "

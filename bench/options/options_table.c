@@ -555,8 +555,7 @@ static const struct command_row command_rows[] = {
      "builds and runs it, and 'make verify' checks that no result depends on speculation.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = plugin_options_argument,
      .finish = plugin_options_finish,
-     .examples = {"plugin new mine", "plugin new my_ring",
-                  "run --ccl mine.yaml --verify-data"}},
+     .examples = {"plugin new mine", "plugin new my_ring", "run --ccl mine.yaml --verify-data"}},
     {COMMAND_PERF, "perf", "measure throughput, compare with earlier runs", "PART [OPTION]...",
      "Throughput: measured, kept, compared.\n",
      "  run      measure a set of cases\n"
