@@ -98,7 +98,7 @@ static void a_window_only_bounds_speculation(void **state)
 {
     (void)state;
     struct run_output output =
-        run_line(0, "verify --preset six_3x2 --sync optimistic --threads 2 --window 20");
+        run_line(0, "verify --preset six_3x2 --bytes 16 --sync optimistic --threads 2 --window 20");
     assert_non_null(strstr(output.out, "\nidentical\n"));
     run_output_free(&output);
 }
@@ -138,8 +138,8 @@ static void a_window_needs_a_mode_that_speculates(void **state)
                                         "--sync stress"};
     for (size_t c = 0; c < sizeof commands / sizeof *commands; c++) {
         for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-            struct run_output output =
-                run_line(2, "%s --preset tiny --window 20 %s", commands[c], refused[i].options);
+            struct run_output output = run_line(2, "%s --preset tiny --bytes 16 --window 20 %s",
+                                                commands[c], refused[i].options);
             if (strstr(output.err,
                        "--window is for the modes that speculate: adaptive, optimistic, "
                        "stress; ") == NULL ||
@@ -149,7 +149,7 @@ static void a_window_needs_a_mode_that_speculates(void **state)
         }
         for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
             struct run_output output =
-                run_line(0, "%s --preset tiny --window 20 %s", commands[c], taken[i]);
+                run_line(0, "%s --preset tiny --bytes 16 --window 20 %s", commands[c], taken[i]);
             run_output_free(&output);
         }
     }
@@ -259,7 +259,8 @@ static void lazy_cancellation_changes_no_result_and_is_reported(void **state)
         assert_non_null(strstr(output.out, "\nidentical\n"));
         run_output_free(&output);
     }
-    json_t *const root = run_json("run --preset six_3x2 --sync stress --cancellation lazy");
+    json_t *const root =
+        run_json("run --preset six_3x2 --bytes 16 --sync stress --cancellation lazy");
     const json_t *const engine = json_object_get(root, "engine");
     assert_string_equal(json_string_value(json_object_get(engine, "cancellation")), "lazy");
     assert_true(json_integer_value(json_object_get(engine, "sends_reused")) > 0);
@@ -269,7 +270,7 @@ static void lazy_cancellation_changes_no_result_and_is_reported(void **state)
 static void a_stress_run_says_how_often_it_undid(void **state)
 {
     (void)state;
-    static const char line[] = "run --preset six_3x2 --sync stress --stress-rate 0.1";
+    static const char line[] = "run --preset six_3x2 --bytes 16 --sync stress --stress-rate 0.1";
     struct run_output table = run_line(0, line);
     json_t *const root = run_json(line);
     const json_t *const count =
