@@ -547,15 +547,23 @@ static void end_session(struct bench_session *session)
     free(session->placements);
 }
 
+/* `expected`: a copy of the configuration, which the bench may change. */
+static struct bench_session session_of(const struct run_options *options, struct config *expected,
+                                       struct result *result)
+{
+    return (struct bench_session){.options = options,
+                                  .config = expected,
+                                  .expected = expected,
+                                  .n_elem = expected->ccl.n_elem,
+                                  .result = result,
+                                  .program = bench_find(options->bench)};
+}
+
 int bench_check(const struct run_options *options, const struct config *config,
                 struct cw_error *error)
 {
     struct config expected = *config;
-    struct bench_session session = {.options = options,
-                                    .config = &expected,
-                                    .expected = &expected,
-                                    .n_elem = config->ccl.n_elem,
-                                    .program = bench_find(options->bench)};
+    struct bench_session session = session_of(options, &expected, NULL);
     struct dist_options dist = dist_options_of(&session);
     struct install_plans *plans = NULL;
     int code = prepare(&session, &dist, error);
@@ -570,12 +578,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
               struct cw_error *error)
 {
     struct config expected = *config;
-    struct bench_session session = {.options = options,
-                                    .config = &expected,
-                                    .expected = &expected,
-                                    .n_elem = config->ccl.n_elem,
-                                    .result = result,
-                                    .program = bench_find(options->bench)};
+    struct bench_session session = session_of(options, &expected, result);
     process_phases_begin(&result->phases, options->begun_s);
     if (session.program == NULL) {
         return cw_error_set(error, CW_USAGE, "--bench %s: no such bench", options->bench);

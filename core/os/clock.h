@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "core/cw.h"
 #include "core/os/cpu.h"
 
 /* Seconds since some moment that does not change while the process runs. */
@@ -25,10 +26,8 @@ static inline uint64_t clock_ticks(void) { return cpu_ticks(); }
  * which must not keep step with what is sampled. */
 static inline uint64_t sample_draw(uint64_t of)
 {
-    uint64_t z = (of + 1) * 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    struct cw_rng rng = {.s = of * 0x9e3779b97f4a7c15}; /* its step: one stream, at any number */
+    return cw_rng_u64(&rng);
 }
 
 #endif

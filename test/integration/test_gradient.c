@@ -17,25 +17,16 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "gradient"
 #include "test/support/run_cubewarp.h"
+#include "test/support/scratch_folder.h"
 
 /* 4 SIPs, of which each has 16 shards, one for each cube. */
 enum { RANKS = 4, SHARDS = 16, N = 50, VALUES = RANKS * SHARDS * N };
 
-static char folder[] = "/tmp/cubewarp-gradient-XXXXXX";
-
-static const char *file(const char *name)
-{
-    static char path[4][100];
-    static unsigned next;
-    char *const text = path[next++ % 4];
-    snprintf(text, sizeof path[0], "%s/%s", folder, name);
-    return text;
-}
-
 static void write_values(const char *name, const float *value, size_t count)
 {
-    FILE *const to = fopen(file(name), "wb");
+    FILE *const to = fopen(in_folder(name), "wb");
     assert_non_null(to);
     assert_int_equal(fwrite(value, sizeof *value, count, to), count);
     assert_int_equal(fclose(to), 0);
@@ -46,19 +37,11 @@ static float value[VALUES];
 static int make(void **state)
 {
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(make_folder(state), 0);
     for (int i = 0; i < VALUES; i++)
         value[i] = (float)(i * 37 % 1001 - 500); /* whole numbers: sums are exact */
     write_values("g", value, VALUES);
     return 0;
-}
-
-static int drop(void **state)
-{
-    char command[100];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 #define GRADIENT "run --bench ccl_gradient --dtype f32 --data %s "
@@ -68,11 +51,11 @@ static void the_result_is_the_sum_of_the_file_s_values(void **state)
     (void)state;
     static float result[SHARDS * N + 1]; /* one more than there may be */
     struct run_output output =
-        run_line(0, GRADIENT "--verify-data --data-out %s", file("g"), file("out"));
+        run_line(0, GRADIENT "--verify-data --data-out %s", in_folder("g"), in_folder("out"));
     assert_non_null(strstr(output.out, "# Wrong values      : 0 OK"));
     assert_non_null(strstr(output.out, "# Verified          : bit for bit, in the order of "));
     run_output_free(&output);
-    FILE *const from = fopen(file("out"), "rb");
+    FILE *const from = fopen(in_folder("out"), "rb");
     assert_non_null(from);
     assert_int_equal(fread(result, sizeof *result, SHARDS * N + 1, from), SHARDS * N);
     assert_int_equal(fclose(from), 0);
@@ -89,7 +72,7 @@ static void the_result_is_the_sum_of_the_file_s_values(void **state)
 static void time_does_not_depend_on_values(void **state)
 {
     (void)state;
-    json_t *const ours = run_json(GRADIENT, file("g"));
+    json_t *const ours = run_json(GRADIENT, in_folder("g"));
     json_t *const any = run_json("run --dtype f32 --n-elem 50");
     assert_int_equal(json_ps(ours, "time_ns"), json_ps(any, "time_ns"));
     assert_string_equal(json_string_value(json_object_get(ours, "input")), "file");
@@ -134,7 +117,7 @@ static void a_schedule_is_made_for_the_size_of_the_file(void **state)
     static float large[RANKS * SHARDS * 2048];
     write_values("large", large, sizeof large / sizeof *large);
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        json_t *const ours = run_json(GRADIENT "--no-data %s", file("large"), of[i].options);
+        json_t *const ours = run_json(GRADIENT "--no-data %s", in_folder("large"), of[i].options);
         json_t *const any =
             run_json("run --no-data --dtype f32 --n-elem %zu %s",
                      sizeof large / sizeof *large / RANKS / of[i].shards, of[i].options);
@@ -149,7 +132,7 @@ static void products_of_a_schedule_are_verified(void **state)
 {
     (void)state;
     json_t *const root =
-        run_json(GRADIENT "--verify-data --op prod --algorithm ring_rs_ag", file("g"));
+        run_json(GRADIENT "--verify-data --op prod --algorithm ring_rs_ag", in_folder("g"));
     assert_int_equal(json_integer_value(of_row(root, "wrong")), 0);
     assert_string_equal(json_string_value(of_row(root, "proof")), "order");
     json_decref(root);
@@ -159,13 +142,13 @@ static void products_of_a_schedule_are_verified(void **state)
 static void log_and_threads_hear_of_the_values(void **state)
 {
     (void)state;
-    json_t *const one = run_json(GRADIENT "--iters 2", file("g"));
+    json_t *const one = run_json(GRADIENT "--iters 2", in_folder("g"));
     json_t *const two =
-        run_json(GRADIENT "--iters 2 --threads 2 --op-log %s", file("g"), file("log"));
+        run_json(GRADIENT "--iters 2 --threads 2 --op-log %s", in_folder("g"), in_folder("log"));
     assert_string_equal(hash_of(one), hash_of(two));
     json_decref(one);
     json_decref(two);
-    struct run_output output = run_line(0, "replay %s", file("log"));
+    struct run_output output = run_line(0, "replay %s", in_folder("log"));
     assert_non_null(strstr(output.out, "write 128\n")); /* twice, into each of 64 shards */
     assert_non_null(strstr(output.out, " OK"));
     run_output_free(&output);
@@ -175,9 +158,9 @@ static void log_and_threads_hear_of_the_values(void **state)
 static void a_write_takes_the_time_of_a_fill(void **state)
 {
     (void)state;
-    json_t *const ours = run_json(GRADIENT "--set defaults.host_copy=simulated", file("g"));
+    json_t *const ours = run_json(GRADIENT "--set defaults.host_copy=simulated", in_folder("g"));
     json_t *const any = run_json("run --dtype f32 --n-elem 50 --set defaults.host_copy=simulated");
-    json_t *const instant = run_json(GRADIENT, file("g"));
+    json_t *const instant = run_json(GRADIENT, in_folder("g"));
     const json_t *const a = json_object_get(ours, "sim_time_ns");
     const json_t *const b = json_object_get(any, "sim_time_ns");
     assert_true(json_number_value(a) == json_number_value(b));
@@ -209,26 +192,26 @@ static void files_that_are_none_are_refused(void **state)
     refuse("--data does nothing in the bench ccl_allreduce (--bench); it is for ccl_gradient",
            "run --data x");
     write_values("odd", value, 65);
-    snprintf(line, sizeof line, GRADIENT, file("odd"));
+    snprintf(line, sizeof line, GRADIENT, in_folder("odd"));
     refuse(": the file has 260 bytes; 4 ranks with 16 shards each of f32 elements take a multiple "
            "of 256",
            line);
-    snprintf(line, sizeof line, GRADIENT "--n-elem 8", file("g"));
+    snprintf(line, sizeof line, GRADIENT "--n-elem 8", in_folder("g"));
     refuse("the file of --data says how many elements there are; leave --bytes, --n-elem and -b "
            "out",
            line);
-    snprintf(line, sizeof line, GRADIENT "--no-data --data-out x", file("g"));
+    snprintf(line, sizeof line, GRADIENT "--no-data --data-out x", in_folder("g"));
     refuse("--no-data leaves nothing for --data-out to write", line);
     static const float infinite[64] = {[7] = HUGE_VALF};
     write_values("infinite", infinite, 64);
-    snprintf(line, sizeof line, GRADIENT "--verify-data", file("infinite"));
+    snprintf(line, sizeof line, GRADIENT "--verify-data", in_folder("infinite"));
     refuse(": element 7 is no finite number", line);
 }
 
 /* A bf16 number is the upper half of an f32. */
 static void write_halves(const char *name, const uint16_t *bits, size_t count)
 {
-    FILE *const to = fopen(file(name), "wb");
+    FILE *const to = fopen(in_folder(name), "wb");
     assert_non_null(to);
     assert_int_equal(fwrite(bits, sizeof *bits, count, to), count);
     assert_int_equal(fclose(to), 0);
@@ -272,8 +255,8 @@ static void ranks_that_end_with_different_bits_are_said(void **state)
         "--algorithm ring_allreduce --set system.sips.topology=fully_connected"};
     for (size_t i = 0; i < 2; i++) {
         snprintf(line, sizeof line,
-                 "run --bench ccl_gradient --dtype bf16 --verify-data --data %s %s", file("ranks"),
-                 apart[i]);
+                 "run --bench ccl_gradient --dtype bf16 --verify-data --data %s %s",
+                 in_folder("ranks"), apart[i]);
         prints(line, differ, 1, true);
         json_t *const root = run_json("%s", line);
         row_has(root, "wrong", 0);
@@ -284,11 +267,11 @@ static void ranks_that_end_with_different_bits_are_said(void **state)
     snprintf(line, sizeof line,
              "run --bench ccl_gradient --dtype bf16 --verify-data --data %s "
              "--algorithm tree_allreduce",
-             file("ranks"));
+             in_folder("ranks"));
     prints(line, none, 2, false);
     json_t *const root = run_json("run --bench ccl_gradient --dtype bf16 --data %s "
                                   "--algorithm tree_allreduce",
-                                  file("ranks"));
+                                  in_folder("ranks"));
     row_has(root, "ranks_differ", -1); /* nobody has looked */
     row_has(root, "not_finite", -1);
     json_decref(root);
@@ -305,7 +288,7 @@ static void results_that_are_not_finite_are_said(void **state)
     write_halves("large", bits, 4);
     snprintf(line, sizeof line,
              "run --bench ccl_gradient --verify-data --data %s --algorithm halving_doubling",
-             file("large"));
+             in_folder("large"));
     prints(line, text, 1, true);
     json_t *const root = run_json("%s", line);
     row_has(root, "wrong", 0);
@@ -326,12 +309,12 @@ static void infinities_are_verified_with_max(void **state)
     for (size_t i = 0; i < 2; i++) {
         json_t *const root = run_json("run --bench ccl_gradient --verify-data --data %s --op max "
                                       "--data-out %s --algorithm %s",
-                                      file("infinities"), file("most"), algorithms[i]);
+                                      in_folder("infinities"), in_folder("most"), algorithms[i]);
         row_has(root, "wrong", 0);
         row_has(root, "not_finite", -1);
         json_decref(root);
         uint16_t most = 0;
-        FILE *const from = fopen(file("most"), "rb");
+        FILE *const from = fopen(in_folder("most"), "rb");
         assert_non_null(from);
         assert_int_equal(fread(&most, sizeof most, 1, from), 1);
         assert_int_equal(fclose(from), 0);
@@ -342,7 +325,7 @@ static void infinities_are_verified_with_max(void **state)
 static void a_file_without_end_is_read_up_to_a_limit(void **state)
 {
     (void)state;
-    const char *const pipe_name = file("pipe");
+    const char *const pipe_name = in_folder("pipe");
     char command[200];
     int status;
     assert_int_equal(mkfifo(pipe_name, 0600), 0);
@@ -376,5 +359,5 @@ int main(void)
         cmocka_unit_test(infinities_are_verified_with_max),
         cmocka_unit_test(a_file_without_end_is_read_up_to_a_limit),
     };
-    return cmocka_run_group_tests_name("gradients from a file", tests, make, drop);
+    return cmocka_run_group_tests_name("gradients from a file", tests, make, remove_folder);
 }

@@ -14,32 +14,9 @@
 
 #include <cmocka.h>
 
+#define TEST_SCRATCH "types"
 #include "test/support/run_cubewarp.h"
-
-static char folder[] = "/tmp/cubewarp-types-XXXXXX";
-
-static const char *file(const char *name)
-{
-    static char path[4][100];
-    static unsigned next;
-    char *const text = path[next++ % 4];
-    snprintf(text, sizeof path[0], "%s/%s", folder, name);
-    return text;
-}
-
-static int make(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL;
-}
-
-static int drop(void **state)
-{
-    char command[100];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
+#include "test/support/scratch_folder.h"
 
 static const json_t *of_row(const json_t *root, const char *key)
 {
@@ -120,17 +97,17 @@ static void scaled_sums_of_a_reduce_scatter_are_verified(void **state)
 /* The result of four ranks with one element each. */
 static uint64_t reduced(const void *values, size_t bytes, const char *options)
 {
-    FILE *const to = fopen(file("in"), "wb");
+    FILE *const to = fopen(in_folder("in"), "wb");
     uint64_t result = 0;
     assert_non_null(to);
     assert_int_equal(fwrite(values, bytes, 4, to), 4);
     assert_int_equal(fclose(to), 0);
     json_t *const root = run_json("run --bench ccl_gradient --algorithm ring_rs_ag --verify-data "
                                   "--data %s --data-out %s %s",
-                                  file("in"), file("out"), options);
+                                  in_folder("in"), in_folder("out"), options);
     assert_int_equal(json_integer_value(of_row(root, "wrong")), 0);
     json_decref(root);
-    FILE *const from = fopen(file("out"), "rb");
+    FILE *const from = fopen(in_folder("out"), "rb");
     assert_non_null(from);
     assert_int_equal(fread(&result, 1, sizeof result, from), bytes);
     assert_int_equal(fclose(from), 0);
@@ -174,7 +151,7 @@ static void eight_bit_floats_overflow_as_configured(void **state)
         run_line(0,
                  "run --bench ccl_gradient --algorithm ring_rs_ag --verify-data --data %s "
                  "-d fp8_e5m2 --set defaults.fp8_overflow=infinity",
-                 file("in"));
+                 in_folder("in"));
     assert_non_null(strstr(output.out, "# 4 results are not finite though all inputs are"));
     run_output_free(&output);
 }
@@ -188,9 +165,9 @@ static void logs_of_each_type_are_replayed(void **state)
             run_line(0,
                      "run -d %s --n-elem 1001 -o %s --set defaults.fp8_overflow=infinity "
                      "--algorithm ring_rs_ag --op-log %s",
-                     types[t], operations[t % OPERATIONS], file("log"));
+                     types[t], operations[t % OPERATIONS], in_folder("log"));
         run_output_free(&output);
-        output = run_line(0, "replay %s", file("log"));
+        output = run_line(0, "replay %s", in_folder("log"));
         assert_non_null(strstr(output.out, types[t]));
         assert_non_null(strstr(output.out, " OK"));
         run_output_free(&output);
@@ -234,17 +211,17 @@ static uint16_t ring_sum(const char *algorithm, const char *accumulate)
 {
     static const uint16_t halves[4] = {0x6800, 0x3c00, 0x3c00, 0x3c00};
     uint16_t result = 0;
-    FILE *const to = fopen(file("in"), "wb");
+    FILE *const to = fopen(in_folder("in"), "wb");
     assert_non_null(to);
     assert_int_equal(fwrite(halves, 2, 4, to), 4);
     assert_int_equal(fclose(to), 0);
     json_t *const root = run_json("run --bench ccl_gradient --verify-data --algorithm %s --data %s "
                                   "--data-out %s --set defaults.accumulate=%s",
-                                  algorithm, file("in"), file("out"), accumulate);
+                                  algorithm, in_folder("in"), in_folder("out"), accumulate);
     assert_int_equal(json_integer_value(of_row(root, "wrong")), 0);
     assert_string_equal(json_string_value(of_row(root, "proof")), "order");
     json_decref(root);
-    FILE *const from = fopen(file("out"), "rb");
+    FILE *const from = fopen(in_folder("out"), "rb");
     assert_non_null(from);
     assert_int_equal(fread(&result, 2, 1, from), 1);
     assert_int_equal(fclose(from), 0);
@@ -278,9 +255,9 @@ static void sums_of_several_operands_may_accumulate_in_f32(void **state)
     struct run_output output = run_line(0,
                                         "run --n-elem 1001 --set defaults.accumulate=f32 "
                                         "--op-log %s --threads 2",
-                                        file("log"));
+                                        in_folder("log"));
     run_output_free(&output);
-    output = run_line(0, "replay %s", file("log"));
+    output = run_line(0, "replay %s", in_folder("log"));
     assert_non_null(strstr(output.out, " OK"));
     run_output_free(&output);
 }
@@ -310,5 +287,5 @@ int main(void)
         cmocka_unit_test(sums_of_several_operands_may_accumulate_in_f32),
         cmocka_unit_test(a_scalar_without_its_operation_is_refused),
     };
-    return cmocka_run_group_tests_name("types and operations", tests, make, drop);
+    return cmocka_run_group_tests_name("types and operations", tests, make_folder, remove_folder);
 }

@@ -12,10 +12,13 @@
 #include <cmocka.h>
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/survey/survey_finish.h"
 #include "bench/survey/survey_result.h"
+#include "bench/survey/words.h"
 
 /* The rows of a result, given as JSON. */
 static inline void add_document(struct survey *survey, const char *label, const char *text)
@@ -25,6 +28,17 @@ static inline void add_document(struct survey *survey, const char *label, const 
     assert_non_null(document);
     struct survey_point *const point = survey_point_add(survey, label, label);
     assert_int_equal(survey_result_fill(survey, point, document, &error), CW_OK);
+}
+
+/* Whether a sentence of the summary contains a text. */
+static inline bool says(struct survey *survey, const char *text)
+{
+    const char *sentences[WORDS_MAX] = {NULL};
+    const size_t count = words_of_survey(survey, sentences);
+    for (size_t i = 0; i < count; i++)
+        if (strstr(sentences[i], text) != NULL)
+            return true;
+    return false;
 }
 
 static inline void finish(struct survey *survey)

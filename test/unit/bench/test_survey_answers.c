@@ -33,16 +33,6 @@ static void add_point(struct survey *survey, const char *algorithm, const char *
     add_document(survey, label, text);
 }
 
-static bool says(struct survey *survey, const char *text)
-{
-    const char *sentences[WORDS_MAX] = {NULL};
-    const size_t count = words_of_survey(survey, sentences);
-    for (size_t i = 0; i < count; i++)
-        if (strstr(sentences[i], text) != NULL)
-            return true;
-    return false;
-}
-
 static const char *cell(const struct winner_table *table, size_t row, const char *head)
 {
     for (size_t c = 0; c < table->columns; c++)

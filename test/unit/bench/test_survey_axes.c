@@ -33,17 +33,6 @@ static void add_result(struct survey *survey, const char *label, const char *alg
     add_document(survey, label, text);
 }
 
-/* Whether a sentence of the summary contains a text. */
-static bool says(struct survey *survey, const char *text)
-{
-    const char *sentences[WORDS_MAX] = {NULL};
-    const size_t count = words_of_survey(survey, sentences);
-    for (size_t i = 0; i < count; i++)
-        if (strstr(sentences[i], text) != NULL)
-            return true;
-    return false;
-}
-
 /* Reads a study whose tables are filled by `statements`, in addition to its head. */
 static void read_study(struct survey *survey, const char *head, const char *statements)
 {
