@@ -210,7 +210,7 @@ static char *xml_of(const struct config *config, const struct schedule *schedule
         code = msccl_read_text("the file", text, *bytes, &again, error);
     if (code == CW_OK)
         code = schedule_check(again.schedule, config->ccl.queues.n_slots, NULL, NULL, error);
-    schedule_free(again.schedule);
+    msccl_file_free(&again);
     if (code == CW_OK)
         return text;
     free(text);

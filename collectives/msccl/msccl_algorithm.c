@@ -23,7 +23,8 @@ struct loaded {
     uint64_t contents;
     bool is_ll;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
-    bool reported;             /* its hazards */
+    bool reported;             /* its hazards, and its notes */
+    struct schedule_faults notes;
     struct schedule *schedule;
     uint32_t sound_for; /* the slots for which the schedule was last found to be without faults */
     bool sound_strictly;
@@ -44,8 +45,8 @@ static struct loaded *find_loaded(const struct ccl_algorithm *algorithm)
     return at;
 }
 
-/* The first hazards, a line each. */
-static void tell_hazards(const struct schedule_faults *hazards)
+/* The first of these, a line each. */
+static void report_some(const struct schedule_faults *hazards, const char *what)
 {
     enum { LINES_MAX = 5 };
     const char *line = hazards->text;
@@ -56,12 +57,11 @@ static void tell_hazards(const struct schedule_faults *hazards)
         line += bytes + (line[bytes] == '\n');
     }
     if (hazards->count > lines)
-        fprintf(stderr, "cubewarp: note: and %u more hazards\n", hazards->count - lines);
+        fprintf(stderr, "cubewarp: note: and %u more %s\n", hazards->count - lines, what);
 }
 
 /* Hazards are reported once, and refused under strict validation only: results may be right with
- * them.
- */
+ * them. */
 static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struct cw_error *error)
 {
     struct schedule_faults hazards = {0};
@@ -72,8 +72,9 @@ static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struc
                                     ccl->strict_validation ? NULL : &hazards, error);
     loaded->sound_for = code == CW_OK ? ccl->queues.n_slots : 0;
     loaded->sound_strictly = ccl->strict_validation;
-    if (code == CW_OK && hazards.count > 0 && !loaded->reported) {
-        tell_hazards(&hazards);
+    if (code == CW_OK && !loaded->reported) {
+        report_some(&hazards, "hazards");
+        report_some(&loaded->notes, "such steps");
         loaded->reported = true;
     }
     schedule_faults_free(&hazards);
@@ -137,6 +138,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
                               .contents = file.contents,
                               .is_ll = strcmp(file.protocol, "LL") == 0,
                               .schedule = file.schedule,
+                              .notes = file.notes,
                               .path = kept,
                               .name = name,
                               .next = all_loaded};

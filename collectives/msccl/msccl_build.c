@@ -4,6 +4,8 @@
  */
 #include "collectives/msccl/msccl_build.h"
 
+#include <stdio.h>
+
 #include "collectives/schedule/schedule_builder.h"
 
 #define ALL_CHUNKS_MAX (UINT64_C(1) << 26) /* of all buffers of all gpus */
@@ -158,4 +160,62 @@ struct schedule *msccl_build(const struct msccl_lists *lists, const char *path,
         return schedule_build(builder, error);
     schedule_builder_free(builder);
     return NULL;
+}
+
+/* ---- what MSCCL would not carry out ---------------------------------------------------------- */
+
+/* MSCCL's thread blocks publish the number of a step that they have done where it says hasdep="1";
+ * a nop is not carried out, and so publishes nothing. A wait ends with that number or a later one.
+ */
+static bool publishes(const struct msccl_step *step)
+{
+    return step->step.op != SCHEDULE_NOP && step->hasdep != 0;
+}
+
+static void note_wait(const struct building *b, const struct msccl_gpu *gpu, uint32_t t,
+                      const struct msccl_step *step)
+{
+    const struct msccl_tb *const tb = &b->lists->tb[gpu->tb_first + step->depid];
+    const struct msccl_step *const steps = b->lists->step + tb->step_first;
+    uint32_t next = step->deps;
+    char ends[40] = "never ends";
+    while (next < tb->step_count && !publishes(&steps[next]))
+        next++;
+    if (next == step->deps)
+        return;
+    if (next < tb->step_count)
+        snprintf(ends, sizeof ends, "ends with its step %u", next);
+    msccl_fault(b->faults, b->path, step->place,
+                "gpu %u, tb %u, step %u waits for step %u of tb %u, which %s: in MSCCL, that "
+                "wait %s",
+                gpu->id, t, step->s, step->deps, step->depid,
+                steps[step->deps].step.op == SCHEDULE_NOP ? "is a nop" : "has hasdep=\"0\"", ends);
+}
+
+/* MSCCL adds the wait of a nop to those of the step after it, which must have one of its own. */
+static void note_tb(const struct building *b, const struct msccl_gpu *gpu, uint32_t t)
+{
+    const struct msccl_tb *const tb = &b->lists->tb[gpu->tb_first + t];
+    const struct msccl_step *nop = NULL; /* that waits; since the step before it */
+    for (uint32_t i = 0; i < tb->step_count; i++) {
+        const struct msccl_step *const step = &b->lists->step[tb->step_first + i];
+        const bool waits = step->depid != UINT32_MAX, is_nop = step->step.op == SCHEDULE_NOP;
+        if (waits)
+            note_wait(b, gpu, t, step);
+        if (nop != NULL && !is_nop && !waits)
+            msccl_fault(b->faults, b->path, nop->place,
+                        "gpu %u, tb %u, step %u is a nop that waits, and step %u after it has "
+                        "depid=\"-1\": MSCCL refuses such a \"chain of dependences\"",
+                        gpu->id, t, nop->s, step->s);
+        nop = !is_nop ? NULL : waits ? step : nop;
+    }
+}
+
+void msccl_note_waits(const struct msccl_lists *lists, const char *path,
+                      struct schedule_faults *notes)
+{
+    const struct building b = {lists, path, notes};
+    for (uint32_t i = 0; i < lists->gpu_count; i++)
+        for (uint32_t t = 0; t < lists->gpu[i].tb_count; t++)
+            note_tb(&b, &lists->gpu[i], t);
 }

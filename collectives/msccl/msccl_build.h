@@ -9,5 +9,9 @@
 /* Of sorted lists; `path` outlives the schedule. NULL: faults, or out of memory. */
 struct schedule *msccl_build(const struct msccl_lists *lists, const char *path,
                              struct schedule_faults *faults, struct cw_error *error);
+/* Of lists that a schedule was made of: a line for each step that MSCCL would hang at or refuse,
+ * though its order is clear. */
+void msccl_note_waits(const struct msccl_lists *lists, const char *path,
+                      struct schedule_faults *notes);
 
 #endif

@@ -211,6 +211,7 @@ static void fill_gaps(struct msccl_lists *lists, uint64_t gaps)
                 step[count] = (struct msccl_step){.place = from[k].place,
                                                   .s = count - first,
                                                   .depid = UINT32_MAX,
+                                                  .hasdep = -1,
                                                   .step = {.op = SCHEDULE_NOP,
                                                            .channel = tb->channel,
                                                            .line = from[k].place.line}};

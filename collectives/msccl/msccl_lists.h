@@ -43,6 +43,7 @@ struct msccl_tb {
 struct msccl_step {
     struct msccl_place place;
     uint32_t s, depid, deps; /* depid UINT32_MAX: waits for none */
+    int hasdep;              /* -1: not said */
     struct schedule_step step;
 };
 

@@ -84,7 +84,7 @@ static const struct number_attribute numbers[ELEMENTS][NUMBERS_MAX] = {
                       {"cnt", 0, COUNT_MAX, 1},
                       {"depid", -1, TBS_MAX - 1, -1},
                       {"deps", -1, STEPS_MAX - 1, -1},
-                      {"hasdep", 0, 1, 0}}};
+                      {"hasdep", 0, 1, -1}}};
 enum { ALGO_NAME, ALGO_COLL, ALGO_PROTO };
 enum { STEP_TYPE, STEP_SRCBUF, STEP_DSTBUF };
 static const char *const texts[ELEMENTS][TEXTS_MAX + 1] = {
@@ -355,6 +355,7 @@ static void open_step(struct reading *r, const char **given)
     struct msccl_step step = {.place = place_now(r), .s = (uint32_t)a.number[STEP_S]};
     step.depid = a.number[STEP_DEPID] < 0 ? UINT32_MAX : (uint32_t)a.number[STEP_DEPID];
     step.deps = (uint32_t)a.number[STEP_DEPS];
+    step.hasdep = (int)a.number[STEP_HASDEP];
     struct schedule_step *const own = &step.step;
     *own = (struct schedule_step){.op = (uint8_t)op,
                                   .channel = tb->channel,
@@ -447,6 +448,12 @@ static void parse_text(struct reading *r, const char *text, size_t bytes)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+void msccl_file_free(struct msccl_file *file)
+{
+    schedule_free(file->schedule);
+    schedule_faults_free(&file->notes);
+}
+
 /* The schedule of a file that does not say its collective: of the collectives, the one that its
  * steps do. NULL: they do none, which is reported, or *error. */
 static struct schedule *build_custom(struct reading *r, struct cw_error *error)
@@ -491,6 +498,8 @@ int msccl_read_text(const char *path, const char *text, size_t bytes, struct msc
     if (r.faults.count == 0 && !r.faults.no_memory)
         file->schedule =
             r.custom ? build_custom(&r, error) : msccl_build(&r.lists, path, &r.faults, error);
+    if (file->schedule != NULL)
+        msccl_note_waits(&r.lists, path, &file->notes);
     snprintf(file->protocol, sizeof file->protocol, "%s", r.lists.algo.protocol);
     const int code = schedule_faults_report(&r.faults, error);
     XML_ParserFree(r.parser);

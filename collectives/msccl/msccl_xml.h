@@ -20,13 +20,16 @@
 #ifndef COLLECTIVES_MSCCL_XML_H
 #define COLLECTIVES_MSCCL_XML_H
 
-#include "collectives/schedule/schedule.h"
+#include "collectives/schedule/schedule_faults.h"
 
 struct msccl_file {
     struct schedule *schedule;
-    uint64_t contents; /* XXH3-64 of the file */
-    char protocol[16]; /* "Simple", "LL", "LL128"; else "" */
+    uint64_t contents;            /* XXH3-64 of the file */
+    char protocol[16];            /* "Simple", "LL", "LL128"; else "" */
+    struct schedule_faults notes; /* steps that MSCCL would hang at or refuse */
 };
+/* Its schedule, unless it has been taken (NULL), and its notes. */
+void msccl_file_free(struct msccl_file *file);
 
 /* Reads the file at `path`, which outlives the schedule. On failure *error has a line for each of
  * its faults: file:line:column, the fault, and the legal values. */

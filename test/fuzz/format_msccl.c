@@ -32,6 +32,7 @@ static struct schedule *sound(const char *text, size_t bytes, uint32_t slots)
     struct cw_error error = {.exit_code = CW_OK};
     const int code = msccl_read_text("fuzz.xml", text, bytes, &file, &error);
     FUZZ_DEMAND((code == CW_OK) == (file.schedule != NULL));
+    schedule_faults_free(&file.notes);
     fuzz_demand_error(code, &error);
     if (code == CW_OK && !is_large(file.schedule) &&
         schedule_check(file.schedule, slots, NULL, NULL, &error) == CW_OK)

@@ -383,6 +383,62 @@ static void a_file_with_a_fault_ends_with_its_place(void **state)
     run_output_free(&out);
 }
 
+/* What MSCCL would hang at is a note, once; the file runs. */
+static void a_wait_that_msccl_hangs_at_is_a_note(void **state)
+{
+    (void)state;
+    FILE *const f = begin("hang.xml", 2, 2, "alltoall", false);
+    for (unsigned g = 0; g < 2; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n"
+                "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"%u\" cnt=\"1\"/>\n"
+                "<step s=\"1\" type=\"r\" dstbuf=\"s\" dstoff=\"0\" cnt=\"1\" hasdep=\"0\"/>\n"
+                "</tb>\n<tb id=\"1\" send=\"-1\" recv=\"-1\" chan=\"0\">\n",
+                g, 1 - g, 1 - g, 1 - g);
+        step(f, 0, "cpy", "s", 0, "o", 1 - (int)g, 0, 1);
+        step(f, 1, "cpy", "i", (int)g, "o", (int)g, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+    struct run_output out = run_line(0, "run --algorithm %s " SMALL "--n-elem 64,128 --verify-data",
+                                     path_of("hang.xml"), 2u);
+    const char *const note = strstr(out.err, "hang.xml:8:1: gpu 0, tb 1, step 0 waits for step 1 "
+                                             "of tb 0, which has hasdep=\"0\": in MSCCL, that "
+                                             "wait never ends\n");
+    assert_non_null(note);
+    assert_null(strstr(note + 1, "hang.xml:8:1"));
+    run_output_free(&out);
+}
+
+/* A rank has as many PEs as its SIP has, and each thread block takes one. */
+static void too_many_thread_blocks_name_a_key_that_helps(void **state)
+{
+    (void)state;
+    FILE *const f = begin("blocks.xml", 2, 2, "alltoall", true);
+    for (unsigned g = 0; g < 2; g++) {
+        fprintf(f, "<gpu id=\"%u\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"2\">\n", g);
+        for (unsigned t = 0; t < 33; t++)
+            fprintf(f, "<tb id=\"%u\" send=\"-1\" recv=\"-1\" chan=\"0\"/>\n", t);
+        fprintf(f, "<tb id=\"33\" send=\"%u\" recv=\"%u\" chan=\"0\">\n", 1 - g, 1 - g);
+        step(f, 0, "s", "i", 1 - (int)g, "o", (int)g, -1, -1);
+        step(f, 1, "r", "i", 0, "o", 1 - (int)g, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+    struct run_output out = run_line(2, "run --algorithm %s " SMALL "--n-elem 64 --verify-data",
+                                     path_of("blocks.xml"), 2u); /* 2 x 2 cubes of 8 PEs */
+    assert_non_null(strstr(out.err, "rank 0 has 34 threads, each on a PE of its own, and there are "
+                                    "32 PEs for it; legal: a machine with more cubes or PEs, such "
+                                    "as by a larger sip.cube_mesh.w"));
+    run_output_free(&out);
+    out = run_line(0,
+                   "run --algorithm %s " SMALL "--n-elem 64 --verify-data --set "
+                   "sip.cube_mesh.w=3",
+                   path_of("blocks.xml"), 2u);
+    run_output_free(&out);
+}
+
 /* Every algorithm that is a schedule, as a file: the same bits, since it adds in the same order. */
 static void algorithms_are_written_and_run(void **state)
 {
@@ -407,15 +463,18 @@ static void algorithms_are_written_and_run(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_all_collectives_run),
-                                       cmocka_unit_test(files_in_the_shapes_of_generators_run),
-                                       cmocka_unit_test(a_step_of_very_many_chunks_runs),
-                                       cmocka_unit_test(steps_send_what_their_thread_has_received),
-                                       cmocka_unit_test(an_all_reduce_of_any_size_runs),
-                                       cmocka_unit_test(a_file_is_for_so_many_ranks),
-                                       cmocka_unit_test(ccl_yaml_names_a_file),
-                                       cmocka_unit_test(what_is_no_file_is_told),
-                                       cmocka_unit_test(a_file_with_a_fault_ends_with_its_place),
-                                       cmocka_unit_test(algorithms_are_written_and_run)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_all_collectives_run),
+        cmocka_unit_test(files_in_the_shapes_of_generators_run),
+        cmocka_unit_test(a_step_of_very_many_chunks_runs),
+        cmocka_unit_test(steps_send_what_their_thread_has_received),
+        cmocka_unit_test(an_all_reduce_of_any_size_runs),
+        cmocka_unit_test(a_file_is_for_so_many_ranks),
+        cmocka_unit_test(ccl_yaml_names_a_file),
+        cmocka_unit_test(what_is_no_file_is_told),
+        cmocka_unit_test(a_file_with_a_fault_ends_with_its_place),
+        cmocka_unit_test(a_wait_that_msccl_hangs_at_is_a_note),
+        cmocka_unit_test(too_many_thread_blocks_name_a_key_that_helps),
+        cmocka_unit_test(algorithms_are_written_and_run)};
     return cmocka_run_group_tests_name("msccl", tests, make_folder, remove_folder);
 }

@@ -225,6 +225,72 @@ static void test_faults(void **state)
         read_bad(faults[i].text, faults[i].lines);
 }
 
+/* A gpu of two thread blocks: the second waits, with step `wait`, for steps of the first. */
+#define HASDEP(s, type, hasdep)                                                                    \
+    "<step s='" s "' type='" type "' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0' cnt='1' "         \
+    "depid='-1' deps='-1' hasdep='" hasdep "'/>\n"
+#define NOP_FOR(s, deps) "<step s='" s "' type='nop' depid='0' deps='" deps "' hasdep='0'/>\n"
+#define CPY_FOR(s, deps)                                                                           \
+    "<step s='" s "' type='cpy' srcbuf='i' srcoff='0' dstbuf='s' dstoff='0' cnt='1' depid='0' "    \
+    "deps='" deps "' hasdep='0'/>\n"
+#define OWN_TB(id) "<tb id='" id "' send='-1' recv='-1' chan='0'>\n"
+
+static void notes_are(const char *steps_of_0, const char *steps_of_1, const char *lines)
+{
+    char text[2000];
+    struct msccl_file file;
+    struct cw_error error = {.exit_code = CW_OK};
+    snprintf(text, sizeof text, ALGO GPU1 "</gpu>" GPU0 OWN_TB("0") "%s</tb>" OWN_TB("1") "%s" END,
+             steps_of_0, steps_of_1);
+    if (msccl_read_text("a.xml", text, strlen(text), &file, &error) != CW_OK)
+        fail_msg("%s", cw_error_text(&error));
+    if (lines == NULL)
+        assert_null(file.notes.text);
+    else
+        assert_string_equal(file.notes.text, lines);
+    msccl_file_free(&file);
+}
+
+/* MSCCL waits for numbers that only steps with hasdep="1" publish, and no nop does. */
+static void test_waits_that_do_not_end_in_msccl(void **state)
+{
+    (void)state;
+    notes_are(HASDEP("0", "cpy", "1"), CPY_FOR("0", "0"), NULL);
+    notes_are("<step s='0' type='cpy' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0'/>\n",
+              CPY_FOR("0", "0"), NULL); /* it says nothing */
+    notes_are(HASDEP("0", "cpy", "0"), CPY_FOR("0", "0"),
+              "a.xml:7:1: gpu 0, tb 1, step 0 waits for step 0 of tb 0, which has hasdep=\"0\": in "
+              "MSCCL, that wait never ends");
+    notes_are(HASDEP("0", "cpy", "0") HASDEP("1", "cpy", "0") HASDEP("2", "cpy", "1"),
+              CPY_FOR("0", "0"),
+              "a.xml:9:1: gpu 0, tb 1, step 0 waits for step 0 of tb 0, which has hasdep=\"0\": in "
+              "MSCCL, that wait ends with its step 2");
+    notes_are(HASDEP("0", "cpy", "1") HASDEP("1", "nop", "1"), CPY_FOR("0", "1"),
+              "a.xml:8:1: gpu 0, tb 1, step 0 waits for step 1 of tb 0, which is a nop: in MSCCL, "
+              "that wait never ends");
+    notes_are(HASDEP("0", "cpy", "0"), NOP_FOR("0", "0") CPY_FOR("1", "0"),
+              "a.xml:7:1: gpu 0, tb 1, step 0 waits for step 0 of tb 0, which has hasdep=\"0\": in "
+              "MSCCL, that wait never ends\n"
+              "a.xml:8:1: gpu 0, tb 1, step 1 waits for step 0 of tb 0, which has hasdep=\"0\": in "
+              "MSCCL, that wait never ends");
+}
+
+/* The waits of nops belong to the step after them, which must have one, too. */
+static void test_chains_that_msccl_refuses(void **state)
+{
+    (void)state;
+    static const char done[] = HASDEP("0", "cpy", "1") HASDEP("1", "cpy", "1");
+    notes_are(done, NOP_FOR("0", "0") CPY_FOR("1", "1"), NULL);
+    notes_are(done, NOP_FOR("0", "0"), NULL); /* nothing comes after it */
+    notes_are(done, HASDEP("0", "nop", "0") HASDEP("1", "cpy", "0"), NULL); /* it does not wait */
+    notes_are(done, NOP_FOR("0", "0") NOP_FOR("1", "1") HASDEP("2", "cpy", "0"),
+              "a.xml:9:1: gpu 0, tb 1, step 1 is a nop that waits, and step 2 after it has "
+              "depid=\"-1\": MSCCL refuses such a \"chain of dependences\"");
+    notes_are(done, NOP_FOR("0", "0") HASDEP("1", "nop", "0") HASDEP("2", "cpy", "0"),
+              "a.xml:8:1: gpu 0, tb 1, step 0 is a nop that waits, and step 2 after it has "
+              "depid=\"-1\": MSCCL refuses such a \"chain of dependences\"");
+}
+
 /* It says why the steps do not do the first collective. */
 static void test_no_collective(void **state)
 {
@@ -276,6 +342,8 @@ int main(void)
                                        cmocka_unit_test(test_waits_and_copies),
                                        cmocka_unit_test(test_all_gather_in_place),
                                        cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_waits_that_do_not_end_in_msccl),
+                                       cmocka_unit_test(test_chains_that_msccl_refuses),
                                        cmocka_unit_test(test_no_collective),
                                        cmocka_unit_test(test_many_faults),
                                        cmocka_unit_test(test_no_file)};
