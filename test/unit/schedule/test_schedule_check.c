@@ -37,7 +37,7 @@ static int check_text(const char *text, uint32_t slots, struct cw_error *error)
     int code = msccl_read_text("a.xml", text, strlen(text), &file, error);
     if (code == CW_OK)
         code = schedule_check(file.schedule, slots, NULL, NULL, error);
-    schedule_free(file.schedule);
+    msccl_file_free(&file);
     return code;
 }
 
@@ -396,7 +396,7 @@ static void test_formulas(void **state)
     assert_int_equal(values->node[values->output[0]].a, 0);
     assert_int_equal(values->node[values->output[0]].b, 2);
     schedule_values_free(values);
-    schedule_free(file.schedule);
+    msccl_file_free(&file);
 }
 
 int main(void)
