@@ -37,9 +37,9 @@ static int run_and_report(const struct run_options *options, const struct config
 {
     struct measured *measured = NULL;
     int code = run_options_check(options, &config->hw, error);
+    const struct measured_wish wish = measured_wish(options, bench_collective(options->bench));
     if (code == CW_OK && options->measured != NULL)
-        code = measured_read(options->measured, (enum measured_place)options->measured_place,
-                             options->bench, bench_collective(options->bench), &measured, error);
+        code = measured_read(options->measured, &wish, &measured, error);
     if (measured != NULL)
         measured_say(measured, stderr);
     if (code == CW_OK) {

@@ -10,7 +10,7 @@
 
 enum { STEM_BYTES = 48, KNOWN_MIN = 4, MERGED_MAX = 3 };
 
-static const char separators[] = "|,; ";
+static const char separators[] = "|&,; \t";
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -33,9 +33,17 @@ static const struct {
     {"datasize", LOG_SIZE, 0},
     {"msg_size", LOG_SIZE, 0},
     {"message_size", LOG_SIZE, 0},
+    {"size_bytes", LOG_SIZE, 0},
+    {"size_in_bytes", LOG_SIZE, 0},
+    {"total_size", LOG_SIZE, 0},
+    {"message_bytes", LOG_SIZE, 0},
+    {"msg_bytes", LOG_SIZE, 0},
     {"count", LOG_COUNT, 0},
     {"n", LOG_COUNT, 0},
     {"elements", LOG_COUNT, 0},
+    {"nelementsperrank", LOG_COUNT, 0},
+    {"num_elements", LOG_COUNT, 0},
+    {"numel", LOG_COUNT, 0},
     {"type", LOG_TYPE, 0},
     {"dtype", LOG_TYPE, 0},
     {"datatype", LOG_TYPE, 0},
@@ -59,9 +67,35 @@ static const struct {
     {"wrong", LOG_WRONG, 0},
     {"nwrong", LOG_WRONG, 0},
     {"check_result", LOG_WRONG, LOG_HCCL_TEST},
+    {"validation", LOG_WRONG, LOG_OSU},
+    {"correctness", LOG_WRONG, 0},
+    {"correct", LOG_WRONG, 0},
+    {"collective", LOG_TEST, 0},
+    {"coll", LOG_TEST, 0},
+    {"primitive", LOG_TEST, 0},
+    {"test", LOG_TEST, 0},
+    {"test_name", LOG_TEST, 0},
+    {"ranks", LOG_RANKS, 0},
+    {"nranks", LOG_RANKS, 0},
+    {"world_size", LOG_RANKS, 0},
+    {"gpus", LOG_RANKS, 0},
+    {"ngpus", LOG_RANKS, 0},
+    {"num_gpus", LOG_RANKS, 0},
+    {"nprocs", LOG_RANKS, 0},
+    {"np", LOG_RANKS, 0},
     {"timestamp", LOG_STAMP, 0},
     {"time_stamp", LOG_STAMP, 0},
-    {"error", LOG_STAT, 0},
+    {"error", LOG_ERROR, 0},
+    {"bitdiff", LOG_STAT, 0},
+    {"i_min", LOG_STAT, 0},
+    {"i_max", LOG_STAT, 0},
+    {"i_cv", LOG_STAT, 0},
+    {"throughput", LOG_STAT, 0},
+    {"bandwidth", LOG_STAT, 0},
+    {"bw", LOG_STAT, 0},
+    {"description", LOG_STAT, 0},
+    {"speedup", LOG_STAT, 0},
+    {"speed_up", LOG_STAT, 0},
     {"res", LOG_STAT, 0},
     {"bound", LOG_STAT, 0},
     {"eff", LOG_STAT, 0},
@@ -78,6 +112,22 @@ static bool is_alnum(char c) { return isalnum((unsigned char)c) != 0 && (unsigne
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 
+/* What follows the unit of a name: "Latency(us):p50" says more of it. False: these are two names.
+ */
+static bool take_rest(struct stem *stem, const char *at, const char *end, size_t *length)
+{
+    const bool is_more = at < end && *at == ':';
+    for (; at < end; at++) {
+        if (*at == '|' || (is_alnum(*at) && !is_more) || *length + 2 >= sizeof stem->text)
+            return false;
+        if (is_alnum(*at))
+            stem->text[(*length)++] = lower(*at);
+        else if (is_more && *length > 0 && stem->text[*length - 1] != '_')
+            stem->text[(*length)++] = '_';
+    }
+    return true;
+}
+
 /* False: it is too long to be a name. */
 static bool stem_of(const char *name, size_t bytes, struct stem *stem)
 {
@@ -88,13 +138,12 @@ static bool stem_of(const char *name, size_t bytes, struct stem *stem)
             return false;
         if (name[i] == '(' || name[i] == '[') {
             const char *const closing = memchr(name + i, name[i] == '(' ? ')' : ']', bytes - i);
-            for (const char *at = closing; at != NULL && at < name + bytes; at++)
-                if (is_alnum(*at) || *at == '|')
-                    return false; /* these are two names */
             if (closing == NULL)
                 return false;
             stem->unit = name + i + 1;
             stem->unit_bytes = (size_t)(closing - stem->unit);
+            if (!take_rest(stem, closing + 1, name + bytes, &length))
+                return false;
             break;
         }
         if (length + 1 >= sizeof stem->text)
@@ -200,6 +249,10 @@ static bool name_read(const char *name, size_t bytes, struct log_column *column)
         column->kind = LOG_TIME; /* "in_place_us", "avg(us)" */
         is_known = true;
     }
+    if (!is_known && stem.text[0] == '\0' && column->rank != 0) {
+        column->kind = LOG_STAT; /* "p75", "Min" */
+        is_known = true;
+    }
     if (is_known && stem.unit != NULL)
         column->scale = scale_of(column->kind, stem.unit, stem.unit_bytes);
     return is_known;
@@ -250,11 +303,14 @@ static size_t columns_of_words(const struct log_word *word, size_t words, struct
     return known;
 }
 
-static size_t columns_of_cells(const struct log_word *word, size_t words, struct log_header *header)
+/* ... that cells name; *blank: how many name none. */
+static size_t columns_of_cells(const struct log_word *word, size_t words, struct log_header *header,
+                               size_t *blank)
 {
     size_t known = 0;
     for (size_t i = 0; i < words && i < LOG_COLUMNS_MAX; i++) {
         struct log_column *const column = &header->column[header->columns++];
+        *blank += word[i].bytes == 0;
         known += name_read(word[i].at, word[i].bytes, column);
         column->left = word[i].left;
         column->right = word[i].right;
@@ -337,14 +393,15 @@ static bool header_from(const char *line, size_t bytes, size_t start, char separ
     size_t words = log_split(line + cut, bytes - cut, separator, word);
     if (words > LOG_WORDS_MAX)
         return false;
+    size_t blank = 0;
     const size_t known = separator == ' ' ? columns_of_words(word, words, header)
-                                          : columns_of_cells(word, words, header);
+                                          : columns_of_cells(word, words, header, &blank);
     if (!settle_columns(header))
         return false;
-    if (separator != ' ' && header->tool == LOG_NCCL_TESTS)
+    if (separator != ' ' && header->tool != LOG_HCCL_TEST)
         header->tool = LOG_CELLS;
     if (separator != ' ')
-        return known >= KNOWN_MIN || 2 * known >= header->columns;
+        return known >= KNOWN_MIN || 2 * known >= header->columns - blank;
     return known >= KNOWN_MIN ? 2 * known >= header->columns
                               : known == header->columns && !is_prose(line, start);
 }
@@ -391,9 +448,10 @@ bool log_header_read(const char *line, size_t bytes, struct log_header *header)
     for (size_t start = 0; start < bytes; start++)
         if (may_begin(line, start) && header_at(line, bytes, start, header))
             return true;
-    for (const char *separator = separators; *separator != ' '; separator++)
-        if (header_from(line, bytes, 0, *separator, header))
-            return true;
+    for (const char *separator = separators; *separator != '\0'; separator++)
+        if (*separator != ' ')
+            if (header_from(line, bytes, 0, *separator, header))
+                return true;
     return false;
 }
 

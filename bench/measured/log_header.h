@@ -22,6 +22,9 @@ enum log_kind {
     LOG_ALGBW,
     LOG_BUSBW,
     LOG_WRONG, /* elements, or hccl_test's "success" */
+    LOG_ERROR, /* the largest error, with an asterisk where it is too large */
+    LOG_TEST,  /* the collective */
+    LOG_RANKS, /* how many */
     LOG_STAMP  /* date and time, of one word or two */
 };
 
@@ -48,6 +51,7 @@ struct log_header {
     enum log_tool tool;
     char separator;                /* of cells; ' ': words */
     char prefix[LOG_PREFIX_BYTES]; /* before each line */
+    bool has_decimal_commas;       /* in the rows below, as the reader has seen */
 };
 
 /* Whether the line is a header: it names a size, a time, and little that is not known. */

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -37,7 +38,9 @@ static bool is_letters_first(struct log_word word)
 /* "success", "failed", "NULL" of hccl_test. */
 static bool is_verdict(struct log_word word)
 {
-    static const char *const verdicts[] = {"success", "failed", "fail", "passed", "null", "ok"};
+    static const char *const verdicts[] = {"success", "failed", "fail",  "passed",
+                                           "pass",    "null",   "ok",    "true",
+                                           "false",   "wrong",  "error", "correct"};
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
         if (word.bytes == strlen(verdicts[i]) && strncasecmp(word.at, verdicts[i], word.bytes) == 0)
             return true;
@@ -57,7 +60,9 @@ static bool fits(enum log_kind kind, struct log_word word)
         return log_size_read(word, &bytes) || log_is_absent(word);
     case LOG_TYPE:
     case LOG_REDOP:
+    case LOG_TEST:
         return is_letters_first(word) || log_is_absent(word);
+    case LOG_RANKS:
     case LOG_ROOT:
         return log_is_absent(word) ||
                (log_number_read(word, &number) && number.rest.bytes == 0 && number.step >= 1 &&
@@ -194,17 +199,36 @@ static int decimals_of(struct log_word word)
     return digits;
 }
 
+void log_row_keep(struct log_row *row, enum log_trait trait, const char *text, size_t bytes)
+{
+    while (bytes > 0 && log_is_blank(*text))
+        text++, bytes--;
+    snprintf(row->trait[trait], LOG_TRAIT_BYTES, "%.*s", (int)(bytes < 64 ? bytes : 64), text);
+}
+
+/* A column named "op" may have the collective instead of an operation. */
+static void take_trait(enum log_kind kind, struct log_word word, struct log_row *row)
+{
+    if (kind == LOG_REDOP && log_test_named(word.at, word.bytes, &row->test))
+        return;
+    if (kind == LOG_TYPE || kind == LOG_REDOP || kind == LOG_ROOT)
+        log_row_keep(row,
+                     kind == LOG_TYPE    ? LOG_TRAIT_TYPE
+                     : kind == LOG_REDOP ? LOG_TRAIT_REDOP
+                                         : LOG_TRAIT_ROOT,
+                     word.at, log_is_absent(word) ? 0 : word.bytes);
+}
+
 static void take_value(const struct log_column *column, struct log_word word, struct log_row *row)
 {
     struct log_half *const half = &row->half[column->half];
     struct log_number number;
     const bool is_there = !log_is_absent(word) && log_number_read(word, &number);
     if (column->kind == LOG_SIZE) {
+        const double size =
+            is_there ? log_size_of(number.value, column->scale > 0 ? column->scale : 1) : 0;
         if (column->scale > 1 || !log_size_read(word, &row->bytes))
-            row->bytes =
-                is_there && number.value * (column->scale + (column->scale == 0)) < 9e18
-                    ? (uint64_t)llround(number.value * (column->scale + (column->scale == 0)))
-                    : 0;
+            row->bytes = size < 9e18 ? (uint64_t)llround(size) : 0;
     } else if (column->kind == LOG_TIME && is_there) {
         half->has_time = true;
         half->time = number.value;
@@ -213,7 +237,18 @@ static void take_value(const struct log_column *column, struct log_word word, st
         half->algbw = number.value;
         half->algbw_step = number.step;
     } else if (column->kind == LOG_WRONG) {
-        half->wrong = is_there ? number.value : is_verdict(word) && (*word.at | 0x20) == 'f';
+        half->has_wrong = is_there || (is_verdict(word) && !log_is_absent(word));
+        half->wrong =
+            is_there ? number.value : is_verdict(word) && strchr("fFwWeE", *word.at) != NULL;
+    } else if (column->kind == LOG_ERROR && word.bytes > 1 && word.at[word.bytes - 1] == '*') {
+        half->has_wrong = true;
+        half->wrong = 1;
+    } else if (column->kind == LOG_RANKS && is_there && number.value < 1 << 24) {
+        row->ranks = (uint32_t)number.value;
+    } else if (column->kind == LOG_TEST) {
+        (void)log_test_named(word.at, word.bytes, &row->test);
+    } else {
+        take_trait(column->kind, word, row);
     }
 }
 
@@ -331,6 +366,8 @@ enum log_answer log_row_read(const struct log_header *header, const char *line, 
     fitting.words = log_split(line, bytes, header->separator, fitting.word);
     if (fitting.words == 0 || fitting.words > LOG_WORDS_MAX || *fitting.word[0].at == '#')
         return LOG_NO_ROW;
+    if (header->separator == ' ')
+        fitting.words = log_join_units(fitting.word, fitting.words);
     if (header->separator == ' ')
         fit_words(header, &fitting);
     else

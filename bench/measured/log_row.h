@@ -7,14 +7,20 @@
 #define BENCH_LOG_ROW_H
 
 #include "bench/measured/log_header.h"
+#include "bench/measured/log_test.h"
 
 /* One half of a row; all that is not there is 0. */
 struct log_half {
     bool has_time;
     double time, time_scale;  /* to us, of a unit behind the number; 0: the column's */
     double algbw, algbw_step; /* in the column's unit; the step between two printed values */
+    bool has_wrong;           /* the row says whether its result was right */
     double wrong;             /* elements; of "failed" 1 */
 };
+
+/* What rows of one table may differ in, beside their size. */
+enum log_trait { LOG_TRAIT_TYPE, LOG_TRAIT_REDOP, LOG_TRAIT_ROOT, LOG_TRAITS };
+enum { LOG_TRAIT_BYTES = 16 };
 
 struct log_row {
     uint64_t bytes;
@@ -22,7 +28,13 @@ struct log_row {
     int last_decimals; /* digits after the point of a time that ends the line; -1: another value
                           does */
     struct log_half half[2];
+    char trait[LOG_TRAITS][LOG_TRAIT_BYTES]; /* as printed; "": not said */
+    struct log_test test;                    /* of a column that names it; name "": there is none */
+    uint32_t ranks;                          /* of a column; 0: there is none */
 };
+
+/* Keeps what a trait's cell says. */
+void log_row_keep(struct log_row *row, enum log_trait trait, const char *text, size_t bytes);
 
 enum log_answer { LOG_NO_ROW, LOG_ROW, LOG_DAMAGED };
 

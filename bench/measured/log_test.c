@@ -117,6 +117,15 @@ static bool take(struct log_test *test, const char *before, const char *name, si
     return true;
 }
 
+bool log_test_named(const char *name, size_t bytes, struct log_test *test)
+{
+    size_t which = fold_program(name, bytes);
+    if (which == COLLECTIVES)
+        which = fold(name, bytes);
+    *test = (struct log_test){.does = CCL_COLLECTIVES};
+    return which < COLLECTIVES && take(test, "", name, bytes, collectives[which].does);
+}
+
 /* The word that begins at or after `at`; false: there is none. */
 static bool next_word(const char **at, const char *end, size_t *bytes)
 {

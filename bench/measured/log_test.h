@@ -15,6 +15,9 @@ struct log_test {
     enum ccl_collective does; /* CCL_COLLECTIVES: what no bench does */
 };
 
+/* A cell's word, "all_reduce", "AllGather": false where it names no collective. */
+bool log_test_named(const char *name, size_t bytes, struct log_test *test);
+
 /* Whether the line names one test, or one several times. */
 bool log_test_read(const char *line, size_t bytes, struct log_test *test);
 

@@ -4,6 +4,7 @@
  */
 #include "bench/measured/log_words.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -34,7 +35,7 @@ static struct log_word cell(const char *from, const char *to, size_t left)
     size_t column = left;
     while (from < to && log_is_blank(*from))
         column = next_column(column, *from++);
-    while (to > from && log_is_blank(to[-1]))
+    while (to > from && (log_is_blank(to[-1]) || to[-1] == '\\')) /* which ends a row of LaTeX */
         to--;
     while (to - from >= 2 && is_quote(*from) && to[-1] == *from) {
         from++, to--;
@@ -71,6 +72,29 @@ size_t log_split(const char *line, size_t bytes, char separator,
     return count;
 }
 
+static bool is_unit(struct log_word word)
+{
+    return (word.bytes > 1 || (word.bytes == 1 && isupper((unsigned char)*word.at) != 0)) &&
+           (log_size_unit(word.at, word.bytes) > 0 || log_time_unit(word.at, word.bytes) > 0 ||
+            log_rate_unit(word.at, word.bytes) > 0);
+}
+
+size_t log_join_units(struct log_word *word, size_t words)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < words; i++) {
+        struct log_number number;
+        if (kept > 0 && word[i].left == word[kept - 1].right + 1 && is_unit(word[i]) &&
+            log_number_read(word[kept - 1], &number) && number.rest.bytes == 0) {
+            word[kept - 1].bytes = (size_t)(word[i].at + word[i].bytes - word[kept - 1].at);
+            word[kept - 1].right = word[i].right;
+        } else {
+            word[kept++] = word[i];
+        }
+    }
+    return kept;
+}
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 bool log_is_absent(struct log_word word)
@@ -91,8 +115,8 @@ static bool is_group_sign(const char *at, const char *end, size_t in_group)
         return false;
     if (*at == '_')
         return true;
-    return *at == ',' && in_group <= 3 && end - at >= 4 && is_digit(at[2]) && is_digit(at[3]) &&
-           (end - at == 4 || !is_digit(at[4]));
+    return (*at == ',' || *at == '\'') && in_group <= 3 && end - at >= 4 && is_digit(at[2]) &&
+           is_digit(at[3]) && (end - at == 4 || !is_digit(at[4]));
 }
 
 /* The digits at *at, with signs between groups, added to value. Returns how many. */
@@ -148,8 +172,35 @@ bool log_number_read(struct log_word word, struct log_number *number)
     /* Dividing by a power of ten that a double holds rounds once, as reading all of it would. */
     value = power < 0 && power >= -22 ? value / pow(10, -power) : value * pow(10, power);
     *number = (struct log_number){.value = is_negative ? -value : value, .step = pow(10, power)};
+    while (at < end && log_is_blank(*at))
+        at++;
     number->rest =
         (struct log_word){at, (size_t)(end - at), word.right - (size_t)(end - at), word.right};
+    return true;
+}
+
+double log_size_of(double value, double unit)
+{
+    int exponent;
+    const bool is_power = value > 0 && frexp(value, &exponent) == 0.5;
+    const double binary = unit == 1e3   ? 1024
+                          : unit == 1e6 ? 1048576
+                          : unit == 1e9 ? 1073741824
+                                        : unit;
+    return value * (is_power ? binary : unit);
+}
+
+/* "64 KB", "1.5 MiB": a number with a unit, of whole bytes. */
+static bool size_with_unit(struct log_word word, uint64_t *bytes)
+{
+    struct log_number number;
+    if (!log_number_read(word, &number) || number.rest.bytes == 0 || number.value < 0)
+        return false;
+    const double unit = log_size_unit(number.rest.at, number.rest.bytes);
+    const double size = log_size_of(number.value, unit);
+    if (unit == 0 || size != floor(size) || size > 9e18)
+        return false;
+    *bytes = (uint64_t)size;
     return true;
 }
 
@@ -164,10 +215,73 @@ bool log_size_read(struct log_word word, uint64_t *bytes)
         }
         if (length == sizeof text)
             return false;
+        if (*at == 'B' && length > 0 && !is_digit(text[length - 1]) && text[length - 1] != 'i')
+            return size_with_unit(word, bytes);
         in_group = is_digit(*at) ? in_group + 1 : 0;
         text[length++] = *at;
     }
-    return length > 0 && size_parse(text, length, bytes) && *bytes <= INT64_MAX;
+    if (length > 0 && size_parse(text, length, bytes))
+        return *bytes <= INT64_MAX;
+    return size_with_unit(word, bytes);
+}
+
+/* ---- decimal commas -------------------------------------------------------------------------- */
+
+static bool is_number_sign(char c) { return is_digit(c) || c == '.' || c == ',' || c == '_'; }
+
+/* The run of digits and signs that begins at `from`, from its first digit to its last. */
+static size_t run_of_signs(const char *line, size_t from, size_t bytes)
+{
+    size_t end = from;
+    while (end < bytes && is_number_sign(line[end]))
+        end++;
+    while (end > from && !is_digit(line[end - 1]))
+        end--;
+    return end - from;
+}
+
+/* Whether the last sign of a run is `sign`, stands there once, and has no three digits after it, or
+ * another sign before it. */
+static bool is_decimal(const char *run, size_t bytes, char sign)
+{
+    size_t signs = 0, others = 0, at = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        others += !is_digit(run[i]) && run[i] != sign && signs == 0;
+        if (run[i] == sign)
+            signs++, at = i;
+        else if (!is_digit(run[i]) && signs > 0)
+            return false;
+    }
+    return signs == 1 && (bytes - at != 4 || others > 0);
+}
+
+/* The next run that a word begins with; its bytes, 0: there is none. */
+static size_t next_run(const char *line, size_t bytes, size_t *from)
+{
+    for (; *from < bytes; (*from)++) {
+        const char before = *from > 0 ? line[*from - 1] : ' ';
+        if (is_digit(line[*from]) && !is_number_sign(before) && before != ':' &&
+            isalpha((unsigned char)before) == 0)
+            return run_of_signs(line, *from, bytes);
+    }
+    return 0;
+}
+
+void log_count_decimals(const char *line, size_t bytes, size_t *commas, size_t *points)
+{
+    size_t run;
+    for (size_t from = 0; (run = next_run(line, bytes, &from)) > 0; from += run) {
+        *commas += is_decimal(line + from, run, ',');
+        *points += is_decimal(line + from, run, '.');
+    }
+}
+
+void log_point_decimals(char *line, size_t bytes)
+{
+    size_t run;
+    for (size_t from = 0; (run = next_run(line, bytes, &from)) > 0; from += run)
+        for (size_t i = from; i < from + run; i++)
+            line[i] = (char)(line[i] == '.' ? '_' : line[i] == ',' ? '.' : line[i]);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bench/measured/log_text.h"
 #include "bench/measured/read_json.h"
@@ -30,12 +31,45 @@ struct measured {
     bool *is_used; /* [tables.count] */
     const char *format, *place;
     size_t rows, rows_read, rows_wrong; /* of the tables in use */
+    const char *trait[LOG_TRAITS];      /* of the rows that count; "": none says it */
     struct mean *mean;
     size_t means, capacity;
     const char *note[NOTES_MAX];
 };
 
 static const char *const place_name[] = {"", "out of place", "in place"};
+
+struct measured_wish measured_wish(const struct run_options *options, enum ccl_collective does)
+{
+    return (struct measured_wish){.place = (enum measured_place)options->measured_place,
+                                  .bench = options->bench,
+                                  .does = does,
+                                  .type = dtype_name(options->dtype),
+                                  .redop = redop_name(options->op)};
+}
+
+/* The type that a table calls so: "half", "MPI_FLOAT", "fp32". */
+static bool type_of(const char *name, enum dtype *dtype)
+{
+    char text[LOG_TRAIT_BYTES + 1];
+    size_t bytes = 0;
+    if (strncasecmp(name, "MPI_", 4) == 0)
+        name += 4;
+    else if (strncasecmp(name, "torch.", 6) == 0)
+        name += 6;
+    for (; *name != '\0' && bytes + 1 < sizeof text; name++)
+        if (!(*name == 'p' && bytes == 1 && text[0] == 'f' && name[1] != '8'))
+            text[bytes++] = (char)(*name >= 'A' && *name <= 'Z' ? *name | 0x20 : *name);
+    text[bytes] = '\0';
+    return dtype_parse(text, dtype);
+}
+
+/* "12", of a log's line, or "results[12]" of JSON. */
+static const char *place_of(const struct table *table, uint32_t line, char text[24])
+{
+    snprintf(text, 24, table->is_json ? "results[%u]" : "%u", line);
+    return text;
+}
 
 static bool has_rows(const struct table *table) { return table->row_count + table->damaged > 0; }
 
@@ -239,12 +273,125 @@ static const char *format_of(const struct table *table)
     return table->is_json ? "nccl-tests' JSON" : formats[table->tool];
 }
 
+/* ---- rows that differ in more than their size ------------------------------------------------ */
+
+/* "MPI_FLOAT", "fp32", "float" are one type, "sum" and "SUM" one operation. */
+static bool is_same_trait(enum log_trait trait, const char *a, const char *b)
+{
+    enum dtype first, second;
+    if (trait != LOG_TRAIT_TYPE || strcasecmp(a, b) == 0)
+        return strcasecmp(a, b) == 0;
+    return type_of(a, &first) && type_of(b, &second) && first == second;
+}
+
+/* The wanted value of a trait, if any row in use has it; else the first that a row has, or "". */
+static const char *choose_trait(const struct measured *measured, enum log_trait trait,
+                                const char *wanted)
+{
+    const char *first = "";
+    for (size_t i = 0; i < measured->tables.count; i++) {
+        const struct table *const table = &measured->tables.table[i];
+        for (size_t k = 0; k < table->row_count && measured->is_used[i]; k++) {
+            const char *const has = table->rows[k].row.trait[trait];
+            if (wanted != NULL && is_same_trait(trait, has, wanted))
+                return has;
+            if (*first == '\0')
+                first = has;
+        }
+    }
+    return first;
+}
+
+/* Adds a name to a list of names, once, as long as there is room. */
+static void list_name(char *list, size_t room, const char *name)
+{
+    const size_t bytes = strlen(list);
+    const char *const at = strstr(list, name);
+    const size_t length = strlen(name);
+    if ((at != NULL && (at[length] == ',' || at[length] == '\0')) || bytes + length + 3 > room)
+        return;
+    snprintf(list + bytes, room - bytes, "%s%s", bytes > 0 ? ", " : "", name);
+}
+
+/* Rows that differ from the chosen ones in a trait are not read: says so, and how many. */
+static void say_left_out(struct measured *measured, enum log_trait trait)
+{
+    static const char *const names[LOG_TRAITS] = {"type", "operation", "root"};
+    const char *const chosen = measured->trait[trait];
+    char others[100] = "";
+    char at[24] = "";
+    size_t left_out = 0;
+    for (size_t i = 0; i < measured->tables.count; i++) {
+        const struct table *const table = &measured->tables.table[i];
+        for (size_t k = 0; k < table->row_count && measured->is_used[i]; k++) {
+            const char *const has = table->rows[k].row.trait[trait];
+            if (*has == '\0' || is_same_trait(trait, has, chosen))
+                continue;
+            if (left_out++ == 0)
+                (void)place_of(table, table->rows[k].line, at);
+            list_name(others, sizeof others, has);
+        }
+    }
+    if (left_out > 0)
+        tables_note(&measured->tables, "%s: %zu row%s of another %s: %s: not read; those of %s are",
+                    at, left_out, left_out == 1 ? "" : "s", names[trait], others, chosen);
+}
+
+static void choose_traits(struct measured *measured, const struct measured_wish *wish)
+{
+    const char *const wanted[LOG_TRAITS] = {wish->type, wish->redop, "0"};
+    for (int i = 0; i < LOG_TRAITS; i++) {
+        measured->trait[i] = choose_trait(measured, i, wanted[i]);
+        say_left_out(measured, i);
+    }
+}
+
+static bool has_chosen_traits(const struct measured *measured, const struct log_row *row)
+{
+    for (int i = 0; i < LOG_TRAITS; i++)
+        if (row->trait[i][0] != '\0' && !is_same_trait(i, row->trait[i], measured->trait[i]))
+            return false;
+    return true;
+}
+
+/* ---- one table ------------------------------------------------------------------------------- */
+
+/* What the rows of a table gave. */
+struct tally {
+    size_t read, without, wrong, first_wrong;
+    bool says_wrong; /* a row says whether its result was right */
+};
+
+static void say_rows(struct measured *measured, const struct table *table, size_t half,
+                     struct tally *tally)
+{
+    char at[24];
+    if (tally->without > 0)
+        tables_note(&measured->tables, "%u: %zu row%s without a time %s", table->line,
+                    tally->without, tally->without == 1 ? " is" : "s are",
+                    table->halves == 1 ? "that can be read" : place_name[table->place[half]]);
+    if (tally->wrong > 0) {
+        tables_note(&measured->tables,
+                    "%s: the results of %zu row%s wrong on the measured machine, first those of "
+                    "%llu bytes",
+                    place_of(table, table->rows[tally->first_wrong].line, at), tally->wrong,
+                    tally->wrong == 1 ? " were" : "s were",
+                    (unsigned long long)table->rows[tally->first_wrong].row.bytes);
+    } else if (table->failed_line > 0 && !tally->says_wrong && tally->read > 0) {
+        tables_note(&measured->tables,
+                    "%u: values out of bounds: results were wrong on the measured machine, and no "
+                    "row says which: all %zu of the table count as wrong",
+                    table->failed_line, tally->read);
+        tally->wrong = tally->read;
+    }
+}
+
 /* Adds the times of one table. */
 static int take_table(struct measured *measured, size_t index, enum measured_place place,
                       struct cw_error *error)
 {
     struct table *const table = &measured->tables.table[index];
-    size_t without = 0, wrong = 0, first_wrong = 0;
+    struct tally tally = {0};
     const char *said;
     const size_t half = choose_half(table, place, &said);
     const double scale = choose_scale(&measured->tables, table, half);
@@ -258,26 +405,21 @@ static int take_table(struct measured *measured, size_t index, enum measured_pla
         const struct log_row *const row = &table->rows[i].row;
         const struct log_half *const one = &row->half[half];
         const double us = one->time * (one->time_scale > 0 ? one->time_scale : scale);
+        if (!has_chosen_traits(measured, row))
+            continue;
         if (!one->has_time || !is_time(us)) {
-            without++;
+            tally.without++;
             continue;
         }
-        if (one->wrong > 0 && wrong++ == 0)
-            first_wrong = i;
-        measured->rows_read++;
+        tally.says_wrong = tally.says_wrong || one->has_wrong;
+        if (one->wrong > 0 && tally.wrong++ == 0)
+            tally.first_wrong = i;
+        tally.read++;
         code = add_time(measured, index, row->bytes, us, error);
     }
-    if (without > 0)
-        tables_note(&measured->tables, "%u: %zu row%s without a time %s", table->line, without,
-                    without == 1 ? " is" : "s are",
-                    table->halves == 1 ? "that can be read" : place_name[table->place[half]]);
-    if (wrong > 0)
-        tables_note(&measured->tables,
-                    "%u: the results of %zu row%s wrong on the measured machine, first those of "
-                    "%llu bytes",
-                    table->rows[first_wrong].line, wrong, wrong == 1 ? " were" : "s were",
-                    (unsigned long long)table->rows[first_wrong].row.bytes);
-    measured->rows_wrong += wrong;
+    say_rows(measured, table, half, &tally);
+    measured->rows_read += tally.read;
+    measured->rows_wrong += tally.wrong;
     return code;
 }
 
@@ -323,20 +465,40 @@ static char *read_file(const char *path, size_t *bytes, struct cw_error *error)
     return text;
 }
 
+/* Where a line begins with '{', as JSON after a launcher's words does; `bytes`: none does. */
+static size_t json_begins(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (text[i] == '{' && (i == 0 || text[i - 1] == '\n'))
+            return i;
+    return bytes;
+}
+
 static int read_tables(struct tables *tables, struct cw_error *error)
 {
     size_t bytes, length, first = 0;
     char *const raw = read_file(tables->path, &bytes, error);
     if (raw == NULL)
         return error->exit_code;
-    char *const text = log_text(raw, bytes, &length);
+    char *text = log_text(raw, bytes, &length);
     free(raw);
     if (text == NULL)
         return cw_error_memory(error, "the measured times");
+    if (json_lines_unwrap(text, &length)) { /* and what was logged has colours of its own */
+        char *const logged = log_text(text, length, &length);
+        free(text);
+        if (logged == NULL)
+            return cw_error_memory(error, "the measured times");
+        text = logged;
+    }
     while (first < length && (log_is_blank(text[first]) || text[first] == '\n'))
         first++;
-    const int code = first < length && text[first] == '{' ? read_json(tables, text, length, error)
-                                                          : read_log(tables, text, length, error);
+    bool is_json = first < length && text[first] == '{';
+    int code = is_json ? CW_OK : read_log(tables, text, length, error);
+    const size_t object = is_json ? first : json_begins(text, length);
+    is_json = is_json || (code == CW_OK && tables->count == 0 && object < length);
+    if (is_json)
+        code = read_json(tables, text + object, length - object, error);
     free(text);
     return code;
 }
@@ -356,8 +518,8 @@ static int refuse_file(const struct measured *measured, struct cw_error *error)
         tables->path, tables->count == 0 ? "no table of measured times" : "a table without times");
 }
 
-int measured_read(const char *path, enum measured_place place, const char *bench,
-                  enum ccl_collective does, struct measured **measured, struct cw_error *error)
+int measured_read(const char *path, const struct measured_wish *wish, struct measured **measured,
+                  struct cw_error *error)
 {
     struct measured *const all = calloc(1, sizeof *all);
     *measured = NULL;
@@ -367,12 +529,14 @@ int measured_read(const char *path, enum measured_place place, const char *bench
     int code = read_tables(&all->tables, error);
     if (code == CW_OK) {
         all->is_used = calloc(all->tables.count + 1, sizeof *all->is_used);
-        code = all->is_used != NULL ? choose_tables(all, bench, does, error)
+        code = all->is_used != NULL ? choose_tables(all, wish->bench, wish->does, error)
                                     : cw_error_memory(error, "the measured times");
     }
+    if (code == CW_OK)
+        choose_traits(all, wish);
     for (size_t i = 0; i < all->tables.count && code == CW_OK; i++)
         if (all->is_used[i])
-            code = take_table(all, i, place, error);
+            code = take_table(all, i, wish->place, error);
     if (code == CW_OK && all->means == 0)
         code = refuse_file(all, error);
     for (size_t i = 0; i < NOTES_MAX; i++)
@@ -455,12 +619,15 @@ static int64_t time_of(const struct measured *measured, uint64_t bytes, uint32_t
 
 void measured_attach(const struct measured *measured, struct result *result)
 {
+    const uint32_t ranks =
+        result->row_count > 0 ? choose_ranks(measured, result->rows[0].ranks) : 0;
     result->measured = (struct result_measured){.path = measured->tables.path,
                                                 .format = measured->format,
                                                 .place = measured->place,
                                                 .rows = measured->rows,
                                                 .rows_read = measured->rows_read,
                                                 .rows_wrong = measured->rows_wrong,
+                                                .ranks = ranks,
                                                 .notes = measured->note,
                                                 .note_count = kept_notes(measured)};
     for (size_t i = 0; i < result->row_count; i++) {

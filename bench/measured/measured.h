@@ -15,15 +15,25 @@
 
 struct measured;
 
+/* What a run looks for in a file. */
+struct measured_wish {
+    enum measured_place place;
+    const char *bench;
+    enum ccl_collective does; /* CCL_COLLECTIVES: the bench has none, and any one test will do */
+    const char *type, *redop; /* "f16", "sum"; NULL: any */
+};
+
+struct measured_wish measured_wish(const struct run_options *options, enum ccl_collective does);
+
 /*
- * Reads the tables of the bench's collective. Refused (CW_USAGE): a file without a time, one whose
- * tables are all of other collectives, as far as it names the tests, and a table whose unit does
- * not agree with its own bandwidths. `does` CCL_COLLECTIVES: the bench has none, and any one test
- * will do. Returns an enum cw_exit; on CW_OK, *measured is the caller's, for measured_free(). It
- * borrows the path.
+ * Reads the tables of the bench's collective. Of rows of several types or operations those of the
+ * run's count; where it has none of these, those of the first. Refused (CW_USAGE): a file without a
+ * time, one whose tables are all of other collectives, as far as it names the tests, and a table
+ * whose unit does not agree with its own bandwidths. Returns an enum cw_exit; on CW_OK, *measured
+ * is the caller's, for measured_free(). It borrows the path.
  */
-int measured_read(const char *path, enum measured_place place, const char *bench,
-                  enum ccl_collective does, struct measured **measured, struct cw_error *error);
+int measured_read(const char *path, const struct measured_wish *wish, struct measured **measured,
+                  struct cw_error *error);
 void measured_free(struct measured *measured); /* NULL: nothing */
 
 /* Says what was not read, converted or wrong in the file, a line each. NULL: nowhere. */

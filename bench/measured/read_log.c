@@ -28,12 +28,14 @@ struct reader {
     struct tables *tables;
     struct cw_error *error;
     uint32_t line_number;
-    bool is_last_line_cut; /* the file ends without a line feed, and this is its last line */
+    const char *next, *end; /* the line after this one; the text's end */
+    bool is_last_line_cut;  /* the file ends without a line feed, and this is its last line */
     bool has_table;
     struct log_header header; /* of the last table */
     struct log_test test;     /* the last that was named */
     enum log_place title[2];  /* of the last title that no header followed; LOG_ANY_PLACE: none */
     uint32_t ranks;           /* as lines before the next table say */
+    uint32_t ranks_here;      /* ... of one process */
     int decimals;             /* of the last row's time that ended its line; -1: none */
     struct held held;
 };
@@ -178,6 +180,35 @@ static bool is_rest(struct reader *reader, const char *text, size_t bytes, bool 
     return is_one;
 }
 
+/* How many bytes of a line stand before a row that its header's prefix does not explain: another
+ * prefix, or the number of the row, as pandas prints it. 0: there is none. */
+static size_t odd_prefix(const struct reader *reader, const char *text, size_t bytes)
+{
+    enum { WORDS_MAX = 8, COLUMNS_MIN = 6 };
+    const struct table *const table = &reader->tables->table[reader->tables->count - 1];
+    struct log_row row;
+    struct log_fault fault;
+    char number[24];
+    size_t at = 0;
+    snprintf(number, sizeof number, "%zu", table->row_count);
+    for (int words = 1; words <= WORDS_MAX; words++) {
+        const size_t from = at;
+        while (at < bytes && !log_is_blank(text[at]))
+            at++;
+        const bool is_number = words == 1 && at - from == strlen(number) &&
+                               memcmp(text + from, number, at - from) == 0;
+        while (at < bytes && log_is_blank(text[at]))
+            at++;
+        if (at == bytes || reader->header.separator != ' ')
+            return 0;
+        if ((is_number || reader->header.columns >= COLUMNS_MIN) &&
+            log_row_read(&reader->header, text + at, bytes - at, -1, &row, &fault) == LOG_ROW &&
+            row.is_full)
+            return at;
+    }
+    return 0;
+}
+
 static int read_row(struct reader *reader, const char *line, size_t bytes, bool is_cut)
 {
     struct log_row row;
@@ -194,9 +225,14 @@ static int read_row(struct reader *reader, const char *line, size_t bytes, bool 
         return CW_OK;
     if (reader->held.bytes > 0 && is_rest(reader, text, length, is_cut))
         return reader->held.row.is_full ? release(reader) : CW_OK;
-    const enum log_answer answer =
+    enum log_answer answer =
         log_row_read(&reader->header, text, length,
                      reader->is_last_line_cut ? reader->decimals : -1, &row, &fault);
+    const size_t odd =
+        answer == LOG_ROW && row.is_full ? 0 : odd_prefix(reader, text + blanks, length - blanks);
+    if (odd > 0)
+        answer = log_row_read(&reader->header, text + blanks + odd, length - blanks - odd, -1, &row,
+                              &fault);
     if (answer == LOG_NO_ROW && !(is_cut && isdigit((unsigned char)text[blanks]) != 0)) {
         const bool is_old = reader->held.bytes > 0 && ++reader->held.age > HELD_LINES;
         return is_old ? release(reader) : CW_OK;
@@ -228,6 +264,30 @@ static void take_header(struct table *table, const struct log_header *header)
     }
 }
 
+/* Whether the numbers of the rows below have decimal commas. Rows begin with a digit, perhaps after
+ * a prefix. */
+static bool have_decimal_commas(const struct log_header *header, const char *at, const char *end)
+{
+    enum { LOOK_LINES = 200 };
+    size_t commas = 0, points = 0;
+    struct log_header next;
+    if (header->separator == ',')
+        return false;
+    for (int i = 0; i < LOOK_LINES && at < end; i++) {
+        const char *const feed = memchr(at, '\n', (size_t)(end - at));
+        const size_t bytes = (size_t)((feed != NULL ? feed : end) - at);
+        size_t start = log_prefix(header, at, bytes);
+        if (log_header_read(at, bytes, &next))
+            break;
+        while (start < bytes && (log_is_blank(at[start]) || at[start] == header->separator))
+            start++;
+        if (start < bytes && isdigit((unsigned char)at[start]) != 0)
+            log_count_decimals(at + start, bytes - start, &commas, &points);
+        at += bytes + 1;
+    }
+    return commas > 0 && points == 0;
+}
+
 static int begin_table(struct reader *reader, const struct log_header *header)
 {
     int code = reader->has_table ? release(reader) : CW_OK;
@@ -237,6 +297,7 @@ static int begin_table(struct reader *reader, const struct log_header *header)
         return code;
     struct table *const table = &reader->tables->table[reader->tables->count - 1];
     reader->header = *header;
+    reader->header.has_decimal_commas = have_decimal_commas(header, reader->next, reader->end);
     reader->has_table = true;
     reader->decimals = -1;
     take_header(table, header);
@@ -250,17 +311,20 @@ static int begin_table(struct reader *reader, const struct log_header *header)
     }
     table->line = reader->line_number;
     table->test = reader->test;
-    table->ranks = reader->ranks;
-    reader->ranks = 0;
+    table->ranks = reader->ranks > 0        ? reader->ranks
+                   : reader->ranks_here > 1 ? reader->ranks_here
+                                            : 0;
+    reader->ranks = reader->ranks_here = 0;
     reader->title[0] = reader->title[1] = LOG_ANY_PLACE;
     return CW_OK;
 }
 
-/* "#  Rank  3 Group  0 Pid ..." of nccl-tests, "# #processes = 8" of IMB. */
+/* "#  Rank  3 Group  0 Pid ..." and "# nThread 1 nGpus 8" of nccl-tests, "# #processes = 8" of IMB.
+ * Threads and GPUs are those of one process: they count where no rank is named. */
 static void read_ranks(struct reader *reader, const char *line, size_t bytes)
 {
     struct log_word word[LOG_WORDS_MAX];
-    uint64_t value;
+    uint64_t value, gpus;
     if (bytes > 256)
         return;
     const size_t words = log_split(line, bytes, ' ', word);
@@ -271,10 +335,33 @@ static void read_ranks(struct reader *reader, const char *line, size_t bytes)
         else if (log_word_is(word[i], "#processes") && log_word_is(word[i + 1], "=") &&
                  log_size_read(word[i + 2], &value) && value < 1 << 24)
             reader->ranks = (uint32_t)value;
+        else if (log_word_is(word[i], "nThread") && i + 3 < words &&
+                 log_word_is(word[i + 2], "nGpus") && log_size_read(word[i + 1], &value) &&
+                 log_size_read(word[i + 3], &gpus) && value < 1 << 12 && gpus < 1 << 12)
+            reader->ranks_here = (uint32_t)(value * gpus);
     }
 }
 
-static int read_line(struct reader *reader, const char *line, size_t bytes)
+/* "Out of bounds values : 1 FAILED", below a table. */
+static void read_failed(const struct reader *reader, const char *line, size_t bytes)
+{
+    static const char name[] = "Out of bounds values";
+    const size_t length = sizeof name - 1;
+    for (size_t i = 0; i + length <= bytes && reader->has_table; i++) {
+        if (memcmp(line + i, name, length) != 0)
+            continue;
+        for (i += length; i < bytes && (log_is_blank(line[i]) || line[i] == ':'); i++)
+            ;
+        if (i < bytes && line[i] >= '1' && line[i] <= '9')
+            for (size_t k = reader->tables->count; k > 0; k--)
+                if (reader->tables->table[k - 1].line ==
+                    reader->tables->table[reader->tables->count - 1].line)
+                    reader->tables->table[k - 1].failed_line = reader->line_number;
+        return;
+    }
+}
+
+static int read_line(struct reader *reader, char *line, size_t bytes)
 {
     struct log_header header;
     struct log_test test;
@@ -300,6 +387,9 @@ static int read_line(struct reader *reader, const char *line, size_t bytes)
     if (log_test_read(line, bytes, &test))
         reader->test = test;
     read_ranks(reader, line, bytes);
+    read_failed(reader, line, bytes);
+    if (reader->has_table && reader->header.has_decimal_commas)
+        log_point_decimals(line, bytes);
     return reader->has_table ? read_row(reader, line, bytes, is_cut) : CW_OK;
 }
 
@@ -311,7 +401,7 @@ static void name_tables(struct tables *tables, const struct log_test *only)
             tables->table[i].test = *only;
 }
 
-int read_log(struct tables *tables, const char *text, size_t bytes, struct cw_error *error)
+int read_log(struct tables *tables, char *text, size_t bytes, struct cw_error *error)
 {
     struct reader *const reader = calloc(1, sizeof *reader);
     int code = CW_OK;
@@ -321,10 +411,12 @@ int read_log(struct tables *tables, const char *text, size_t bytes, struct cw_er
     reader->error = error;
     struct log_test only = {.does = CCL_COLLECTIVES};
     bool is_only = true;
-    const char *const end = text + bytes;
-    for (const char *line = text; line < end && code == CW_OK;) {
+    char *const end = text + bytes;
+    reader->end = end;
+    for (char *line = text; line < end && code == CW_OK;) {
         const char *const feed = memchr(line, '\n', (size_t)(end - line));
         const size_t length = (size_t)((feed != NULL ? feed : end) - line);
+        reader->next = feed != NULL ? feed + 1 : end;
         reader->line_number++;
         reader->is_last_line_cut = feed == NULL;
         code = read_line(reader, line, length);

@@ -7,7 +7,8 @@
 
 #include "bench/measured/tables.h"
 
-/* text: of log_text(). CW_OK, CW_USAGE for more than there is room for, CW_NO_RESOURCE. */
-int read_log(struct tables *tables, const char *text, size_t bytes, struct cw_error *error);
+/* text: of log_text(); decimal commas in it become points. CW_OK, CW_USAGE for more than there is
+ * room for, CW_NO_RESOURCE. */
+int read_log(struct tables *tables, char *text, size_t bytes, struct cw_error *error);
 
 #endif

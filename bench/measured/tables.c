@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void tables_free(struct tables *tables)
 {
@@ -27,10 +28,45 @@ int tables_begin(struct tables *tables, struct cw_error *error)
     return CW_OK;
 }
 
+static bool is_of(const struct table *table, const struct log_row *row)
+{
+    return (row->test.name[0] == '\0' || (table->test.does == row->test.does &&
+                                          strcmp(table->test.name, row->test.name) == 0)) &&
+           (row->ranks == 0 || table->ranks == row->ranks);
+}
+
+/* The table that a row belongs to, by what the row itself says. NULL: *error says why. */
+static struct table *table_of(struct tables *tables, const struct log_row *row,
+                              struct cw_error *error)
+{
+    const size_t last = tables->count - 1;
+    if (is_of(&tables->table[last], row))
+        return &tables->table[last];
+    for (size_t i = last; i > 0 && tables->table[i - 1].line == tables->table[last].line; i--)
+        if (is_of(&tables->table[i - 1], row))
+            return &tables->table[i - 1];
+    if (tables_begin(tables, error) != CW_OK)
+        return NULL;
+    struct table *const fresh = &tables->table[last];
+    tables->table[last + 1] = *fresh;
+    *fresh = (struct table){.test = row->test.name[0] != '\0' ? row->test : fresh->test,
+                            .tool = fresh->tool,
+                            .is_json = fresh->is_json,
+                            .line = fresh->line,
+                            .ranks = row->ranks > 0 ? row->ranks : fresh->ranks,
+                            .halves = fresh->halves,
+                            .place = {fresh->place[0], fresh->place[1]},
+                            .time_scale = {fresh->time_scale[0], fresh->time_scale[1]},
+                            .algbw_scale = {fresh->algbw_scale[0], fresh->algbw_scale[1]}};
+    return fresh;
+}
+
 int tables_add_row(struct tables *tables, uint32_t line, const struct log_row *row,
                    struct cw_error *error)
 {
-    struct table *const table = &tables->table[tables->count - 1];
+    struct table *const table = table_of(tables, row, error);
+    if (table == NULL)
+        return error->exit_code;
     if (tables->rows == TABLE_ROWS_MAX)
         return cw_error_set(error, CW_USAGE, "%s: more than %d rows of measured times",
                             tables->path, TABLE_ROWS_MAX);

@@ -27,6 +27,7 @@ struct table {
     double time_scale[2], algbw_scale[2]; /* as the header says; 0: it does not */
     struct table_row *rows;
     size_t row_count, capacity;
+    uint32_t failed_line;   /* that says that results were wrong, but not which; 0: none does */
     size_t damaged;         /* rows that could not be read */
     char fault[NOTE_BYTES]; /* of the first of them: "12:40: expected ..." */
 };
@@ -44,6 +45,8 @@ void tables_free(struct tables *tables); /* what it owns */
 
 /* Begins a table, the last one from now on. CW_OK, CW_USAGE for too many, CW_NO_RESOURCE. */
 int tables_begin(struct tables *tables, struct cw_error *error);
+/* Adds a row to the last table; one that names another test or other ranks goes into a table of the
+ * same header, before the last, of its own. */
 int tables_add_row(struct tables *tables, uint32_t line, const struct log_row *row,
                    struct cw_error *error);
 /* A row of the last table could not be read. */

@@ -320,6 +320,10 @@ static void print_errors(FILE *file, const struct result *result)
     if (result->measured.rows_wrong > 0)
         fprintf(file, "# Measured wrong    : %zu of them had wrong results on the real machine\n",
                 result->measured.rows_wrong);
+    if (result->row_count > 0 && result->measured.ranks > 0 &&
+        result->measured.ranks != result->rows[0].ranks)
+        fprintf(file, "# Measured ranks    : %u, and the run has %u: not the same work\n",
+                result->measured.ranks, result->rows[0].ranks);
 }
 
 /* The share of a row's time that waits for credits may have cost: no more than the longest of them,

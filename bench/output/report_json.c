@@ -239,6 +239,8 @@ static json_t *measured_json(const struct result *result)
     report_put(&object, "rows", json_u64(result->measured.rows));
     report_put(&object, "rows_read", json_u64(result->measured.rows_read));
     report_put(&object, "rows_wrong", json_u64(result->measured.rows_wrong));
+    if (result->measured.ranks > 0)
+        report_put(&object, "ranks", json_u64(result->measured.ranks));
     report_put(&object, "notes", notes_json(&result->measured));
     report_put(&object, "error_percent_median", count > 0 ? json_real(median) : json_null());
     report_put(&object, "error_percent_largest", count > 0 ? json_real(largest) : json_null());

@@ -130,6 +130,7 @@ struct result_measured {
     size_t rows_wrong;          /* of those read: their results were wrong on the real machine */
     const char *const *notes;   /* [note_count], the host's: what was not read, converted, wrong */
     size_t note_count;
+    uint32_t ranks; /* of the real machine; 0: not said */
 };
 
 /* A column of the CSV that not every run has: of a --set or a --tag. */

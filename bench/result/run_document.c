@@ -208,10 +208,10 @@ static int run_configured(struct call *call, int argc, char *const *argv,
     }
     struct measured *measured = NULL;
     int code = run_options_check(call->options, &call->config->hw, error);
+    const struct measured_wish wish =
+        measured_wish(call->options, bench_collective(call->options->bench));
     if (code == CW_OK && call->options->measured != NULL)
-        code = measured_read(
-            call->options->measured, (enum measured_place)call->options->measured_place,
-            call->options->bench, bench_collective(call->options->bench), &measured, error);
+        code = measured_read(call->options->measured, &wish, &measured, error);
     if (measured != NULL)
         measured_say(measured, call->notes);
     if (code == CW_OK)

@@ -9,7 +9,8 @@ static void read_place(const char *path, enum measured_place place, enum ccl_col
 {
     struct cw_error error = {.exit_code = CW_OK};
     struct measured *measured;
-    const int code = measured_read(path, place, "the bench", does, &measured, &error);
+    const struct measured_wish wish = {place, "the bench", does, "f16", "sum"};
+    const int code = measured_read(path, &wish, &measured, &error);
     FUZZ_DEMAND((code == CW_OK) == (measured != NULL));
     fuzz_demand_error(code, &error);
     if (code != CW_OK)

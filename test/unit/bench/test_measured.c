@@ -24,8 +24,17 @@ struct times {
     double ns[3];
     char format[40], place[60];
     size_t rows, rows_read, rows_wrong;
+    uint32_t ranks;
     char notes[800]; /* "FILE:LINE: ...", a line each */
 };
+
+/* Reads a file for a run of f16 and sums. */
+static int read_wish(const char *path, enum measured_place place, enum ccl_collective does,
+                     struct measured **measured, struct cw_error *error)
+{
+    const struct measured_wish wish = {place, "the bench", does, "f16", "sum"};
+    return measured_read(path, &wish, measured, error);
+}
 
 static struct times read_bytes(const char *bytes, size_t count, enum measured_place place,
                                enum ccl_collective does, uint32_t ranks)
@@ -38,7 +47,7 @@ static struct times read_bytes(const char *bytes, size_t count, enum measured_pl
     struct result result = {.rows = rows, .row_count = 3};
     struct times times = {.rows = 0};
     write_bytes("measured", bytes, count);
-    if (measured_read("measured", place, "the bench", does, &measured, &error) != CW_OK)
+    if (read_wish("measured", place, does, &measured, &error) != CW_OK)
         fail_msg("%s", error.text);
     measured_attach(measured, &result);
     FILE *const notes = fmemopen(times.notes, sizeof times.notes - 1, "w");
@@ -50,6 +59,7 @@ static struct times read_bytes(const char *bytes, size_t count, enum measured_pl
     times.rows = result.measured.rows;
     times.rows_read = result.measured.rows_read;
     times.rows_wrong = result.measured.rows_wrong;
+    times.ranks = result.measured.ranks;
     measured_free(measured);
     for (int i = 0; i < 3; i++)
         times.ns[i] = (double)rows[i].measured_ps / 1000;
@@ -175,8 +185,7 @@ static void expect_fault(const char *text, const char *message)
     struct measured *measured = NULL;
     struct cw_error error = {.exit_code = CW_OK};
     write_text("measured", text);
-    assert_int_equal(measured_read("measured", MEASURED_IN_PLACE, "the bench", CCL_ALL_REDUCE,
-                                   &measured, &error),
+    assert_int_equal(read_wish("measured", MEASURED_IN_PLACE, CCL_ALL_REDUCE, &measured, &error),
                      CW_USAGE);
     assert_null(measured);
     assert_int_equal(error.exit_code, CW_USAGE);
@@ -189,8 +198,7 @@ static int check_of(const char *text, enum ccl_collective does, char message[400
     struct measured *measured = NULL;
     struct cw_error error = {.exit_code = CW_OK};
     write_text("measured", text);
-    const int code =
-        measured_read("measured", MEASURED_IN_PLACE, "the bench", does, &measured, &error);
+    const int code = read_wish("measured", MEASURED_IN_PLACE, does, &measured, &error);
     snprintf(message, 400, "%.399s", error.text);
     measured_free(measured);
     return code;
@@ -651,6 +659,162 @@ static void wrong_results_are_said(void **state)
     times = read_as("{\"results\":[{\"size\":1024,\"in_place\":{\"time\":5,\"nwrong\":3.0}}]}",
                     MEASURED_IN_PLACE);
     assert_int_equal(times.rows_wrong, 1);
+    /* layouts without "#wrong" say it below the table, or with an asterisk */
+    times = read_as("# size count type redop time algbw busbw error time algbw busbw error\n"
+                    "1024 256 float sum 9 0.1 0.2 1e-07 5 0.2 0.4 1e-07\n"
+                    "2048 512 float sum 9 0.2 0.3 2e+00 6 0.3 0.6 2e+00\n"
+                    " Out of bounds values : 1 FAILED\n",
+                    MEASURED_IN_PLACE);
+    assert_int_equal(times.rows_wrong, 2);
+    assert_non_null(strstr(times.notes, "measured:4: values out of bounds: results were wrong on "
+                                        "the measured machine, and no row says which: all 2 "));
+    times = read_as("# size count type redop time algbw busbw error time algbw busbw error\n"
+                    "1024 256 float sum 9 0.1 0.2 1e-07 5 0.2 0.4 1e-07\n"
+                    "2048 512 float sum 9 0.2 0.3 2e+00* 6 0.3 0.6 2e+00*\n"
+                    " Out of bounds values : 1 FAILED\n",
+                    MEASURED_IN_PLACE);
+    assert_int_equal(times.rows_wrong, 1);
+    assert_non_null(strstr(times.notes, "measured:3: the results of 1 row were wrong"));
+    times = read_as(NCCL_HEAD ROW_1024 "# Out of bounds values : 0 OK\n", MEASURED_IN_PLACE);
+    assert_int_equal(times.rows_wrong, 0);
+    times = read_as("# Size  Avg Latency(us)  Validation\n1024 5 Pass\n2048 6 Fail\n",
+                    MEASURED_IN_PLACE);
+    assert_int_equal(times.rows_wrong, 1);
+}
+
+/* ---- rows that differ in more than their size ------------------------------------------------ */
+
+/* Rows of other types, operations and roots are other work: their mean would be nobody's time. */
+static void rows_of_another_type_do_not_count(void **state)
+{
+    static const char types[] = NCCL_HEAD "1024 1024 int8 sum -1 9 0 0 0 90 0 0 0\n"
+                                          "1024 512 half sum -1 9 0 0 0 5 0 0 0\n"
+                                          "1024 256 float sum -1 9 0 0 0 70 0 0 0\n"
+                                          "2048 1024 half sum -1 9 0 0 0 6 0 0 0\n";
+    (void)state;
+    expect_rows(types, 5000, 6000, 0, 2, 4,
+                "measured:4: 2 rows of another type: int8, float: not read; those of half are\n");
+    /* a type that the run has not: the first one */
+    expect_rows(NCCL_HEAD "1024 1024 int8 sum -1 9 0 0 0 90 0 0 0\n"
+                          "1024 256 float sum -1 9 0 0 0 70 0 0 0\n",
+                90000, 0, 0, 1, 2, "1 row of another type: float: not read; those of int8 are\n");
+    /* two tables of one test, as a loop over types writes them; names of other tools */
+    expect_rows("size type time(us)\n1024 fp32 90\n\nsize type time(us)\n1024 fp16 5\n", 5000, 0, 0,
+                1, 2, "1 row of another type: fp32: not read; those of fp16 are\n");
+    expect_rows(NCCL_HEAD "1024 256 float prod -1 9 0 0 0 90 0 0 0\n"
+                          "1024 256 float sum -1 9 0 0 0 5 0 0 0\n",
+                5000, 0, 0, 1, 2, "1 row of another operation: prod: not read; those of sum are\n");
+    expect_rows(NCCL_HEAD "1024 256 float none 1 9 0 0 0 90 0 0 0\n"
+                          "1024 256 float none 0 9 0 0 0 5 0 0 0\n",
+                5000, 0, 0, 1, 2, "1 row of another root: 1: not read; those of 0 are\n");
+    /* one type, whatever it is: nothing is said */
+    expect_rows(NCCL_HEAD "1024 256 float sum -1 9 0 0 0 5 0 0 0\n"
+                          "1024 256 float sum -1 9 0 0 0 7 0 0 0\n",
+                6000, 0, 0, 2, 2, NULL);
+    expect_rows("{\"results\":[{\"size\":1024,\"type\":\"float\",\"in_place\":{\"time\":90}},"
+                "{\"size\":1024,\"type\":\"half\",\"in_place\":{\"time\":5}}]}",
+                5000, 0, 0, 1, 2,
+                "measured:results[0]: 1 row of another type: float: not read; those of half are\n");
+}
+
+static void a_column_may_name_the_collective_and_the_ranks(void **state)
+{
+    static const char text[] = "collective,world_size,size_bytes,avg_us,busbw\n"
+                               "allreduce,8,1024,5,0.3\nall_gather,8,1024,90,0.3\n"
+                               "allreduce,4,1024,7,0.3\nAllReduce,8,2048,6,0.5\n";
+    (void)state;
+    struct times times = read_bytes(text, strlen(text), MEASURED_IN_PLACE, CCL_ALL_REDUCE, 4);
+    expect_times(times, 7000, 0, 0);
+    assert_int_equal(times.ranks, 4);
+    assert_non_null(strstr(times.notes, "measured:1: a table of all_gather: not read\n"));
+    times = read_bytes(text, strlen(text), MEASURED_IN_PLACE, CCL_ALL_REDUCE, 64);
+    expect_times(times, 5000, 6000, 0); /* of the most ranks */
+    times = read_bytes(text, strlen(text), MEASURED_IN_PLACE, CCL_ALL_GATHER, 8);
+    expect_times(times, 90000, 0, 0);
+}
+
+static void ranks_are_counted(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t ranks;
+    } logs[] = {
+        {"#  Rank  0 Group  0 Pid 1 on h device 0\n#  Rank  7 Group  0 Pid 1 on h device "
+         "7\n" NCCL_HEAD "1024 256 float sum -1 9 0 0 0 5 0 0 0\n",
+         8},
+        {"# nThread 2 nGpus 4 minBytes 1024\n" NCCL_HEAD "1024 256 float sum -1 9 0 0 0 5 0 0 0\n",
+         8},
+        {NCCL_HEAD "1024 256 float sum -1 9 0 0 0 5 0 0 0\n", 0},
+        {"{\"config\":{\"nthreads\":1,\"ngpus\":4,\"devices\":[{\"rank\":0},{\"rank\":4}]},"
+         "\"results\":[{\"size\":1024,\"in_place\":{\"time\":5}}]}",
+         8},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
+        if (read_as(logs[i].text, MEASURED_IN_PLACE).ranks != logs[i].ranks)
+            fail_msg("not %u ranks:\n%s", logs[i].ranks, logs[i].text);
+}
+
+static void json_that_is_cut_off_has_its_whole_results(void **state)
+{
+    static const char text[] = "srun: job 7 queued\n{\"version\":3,\"results\":[\n"
+                               "{\"size\":1024,\"in_place\":{\"time\":5}},\n"
+                               "{\"size\":2048,\"in_place\":{\"time\":6}},\n"
+                               "{\"size\":4096,\"in_place\":{\"ti";
+    (void)state;
+    expect_rows(text, 5000, 6000, 0, 2, 3, "results[2] is not whole");
+    /* a warning in the middle costs one result */
+    expect_rows("{\"results\":[{\"size\":1024,\"in_place\":{\"time\":5}},\n"
+                "{\"size\":2048,\"in_place\":{\"ti[WARN] slow\nme\":6}},\n"
+                "{\"size\":4096,\"in_place\":{\"time\":7}}]}\n",
+                5000, 0, 7000, 2, 3, "measured:2: results[1] is not whole");
+    /* words of a launcher after it */
+    expect_rows("{\"results\":[{\"size\":1024,\"in_place\":{\"time\":5}}]}\nsrun: done\n", 5000, 0,
+                0, 1, 1, NULL);
+}
+
+/* What containers and spreadsheets make of a log. */
+static void tables_come_in_many_wrappings(void **state)
+{
+    (void)state;
+    expect_rows("{\"log\":\"size time(us)\\n\",\"stream\":\"stdout\"}\n"
+                "{\"log\":\"1024 \\u001b[32m5.0\\u001b[0m\\n\",\"stream\":\"stdout\"}\n",
+                5000, 0, 0, 1, 1, NULL);
+    expect_rows("Size (B) & Time (us) \\\\\n\\hline\n1024 & 5.0 \\\\\n2048 & 6.0 \\\\\n", 5000,
+                6000, 0, 2, 2, NULL);
+    expect_rows("   size_bytes  time_us  busbw\n0        1024      5.0   0.18\n"
+                "1        2048      6.0   0.34\n",
+                5000, 6000, 0, 2, 2, NULL);
+    /* decimal commas, of words and of cells, and other signs between groups */
+    expect_rows("Size (B);Time (us);algbw (GB/s)\n1.024;5,25;0,20\n2.048;6,5;0,32\n"
+                "4.096;1.234,5;0,00\n",
+                5250, 6500, 1234500, 3, 3, NULL);
+    expect_rows("size(B) time(us) algbw(GB/s)\n1024 5,25 0,20\n", 5250, 0, 0, 1, 1, NULL);
+    expect_rows("| Size (B) | Time (us) |\n|---|---|\n| 1'024 | 1'234.5 |\n| 2,048 | 1,234.5 |\n",
+                1234500, 1234500, 0, 2, 2, NULL);
+    /* numbers with units of their own */
+    expect_rows("| Size | Time (us) | Correctness | NCCL Time (us) |\n|---|---|---|---|\n"
+                "| 1.0 KiB | 5.0 | PASS | 90.0 |\n| 2 KB | 6.0 | PASS | 90.0 |\n",
+                5000, 6000, 0, 2, 2, NULL);
+    expect_rows("Size (Bytes)    Description    Duration    Throughput (Gbps)    BusBW (Gbps)\n"
+                "1.0 KB              256x4          5.000 us             1.6           2.9\n"
+                "4.0 KB              1024x4         0.016 ms             1.6           2.9\n",
+                5000, 0, 16000, 2, 2, NULL);
+    /* a row behind another prefix than the header's */
+    expect_rows("(bench pid=12) #  size  count  type  redop  root  time  algbw  busbw\n"
+                "(bench pid=12) 1024 256 float sum -1 5 0.20 0.36\n"
+                "(raylet, ip=10.0.0.7) 2048 512 float sum -1 6 0.34 0.60\n",
+                5000, 6000, 0, 2, 2, NULL);
+    /* nccl-tests with per-iteration and bitwise columns, whose titles say more than the place */
+    expect_rows(
+        "#           out-of-place (+ bitwise + per-iteration)   in-place (+ bitwise)\n"
+        "# size count type redop root time algbw busbw #wrong #bitdiff i_min i_max i_p99 i_cv% "
+        "time algbw busbw #wrong #bitdiff i_min i_max i_p99 i_cv% timestamp\n"
+        "# (B) (elements) (us) (GB/s) (GB/s) (us) (us) (us) (%) (us) (GB/s) (GB/s) (us) (us) "
+        "(us) (%) %Y-%m-%d %H:%M:%S\n"
+        "1024 256 float sum -1 9 0.1 0.2 0 0 9 9 9 1.5 5 0.20 0.36 0 0 5 5 5 1.5 2026-01-02 "
+        "03:04:05\n",
+        5000, 0, 0, 1, 1, NULL);
 }
 
 static void a_fault_has_its_place(void **state)
@@ -684,12 +848,11 @@ static void a_fault_has_its_place(void **state)
                  "measured: results[0].in_place.time: expected a time in us, above 0");
     struct measured *measured = NULL;
     struct cw_error error = {.exit_code = CW_OK};
-    assert_int_equal(
-        measured_read("nowhere", MEASURED_IN_PLACE, "b", CCL_ALL_REDUCE, &measured, &error),
-        CW_USAGE);
+    assert_int_equal(read_wish("nowhere", MEASURED_IN_PLACE, CCL_ALL_REDUCE, &measured, &error),
+                     CW_USAGE);
     assert_string_equal(error.text,
                         "--measured nowhere: cannot open it: No such file or directory");
-    assert_int_equal(measured_read(".", MEASURED_IN_PLACE, "b", CCL_ALL_REDUCE, &measured, &error),
+    assert_int_equal(read_wish(".", MEASURED_IN_PLACE, CCL_ALL_REDUCE, &measured, &error),
                      CW_USAGE);
     assert_string_equal(error.text, "--measured .: cannot read it: Is a directory");
 }
@@ -705,8 +868,7 @@ static void too_many_sizes_end_soon(void **state)
     assert_int_equal(fclose(file), 0);
     struct measured *measured = NULL;
     struct cw_error error = {.exit_code = CW_OK};
-    assert_int_equal(measured_read("measured", MEASURED_IN_PLACE, "the bench", CCL_ALL_REDUCE,
-                                   &measured, &error),
+    assert_int_equal(read_wish("measured", MEASURED_IN_PLACE, CCL_ALL_REDUCE, &measured, &error),
                      CW_USAGE);
     assert_string_equal(error.text, "measured: more than 4096 sizes; a table has one row for each");
 }
@@ -735,8 +897,8 @@ static void random_faults_are_told(void **state)
         struct cw_error error = {.exit_code = CW_OK};
         write_bytes("measured", text, length);
         const int code =
-            measured_read("measured", MEASURED_IN_PLACE, "b",
-                          (enum ccl_collective)(i % (CCL_COLLECTIVES + 1)), &measured, &error);
+            read_wish("measured", MEASURED_IN_PLACE,
+                      (enum ccl_collective)(i % (CCL_COLLECTIVES + 1)), &measured, &error);
         assert_true(code == CW_OK ? measured != NULL : code == CW_USAGE && error.text[0] != '\0');
         measured_free(measured);
     }
@@ -765,25 +927,33 @@ static void every_report_has_the_measured_times(void **state)
 {
     (void)state;
     struct result_row rows[] = {
-        {.bytes = 1024, .count = 512, .wrong = -1, .time_ps = 5000000, .measured_ps = 4000000},
+        {.bytes = 1024,
+         .count = 512,
+         .ranks = 4,
+         .wrong = -1,
+         .time_ps = 5000000,
+         .measured_ps = 4000000},
         {.bytes = 2048, .count = 1024, .wrong = -1, .time_ps = 9000000, .measured_ps = 10000000},
         {.bytes = 4096, .count = 2048, .wrong = -1, .time_ps = 9000000}};
     const struct result result = {
         .bench = "b",
         .rows = rows,
         .row_count = 3,
-        .measured = {"a,b", "nccl-tests", "in place", 7, 5, 2, (const char *const[]){"9:1: x"}, 1},
+        .measured = {"a,b", "nccl-tests", "in place", 7, 5, 2, (const char *const[]){"9:1: x"}, 1,
+                     8},
         .engine = {.sync = "sequential", .partition = "sips", .threads = 1}};
     char *text = written_by(report_table, &result);
     assert_non_null(strstr(text, "#wrong  measured(us)  error(%)\n"));
     assert_non_null(strstr(text, "N/A         4.000    +25.00\n"));
     assert_non_null(strstr(text, "N/A        10.000    -10.00\n"));
     assert_non_null(strstr(text, "N/A             -         -\n"));
-    assert_non_null(strstr(text, "# Measured          : a,b (nccl-tests, in place): 2 of 3 sizes; "
-                                 "error: median 17.50 %, largest 25.00 %\n"
-                                 "# Measured rows     : 5 of 7 read\n"
-                                 "# Measured wrong    : 2 of them had wrong results on the real "
-                                 "machine\n"));
+    assert_non_null(strstr(text,
+                           "# Measured          : a,b (nccl-tests, in place): 2 of 3 sizes; "
+                           "error: median 17.50 %, largest 25.00 %\n"
+                           "# Measured rows     : 5 of 7 read\n"
+                           "# Measured wrong    : 2 of them had wrong results on the real "
+                           "machine\n"
+                           "# Measured ranks    : 8, and the run has 4: not the same work\n"));
     free(text);
     text = written_by(report_csv, &result);
     assert_non_null(strstr(text, ",not_run,measured_ns,error_percent\n"));
@@ -799,6 +969,7 @@ static void every_report_has_the_measured_times(void **state)
     assert_int_equal(json_integer_value(json_object_get(measured, "rows")), 7);
     assert_int_equal(json_integer_value(json_object_get(measured, "rows_read")), 5);
     assert_int_equal(json_integer_value(json_object_get(measured, "rows_wrong")), 2);
+    assert_int_equal(json_integer_value(json_object_get(measured, "ranks")), 8);
     assert_string_equal(json_string_value(json_array_get(json_object_get(measured, "notes"), 0)),
                         "9:1: x");
     assert_true(json_number_value(json_object_get(measured, "error_percent_largest")) == 25);
@@ -831,6 +1002,11 @@ int main(void)
         cmocka_unit_test(other_tools_are_read),
         cmocka_unit_test(sizes_mean_what_the_tool_says),
         cmocka_unit_test(wrong_results_are_said),
+        cmocka_unit_test(rows_of_another_type_do_not_count),
+        cmocka_unit_test(a_column_may_name_the_collective_and_the_ranks),
+        cmocka_unit_test(ranks_are_counted),
+        cmocka_unit_test(json_that_is_cut_off_has_its_whole_results),
+        cmocka_unit_test(tables_come_in_many_wrappings),
         cmocka_unit_test(a_fault_has_its_place),
         cmocka_unit_test(too_many_sizes_end_soon),
         cmocka_unit_test(random_faults_are_told),
