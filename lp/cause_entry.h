@@ -15,8 +15,8 @@
 /*
  * A step is one word, or three:
  *   a link  bits 0 to 15 its number in the LP's state, 16 to 20 the next node, 21 to 25 its
- *           kind, 26 it was waited for, 27 it costs no serialisation. A kind of node that does not
- *           exist stands for none, a kind of link for the reduce unit.
+ *           kind, 26 it was waited for, 27 it costs no serialisation, 28 the next node was late. A
+ *           kind of node that does not exist stands for none, a kind of link for the reduce unit.
  *   a way   through a cube, as a transfer goes from router to router: several links in one step.
  *           Bit 30; bits 0 to 11 the links that were waited for, in their order; 12 to 19 the first
  *           router, 20 to 27 the last one; 28 they cost no serialisation. With bit 29 the way
@@ -33,6 +33,7 @@ enum {
     LP_STEP_KIND_SHIFT = 21,
     LP_STEP_WAITED = 1 << 26,
     LP_STEP_FREE = 1 << 27,
+    LP_STEP_LATE = 1 << 28,
     LP_STEP_WAY = 1 << 30,
     LP_WAY_LEAVES = 1 << 29,
     LP_WAY_FREE = 1 << 28,

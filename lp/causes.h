@@ -156,6 +156,14 @@ static inline void lp_cause_crossed(const struct hw_flight *flight, int64_t sigm
                                 (uint32_t)(flight->bytes == 0) * LP_STEP_FREE);
 }
 
+/* The node after the link that was noted last is late for this flight. */
+static inline void lp_cause_late_node(void)
+{
+    struct lp_cause_list *const list = &lp_cause_notes.flight;
+    if (list->count > 0)
+        list->step[list->count - 1] |= LP_STEP_LATE;
+}
+
 /* The flight goes over a link that it neither reserves nor pays serialisation for. */
 static inline void lp_cause_pass(enum hw_link_kind kind, enum hw_node_kind next)
 {

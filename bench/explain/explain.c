@@ -128,15 +128,51 @@ struct lp_cause_sink explainer_sink(struct explainer *explainer)
 
 /* ---- shares of a kernel's time --------------------------------------------------------------- */
 
-static int64_t calls_ps(const struct lp_model *m, const uint32_t calls[ISSUES - ISSUE_CPU])
+/* A block's overhead on this PE, which may be slow. */
+static int64_t overhead_ps(const struct lp_model *m, uint32_t pe, enum hw_node_kind node)
+{
+    const struct hw_place at = hw_place_of(&m->hw, pe);
+    const struct hw_jitter_place place = {at.sip, at.cube, at.pe, HW_JITTER_ANY};
+    const int64_t ps = m->hw.overhead_ps[node];
+    return ps + (m->hw.jittered
+                     ? hw_jitter_ps(&m->hw.node_jitter[node], 0, &place, HW_JITTER_PIECE, ps)
+                     : 0);
+}
+
+/* Uses of a block by calls of these kinds; 0: of a block that is not for calls. */
+static int64_t uses_of(const uint32_t calls[ISSUES - ISSUE_CPU], enum hw_node_kind node)
+{
+    const int64_t queue = calls[ISSUE_IPCQ - ISSUE_CPU], memory = calls[ISSUE_MEMORY - ISSUE_CPU],
+                  compute = calls[ISSUE_COMPUTE - ISSUE_CPU];
+    switch (node) {
+    case HW_NODE_PE_CPU:
+        return calls[0] + queue + memory + compute;
+    case HW_NODE_PE_IPCQ:
+        return queue;
+    case HW_NODE_PE_SCHEDULER:
+        return memory + compute;
+    case HW_NODE_PE_MMU:
+        return memory;
+    default:
+        return 0;
+    }
+}
+
+static const enum hw_node_kind explained_block[EXPLAIN_BLOCKS] = {
+    HW_NODE_PE_DMA,  HW_NODE_PE_MATH, HW_NODE_PE_GEMM,      HW_NODE_PE_FETCH_STORE,
+    HW_NODE_PE_IPCQ, HW_NODE_PE_CPU,  HW_NODE_PE_SCHEDULER, HW_NODE_PE_MMU};
+
+static int64_t calls_ps(const struct lp_model *m, uint32_t pe,
+                        const uint32_t calls[ISSUES - ISSUE_CPU])
 {
     int64_t ps = 0;
-    for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
-        ps += (int64_t)calls[issue - ISSUE_CPU] * m->issue_ps[issue];
+    for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++)
+        ps += uses_of(calls, explained_block[i]) * overhead_ps(m, pe, explained_block[i]);
     return ps;
 }
 
-static struct explain_kernel kernel_of(const struct lp_model *m, const struct account *own)
+static struct explain_kernel kernel_of(const struct lp_model *m, uint32_t pe,
+                                       const struct account *own)
 {
     struct explain_kernel kernel = {.ps = own->end_ps - own->start_ps};
     const struct account_work *const work = &own->own;
@@ -145,7 +181,7 @@ static struct explain_kernel kernel_of(const struct lp_model *m, const struct ac
     share_ps[EXPLAIN_STORE] = own->wait_ps[ACCOUNT_STORE];
     share_ps[EXPLAIN_MATH] =
         work->part_ps[ACCOUNT_MATH] + work->part_ps[ACCOUNT_GEMM] + work->part_ps[ACCOUNT_FETCH];
-    share_ps[EXPLAIN_CALLS] = calls_ps(m, work->calls);
+    share_ps[EXPLAIN_CALLS] = calls_ps(m, pe, work->calls);
     share_ps[EXPLAIN_ROOM] = own->wait_ps[ACCOUNT_ROOM];
     share_ps[EXPLAIN_CREDIT] = work->part_ps[ACCOUNT_CREDIT];
     share_ps[EXPLAIN_DMA] = own->wait_ps[ACCOUNT_CHANNEL];
@@ -199,13 +235,10 @@ static void divide_kernel(struct explain_kernel *sum, uint32_t count)
 }
 
 /* Time that a block was at work for a PE's kernel and its streams. */
-static int64_t block_ps(const struct lp_model *m, const struct account *own, enum hw_node_kind node)
+static int64_t block_ps(const struct lp_model *m, uint32_t pe, const struct account *own,
+                        enum hw_node_kind node)
 {
     const struct account_work *const work = &own->own, *const streams = &own->streams;
-    uint64_t calls[ISSUES];
-    const int64_t overhead_ps = m->hw.overhead_ps[node];
-    for (uint32_t issue = ISSUE_CPU; issue < ISSUES; issue++)
-        calls[issue] = (uint64_t)work->calls[issue - ISSUE_CPU] + streams->calls[issue - ISSUE_CPU];
     switch (node) {
     case HW_NODE_PE_MATH:
         return work->part_ps[ACCOUNT_MATH] + streams->part_ps[ACCOUNT_MATH];
@@ -215,39 +248,29 @@ static int64_t block_ps(const struct lp_model *m, const struct account *own, enu
         return work->part_ps[ACCOUNT_FETCH] + streams->part_ps[ACCOUNT_FETCH];
     case HW_NODE_PE_DMA:
         return own->engine_ps;
-    case HW_NODE_PE_IPCQ:
-        return (int64_t)calls[ISSUE_IPCQ] * overhead_ps;
-    case HW_NODE_PE_MMU:
-        return (int64_t)calls[ISSUE_MEMORY] * overhead_ps;
-    case HW_NODE_PE_SCHEDULER:
-        return (int64_t)(calls[ISSUE_MEMORY] + calls[ISSUE_COMPUTE]) * overhead_ps;
     default:
-        return (int64_t)(calls[ISSUE_CPU] + calls[ISSUE_IPCQ] + calls[ISSUE_MEMORY] +
-                         calls[ISSUE_COMPUTE]) *
-               overhead_ps;
+        return (uses_of(work->calls, node) + uses_of(streams->calls, node)) *
+               overhead_ps(m, pe, node);
     }
 }
 
 static void fill_shares(const struct explainer *explainer, const struct lp_model *m,
                         struct explain *explain)
 {
-    static const enum hw_node_kind nodes[EXPLAIN_BLOCKS] = {
-        HW_NODE_PE_DMA,  HW_NODE_PE_MATH, HW_NODE_PE_GEMM,      HW_NODE_PE_FETCH_STORE,
-        HW_NODE_PE_IPCQ, HW_NODE_PE_CPU,  HW_NODE_PE_SCHEDULER, HW_NODE_PE_MMU};
     for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++)
-        explain->block[i].node = nodes[i];
+        explain->block[i].node = explained_block[i];
     for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
         const struct account *const own = accounts_of(explainer->accounts, pe);
         if (own == NULL || own->start_ps == INT64_MAX)
             continue;
-        const struct explain_kernel kernel = kernel_of(m, own);
+        const struct explain_kernel kernel = kernel_of(m, pe, own);
         add_kernel(&explain->mean, &kernel);
         explain->kernels++;
         if (pe == explain->slowest_pe)
             explain->slowest = kernel;
         for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++) {
             struct explain_block *const block = &explain->block[i];
-            const int64_t ps = block_ps(m, own, block->node);
+            const int64_t ps = block_ps(m, pe, own, block->node);
             block->busy_ps += ps;
             block->busy_ps_max = ps > block->busy_ps_max ? ps : block->busy_ps_max;
         }
@@ -276,7 +299,9 @@ struct sums {
     size_t places, used;
     struct place_sum latest;            /* parts of one place come in a row: not yet in the table */
     uint16_t part_at[PATH_CLASSES][32]; /* 1 + the place in explain->part */
+    /* of kinds, without what is slow at one place */
     int64_t rate_ps[HW_LINK_KINDS], flight_ps[HW_LINK_KINDS], node_ps[HW_NODE_KINDS];
+    int64_t slow_ps[EXPLAIN_SLOW_PARTS];
     int64_t all_ps;
 };
 
@@ -335,7 +360,11 @@ static void take_part(void *arg, const struct path_part *part)
     sum_part(sums, part);
     if (part->credit)
         sums->explain->credit_ps += part->ps;
-    if (part->class == PATH_SERIAL || part->class == PATH_QUEUE || part->class == PATH_ENGINE)
+    const uint32_t slow_part =
+        part->class == PATH_NODE ? part->which : HW_NODE_KINDS + (uint32_t)part->which;
+    if (part->slow && explain_slow_group(&sums->m->hw, slow_part) < EXPLAIN_SLOW_PARTS)
+        sums->slow_ps[slow_part] += part->ps;
+    else if (part->class == PATH_SERIAL || part->class == PATH_QUEUE || part->class == PATH_ENGINE)
         sums->rate_ps[part->which] += part->ps;
     else if (part->class == PATH_FLIGHT)
         sums->flight_ps[part->which] += part->ps;
@@ -424,9 +453,21 @@ static void offer_limit(struct explain *explain, enum explain_limit_kind kind, u
     explain->limit[at] = (struct explain_limit){.kind = kind, .which = which, .ps = ps};
 }
 
+/* What is slow at one place is one limit. */
+static void offer_slow_places(struct sums *sums)
+{
+    int64_t group_ps[EXPLAIN_SLOW_PARTS] = {0};
+    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
+        if (sums->slow_ps[part] > 0)
+            group_ps[explain_slow_group(&sums->m->hw, part)] += sums->slow_ps[part];
+    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
+        offer_limit(sums->explain, EXPLAIN_SLOW, part, group_ps[part]);
+}
+
 static void fill_limits(struct sums *sums, const struct path *path)
 {
     struct explain *const explain = sums->explain;
+    offer_slow_places(sums);
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
         offer_limit(explain, EXPLAIN_RATE, kind, sums->rate_ps[kind]);
         offer_limit(explain, EXPLAIN_FLIGHT, kind, sums->flight_ps[kind]);
@@ -437,8 +478,8 @@ static void fill_limits(struct sums *sums, const struct path *path)
         struct hw_config hw = sums->m->hw;
         explain_double(&hw, &explain->limit[i]);
         explain->limit[i].faster_ps = path_retime_ps(sums->m, path, &hw);
-        (void)explain_double_settings(&sums->m->hw, &explain->limit[i], explain->limit[i].settings,
-                                      sizeof explain->limit[i].settings);
+        explain_double_settings(&sums->m->hw, &explain->limit[i]);
+        explain_name_limit(&sums->m->hw, sums->slow_ps, &explain->limit[i]);
     }
 }
 

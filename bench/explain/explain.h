@@ -55,14 +55,21 @@ struct explain_place {
 };
 enum { EXPLAIN_PLACES = 16 };
 
-/* A thing that could be faster: a link's rate or flight time, a node's overhead and work. */
-enum explain_limit_kind { EXPLAIN_RATE, EXPLAIN_FLIGHT, EXPLAIN_NODE };
+/*
+ * A thing that could be faster: a link's rate or flight time, a node's overhead and work. Or what
+ * is slow at one place (`jitter`, slower_percent and only), which is one thing, whatever kinds of
+ * blocks and links are slow there. Its time is not in that of the kinds. Faster means twice as
+ * fast, and of a slow thing half of its slowness.
+ */
+enum explain_limit_kind { EXPLAIN_RATE, EXPLAIN_FLIGHT, EXPLAIN_NODE, EXPLAIN_SLOW };
 struct explain_limit {
     enum explain_limit_kind kind;
-    uint32_t which;     /* enum hw_link_kind, enum hw_node_kind */
-    int64_t ps;         /* of the path */
-    int64_t faster_ps;  /* the run's time with this thing twice as fast, by the path */
-    char settings[128]; /* values for --set that make it twice as fast, separated by spaces */
+    uint32_t which;      /* enum hw_link_kind, enum hw_node_kind; a slow place: its first part */
+    int64_t ps;          /* of the path */
+    int64_t faster_ps;   /* the run's time with this thing faster, by the path */
+    char name[64];       /* "the bandwidth of sip_link" */
+    char slow[160];      /* "2.0 × slower in SIP 5"; "": it is not slow */
+    char settings[2048]; /* values for --set that make it faster, separated by spaces */
 };
 enum { EXPLAIN_LIMITS = 4 };
 

@@ -87,7 +87,6 @@ static void print_path(FILE *file, const struct explain *explain)
 
 const char *explain_sentence(const struct explain *explain, char *text, size_t bytes)
 {
-    char name[2][64];
     const struct explain_limit *const limit = explain->limit;
     if (!explain->has_path) {
         snprintf(text, bytes, "no critical path: %s", explain->lost);
@@ -97,22 +96,28 @@ const char *explain_sentence(const struct explain *explain, char *text, size_t b
         snprintf(text, bytes, "limited by nothing that has a speed");
         return text;
     }
-    const int length =
-        snprintf(text, bytes,
-                 "limited by %s, %.1f %% of the time (twice as fast: %.1f %% less by this path)",
-                 explain_limit_name(&limit[0], name[0], sizeof name[0]),
-                 percent(limit[0].ps, explain->time_ps),
-                 percent(explain->time_ps - limit[0].faster_ps, explain->time_ps));
+    const bool slow = limit->slow[0] != '\0';
+    const int length = snprintf(
+        text, bytes, "limited by %s, %.1f %% of the time (%s%s: %.1f %% less by this path)",
+        limit->name, percent(limit->ps, explain->time_ps), limit->slow,
+        slow ? "; with half the slowness" : "twice as fast",
+        percent(explain->time_ps - limit->faster_ps, explain->time_ps));
+    /* of the limits after the first, what is slow is named before what is not */
+    const struct explain_limit *next = limit + 1;
+    while (!slow && next < limit + explain->limit_count && next->slow[0] == '\0')
+        next++;
+    if (next >= limit + explain->limit_count)
+        next = limit + 1;
     if (explain->limit_count > 1 && length > 0 && (size_t)length < bytes)
-        snprintf(text + length, bytes - (size_t)length, "; next %s, %.1f %%",
-                 explain_limit_name(&limit[1], name[1], sizeof name[1]),
-                 percent(limit[1].ps, explain->time_ps));
+        snprintf(text + length, bytes - (size_t)length, "; next %s, %.1f %%%s%s", next->name,
+                 percent(next->ps, explain->time_ps), next->slow[0] != '\0' ? ", " : "",
+                 next->slow);
     return text;
 }
 
 void explain_print(FILE *file, const struct explain *explain)
 {
-    char sentence[256];
+    char sentence[EXPLAIN_SENTENCE_BYTES];
     print_shares(file, explain);
     print_blocks(file, explain);
     if (explain->has_path)
@@ -202,9 +207,9 @@ static json_t *limits_json(const struct explain *explain)
     json_t *list = json_array();
     for (size_t i = 0; i < explain->limit_count; i++) {
         const struct explain_limit *const limit = &explain->limit[i];
-        char name[64];
         json_t *one = json_object();
-        put(&one, "limit", json_string(explain_limit_name(limit, name, sizeof name)));
+        put(&one, "limit", json_string(limit->name));
+        put(&one, "slow", limit->slow[0] != '\0' ? json_string(limit->slow) : json_null());
         put(&one, "time_ns", ns(limit->ps));
         put(&one, "twice_as_fast_ns", ns(limit->faster_ps));
         put(&one, "twice_as_fast_set",
@@ -216,7 +221,7 @@ static json_t *limits_json(const struct explain *explain)
 
 json_t *explain_json(const struct explain *explain)
 {
-    char sentence[256];
+    char sentence[EXPLAIN_SENTENCE_BYTES];
     json_t *object = json_object(), *path = json_null();
     put(&object, "time_ns", ns(explain->time_ps));
     put(&object, "sentence", json_string(explain_sentence(explain, sentence, sizeof sentence)));

@@ -12,6 +12,7 @@
 /* Shares, blocks, path, and the sentence that names the limit. */
 void explain_print(FILE *file, const struct explain *explain);
 /* The sentence alone, without an end of line. */
+enum { EXPLAIN_SENTENCE_BYTES = 512 };
 const char *explain_sentence(const struct explain *explain, char *text, size_t bytes);
 
 /* A row's member "explain" (bench/COMMANDS.md). NULL: out of memory. */

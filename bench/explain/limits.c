@@ -1,6 +1,5 @@
 /*
- * limits.c: names parts and limits of a path, and says how to make a limit twice as fast
- * (limits.h).
+ * limits.c: names parts and limits of a path, and says how to make a limit faster (limits.h).
  */
 #include "bench/explain/limits.h"
 
@@ -47,18 +46,123 @@ const char *explain_part_name(const struct explain_part *part, char *text, size_
     return text;
 }
 
-const char *explain_limit_name(const struct explain_limit *limit, char *text, size_t bytes)
+/* ---- slow parts ------------------------------------------------------------------------------ */
+
+static const struct hw_jitter_kind *jitter_of(const struct hw_config *hw, uint32_t part)
 {
-    if (limit->kind == EXPLAIN_NODE)
-        snprintf(text, bytes, "%s (overhead and work)", hw_node_name[limit->which]);
-    else
-        snprintf(text, bytes, "the %s of %s",
-                 limit->kind == EXPLAIN_RATE ? "bandwidth" : "flight time",
-                 hw_link_name[limit->which]);
-    return text;
+    return part < HW_NODE_KINDS ? &hw->node_jitter[part] : &hw->link_jitter[part - HW_NODE_KINDS];
 }
 
-/* ---- twice as fast --------------------------------------------------------------------------- */
+static bool is_same_place(const struct hw_jitter_kind *a, const struct hw_jitter_kind *b)
+{
+    return a->only_parts == b->only_parts &&
+           memcmp(a->only, b->only, a->only_parts * sizeof *a->only) == 0;
+}
+
+uint32_t explain_slow_group(const struct hw_config *hw, uint32_t part)
+{
+    const struct hw_jitter_kind *const kind = jitter_of(hw, part);
+    if (kind->slower_percent == 0 || kind->only_parts == 0)
+        return EXPLAIN_SLOW_PARTS;
+    uint32_t first = 0;
+    while (jitter_of(hw, first)->slower_percent == 0 || !is_same_place(jitter_of(hw, first), kind))
+        first++;
+    return first;
+}
+
+static bool is_in_group(const struct hw_config *hw, const struct explain_limit *limit,
+                        uint32_t part)
+{
+    return explain_slow_group(hw, part) == limit->which;
+}
+
+static void name_place(const struct hw_jitter_kind *kind, char *text, size_t bytes)
+{
+    const uint32_t *const at = kind->only;
+    if (kind->only_parts == 1)
+        snprintf(text, bytes, "SIP %u", at[0]);
+    else if (kind->only_parts == 2)
+        snprintf(text, bytes, "cube %u.%u", at[0], at[1]);
+    else
+        snprintf(text, bytes, "PE %u.%u.%u", at[0], at[1], at[2]);
+}
+
+/* "2.0 ×" */
+static void name_factor(const struct hw_jitter_kind *kind, char *text, size_t bytes)
+{
+    const int decimals = kind->slower_percent % 10 == 0 ? 1 : 2;
+    snprintf(text, bytes, "%.*f ×", decimals, 1 + kind->slower_percent / 100.0);
+}
+
+/* The part of the group with most time on the path, after those that `named` has. */
+static uint32_t longest_slow(const struct hw_config *hw, const int64_t *slow_ps,
+                             const struct explain_limit *limit, uint64_t named)
+{
+    uint32_t longest = EXPLAIN_SLOW_PARTS;
+    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
+        if (slow_ps[part] > 0 && (named >> part & 1) == 0 && is_in_group(hw, limit, part) &&
+            (longest == EXPLAIN_SLOW_PARTS || slow_ps[part] > slow_ps[longest]))
+            longest = part;
+    return longest;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void name_kind(enum explain_limit_kind kind, uint32_t which, char *text, size_t bytes)
+{
+    if (kind == EXPLAIN_NODE)
+        snprintf(text, bytes, "%s (overhead and work)", hw_node_name[which]);
+    else
+        snprintf(text, bytes, "the %s of %s", kind == EXPLAIN_RATE ? "bandwidth" : "flight time",
+                 hw_link_name[which]);
+}
+
+/* One slow part has its own name, and several are named together. */
+static void name_slow(const struct hw_config *hw, const int64_t *slow_ps,
+                      struct explain_limit *limit)
+{
+    enum { NAMED = 3 };
+    _Static_assert(EXPLAIN_SLOW_PARTS <= 64, "a part has a bit");
+    char place[40], factor[24];
+    uint32_t count = 0;
+    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++)
+        count += slow_ps[part] > 0 && is_in_group(hw, limit, part);
+    name_place(jitter_of(hw, limit->which), place, sizeof place);
+    uint64_t named = 0;
+    size_t used = 0;
+    for (uint32_t i = 0; i < count && i < NAMED; i++) {
+        const uint32_t part = longest_slow(hw, slow_ps, limit, named);
+        const bool is_node = part < HW_NODE_KINDS;
+        const uint32_t which = is_node ? part : part - HW_NODE_KINDS;
+        named |= UINT64_C(1) << part;
+        name_factor(jitter_of(hw, part), factor, sizeof factor);
+        if (count == 1) {
+            name_kind(is_node ? EXPLAIN_NODE : EXPLAIN_RATE, which, limit->name,
+                      sizeof limit->name);
+            snprintf(limit->slow, sizeof limit->slow, "%s slower in %s", factor, place);
+            return;
+        }
+        const int length =
+            snprintf(limit->slow + used, sizeof limit->slow - used, "%s%s %s", i > 0 ? ", " : "",
+                     is_node ? hw_node_name[which] : hw_link_name[which], factor);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    snprintf(limit->name, sizeof limit->name, "slow parts of %s", place);
+    if (count > NAMED)
+        snprintf(limit->slow + used, sizeof limit->slow - used, " and %u more", count - NAMED);
+}
+
+void explain_name_limit(const struct hw_config *hw, const int64_t slow_ps[EXPLAIN_SLOW_PARTS],
+                        struct explain_limit *limit)
+{
+    limit->slow[0] = '\0';
+    if (limit->kind == EXPLAIN_SLOW)
+        name_slow(hw, slow_ps, limit);
+    else
+        name_kind(limit->kind, limit->which, limit->name, sizeof limit->name);
+}
+
+/* ---- faster ---------------------------------------------------------------------------------- */
 
 static struct hw_rate twice(struct hw_rate rate)
 {
@@ -88,9 +192,23 @@ static void double_node(struct hw_config *hw, enum hw_node_kind node)
     }
 }
 
+/* Half of the slowness of all parts that are slow at the limit's place. */
+static void halve_slowness(struct hw_config *hw, const struct explain_limit *limit)
+{
+    const struct hw_config before = *hw;
+    for (uint32_t part = 0; part < EXPLAIN_SLOW_PARTS; part++) {
+        struct hw_jitter_kind *const kind =
+            part < HW_NODE_KINDS ? &hw->node_jitter[part] : &hw->link_jitter[part - HW_NODE_KINDS];
+        if (is_in_group(&before, limit, part))
+            kind->slower_percent /= 2;
+    }
+}
+
 void explain_double(struct hw_config *hw, const struct explain_limit *limit)
 {
-    if (limit->kind == EXPLAIN_NODE)
+    if (limit->kind == EXPLAIN_SLOW)
+        halve_slowness(hw, limit);
+    else if (limit->kind == EXPLAIN_NODE)
         double_node(hw, (enum hw_node_kind)limit->which);
     else if (limit->kind == EXPLAIN_FLIGHT)
         hw->link[limit->which].prop_ps = half_ps(hw->link[limit->which].prop_ps);
@@ -109,24 +227,46 @@ static void add_setting(char *text, size_t bytes, const char *room, const char *
              value);
 }
 
-const char *explain_double_settings(const struct hw_config *hw, const struct explain_limit *limit,
-                                    char *text, size_t bytes)
+/* Links of levels are slow where sip_link is, which has the key. */
+static void add_slow_settings(const struct hw_config *hw, struct explain_limit *limit)
 {
+    size_t used = 0;
+    for (uint32_t part = 0; part < HW_NODE_KINDS + HW_LINK_KEYED; part++) {
+        if (!is_in_group(hw, limit, part) || used >= sizeof limit->settings)
+            continue;
+        const bool is_node = part < HW_NODE_KINDS;
+        const int length = snprintf(
+            limit->settings + used, sizeof limit->settings - used,
+            "%sjitter.%s.%s.slower_percent=%u", used > 0 ? " " : "", is_node ? "nodes" : "links",
+            is_node ? hw_node_name[part] : hw_link_name[part - HW_NODE_KINDS],
+            jitter_of(hw, part)->slower_percent / 2);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
+void explain_double_settings(const struct hw_config *hw, struct explain_limit *limit)
+{
+    char *const text = limit->settings;
+    const size_t bytes = sizeof limit->settings;
     struct hw_config faster = *hw;
     explain_double(&faster, limit);
     text[0] = '\0';
+    if (limit->kind == EXPLAIN_SLOW) {
+        add_slow_settings(hw, limit);
+        return;
+    }
     if (limit->kind != EXPLAIN_NODE && limit->which >= HW_LINK_KEYED)
-        return text; /* the links of a level have no keys of their own */
+        return; /* the links of a level have no keys of their own */
     if (limit->kind == EXPLAIN_RATE) {
         add_setting(text, bytes, "links", hw_link_name[limit->which], "bw_gbs",
                     per_ns(faster.link[limit->which].rate));
-        return text;
+        return;
     }
     if (limit->kind == EXPLAIN_FLIGHT) {
         add_setting(text, bytes, "links", hw_link_name[limit->which], "distance_mm", 0);
         add_setting(text, bytes, "links", hw_link_name[limit->which], "latency_ns",
                     (double)faster.link[limit->which].prop_ps / 1000);
-        return text;
+        return;
     }
     const enum hw_node_kind node = (enum hw_node_kind)limit->which;
     add_setting(text, bytes, "nodes", hw_node_name[node], "overhead_ns",
@@ -139,5 +279,4 @@ const char *explain_double_settings(const struct hw_config *hw, const struct exp
         add_setting(text, bytes, "nodes", "pe_fetch_store", "bw_gbs", per_ns(faster.fetch_store));
     else if (node == HW_NODE_PE_IPCQ)
         add_setting(text, bytes, "nodes", "pe_ipcq", "wire_ns", (double)faster.ipcq_wire_ps / 1000);
-    return text;
 }

@@ -40,6 +40,7 @@ struct path_part {
     uint32_t lp;   /* where */
     uint32_t pe;   /* of a kernel's own time: global index; else UINT32_MAX */
     bool credit;   /* of the way of a credit */
+    bool slow;     /* at a place where `jitter` makes this kind slower by so many per cent */
     int64_t ps;
 };
 

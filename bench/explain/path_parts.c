@@ -21,7 +21,45 @@ struct resolving {
     int64_t sum_ps;
     uint32_t nodes, flights; /* bits of kinds that there was a part of */
     bool credit;             /* the parts belong to a credit's way */
+    struct hw_jitter_place place;
 };
+
+/* Where a leg's own work is done. */
+static struct hw_jitter_place place_of_leg(const struct lp_model *m, const struct path_leg *leg)
+{
+    struct hw_jitter_place place = lp_link_place(m, leg->lp, UINT32_MAX);
+    const uint32_t pe = leg->entry.entity - 1;
+    if (leg->entry.entity > 0 && leg->lp == 1 + pe / m->pes)
+        place.pe = pe % m->pes;
+    return place;
+}
+
+static struct resolving resolving_of(const struct lp_model *m, const struct cause_log *log,
+                                     const struct hw_config *hw, const struct path_leg *leg)
+{
+    return (struct resolving){
+        .m = m, .log = log, .hw = hw, .leg = leg, .place = place_of_leg(m, leg)};
+}
+
+/* The time that `slower_percent` adds here to an operation of cost_ps. */
+static int64_t slower_ps(const struct resolving *r, const struct hw_jitter_kind *kind,
+                         int64_t cost_ps)
+{
+    return r->hw->jittered ? hw_jitter_ps(kind, 0, &r->place, HW_JITTER_PIECE, cost_ps) : 0;
+}
+
+static int64_t slower_node_ps(const struct resolving *r, uint32_t node, int64_t cost_ps)
+{
+    return slower_ps(r, &r->hw->node_jitter[node], cost_ps);
+}
+
+static bool is_slow(const struct resolving *r, enum path_class class, uint32_t which)
+{
+    if (class == PATH_NODE)
+        return slower_node_ps(r, which, 100) > 0;
+    return (class == PATH_SERIAL || class == PATH_QUEUE) &&
+           slower_ps(r, &r->hw->link_jitter[which], 100) > 0;
+}
 
 static void add(struct resolving *r, enum path_class class, uint32_t which, uint32_t link,
                 int64_t ps)
@@ -41,6 +79,7 @@ static void add(struct resolving *r, enum path_class class, uint32_t which, uint
                                          .pe = entry->type == LP_EVENT_KERNEL ? entry->entity - 1
                                                                               : UINT32_MAX,
                                          .credit = r->credit,
+                                         .slow = !r->credit && is_slow(r, class, which),
                                          .ps = ps});
 }
 
@@ -130,14 +169,29 @@ static int64_t at_rate(int64_t ps, struct hw_rate before, struct hw_rate now)
                      0.5);
 }
 
-/* A block's work: an overhead, and a time by its rate. */
-static int64_t work_ps(const struct resolving *r, enum hw_node_kind node, int64_t ps, uint32_t uses,
+/* A block's work: an overhead, and a time by its rate; all of it longer where the block is slow. */
+static int64_t work_ps(const struct resolving *r, enum hw_node_kind node, int64_t ps,
                        struct hw_rate before, struct hw_rate now)
 {
-    const int64_t overhead_ps = uses * r->m->hw.overhead_ps[node];
-    if (ps < overhead_ps)
+    const struct hw_jitter_kind *const kind = &r->m->hw.node_jitter[node];
+    const bool slow = slower_node_ps(r, node, 100) > 0;
+    const int64_t percent = slow ? 100 + (int64_t)kind->slower_percent : 100;
+    const int64_t own_ps = ps * 100 / percent, overhead_ps = r->m->hw.overhead_ps[node];
+    if (r->hw == &r->m->hw || own_ps < overhead_ps)
         return ps;
-    return uses * r->hw->overhead_ps[node] + at_rate(ps - overhead_ps, before, now);
+    const int64_t now_ps = r->hw->overhead_ps[node] + at_rate(own_ps - overhead_ps, before, now);
+    return now_ps + slower_node_ps(r, node, now_ps);
+}
+
+/* pe_dma's overhead on the way out, which a slow PE_DMA has longer, but not for all pieces. */
+static int64_t dma_out_ps(const struct resolving *r, int64_t ps)
+{
+    const enum hw_node_kind node = HW_NODE_PE_DMA;
+    const int64_t old_ps = r->m->hw.overhead_ps[node], now_ps = r->hw->overhead_ps[node];
+    const double before = (double)old_ps * r->m->hw.node_jitter[node].slower_percent;
+    const double now = (double)now_ps * r->hw->node_jitter[node].slower_percent;
+    const int64_t late_ps = ps - old_ps;
+    return now_ps + (before > 0 ? (int64_t)((double)late_ps * now / before + 0.5) : late_ps);
 }
 
 static void add_calls(struct resolving *r, uint32_t step)
@@ -151,9 +205,11 @@ static void add_calls(struct resolving *r, uint32_t step)
                  {2, {HW_NODE_PE_CPU, HW_NODE_PE_SCHEDULER}}};
     for (uint32_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         const uint32_t count = step >> i * LP_STEP_CALLS_BITS & ((1u << LP_STEP_CALLS_BITS) - 1);
-        for (uint32_t k = 0; k < calls[i].nodes; k++)
-            add(r, PATH_NODE, calls[i].node[k], UINT16_MAX,
-                count * r->hw->overhead_ps[calls[i].node[k]]);
+        for (uint32_t k = 0; k < calls[i].nodes; k++) {
+            const enum hw_node_kind node = calls[i].node[k];
+            const int64_t ps = r->hw->overhead_ps[node];
+            add(r, PATH_NODE, node, UINT16_MAX, count * (ps + slower_node_ps(r, node, ps)));
+        }
     }
 }
 
@@ -174,15 +230,15 @@ static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
         break;
     case LP_PART_FETCH:
         add(r, PATH_NODE, HW_NODE_PE_FETCH_STORE, UINT16_MAX,
-            work_ps(r, HW_NODE_PE_FETCH_STORE, ps, 1, old->fetch_store, hw->fetch_store));
+            work_ps(r, HW_NODE_PE_FETCH_STORE, ps, old->fetch_store, hw->fetch_store));
         break;
     case LP_PART_MATH:
         add(r, PATH_NODE, HW_NODE_PE_MATH, UINT16_MAX,
-            work_ps(r, HW_NODE_PE_MATH, ps, 1, old->math_cycle, hw->math_cycle));
+            work_ps(r, HW_NODE_PE_MATH, ps, old->math_cycle, hw->math_cycle));
         break;
     case LP_PART_GEMM:
         add(r, PATH_NODE, HW_NODE_PE_GEMM, UINT16_MAX,
-            work_ps(r, HW_NODE_PE_GEMM, ps, 1, old->gemm_cycle, hw->gemm_cycle));
+            work_ps(r, HW_NODE_PE_GEMM, ps, old->gemm_cycle, hw->gemm_cycle));
         break;
     case LP_PART_CREDIT:
         add_credit_of_receive(r, ps);
@@ -198,8 +254,7 @@ static void add_part(struct resolving *r, enum lp_cause_part part, int64_t ps)
         add(r, PATH_LAUNCH, 0, UINT16_MAX, ps);
         break;
     case LP_PART_DMA:
-        add(r, PATH_NODE, HW_NODE_PE_DMA, UINT16_MAX,
-            ps - old->overhead_ps[HW_NODE_PE_DMA] + hw->overhead_ps[HW_NODE_PE_DMA]);
+        add(r, PATH_NODE, HW_NODE_PE_DMA, UINT16_MAX, dma_out_ps(r, ps));
         break;
     case LP_PART_SER_HBM:
     case LP_PART_SER_SRAM:
@@ -271,20 +326,26 @@ static void add_link(struct resolving *r, uint32_t i, uint32_t step, int64_t *si
     *sigma_ps += more_ps;
     if (i < leg->first || i >= leg->end)
         return;
+    r->place = lp_link_place(r->m, leg->lp, lp_step_index(step));
     add(r,
         reduce   ? PATH_REDUCE
         : queued ? PATH_QUEUE
                  : PATH_SERIAL,
         reduce ? 0 : kind, lp_step_index(step), queued ? ser_ps : more_ps);
-    if (!reduce) /* a slow link holds the tail, whatever was paid before */
+    if (!reduce) /* a slow link holds the tail, whatever was paid before, */
         add(r, queued ? PATH_QUEUE : PATH_SERIAL, kind, lp_step_index(step),
-            lp_link_slower_ps(r->m, leg->lp, (enum hw_link_kind)kind, lp_step_index(step), ser_ps));
+            slower_ps(r, &r->hw->link_jitter[kind], ser_ps));
+    const int64_t late_ps =
+        step & LP_STEP_LATE ? slower_node_ps(r, node, r->hw->overhead_ps[node]) : 0;
+    const bool holds = node == HW_NODE_PE_DMA || node == HW_NODE_PE_TCM;
+    if (holds) /* and so does a slow PE_DMA or PE_TCM */
+        add(r, PATH_NODE, node, UINT16_MAX, late_ps);
     if (leg->to_link && i + 1 == leg->end)
         return;
     if (!reduce)
         add(r, PATH_FLIGHT, kind, lp_step_index(step), r->hw->link[kind].prop_ps);
     if (node < HW_NODE_KINDS)
-        add(r, PATH_NODE, node, UINT16_MAX, r->hw->overhead_ps[node]);
+        add(r, PATH_NODE, node, UINT16_MAX, r->hw->overhead_ps[node] + (holds ? 0 : late_ps));
 }
 
 /* The parts that the steps give. */
@@ -295,7 +356,9 @@ static void add_steps(struct resolving *r)
     int64_t sigma_ps = sigma_before(r);
     for (uint32_t i = 0; i < leg->entry.steps; i += lp_step_words(steps[i])) {
         if (!lp_step_is_part(steps[i])) {
+            const struct hw_jitter_place place = r->place;
             add_link(r, i, steps[i], &sigma_ps);
+            r->place = place;
         } else if (i >= leg->first && i < leg->end) {
             if (lp_step_part(steps[i]) == LP_PART_CALLS)
                 add_calls(r, steps[i]);
@@ -324,7 +387,7 @@ static void add_rest(struct resolving *r, int64_t rest_ps)
 int64_t path_steps_ps(const struct lp_model *m, const struct cause_log *log,
                       const struct path_leg *leg)
 {
-    struct resolving r = {.m = m, .log = log, .hw = &m->hw, .leg = leg};
+    struct resolving r = resolving_of(m, log, &m->hw, leg);
     add_steps(&r);
     return r.sum_ps;
 }
@@ -357,12 +420,9 @@ void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit,
             .left_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0,
             .visit = visit,
             .arg = arg};
-        struct resolving r = {.m = m,
-                              .log = path->log,
-                              .hw = &m->hw,
-                              .leg = leg,
-                              .visit = cutting.left_ps > 0 ? visit_cut : visit,
-                              .arg = cutting.left_ps > 0 ? &cutting : arg};
+        struct resolving r = resolving_of(m, path->log, &m->hw, leg);
+        r.visit = cutting.left_ps > 0 ? visit_cut : visit;
+        r.arg = cutting.left_ps > 0 ? &cutting : arg;
         add_steps(&r);
         leg->steps_ps = r.sum_ps;
         add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
@@ -393,14 +453,18 @@ static struct difference difference_of(const struct hw_config *a, const struct h
 {
     struct difference d = {.rates = !is_same_rate(a->dma_reduce, b->dma_reduce)};
     for (uint32_t node = 0; node < HW_NODE_KINDS; node++)
-        d.nodes |= (uint32_t)(a->overhead_ps[node] != b->overhead_ps[node]) << node;
+        d.nodes |=
+            (uint32_t)(a->overhead_ps[node] != b->overhead_ps[node] ||
+                       a->node_jitter[node].slower_percent != b->node_jitter[node].slower_percent)
+            << node;
     d.nodes |= (uint32_t)!is_same_rate(a->math_cycle, b->math_cycle) << HW_NODE_PE_MATH;
     d.nodes |= (uint32_t)!is_same_rate(a->gemm_cycle, b->gemm_cycle) << HW_NODE_PE_GEMM;
     d.nodes |= (uint32_t)!is_same_rate(a->fetch_store, b->fetch_store) << HW_NODE_PE_FETCH_STORE;
     d.nodes |= (uint32_t)(a->ipcq_wire_ps != b->ipcq_wire_ps) << HW_NODE_PE_IPCQ;
     for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
         d.flights |= (uint32_t)(a->link[kind].prop_ps != b->link[kind].prop_ps) << kind;
-        d.rates |= !is_same_rate(a->link[kind].rate, b->link[kind].rate);
+        d.rates |= !is_same_rate(a->link[kind].rate, b->link[kind].rate) ||
+                   a->link_jitter[kind].slower_percent != b->link_jitter[kind].slower_percent;
     }
     return d;
 }
@@ -412,7 +476,7 @@ int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
     int64_t sum_ps = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct path_leg *const leg = &path->leg[i];
-        struct resolving r = {.m = m, .log = path->log, .hw = hw, .leg = leg};
+        struct resolving r = resolving_of(m, path->log, hw, leg);
         if (d.rates || (leg->nodes & d.nodes) != 0 || (leg->flights & d.flights) != 0) {
             add_steps(&r);
             add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);

@@ -578,7 +578,7 @@ static bool has_details(const struct result *result, size_t row)
 /* Of the sizes between them the limit alone, where it was asked for. */
 static void print_limit(FILE *file, const struct result_row *row)
 {
-    char sentence[400];
+    char sentence[EXPLAIN_SENTENCE_BYTES];
     if (row->explain != NULL)
         fprintf(file, "#\n# ---- %" PRIu64 " B: %s\n", size_of(row),
                 explain_sentence(row->explain, sentence, sizeof sentence));

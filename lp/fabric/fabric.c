@@ -90,8 +90,11 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
     const int64_t wait_ps =
         hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
                              lp_late_ps(view, flight, kind, index) + (holds ? late_ps : 0));
-    if (lp_traces_causes(view->m))
+    if (lp_traces_causes(view->m)) {
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
+        if (late_ps > 0)
+            lp_cause_late_node();
+    }
     lp_link_crossed(view->ctx, view->m, view->lp, index, hw->link[kind].rate, flight, link);
 }
 

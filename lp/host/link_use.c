@@ -46,12 +46,9 @@ void lp_link_name(const struct lp_link_use *use, char *text, size_t bytes)
         lp_link_own_name(use, text + n, bytes - (size_t)n);
 }
 
-int64_t lp_link_slower_ps(const struct lp_model *m, uint32_t lp, enum hw_link_kind kind,
-                          uint32_t index, int64_t cost_ps)
+struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint32_t index)
 {
     struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY, index};
-    if (!m->hw.jittered || kind >= HW_LINK_KINDS)
-        return 0;
     if (lp > 0 && lp < m->lps.first_io_die) {
         const uint32_t of_pe = index - m->links.first[LP_LINKS_FROM_PE]; /* wraps: of no PE */
         place.sip = (lp - 1) / m->cubes;                                 /* LP 0 is the host */
@@ -60,6 +57,14 @@ int64_t lp_link_slower_ps(const struct lp_model *m, uint32_t lp, enum hw_link_ki
     } else if (lp >= m->lps.first_io_die && lp < m->lps.first_switch) {
         place.sip = lp - m->lps.first_io_die;
     }
+    return place;
+}
+
+/* The time by which a link is slower than its rate: of a serialisation of cost_ps. */
+static int64_t slower_ps(const struct lp_model *m, uint32_t lp, uint32_t kind, uint32_t index,
+                         int64_t cost_ps)
+{
+    const struct hw_jitter_place place = lp_link_place(m, lp, index);
     return hw_jitter_ps(&m->hw.link_jitter[kind], m->hw.jitter_seed, &place, HW_JITTER_PIECE,
                         cost_ps);
 }
@@ -118,8 +123,8 @@ static void report_link(const struct visit *v, const struct hw_link *link, enum 
         .bytes = link->bytes,
         .busy_ps = hw_rate_ps(unnamed ? hw->dma_reduce : hw->link[kind].rate, link->bytes),
         .queue_ps_max = link->queue_ps_max};
-    if (!unnamed)
-        use.busy_ps += lp_link_slower_ps(v->m, v->lp, (enum hw_link_kind)kind, index, use.busy_ps);
+    if (!unnamed && hw->jittered)
+        use.busy_ps += slower_ps(v->m, v->lp, kind, index, use.busy_ps);
     if (per == LP_PER_OUTLET)
         hw_outlet_name(hw, unit, use.outlet);
     v->fn(v->arg, &use);

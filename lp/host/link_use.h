@@ -33,10 +33,8 @@ void lp_link_own_name(const struct lp_link_use *use, char *text, size_t bytes);
 void lp_link_name_of(const struct lp_model *m, uint32_t lp, uint32_t number, char *text,
                      size_t bytes);
 
-/* The time by which the links of this kind in the state of an LP are slower than their rate, where
- * `jitter` makes them slower by so many per cent: of a serialisation of cost_ps. */
-int64_t lp_link_slower_ps(const struct lp_model *m, uint32_t lp, enum hw_link_kind kind,
-                          uint32_t index, int64_t cost_ps);
+/* The place for which that link has its jitter. */
+struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint32_t index);
 
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
  */

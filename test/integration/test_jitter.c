@@ -299,13 +299,133 @@ static void a_slow_link_is_named(void **state)
     assert_non_null(limit);
     assert_int_equal(sscanf(limit, "# limited by the bandwidth of sip_link, %lf", &share), 1);
     assert_true(share > 90);
+    assert_non_null(strstr(limit, "(2.0 × slower in SIP 5; with half the slowness: "));
     run_output_free(&output);
+}
+
+static double ns_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static double part_ns(const json_t *path, const char *name)
+{
+    double ns = 0;
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(path, "parts"), i, part)
+    {
+        if (strcmp(json_string_value(json_object_get(part, "part")), name) == 0)
+            ns += ns_of(part, "time_ns");
+    }
+    return ns;
+}
+
+/* A run with a slow part, its first limit, and the time with half of its slowness. */
+static void check_slow(const char *args, const char *name, const char *slow, const char *settings)
+{
+    json_t *root = run_json("run --quiet --no-data --explain %s", args);
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    const json_t *const path = json_object_get(json_object_get(row, "explain"), "path");
+    const json_t *const limit = json_array_get(json_object_get(path, "limits"), 0);
+    const double ns = ns_of(row, "time_ns"), foretold = ns_of(limit, "twice_as_fast_ns");
+    assert_string_equal(json_string_value(json_object_get(limit, "limit")), name);
+    assert_string_equal(json_string_value(json_object_get(limit, "slow")), slow);
+    assert_string_equal(json_string_value(json_object_get(limit, "twice_as_fast_set")), settings);
+    assert_true(part_ns(path, "jitter and waits") == 0);
+    char set[1024] = "", *rest = strdup(settings);
+    for (char *one = strtok(rest, " "); one != NULL; one = strtok(NULL, " "))
+        snprintf(set + strlen(set), sizeof set - strlen(set), "--set %s ", one);
+    free(rest);
+    json_t *faster = run_json("run --quiet --no-data %s %s", args, set);
+    const double saved =
+        ns - ns_of(json_array_get(json_object_get(faster, "results"), 0), "time_ns");
+    assert_true(saved > 0);
+    assert_float_equal(ns - foretold, saved, 0.05 * saved);
+    json_decref(faster);
+    json_decref(root);
+}
+
+/* In a ring of 4 SIPs each adds 65,536 bytes 3 times: 98,304 elements of f16 at 64 per ns, in 48
+ * tiles of 4,096 bytes, for each of which PE_MATH takes 4 ns: 1,728 ns, and 20 times that where it
+ * is slow. */
+static void a_slow_block_is_named(void **state)
+{
+    (void)state;
+    json_t *root =
+        run_json("run --quiet --no-data --explain --algorithm ring_allreduce --bytes 64KiB " NODE(
+            "pe_math", "slower_percent=1900") AT("pe_math", "1"));
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    const json_t *const explain = json_object_get(row, "explain");
+    const json_t *const math = json_object_get(json_object_get(explain, "blocks"), "pe_math");
+    const double ns = ns_of(row, "time_ns");
+    assert_float_equal(part_ns(json_object_get(explain, "path"), "pe_math"), 34560, 0.001);
+    assert_float_equal(ns_of(math, "busy_share_max") * ns, 34560, 0.001);
+    assert_float_equal(ns_of(math, "busy_share") * ns, (34560 + 3 * 1728) / 4.0, 0.001);
+    assert_non_null(strstr(json_string_value(json_object_get(explain, "sentence")),
+                           "limited by pe_math (overhead and work), 74.9 % of the time (20.0 × "
+                           "slower in SIP 1; with half the slowness: "));
+    json_decref(root);
+}
+
+/* The overheads of calls, too: a mean of 4 PEs of which one takes 11 times as long. */
+static void slow_overheads_are_the_block_s(void **state)
+{
+    (void)state;
+    static const char ring[] = "--algorithm ring_allreduce --bytes 64KiB";
+    static const char *const block[] = {"pe_cpu", "pe_ipcq", "pe_scheduler"};
+    for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
+        double busy[2], calls[2];
+        for (int slow = 0; slow < 2; slow++) {
+            json_t *root =
+                run_json("run --quiet --no-data --explain %s --set "
+                         "jitter.nodes.%s.slower_percent=%d --set jitter.nodes.%s.only=1",
+                         ring, block[i], slow * 1000, block[i]);
+            const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+            const json_t *const explain = json_object_get(row, "explain");
+            const json_t *const use = json_object_get(json_object_get(explain, "blocks"), block[i]);
+            busy[slow] = ns_of(use, "busy_share") * ns_of(explain, "time_ns");
+            calls[slow] =
+                ns_of(json_object_get(json_object_get(explain, "mean"), "shares_ns"), "calls");
+            assert_true(part_ns(json_object_get(explain, "path"), "jitter and waits") == 0);
+            json_decref(root);
+        }
+        assert_float_equal(busy[1], busy[0] * (3 + 11) / 4, 0.001);
+        assert_float_equal(calls[1] - calls[0], busy[0] * 10 / 4, 0.001);
+    }
+}
+
+/* Whatever is slow at one place is one limit, and half of its slowness saves what the path says. */
+static void what_is_slow_at_one_place_is_one_limit(void **state)
+{
+    (void)state;
+    check_slow("--algorithm tree_allreduce --bytes 16KiB " LINK("hbm", "slower_percent=1900")
+                   LINK("hbm", "only=1"),
+               "the bandwidth of hbm", "20.0 × slower in SIP 1",
+               "jitter.links.hbm.slower_percent=950");
+    check_slow("--bench gemm " NODE("pe_gemm", "slower_percent=905") AT("pe_gemm", "1.0.0"),
+               "pe_gemm (overhead and work)", "10.05 × slower in PE 1.0.0",
+               "jitter.nodes.pe_gemm.slower_percent=452");
+    check_slow("--algorithm tree_allreduce --bytes 64KiB " NODE("pe_dma", "slower_percent=9000")
+                   AT("pe_dma", "1.0") "--set fabric.contention=chunk ",
+               "pe_dma (overhead and work)", "91.0 × slower in cube 1.0",
+               "jitter.nodes.pe_dma.slower_percent=4500");
+    check_slow("--algorithm tree_allreduce --bytes 16KiB " NODE("pe_math", "slower_percent=3900")
+                   AT("pe_math", "1") NODE("pe_cpu", "slower_percent=3900") AT("pe_cpu", "1")
+                       LINK("ucie", "slower_percent=1900") LINK("ucie", "only=1")
+                           LINK("sip_link", "slower_percent=1900") LINK("sip_link", "only=1"),
+               "slow parts of SIP 1", "ucie 20.0 ×, sip_link 20.0 ×, pe_math 40.0 × and 1 more",
+               "jitter.nodes.pe_cpu.slower_percent=1950 jitter.nodes.pe_math.slower_percent=1950 "
+               "jitter.links.ucie.slower_percent=950 jitter.links.sip_link.slower_percent=950");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_link_is_named),
+        cmocka_unit_test(a_slow_block_is_named),
+        cmocka_unit_test(slow_overheads_are_the_block_s),
+        cmocka_unit_test(what_is_slow_at_one_place_is_one_limit),
         cmocka_unit_test(jitter_of_nothing_changes_nothing),
         cmocka_unit_test(one_slow_pe_costs_as_often_as_it_adds),
         cmocka_unit_test(each_block_and_link_on_the_way_is_late_once_for_each_use),

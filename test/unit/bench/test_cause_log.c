@@ -187,23 +187,25 @@ static void limits_become_twice_as_fast(void **state)
 {
     (void)state;
     struct hw_config hw = {0};
-    char text[128];
     hw.link[HW_LINK_SIP_LINK].rate = (struct hw_rate){10, 1}; /* 100 GB/s */
     hw.link[HW_LINK_UCIE].prop_ps = 41;
     hw.overhead_ps[HW_NODE_PE_MATH] = 4000;
     hw.math_cycle = (struct hw_rate){1000, 1};
-    const struct explain_limit limits[] = {{.kind = EXPLAIN_RATE, .which = HW_LINK_SIP_LINK},
-                                           {.kind = EXPLAIN_FLIGHT, .which = HW_LINK_UCIE},
-                                           {.kind = EXPLAIN_NODE, .which = HW_NODE_PE_MATH}};
+    const int64_t no_slow_ps[EXPLAIN_SLOW_PARTS] = {0};
+    struct explain_limit limits[] = {{.kind = EXPLAIN_RATE, .which = HW_LINK_SIP_LINK},
+                                     {.kind = EXPLAIN_FLIGHT, .which = HW_LINK_UCIE},
+                                     {.kind = EXPLAIN_NODE, .which = HW_NODE_PE_MATH}};
     static const char *const settings[] = {"links.sip_link.bw_gbs=200",
                                            "links.ucie.distance_mm=0 links.ucie.latency_ns=0.021",
                                            "nodes.pe_math.overhead_ns=2 nodes.pe_math.clock_ghz=2"};
     static const char *const names[] = {"the bandwidth of sip_link", "the flight time of ucie",
                                         "pe_math (overhead and work)"};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        assert_string_equal(explain_double_settings(&hw, &limits[i], text, sizeof text),
-                            settings[i]);
-        assert_string_equal(explain_limit_name(&limits[i], text, sizeof text), names[i]);
+        explain_double_settings(&hw, &limits[i]);
+        explain_name_limit(&hw, no_slow_ps, &limits[i]);
+        assert_string_equal(limits[i].settings, settings[i]);
+        assert_string_equal(limits[i].name, names[i]);
+        assert_string_equal(limits[i].slow, "");
         explain_double(&hw, &limits[i]);
     }
     assert_int_equal(hw.link[HW_LINK_SIP_LINK].rate.den, 2);

@@ -117,13 +117,14 @@ static void a_call_without_a_path_has_no_limit(void **state)
     struct winner_table table;
     survey_init(&survey);
     add_point(&survey, "ring", "ring", 100, 1024, 900,
-              ", \"explain\": {\"sentence\": \"limited by hbm, 60.0 % of the time\"}");
+              ", \"explain\": {\"sentence\": \"limited by hbm, 60.0 % of the time (2.0 × slower in "
+              "SIP 5; with half the slowness: 15.0 % less by this path); next io_port, 4.0 %\"}");
     add_point(&survey, "ring", "ring", 100, 4096, 9000,
               ", \"explain\": {\"sentence\": \"no critical path: it does not fit\"}");
     finish(&survey);
     assert_true(says(&survey, "(1 KiB): limited by hbm"));
     assert_true(winners_table(&survey, &table));
-    assert_string_equal(cell(&table, 0, "limited by"), "hbm, 60.0 %");
+    assert_string_equal(cell(&table, 0, "limited by"), "hbm, 60.0 %, 2.0 × slower in SIP 5");
     assert_string_equal(cell(&table, 1, "limited by"), "no critical path");
     survey_free(&survey);
 }
