@@ -24,6 +24,9 @@
 #include "collectives/config/input/text.h"
 #include "perf/perf_compare.h"
 
+/* The commands whose options are noted without a configuration. */
+#define WITHOUT_CONFIGURATION (COMMAND_PHOLD | COMMAND_SWEEP | COMMAND_LIST)
+
 int cli_fail(const char *command, const struct cw_error *error)
 {
     fprintf(stderr, "cubewarp %s: %s\n", command, cw_error_text(error));
@@ -120,6 +123,8 @@ bool cli_read(struct option_parse *parse, int argc, char **argv, int *code)
     if (!parse->help) {
         if (parse->command != COMMAND_CONFIG) /* which lists them */
             report_misspelt_variables(name);
+        if ((parse->command & WITHOUT_CONFIGURATION) != 0)
+            options_unused_print(stderr, parse, NULL, false);
         return true;
     }
     options_print_help(parse->command);

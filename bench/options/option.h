@@ -35,7 +35,6 @@ enum command {
 enum { OPTION_ROWS_MAX = 256, OPTION_LEGAL_BYTES = 400 };
 
 struct option_row;
-struct run_options; /* bench/programs/run_options.h */
 struct config_work; /* collectives/config/config_unused.h */
 
 /* One command line while it is read. */
@@ -97,9 +96,9 @@ struct option_row {
                 struct cw_error *error);
     const char *needs, *needs_text;       /* another option, and the refusal without it */
     const char *excludes, *excludes_text; /* another option, and the refusal beside it */
-    /* What would use it where this run does not; NULL: the run does. The function NULL: every one.
-     */
-    const char *(*unused)(const struct run_options *run, const struct config_work *work);
+    /* What would use it where this command does not, by the command's values and, where it runs a
+     * configuration, that run's work; NULL: the command does. The function NULL: every one. */
+    const char *(*unused)(const void *values, const struct config_work *work);
 };
 
 /* How a command's help shows the letters of options. */

@@ -168,6 +168,8 @@ struct config_work bench_work(const struct run_options *options, const struct co
                 (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER),
         .multiplies = program->multiplies,
         .fp8 = options->dtype == DTYPE_FP8_E4M3 || options->dtype == DTYPE_FP8_E5M2,
+        .narrow = dtype_digits(options->dtype) > 0 &&
+                  dtype_digits(options->dtype) < dtype_digits(DTYPE_F32),
         .waits = waits,
         .tiles = waits && (algorithm == NULL || algorithm->machine.peers == NULL),
         .crosses = crosses(program, options, config),

@@ -60,15 +60,19 @@ enum config_reader {
     CONFIG_READ_BY_REDUCING_PUTS,
     CONFIG_READ_BY_POLLING,
     CONFIG_READ_BY_LL,
-    CONFIG_READ_BY_WAITS,    /* for tiles or notifications */
-    CONFIG_READ_BY_TILES,    /* through queues */
+    CONFIG_READ_BY_WAITS, /* for tiles or notifications */
+    CONFIG_READ_BY_TILES, /* through queues */
+    CONFIG_READ_BY_CUTS,  /* which make tiles, or pieces, of what is sent or added */
+    CONFIG_READ_BY_TENSOR_CUTS,
     CONFIG_READ_BY_ANY_RECV, /* from any direction */
     CONFIG_READ_BY_CHANNELS, /* PE_DMA's, when both have work */
     CONFIG_READ_BY_WIRING,   /* the machine's own queues */
     CONFIG_READ_BY_ALGORITHM,
+    CONFIG_READ_BY_MAPPED, /* an algorithm whose PEs the mapper chooses */
     CONFIG_READ_BY_TENSORS,
     CONFIG_READ_BY_OPTION,  /* the algorithm's hooks read the option `of` (enum ccl_reads) */
     CONFIG_READ_BY_FP8,     /* sums of that type */
+    CONFIG_READ_BY_NARROW,  /* sums of a type that is narrower than f32 */
     CONFIG_READ_BY_NO_SIZE, /* the command line names none */
 };
 

@@ -166,6 +166,24 @@ static const char *option_needs(const struct search *search, uint32_t option, ch
     return why;
 }
 
+/* Tiles, or the pieces in which kernels add what was put. */
+static bool cuts(const struct config_work *work)
+{
+    return work->tiles || (work->waits && work->tensors);
+}
+
+static bool cuts_of_ll(const struct config_key *key)
+{
+    return strcmp(key->path, "ll_slot_size") == 0;
+}
+
+/* The configured algorithm is the one that runs, on each PE that holds a shard. */
+static bool chooses_own_pes(const struct search *search)
+{
+    const struct ccl_algorithm *const own = search->work->algorithm;
+    return own != NULL && own->machine.lanes && strcmp(own->name, search->config->ccl.module) == 0;
+}
+
 /* NULL: the run has the reader of the key. */
 static const char *reader_needs(const struct search *search, const struct config_key *key,
                                 char why[WHY_BYTES])
@@ -206,15 +224,23 @@ static const char *reader_needs(const struct search *search, const struct config
                    ? NULL
                    : "kernels that poll (defaults.backpressure=poll)";
     case CONFIG_READ_BY_LL:
-        return ccl->queues.half_payload && (any || work->tiles)
-                   ? NULL
-                   : "the protocol ll (defaults.protocol=ll)";
+        return !ccl->queues.half_payload ? "the protocol ll (defaults.protocol=ll)"
+               : any || work->tiles || (cuts(work) && cuts_of_ll(key)) ? NULL
+                                                                       : "kernels that send tiles";
     case CONFIG_READ_BY_WAITS:
         return any || work->waits ? NULL : sending_needs(work);
     case CONFIG_READ_BY_TILES:
         return any || work->tiles ? NULL
                : work->alone      ? sending_needs(work)
                                   : "kernels that send tiles through queues";
+    case CONFIG_READ_BY_CUTS:
+        return any || cuts(work) ? NULL
+               : work->alone     ? sending_needs(work)
+                                 : "kernels that send tiles or add pieces";
+    case CONFIG_READ_BY_TENSOR_CUTS:
+        return any || (cuts(work) && work->tensors) ? NULL
+               : work->alone                        ? sending_needs(work)
+                                                    : "kernels that send tensors as tiles";
     case CONFIG_READ_BY_ANY_RECV:
         return any ? NULL : "a kernel that receives from any direction, as no built-in one does,";
     case CONFIG_READ_BY_CHANNELS:
@@ -229,6 +255,11 @@ static const char *reader_needs(const struct search *search, const struct config
                    : "an algorithm that goes by the machine's own queues, not by a schedule,";
     case CONFIG_READ_BY_ALGORITHM:
         return work->algorithm != NULL || any ? NULL : "a bench of a collective";
+    case CONFIG_READ_BY_MAPPED:
+        return work->algorithm == NULL && !any ? "a bench of a collective"
+               : any || !chooses_own_pes(search)
+                   ? NULL
+                   : "an algorithm that runs on the PEs of its mapper";
     case CONFIG_READ_BY_TENSORS:
         return any || work->tensors ? NULL : "a bench with tensors";
     case CONFIG_READ_BY_OPTION:
@@ -236,6 +267,10 @@ static const char *reader_needs(const struct search *search, const struct config
     case CONFIG_READ_BY_FP8:
         return work->fp8 && (any || work->adds || work->multiplies) ? NULL
                                                                     : "a bench that reduces fp8";
+    case CONFIG_READ_BY_NARROW:
+        return work->narrow && (any || work->adds)
+                   ? NULL
+                   : "a bench that reduces a type narrower than f32 (--dtype)";
     case CONFIG_READ_BY_NO_SIZE:
         return work->sized ? "a run of one size that no option names" : NULL;
     }

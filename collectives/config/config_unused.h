@@ -15,15 +15,16 @@
 /* The work of a run. */
 struct config_work {
     const struct ccl_algorithm *algorithm; /* NULL: the bench has none */
-    bool is_unknown;            /* its kernels are of a shared object: they may do anything */
-    bool tensors;               /* it has some, in HBM */
-    bool stores;                /* it stores without any */
-    bool adds, multiplies, fp8; /* fp8: in a type of eight bits */
-    bool waits;                 /* for tiles of queues, or notifications */
-    bool tiles;                 /* these are tiles of queues */
-    bool alone;                 /* it would, but has one rank on one PE */
-    bool crosses;               /* from SIP to SIP */
-    bool sized;                 /* the command line names sizes, or the bench has none */
+    bool is_unknown; /* its kernels are of a shared object: they may do anything */
+    bool tensors;    /* it has some, in HBM */
+    bool stores;     /* it stores without any */
+    bool adds, multiplies;
+    bool fp8, narrow; /* the type has eight bits; fewer bits than f32 */
+    bool waits;       /* for tiles of queues, or notifications */
+    bool tiles;       /* these are tiles of queues */
+    bool alone;       /* it would, but has one rank on one PE */
+    bool crosses;     /* from SIP to SIP */
+    bool sized;       /* the command line names sizes, or the bench has none */
 };
 
 /* How most reasons begin. */

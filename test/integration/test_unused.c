@@ -144,6 +144,68 @@ static void what_would_use_it_is_named(void **state)
         "--algorithm ring_allreduce: this run does not use it; a bench of a collective would\n");
 }
 
+static void says_nothing(const char *line)
+{
+    struct run_output output = run_line(0, "%s", line);
+    if (strstr(output.err, "cubewarp: note: ") != NULL)
+        fail_msg("%s\nsaid: %s", line, output.err);
+    run_output_free(&output);
+}
+
+/* Options of the engine, of phold and of sweep. */
+static void options_of_another_mode_are_named(void **state)
+{
+    (void)state;
+    static const char several[] = "this run does not use it; a run on several threads (--threads)";
+    static const char *const idle[] = {"--no-pin", "--balance off", "--partition block"};
+    char line[200], text[200];
+    for (size_t i = 0; i < COUNT_OF(idle); i++) {
+        snprintf(line, sizeof line, "run --bytes 64 %s", idle[i]);
+        snprintf(text, sizeof text, "note: %.*s: %s would\n", (int)strcspn(idle[i], " "), idle[i],
+                 several);
+        answers(line, text);
+        snprintf(line, sizeof line, "run --bytes 64 --threads 2 %s", idle[i]);
+        says_nothing(line);
+    }
+    answers("run --bytes 64 --cancellation aggressive",
+            "--cancellation: this run does not use it; a mode that undoes events (--sync adaptive, "
+            "optimistic, stress) would\n");
+    answers("run --bytes 64 --sync stress --threads 2 --balance on", "note: --balance: ");
+    answers("run --bench ipcq_shift --bytes 64 --ahead 2",
+            "--ahead: this run does not use it; a run of several tiles (--tiles) would\n");
+    answers("phold --end 1 --lps 64 --no-gather", "note: --no-gather: ");
+    answers("phold --end 1 --lps 64 --traffic mesh --remote 0.5",
+            "--remote: this run does not use it; random traffic (--traffic random) would\n");
+    says_nothing("phold --end 1 --lps 64 --remote 0.5 --mean 1 --lookahead 0.2");
+    answers("sweep --dry-run --point-timeout 3 configs/studies/first_look.yaml",
+            "note: --point-timeout: ");
+    answers("list presets --preset tiny", "--preset: this run does not use it; 'list algorithms'");
+    says_nothing("list algorithms --preset tiny");
+}
+
+/* slot_size is also the piece in which kernels without queues add. */
+static void keys_of_tiles_are_used_by_pieces(void **state)
+{
+    (void)state;
+#define BIRS "run --preset a3_4 --bench ccl_reduce_scatter --algorithm birs --bytes 64KiB --set "
+    says_nothing(BIRS "defaults.slot_size=1024");
+    says_nothing(BIRS "defaults.protocol=ll --set defaults.ll_slot_size=1024");
+    answers(BIRS "defaults.n_slots=4", "note: --set defaults.n_slots=4: ");
+    answers(BIRS "defaults.protocol=ll --set nodes.pe_ipcq.ll_wire_ns=3",
+            "ll_wire_ns=3: this run does not use it; kernels that send tiles would\n");
+#undef BIRS
+    answers("run --bench ccl_barrier --set defaults.whole_tensor=true",
+            "kernels that send tensors as tiles would\n");
+    answers("run --bench ccl_broadcast --bytes 64 --algorithm relay_broadcast --set "
+            "algorithms.relay_broadcast.mapper=all_pes",
+            "an algorithm that runs on the PEs of its mapper would\n");
+    says_nothing("run --bytes 64 --set defaults.accumulate=f32");
+    answers("run --bytes 64 --dtype f32 --set defaults.accumulate=f32",
+            "a bench that reduces a type narrower than f32 (--dtype) would\n");
+    answers("run --bench ccl_broadcast --bytes 64 --set defaults.accumulate=f32",
+            "a bench that reduces a type narrower than f32 (--dtype) would\n");
+}
+
 /* A file's keys are named when one asks for them. */
 static void keys_of_files_are_named_by_check_verbose(void **state)
 {
@@ -193,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_key_changes_the_run_or_has_a_note),
         cmocka_unit_test(what_would_use_it_is_named),
+        cmocka_unit_test(options_of_another_mode_are_named),
+        cmocka_unit_test(keys_of_tiles_are_used_by_pieces),
         cmocka_unit_test(keys_of_files_are_named_by_check_verbose),
         cmocka_unit_test(a_study_names_what_its_points_do_not_use),
     };
