@@ -125,7 +125,6 @@ struct lp_model {
     struct lp_cube_layout cube;
     struct lp_routers router;
     const struct lp_plan *plan[1 + LP_PLANS]; /* [lp_pe.plan]; [0]: NULL */
-    bool rings_differ;                        /* some plan has rings of several shapes */
     const struct lp_plan *named;              /* by the latest installation; NULL: there was none */
     const struct lp_maps *maps;               /* of all SIPs */
     struct lp_ring_area rings;                /* of all plans that were named */

@@ -186,6 +186,8 @@ int engine_options_finish(struct cw_config *engine, struct cw_error *error)
         engine->sync = engine->worker_count > 1 ? CW_ADAPTIVE : CW_SEQUENTIAL;
     if (engine->sync != CW_ADAPTIVE) /* the other modes are to be measured without help */
         engine->tuning.gather = CW_GATHER_NEVER;
+    if (engine->tuning.balance == CW_BALANCES) /* the choice after the engine's own */
+        engine->tuning.balance = CW_BALANCE_RANDOM;
     if (engine->tuning.balance == BALANCE_BY_SYNC)
         engine->tuning.balance = engine->sync == CW_ADAPTIVE ? CW_BALANCE_ON : CW_BALANCE_OFF;
     if (engine->sync == CW_SEQUENTIAL && engine->worker_count > 1)

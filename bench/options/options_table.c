@@ -89,7 +89,9 @@ static const char *engine_choice(size_t i)
 
 static const char *balance_choice(size_t i)
 {
-    return i <= CW_BALANCE_RANDOM ? balance_name((enum cw_balance)i) : NULL;
+    return i < CW_BALANCES    ? cw_balance_name[i]
+           : i == CW_BALANCES ? balance_name(CW_BALANCE_RANDOM) /* engine_options_finish() */
+                              : NULL;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */

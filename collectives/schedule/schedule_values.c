@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hw/arithmetic.h"
+
 struct interpreter {
     const struct schedule_graph *graph;
     struct schedule_faults *faults;
@@ -61,16 +63,9 @@ void schedule_values_free(struct schedule_values *values)
     free(values);
 }
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 static uint32_t table_place(const struct interpreter *in, struct value_node node, uint8_t wide)
 {
-    const uint64_t hash = mixed(((uint64_t)node.a << 32 | node.b) + UINT64_C(0x9e3779b97f4a7c15));
+    const uint64_t hash = hw_mix(((uint64_t)node.a << 32 | node.b) + UINT64_C(0x9e3779b97f4a7c15));
     uint32_t at = (uint32_t)hash & (in->table_size - 1);
     for (; in->table[at] != VALUE_NONE; at = (at + 1) & (in->table_size - 1)) {
         const struct value_node *const other = &in->values->node[in->table[at]];
@@ -329,7 +324,7 @@ static struct demand demand_of(const struct schedule_values *v, enum ccl_collect
 
 static uint64_t leaf_print(const struct schedule_values *v, uint32_t rank, uint32_t chunk)
 {
-    return mixed(((uint64_t)rank * v->inputs + chunk + 1) * UINT64_C(0x9e3779b97f4a7c15));
+    return hw_mix(((uint64_t)rank * v->inputs + chunk + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Of each chunk of the input: the sum over all ranks. NULL: out of memory. */

@@ -54,12 +54,14 @@ static int simulation_check(const struct cw_config *config, const struct cw_mode
     if (config->sync >= CW_SYNCS)
         return cw_error_set(error, CW_BUG, "a mode %u; there are %u", (unsigned)config->sync,
                             (unsigned)CW_SYNCS);
-    if (config->tuning.gather > CW_GATHER_OFTEN) /* at_random.h: one more than there are */
-        return cw_error_set(error, CW_BUG, "a way %u to gather; there are %u",
-                            (unsigned)config->tuning.gather, (unsigned)CW_GATHERS);
-    if (config->tuning.balance > CW_BALANCE_RANDOM)
-        return cw_error_set(error, CW_BUG, "a way %u to balance; there are %u",
-                            (unsigned)config->tuning.balance, (unsigned)CW_BALANCES);
+    if (config->tuning.gather >= CW_GATHERS && config->tuning.gather != CW_GATHER_OFTEN)
+        return cw_error_set(error, CW_BUG,
+                            "cw_tuning.gather is %u; legal: CW_GATHER_NEVER, CW_GATHER_IF_FASTER",
+                            (unsigned)config->tuning.gather);
+    if (config->tuning.balance >= CW_BALANCES && config->tuning.balance != CW_BALANCE_RANDOM)
+        return cw_error_set(error, CW_BUG,
+                            "cw_tuning.balance is %u; legal: CW_BALANCE_OFF, CW_BALANCE_ON",
+                            (unsigned)config->tuning.balance);
     if (config->end_ps <= 0)
         return cw_error_set(error, CW_BUG,
                             "the run ends at %lld ps (end_ps); legal: above 0, and CW_TIME_MAX "

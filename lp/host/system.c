@@ -209,10 +209,8 @@ static bool build_model(struct lp_system *system)
     lp_layout_init(m, options->hw, options->queues, options->needs);
     system->maps = lp_maps_create(options->hw->sip_count, m->pes);
     m->maps = system->maps;
-    for (uint32_t i = 0; i < LP_PLANS; i++) {
+    for (uint32_t i = 0; i < LP_PLANS; i++)
         m->plan[1 + i] = options->plan[i];
-        m->rings_differ |= options->plan[i] != NULL && lp_plan_is_shaped(options->plan[i]);
-    }
     m->emit = emitted(options);
     for (size_t i = 0; i < LP_LISTENERS; i++)
         system->hears_ops |= options->listener[i].op != NULL;

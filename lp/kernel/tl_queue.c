@@ -92,16 +92,15 @@ void tl_effect_send(struct tl *tl)
     const enum hw_dir dir = (enum hw_dir)call->dir;
     check_direction(tl, dir);
     const struct lp_queue *queue = &tl->p->queue[dir];
-    const uint32_t self = lp_pe_index(tl->view, tl->pe);
-    if (call->bytes > lp_tile_bytes_max(m, tl->p, self, dir))
+    if (call->bytes > lp_tile_bytes(&m->config))
         tl_fail(tl, "IpcqTileTooLarge: ",
                 ": a tile of %u bytes does not fit in a slot of %u (defaults.slot_size)",
-                call->bytes, lp_tile_bytes_max(m, tl->p, self, dir));
+                call->bytes, lp_tile_bytes(&m->config));
     if (__builtin_expect(queue->my_head == UINT32_MAX, 0)) /* a slot is the number's remainder */
         tl_fail(tl, "IpcqTooManyTiles: ",
                 ": its queue has carried %u tiles, the most that one queue carries in a run",
                 UINT32_MAX);
-    if (queue->my_head - queue->peer_tail_cache >= lp_slots(m, tl->p, self, dir, false)) {
+    if (queue->my_head - queue->peer_tail_cache >= m->config.n_slots) {
         tl_wait_for(tl, LP_WAIT_CREDIT);
         return;
     }

@@ -51,7 +51,7 @@ bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer)
     }
     const uint32_t ahead = transfer->seq - queue->peer_head_cache;
     if (ahead > 0) {
-        LP_INVARIANT("I-IPCQ-3", view->ctx, ahead < lp_slots(view->m, p, transfer->dst, dir, true),
+        LP_INVARIANT("I-IPCQ-3", view->ctx, ahead < view->m->config.n_slots,
                      "PE %u, direction %u: head as seen %u, tile %u", pe, transfer->dir,
                      queue->peer_head_cache, transfer->seq);
         lp_slot_flip(view, p, dir, LP_SLOT_EARLY, transfer->seq);
@@ -65,8 +65,7 @@ bool lp_ipcq_visible(struct lp_view *view, const struct lp_transfer *transfer)
         queue->early--;
     }
     LP_INVARIANT("I-IPCQ-1", view->ctx,
-                 queue->peer_head_cache - queue->my_tail <=
-                     lp_slots(view->m, p, transfer->dst, dir, true),
+                 queue->peer_head_cache - queue->my_tail <= view->m->config.n_slots,
                  "PE %u, direction %u: head as seen %u, tail %u", pe, transfer->dir,
                  queue->peer_head_cache, queue->my_tail);
     LP_INVARIANT("I-IPCQ-3", view->ctx, queue->peer_head_cache > transfer->seq,

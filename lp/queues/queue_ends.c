@@ -33,8 +33,6 @@ struct lp_plan {
     int64_t least_credit_ps[HW_PORTS]; /* the least of each global direction, from any PE; if SIPs
                                           are alike */
     int64_t pair_credit_ps[2];         /* of direction `peer`, by the end in `pair` */
-    void *shaped; /* JudyL: end_key() -> slots and slot size (shape_of()), of rings that
-                     lp_plan_shape() changed */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
 };
 
@@ -48,12 +46,6 @@ struct laid_end {
 static Word_t end_key(uint32_t pe_index, enum hw_dir dir)
 {
     return (Word_t)pe_index * HW_DIRS_MAX + (Word_t)dir;
-}
-
-/* Slots and their size, in one word. */
-static Word_t shape_of(uint32_t n_slots, uint32_t slot_size)
-{
-    return (Word_t)n_slots << 32 | slot_size;
 }
 
 /* The end, if lp_plan_join() has changed it; otherwise NULL, and the rest of the plan applies. */
@@ -220,33 +212,15 @@ struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
                                  plan->queues.slots == HW_MEMORY_SRAM ? plan->pes * bytes : bytes};
 }
 
-/* With the changes of lp_plan_shape(). */
-static Word_t ring_shape(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
-{
-    if (plan->shaped != NULL) {
-        const Word_t *const at =
-            (const Word_t *)JudyLGet(plan->shaped, end_key(pe_index, dir), PJE0);
-        if (at != NULL)
-            return *at;
-    }
-    return shape_of(plan->queues.n_slots, plan->queues.slot_bytes);
-}
-
-uint32_t lp_ring_slots(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
-{
-    return (uint32_t)(ring_shape(plan, pe_index, dir) >> 32);
-}
-
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
     const struct hw_place place = hw_place_of(&plan->hw, pe_index);
     const uint32_t ring = plan->queues.n_slots * plan->queues.slot_bytes;
     const uint32_t index = ring_index(plan, pe_index, dir);
-    const Word_t shape = ring_shape(plan, pe_index, dir);
     struct lp_endpoint endpoint = {.place = place,
                                    .buffer_kind = plan->queues.slots,
-                                   .n_slots = (uint32_t)(shape >> 32),
-                                   .slot_size = (uint32_t)shape};
+                                   .n_slots = plan->queues.n_slots,
+                                   .slot_size = plan->queues.slot_bytes};
     const bool sram = plan->queues.slots == HW_MEMORY_SRAM;
     if (plan->queues.slots == HW_MEMORY_TCM)
         endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - (plan->rings_max - index) * ring;
@@ -258,15 +232,6 @@ struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
     if (sram)
         endpoint.rx_base_va = tl_sram_va(endpoint.rx_base_offset);
     return endpoint;
-}
-
-struct lp_endpoint lp_peer_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
-                                       enum hw_dir dir)
-{
-    uint32_t peer = pe_index;
-    enum hw_dir peer_dir = dir;
-    (void)lp_queue_peer(plan, pe_index, dir, &peer, &peer_dir);
-    return lp_endpoint_of(plan, peer, peer_dir);
 }
 
 struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
@@ -432,7 +397,6 @@ void lp_plan_free(struct lp_plan *plan)
          end = JudyLNext(plan->laid, &key, PJE0))
         free(*end);
     JudyLFreeArray(&plan->laid, PJE0);
-    JudyLFreeArray(&plan->shaped, PJE0);
     free(plan->sip_credit_ps);
     free(plan->credit_ps);
     free(plan->ring_index);
@@ -518,24 +482,3 @@ int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct 
         return CW_OK;
     return cw_error_memory(error, "an install plan");
 }
-
-/* ---- rings of other shapes ------------------------------------------------------------------- */
-
-int lp_plan_shape(struct lp_plan *plan, struct lp_end end, uint32_t n_slots, uint32_t slot_size,
-                  struct cw_error *error)
-{
-    if (!has_end(plan, end) || n_slots == 0 || n_slots > plan->queues.n_slots || slot_size == 0 ||
-        slot_size > plan->queues.slot_bytes)
-        return cw_error_set(error, CW_USAGE,
-                            "a ring of %u slots of %u bytes in direction %d of PE %u; legal: 1 to "
-                            "%u slots of 1 to %u bytes in a direction that the plan gives the PE",
-                            n_slots, slot_size, end.dir, end.pe, plan->queues.n_slots,
-                            plan->queues.slot_bytes);
-    Word_t *const at = (Word_t *)JudyLIns(&plan->shaped, end_key(end.pe, end.dir), PJE0);
-    if (at == NULL || (void **)at == PPJERR)
-        return cw_error_memory(error, "an install plan");
-    *at = shape_of(n_slots, slot_size);
-    return CW_OK;
-}
-
-bool lp_plan_is_shaped(const struct lp_plan *plan) { return plan->shaped != NULL; }

@@ -33,15 +33,6 @@ struct lp_end {
 };
 int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct cw_error *error);
 
-/*
- * Before the machine is made: the receive ring of an end gets fewer or smaller slots than the
- * plan's. It stays where it is. CW_USAGE: the plan has no such end, or none with this many slots of
- * this size; CW_NO_RESOURCE: out of memory.
- */
-int lp_plan_shape(struct lp_plan *plan, struct lp_end end, uint32_t n_slots, uint32_t slot_size,
-                  struct cw_error *error);
-bool lp_plan_is_shaped(const struct lp_plan *plan); /* some ring was */
-
 const struct hw_config *lp_plan_hw(const struct lp_plan *plan); /* of the machine it is for */
 
 /* Ranks of its logical topology; 0: it has none. */
@@ -82,10 +73,6 @@ struct lp_endpoint {
 struct lp_ring_area lp_plan_rings(const struct lp_plan *plan);
 /* The receive ring of a PE's direction. */
 struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
-/* Its slots; and the receive ring that this PE sends into by a direction. */
-uint32_t lp_ring_slots(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
-struct lp_endpoint lp_peer_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
-                                       enum hw_dir dir);
 /* The slot of tile `seq` in it. */
 struct lp_operand lp_slot_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
                              uint32_t seq);
@@ -95,26 +82,6 @@ uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index);
 bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index); /* gets an IpcqInitMsg */
 /* Latency of a credit from this PE to the sender of its queue. */
 int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir);
-
-/* The slots of a queue's receive ring: this PE's own (`own`), or the one that it sends into. */
-static inline uint32_t lp_slots(const struct lp_model *m, const struct lp_pe *pe, uint32_t pe_index,
-                                enum hw_dir dir, bool own)
-{
-    if (__builtin_expect(!m->rings_differ, 1))
-        return m->config.n_slots;
-    return own ? lp_ring_slots(m->plan[pe->plan], pe_index, dir)
-               : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).n_slots;
-}
-
-/* The most bytes of a tile that this PE sends by a direction. Where tiles overlap slots
- * (whole_tensor), no ring has another limit. */
-static inline uint32_t lp_tile_bytes_max(const struct lp_model *m, const struct lp_pe *pe,
-                                         uint32_t pe_index, enum hw_dir dir)
-{
-    return __builtin_expect(!m->rings_differ || m->config.whole_tensor, 1)
-               ? lp_tile_bytes(&m->config)
-               : lp_peer_endpoint_of(m->plan[pe->plan], pe_index, dir).slot_size;
-}
 
 /* The plan that a PE's IpcqInitMsg has named; NULL: none has taken effect. */
 static inline const struct lp_plan *lp_plan_at(const struct lp_model *m, const struct lp_pe *pe)

@@ -406,14 +406,16 @@ bool random_outcome_differs(const struct random_outcome *got, const struct rando
 bool random_modes_agree(const struct random_model *model, uint64_t seed, bool restores, char *text,
                         size_t bytes)
 {
+    static const enum cw_balance balances[] = {CW_BALANCE_OFF, CW_BALANCE_ON, CW_BALANCE_RANDOM};
+    static const enum cw_gather gathers[] = {CW_GATHER_NEVER, CW_GATHER_IF_FASTER, CW_GATHER_OFTEN};
     const struct random_outcome expected = random_model_run(
         model, &(struct random_run){.sync = CW_SEQUENTIAL, .workers = 1, .seed = seed});
     for (uint32_t i = 0; i < CW_SYNCS * 4; i++) {
         const struct random_run run = {.sync = (enum cw_sync)(i / 4),
                                        .workers = 1 + i % 4,
                                        .seed = seed,
-                                       .balance = (enum cw_balance)(seed % (CW_BALANCE_RANDOM + 1)),
-                                       .gather = (enum cw_gather)(seed / 2 % 3),
+                                       .balance = balances[seed % 3],
+                                       .gather = gathers[seed / 2 % 3],
                                        .lazy = seed / 4 % 2 == 1,
                                        .restores = restores};
         if (!random_model_runs(model, run.sync, run.workers))

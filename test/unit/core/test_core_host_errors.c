@@ -127,11 +127,12 @@ static void figures_that_mean_nothing_are_refused(void **state)
     config.sync = (enum cw_sync)UINT32_MAX;
     expect_refused(&config, &idle, "a mode 4294967295; there are 5");
     config = plain;
-    config.tuning.gather = (enum cw_gather)9;
-    expect_refused(&config, &idle, "a way 9 to gather; there are 2");
+    config.tuning.gather = CW_GATHERS;
+    expect_refused(&config, &idle,
+                   "cw_tuning.gather is 2; legal: CW_GATHER_NEVER, CW_GATHER_IF_FASTER");
     config = plain;
-    config.tuning.balance = (enum cw_balance)9;
-    expect_refused(&config, &idle, "a way 9 to balance; there are 2");
+    config.tuning.balance = CW_BALANCES;
+    expect_refused(&config, &idle, "cw_tuning.balance is 2; legal: CW_BALANCE_OFF, CW_BALANCE_ON");
     for (int64_t end_ps = -1; end_ps <= 0; end_ps++) {
         config = plain;
         config.end_ps = end_ps;

@@ -19,6 +19,8 @@
 #include "core/at_random.h"
 #include "test/support/random_model.h"
 
+static const enum cw_gather gather_ways[] = {CW_GATHER_NEVER, CW_GATHER_IF_FASTER, CW_GATHER_OFTEN};
+
 enum { SEEDS_DEFAULT = 10, TTL = 30 };
 
 static void compare_one(const struct random_model *m, const struct random_run *run,
@@ -44,7 +46,7 @@ static void compare_all(const struct random_model *m, uint64_t seed)
     static const uint32_t counts[] = {1, 2, 3, 4, 8};
     enum {
         COUNTS = sizeof counts / sizeof *counts,
-        GATHERS = CW_GATHER_OFTEN - CW_GATHER_NEVER + 1,
+        GATHERS = sizeof gather_ways / sizeof *gather_ways,
         RUNS = (CW_SYNCS - CW_CONSERVATIVE) * COUNTS * GATHERS
     };
     const struct random_outcome expected = random_model_run(
@@ -56,7 +58,7 @@ static void compare_all(const struct random_model *m, uint64_t seed)
                                        .balance =
                                            seed % 3 == 0 ? CW_BALANCE_OFF : CW_BALANCE_RANDOM,
                                        .lazy = seed % 2 == 0,
-                                       .gather = CW_GATHER_NEVER + i % GATHERS};
+                                       .gather = gather_ways[i % GATHERS]};
         if (random_run_is_drawn(seed, i, RUNS) && random_model_runs(m, run.sync, run.workers))
             compare_one(m, &run, &expected);
     }
@@ -108,7 +110,7 @@ static void a_limit_near_a_failure_ends_every_mode_alike(void **state)
             for (int sync = CW_CONSERVATIVE; sync < CW_SYNCS; sync++)
                 for (run.workers = 1; run.workers <= 4; run.workers++) {
                     run.sync = (enum cw_sync)sync;
-                    run.gather = (enum cw_gather)(seed % 3);
+                    run.gather = gather_ways[seed % 3];
                     run.balance = seed % 2 == 0 ? CW_BALANCE_OFF : CW_BALANCE_RANDOM;
                     if (!random_model_runs(&m, run.sync, run.workers))
                         continue;

@@ -119,85 +119,12 @@ static void a_tile_goes_to_the_slot_of_its_number(void **state)
     }
 }
 
-/* The ring of PE 1's west has two slots of 64 bytes; all others have three of 1024. */
-static struct machine *machine_of_two_shapes(enum hw_memory slots)
-{
-    struct machine *m = small_machine(1, 1, 1);
-    m->config.slots = slots;
-    m->config.n_slots = 3;
-    m->config.slot_bytes = 1024;
-    m->plan = machine_plan(m);
-    assert_int_equal(lp_plan_shape(m->plan, (struct lp_end){1, W}, 2, 64, &m->error), CW_OK);
-    machine_start(m);
-    return m;
-}
-
-/* PE 1 waits for 300 ns before it takes the first tile: the ring of two is full with the second,
- * that of three with the third. */
-static void a_ring_has_the_shape_that_the_plan_gives_it(void **state)
-{
-    (void)state;
-    static const struct line sends[] = {SEND(E, 64), SEND(E, 64), SEND(E, 64), DONE},
-                             takes[] = {DELAY(300), RECV(W, 64), RECV(W, 64), RECV(W, 64), DONE},
-                             back[] = {SEND(W, 1024), SEND(W, 1024), SEND(W, 1024), DONE},
-                             takes_back[] = {DELAY(300), RECV(E, 1024), RECV(E, 1024),
-                                             RECV(E, 1024), DONE};
-    for (size_t k = 0; k < COUNT_OF(memories); k++) {
-        struct machine *m = machine_of_two_shapes(memories[k]);
-        const struct lp_endpoint peer = lp_endpoint_of(m->plan, 1, W);
-        assert_int_equal(peer.n_slots, 2);
-        assert_int_equal(peer.slot_size, 64);
-        RUN(m, {0, sends}, {1, takes});
-        assert_true(end_of(m, nth(m, 0, LP_OP_SEND, 1)) < 300000);
-        assert_true(end_of(m, nth(m, 0, LP_OP_SEND, 2)) > 300000);
-        for (uint32_t i = 0; i < 3; i++)
-            assert_int_equal(nth(m, 0, LP_OP_SEND, i)->dst.at, peer.rx_base_offset + i % 2 * 64);
-        m->op_count = 0;
-        RUN(m, {1, back}, {0, takes_back});
-        assert_true(end_of(m, nth(m, 1, LP_OP_SEND, 2)) < 300000);
-        machine_free(m);
-    }
-}
-
-static void a_tile_fits_in_the_slot_that_it_goes_to(void **state)
-{
-    (void)state;
-    static const struct line sends[] = {SEND(E, 65), DONE};
-    struct machine *m = machine_of_two_shapes(HW_MEMORY_TCM);
-    assert_int_equal(try_scripts(m, &(const struct part){0, sends}, 1), CW_PROGRAM_FAILED);
-    assert_string_equal(m->error.text, "IpcqTileTooLarge: PE 0.0.0, kernel script: a tile of 65 "
-                                       "bytes does not fit in a slot of 64 (defaults.slot_size)");
-    machine_free(m);
-}
-
-static void a_shape_that_the_ring_has_no_room_for_is_refused(void **state)
-{
-    (void)state;
-    struct machine *m = small_machine(1, 1, 1);
-    m->plan = machine_plan(m);
-    static const uint32_t shapes[][2] = {{0, 64}, {9, 64}, {8, 0}, {8, 4097}};
-    for (size_t i = 0; i < COUNT_OF(shapes); i++)
-        assert_int_equal(
-            lp_plan_shape(m->plan, (struct lp_end){1, W}, shapes[i][0], shapes[i][1], &m->error),
-            CW_USAGE);
-    assert_string_equal(m->error.text,
-                        "a ring of 8 slots of 4097 bytes in direction 11 of PE 1; legal: 1 to 8 "
-                        "slots of 1 to 4096 bytes in a direction that the plan gives the PE");
-    assert_int_equal(lp_plan_shape(m->plan, (struct lp_end){0, W}, 1, 1, &m->error), CW_USAGE);
-    lp_plan_free(m->plan);
-    m->plan = NULL;
-    machine_free(m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_queue_s_other_end_names_it),
         cmocka_unit_test(an_endpoint_says_where_its_ring_is),
         cmocka_unit_test(a_tile_goes_to_the_slot_of_its_number),
-        cmocka_unit_test(a_ring_has_the_shape_that_the_plan_gives_it),
-        cmocka_unit_test(a_tile_fits_in_the_slot_that_it_goes_to),
-        cmocka_unit_test(a_shape_that_the_ring_has_no_room_for_is_refused),
     };
     return cmocka_run_group_tests_name("lp_endpoint", tests, NULL, NULL);
 }
