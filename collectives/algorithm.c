@@ -155,7 +155,9 @@ const struct ccl_algorithm *ccl_algorithm_for(const struct ccl_config *ccl,
         return configured;
     if (preferred[collective] != NULL)
         return ccl_algorithm_find(preferred[collective]);
-    (void)cw_error_set(error, CW_USAGE, "no algorithm for %s is part of this version",
+    (void)cw_error_set(error, CW_USAGE,
+                       "no algorithm for %s is part of this version; legal is an MSCCL XML file of "
+                       "that collective, as --algorithm FILE.xml",
                        ccl_collective_name(collective));
     return NULL;
 }
@@ -219,6 +221,11 @@ bool ccl_algorithm_is_ll(const struct ccl_algorithm *algorithm)
     return ccl_msccl.is_ll(algorithm);
 }
 
+struct ccl_fixed ccl_algorithm_fixed(const struct ccl_algorithm *algorithm)
+{
+    return ccl_msccl.fixed(algorithm);
+}
+
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm)
 {
     return ccl_msccl.contents(algorithm);
@@ -242,6 +249,6 @@ const char *ccl_collective_name(enum ccl_collective collective)
 {
     static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
                                                       "broadcast",  "barrier",        "all_to_all",
-                                                      "matmul"};
+                                                      "matmul",     "reduce",         "custom"};
     return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
 }

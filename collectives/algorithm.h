@@ -23,6 +23,8 @@ enum ccl_collective {
     CCL_BARRIER,
     CCL_ALL_TO_ALL, /* block s of rank r's output is block r of rank s's input */
     CCL_MATMUL,     /* no collective: each cube's own matrix product (matmul.h) */
+    CCL_REDUCE,     /* rank `root` has the sum; what the others end with is not specified */
+    CCL_CUSTOM,     /* what an MSCCL XML file's steps give, which is none of the others */
     CCL_COLLECTIVES
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */
@@ -37,7 +39,7 @@ struct ccl_call {
     const struct ccl_config *ccl;
     enum ccl_collective collective;
     uint32_t rank, world_size;
-    uint32_t root;             /* rank whose tensor a broadcast sends */
+    uint32_t root;             /* rank whose tensor a broadcast sends, or that has a reduce's sum */
     const struct relay *relay; /* for kernel_args() of an algorithm that asks for it; else NULL */
     uint64_t n_elem;           /* per shard of the input */
     enum lp_dtype dtype;
@@ -156,6 +158,12 @@ struct ccl_algorithm {
     void (*choose)(const struct ccl_call *call, struct ccl_choice *choice);
 };
 
+/* What the steps of a file demand of its calls. */
+struct ccl_fixed {
+    uint32_t root;     /* of a broadcast or a reduce; UINT32_MAX: any */
+    uint32_t multiple; /* that the elements of a shard are a multiple of; 1: any number */
+};
+
 /*
  * A kind of files that algorithms are made from, with a row in algorithms/registry.h. Algorithms
  * that were given out stay. The process's, one thread at a time.
@@ -164,10 +172,11 @@ struct ccl_algorithm_files {
     /* NULL: CW_USAGE with the faults of the file's text, CW_NO_RESOURCE. */
     const struct ccl_algorithm *(*load)(const char *path, struct cw_error *error);
     /* As the functions ccl_algorithm_...() below, of an algorithm of these files; of any other
-     * n_slots, 0 and false. */
+     * n_slots, 0, false, and nothing fixed. */
     uint32_t (*slots)(const struct ccl_algorithm *algorithm, uint32_t n_slots);
     uint64_t (*contents)(const struct ccl_algorithm *algorithm);
     bool (*is_ll)(const struct ccl_algorithm *algorithm);
+    struct ccl_fixed (*fixed)(const struct ccl_algorithm *algorithm);
 };
 
 /* A module is an MSCCL XML file: its name ends with .xml. */
@@ -190,6 +199,8 @@ const struct ccl_algorithm *ccl_algorithm_of(const struct ccl_call *call, struct
 uint32_t ccl_algorithm_slots(const struct ccl_algorithm *algorithm, uint32_t n_slots);
 /* Whether the file that the algorithm was made of names the protocol LL. */
 bool ccl_algorithm_is_ll(const struct ccl_algorithm *algorithm);
+/* What the file that the algorithm was made of demands of calls. */
+struct ccl_fixed ccl_algorithm_fixed(const struct ccl_algorithm *algorithm);
 /* XXH3-64 of the MSCCL XML file that it was made of; 0: of none. */
 uint64_t ccl_algorithm_contents(const struct ccl_algorithm *algorithm);
 /* The queues are the machine's own: no logical topology, no neighbors() hook. */

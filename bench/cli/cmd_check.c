@@ -68,6 +68,7 @@ static int check_size(const struct config *config, const struct run_options *opt
                                   .ccl = &expected.ccl,
                                   .collective = collective,
                                   .world_size = ranks,
+                                  .root = bench_root(config, collective),
                                   .n_elem = n_elem > 0 ? n_elem : 1,
                                   .dtype = (enum lp_dtype)options->dtype,
                                   .math = LP_MATH_SUM};

@@ -22,7 +22,7 @@ static const struct {
     {"broadcast", CCL_BROADCAST},
     {"bcast", CCL_BROADCAST},
     {"barrier", CCL_BARRIER},
-    {"reduce", CCL_COLLECTIVES},
+    {"reduce", CCL_REDUCE},
     {"sendrecv", CCL_COLLECTIVES},
     {"gather", CCL_COLLECTIVES},
     {"gatherv", CCL_COLLECTIVES},

@@ -179,11 +179,15 @@ static void report_print_row(FILE *file, const struct result_row *row, bool meas
     char wrong[REPORT_NUMBER_BYTES] = "N/A";
     if (row->wrong >= 0)
         snprintf(wrong, sizeof wrong, "%" PRId64, row->wrong);
-    fprintf(file, " %15" PRIu64 " %15" PRIu64 " %6s %6s %15s %12.3f %12.3f %15s %7.2f %8s",
+    char eff[REPORT_NUMBER_BYTES] = "-"; /* a custom collective has no bound */
+    const bool is_bound = row->bound_ps > 0 || row->time_ps == 0;
+    if (is_bound)
+        snprintf(eff, sizeof eff, "%.2f",
+                 100 * report_ratio((double)row->bound_ps, (double)row->time_ps));
+    fprintf(file, " %15" PRIu64 " %15" PRIu64 " %6s %6s %15s %12.3f %12.3f %15s %7s %8s",
             size_of(row), in_size(row, row->count), or_dash(row->dtype), or_dash(row->redop),
             report_us(row->time_ps, time), report_algbw_gbs(row), report_busbw_gbs(row),
-            report_us(row->bound_ps, bound),
-            100 * report_ratio((double)row->bound_ps, (double)row->time_ps), wrong);
+            is_bound ? report_us(row->bound_ps, bound) : "-", eff, wrong);
     if (measured)
         print_measured(file, row);
     fputc('\n', file);

@@ -30,10 +30,10 @@
 #include "collectives/config/input/environment.h"
 
 static const struct bench_program *const registry[] = {
-    &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather,
-    &bench_ccl_all_to_all, &bench_ccl_broadcast,      &bench_ccl_barrier,
-    &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,
-    &bench_gemm,           &bench_gemm_allreduce,     &bench_ccl_gradient};
+    &bench_ccl_allreduce,  &bench_ccl_reduce_scatter, &bench_ccl_all_gather, &bench_ccl_all_to_all,
+    &bench_ccl_broadcast,  &bench_ccl_reduce,         &bench_ccl_custom,     &bench_ccl_barrier,
+    &bench_ipcq_pingpong,  &bench_ipcq_shift,         &bench_raw_store,      &bench_gemm,
+    &bench_gemm_allreduce, &bench_ccl_gradient};
 
 const char *bench_name(size_t i)
 {
@@ -165,7 +165,8 @@ struct config_work bench_work(const struct run_options *options, const struct co
         .stores = program->stores,
         .alone = alone,
         .adds = runs_one && !alone &&
-                (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER),
+                (program->does == CCL_ALL_REDUCE || program->does == CCL_REDUCE_SCATTER ||
+                 program->does == CCL_REDUCE || program->does == CCL_CUSTOM),
         .multiplies = program->multiplies,
         .fp8 = options->dtype == DTYPE_FP8_E4M3 || options->dtype == DTYPE_FP8_E5M2,
         .narrow = dtype_digits(options->dtype) > 0 &&

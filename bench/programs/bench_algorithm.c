@@ -60,6 +60,16 @@ int bench_algorithm_check(const struct bench_session *session, struct cw_error *
                : CW_OK;
 }
 
+uint32_t bench_root(const struct config *config, enum ccl_collective collective)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm =
+        schedule_has_root(collective) ? ccl_algorithm_for(&config->ccl, collective, &ignored)
+                                      : NULL;
+    const uint32_t root = algorithm != NULL ? ccl_algorithm_fixed(algorithm).root : UINT32_MAX;
+    return root != UINT32_MAX ? root : 0;
+}
+
 struct ccl_call bench_call(const struct bench_session *session, enum ccl_collective collective,
                            uint64_t n_elem)
 {
@@ -67,6 +77,7 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
                              .ccl = &session->config->ccl,
                              .collective = collective,
                              .world_size = dist_world_size_for(session->config),
+                             .root = bench_root(session->config, collective),
                              .n_elem = n_elem,
                              .dtype = (enum lp_dtype)session->options->dtype,
                              .math = (enum lp_math)redop_of_kernels(session->options->op)};

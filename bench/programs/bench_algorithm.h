@@ -39,6 +39,8 @@ int bench_place_size(const struct run_options *options, const struct config *con
 void bench_expect(struct bench_session *session, size_t i);
 /* Fills in which schedule was chosen, and how often the tensor was moved. */
 void bench_note_algorithm(const struct bench_session *session, struct result_row *row);
+/* The root of a bench's broadcast or reduce: the one that its file's steps give, else rank 0. */
+uint32_t bench_root(const struct config *config, enum ccl_collective collective);
 /* What an automatic choice took for a size. */
 struct bench_choice {
     char algorithm[64];
@@ -46,8 +48,8 @@ struct bench_choice {
     uint64_t bytes;        /* of a shard, or of a rank */
 };
 /* Elements of a shard in the i-th size that the options ask for; of sizes that are rounded, a
- * multiple of the ranks where the collective divides shards among them, unless nothing were left.
- */
+ * multiple of the ranks where the collective divides shards among them, or of a custom file's
+ * chunks, unless nothing were left. */
 uint64_t bench_whole_size(const struct run_options *options, const struct config *config,
                           enum ccl_collective collective, size_t i, uint32_t shards);
 /* Writes them into a line, neighbouring sizes with the same choice together. */

@@ -31,13 +31,23 @@ uint64_t bench_size(const struct bench_session *session, size_t i)
                             options->sizes_per_rank ? bench_shards(session, i) : 1);
 }
 
+/* That a custom file cuts a shard into. */
+static uint32_t chunks_of_file(const struct config *config)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
+    return algorithm != NULL ? ccl_algorithm_fixed(algorithm).multiple : 1;
+}
+
 uint64_t bench_whole_size(const struct run_options *options, const struct config *config,
                           enum ccl_collective collective, size_t i, uint32_t shards)
 {
     const uint64_t elems = options->n_elem[i] / shards;
     const bool is_divided = collective == CCL_REDUCE_SCATTER || collective == CCL_ALL_GATHER ||
                             collective == CCL_ALL_TO_ALL;
-    const uint64_t rest = is_divided ? elems % dist_world_size_for(config) : 0;
+    const uint64_t rest = is_divided                 ? elems % dist_world_size_for(config)
+                          : collective == CCL_CUSTOM ? elems % chunks_of_file(config)
+                                                     : 0;
     return options->sizes_rounded && rest < elems ? elems - rest : elems;
 }
 
@@ -45,6 +55,7 @@ uint64_t bench_whole_size(const struct run_options *options, const struct config
 static void say_rounded(const struct bench_session *session)
 {
     const struct run_options *const options = session->options;
+    const bool is_custom = session->program->does == CCL_CUSTOM;
     size_t rounded = 0, first = 0;
     for (size_t i = options->size_count; i-- > 0;)
         if (session->refused[i] == NULL &&
@@ -55,10 +66,11 @@ static void say_rounded(const struct bench_session *session)
         }
     if (rounded > 0)
         fprintf(stderr,
-                "cubewarp: %zu of %zu sizes are rounded down to what %u ranks%s divide, as in "
+                "cubewarp: %zu of %zu sizes are rounded down to what %u %s%s divide, as in "
                 "nccl-tests: %llu elements of a shard for %llu asked for, first\n",
-                rounded, options->size_count, dist_world_size_for(session->config),
-                options->sizes_per_rank ? " and their shards" : "",
+                rounded, options->size_count,
+                is_custom ? chunks_of_file(session->config) : dist_world_size_for(session->config),
+                is_custom ? "chunks" : "ranks", options->sizes_per_rank ? " and their shards" : "",
                 (unsigned long long)bench_size(session, first),
                 (unsigned long long)options->n_elem[first]);
 }
@@ -156,7 +168,8 @@ static int add_empty(struct bench_session *session, size_t i, struct cw_error *e
     if (row == NULL)
         return error->exit_code;
     bench_set_bound(row, (struct hw_bound){.by = NULL});
-    if (session->program->does == CCL_ALL_REDUCE || session->program->does == CCL_REDUCE_SCATTER)
+    if (session->program->does == CCL_ALL_REDUCE || session->program->does == CCL_REDUCE_SCATTER ||
+        session->program->does == CCL_REDUCE || session->program->does == CCL_CUSTOM)
         snprintf(row->redop, sizeof row->redop, "%s", redop_name(options->op));
     row->wrong = options->verify_data ? 0 : -1;
     row->has_hash = !options->no_data;

@@ -66,6 +66,7 @@ struct bench_program {
 extern const struct bench_program bench_ccl_allreduce, bench_ccl_reduce_scatter;
 extern const struct bench_program bench_ccl_gradient;
 extern const struct bench_program bench_ccl_all_gather, bench_ccl_broadcast, bench_ccl_barrier;
+extern const struct bench_program bench_ccl_reduce, bench_ccl_custom;
 extern const struct bench_program bench_ccl_all_to_all;
 extern const struct bench_program bench_ipcq_pingpong, bench_ipcq_shift, bench_raw_store;
 extern const struct bench_program bench_gemm, bench_gemm_allreduce;

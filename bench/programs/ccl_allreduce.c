@@ -1,6 +1,7 @@
 /*
- * ccl_allreduce.c: the all-reduce bench: a worker per rank, as in a DDP script, and around it the
- * steps of a benchmark: sizes, warm-up, iterations, verification, hash.
+ * ccl_allreduce.c: the benches of collectives that reduce in place: the all-reduce, and what MSCCL
+ * XML files alone do, a reduce and custom collectives. Each is a worker per rank, as in a DDP
+ * script, and around it the steps of a benchmark: sizes, warm-up, iterations, verification, hash.
  */
 #include <stdio.h>
 
@@ -14,6 +15,7 @@ struct allreduce {
     struct bench_session *session;
     uint64_t n_elem;
     uint64_t seed; /* of the inputs */
+    uint32_t root; /* of a reduce */
     struct dp_policy policy;
     struct result_row *row;
     struct verifier *verifier; /* NULL: not verified */
@@ -32,7 +34,12 @@ static void ccl_allreduce_worker(int rank, void *arg)
     struct tensor *tensor = dist_tensor_zeros(allreduce->n_elem, options->dtype, &policy);
     for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
         dist_fill_input(tensor, allreduce->seed);
-        bench_all_reduce(options, tensor);
+        if (allreduce->session->program->does == CCL_REDUCE)
+            dist_reduce(tensor, allreduce->root, options->op);
+        else if (allreduce->session->program->does == CCL_CUSTOM)
+            dist_custom(tensor, options->op);
+        else
+            bench_all_reduce(options, tensor);
     }
 }
 
@@ -61,14 +68,17 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 {
     const struct run_options *options = session->options;
     const struct config *config = session->config;
-    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    const enum ccl_collective does = session->program->does;
+    const struct ccl_call call = bench_call(session, does, n_elem);
     const struct ccl_algorithm *const algorithm = ccl_algorithm_of(&call, NULL, error);
     if (algorithm == NULL)
         return error->exit_code;
-    struct allreduce allreduce = {
-        .session = session, .n_elem = n_elem, .policy = dist_facts(session->dist)->policy};
+    struct allreduce allreduce = {.session = session,
+                                  .n_elem = n_elem,
+                                  .root = call.root,
+                                  .policy = dist_facts(session->dist)->policy};
     allreduce.seed = bench_seed(session, &allreduce.policy, n_elem);
-    allreduce.row = row_work_add(session, "all_reduce", CCL_ALL_REDUCE, n_elem, error);
+    allreduce.row = row_work_add(session, ccl_collective_name(does), does, n_elem, error);
     if (allreduce.row == NULL)
         return error->exit_code;
     snprintf(allreduce.row->algorithm, sizeof allreduce.row->algorithm, "%s",
@@ -91,7 +101,12 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
 static int ccl_allreduce_check_size(const struct bench_session *session, uint64_t n_elem,
                                     struct cw_error *error)
 {
-    const struct ccl_call call = bench_call(session, CCL_ALL_REDUCE, n_elem);
+    const enum ccl_collective does = session->program->does;
+    const struct ccl_call call = bench_call(session, does, n_elem);
+    const enum redop op = session->options->op;
+    if (does != CCL_ALL_REDUCE && (op == REDOP_AVG || op == REDOP_PREMULSUM))
+        return cw_error_set(error, CW_USAGE, "--op %s: %s reduces by sum, prod, max or min",
+                            redop_name(op), session->program->name);
     const int code = dist_check_call(session->config, &call, error);
     return code == CW_OK
                ? bench_check_hbm(session, n_elem * dtype_bytes(session->options->dtype), error)
@@ -117,3 +132,17 @@ const struct bench_program bench_ccl_allreduce = {.name = "ccl_allreduce",
                                                   .takes = {"input", "bytes-per-rank"},
                                                   .prepare = ccl_allreduce_prepare,
                                                   .run = run_allreduce};
+const struct bench_program bench_ccl_reduce = {.name = "ccl_reduce",
+                                               .about = "a reduce, by an MSCCL XML file",
+                                               .collective = true,
+                                               .does = CCL_REDUCE,
+                                               .takes = {"input", "bytes-per-rank"},
+                                               .prepare = ccl_allreduce_prepare,
+                                               .run = run_allreduce};
+const struct bench_program bench_ccl_custom = {.name = "ccl_custom",
+                                               .about = "the steps of a custom MSCCL XML file",
+                                               .collective = true,
+                                               .does = CCL_CUSTOM,
+                                               .takes = {"input", "bytes-per-rank"},
+                                               .prepare = ccl_allreduce_prepare,
+                                               .run = run_allreduce};

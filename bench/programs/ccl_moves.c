@@ -2,10 +2,11 @@
  * ccl_moves.c: the benches of collectives that move data and reduce nothing: all-gather, broadcast,
  * barrier; each a worker per rank, as in a DDP script, and around it sizes, warm-up, iterations,
  * verification, hash. A size is a rank's result: an all-gather's result has as many
- * parts as there are ranks. A broadcast's root is rank 0; a barrier has no size.
+ * parts as there are ranks. A broadcast's root is rank 0, or its file's; a barrier has no size.
  */
 #include <stdio.h>
 
+#include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_verify.h"
 #include "bench/programs/row_work.h"
@@ -18,6 +19,7 @@ struct move {
     enum ccl_collective collective;
     uint64_t n_elem; /* of the result */
     uint64_t seed;   /* of the inputs */
+    uint32_t root;   /* of a broadcast */
     struct dp_policy policy;
     size_t row;
     uint32_t completed; /* collectives of this size, warm-up included */
@@ -52,7 +54,7 @@ static void ccl_moves_worker(int rank, void *arg)
     if (move->collective == CCL_BROADCAST) {
         for (uint32_t i = 0; i < options->warmup + options->iterations; i++) {
             dist_fill_input(tensor, move->seed);
-            dist_broadcast(tensor, 0);
+            dist_broadcast(tensor, move->root);
         }
         return;
     }
@@ -138,6 +140,7 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
     struct move move = {.session = session,
                         .collective = collective,
                         .n_elem = n_elem,
+                        .root = bench_call(session, collective, n_elem).root,
                         .policy = dist_facts(session->dist)->policy};
     struct result_row *row =
         row_work_add(session, ccl_collective_name(collective), collective, n_elem, error);
@@ -163,13 +166,7 @@ static int check_size(const struct bench_session *session, uint64_t n_elem, stru
     const uint32_t parts = collective == CCL_ALL_GATHER ? ranks : 1;
     if (dist_check_blocks(collective, n_elem, ranks, error) != CW_OK)
         return CW_USAGE;
-    const struct ccl_call call = {.hw = &config->hw,
-                                  .ccl = &config->ccl,
-                                  .collective = collective,
-                                  .world_size = ranks,
-                                  .n_elem = n_elem / parts,
-                                  .dtype = (enum lp_dtype)session->options->dtype,
-                                  .math = LP_MATH_SUM};
+    const struct ccl_call call = bench_call(session, collective, n_elem / parts);
     const uint64_t tensors = n_elem + (is_of_blocks(collective) ? call.n_elem : 0);
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? bench_check_hbm(session, tensors * tl_itemsize(call.dtype), error)
@@ -209,7 +206,8 @@ const struct bench_program bench_ccl_all_to_all = {.name = "ccl_all_to_all",
                                                    .prepare = ccl_moves_prepare,
                                                    .run = ccl_moves_run};
 const struct bench_program bench_ccl_broadcast = {.name = "ccl_broadcast",
-                                                  .about = "a broadcast from rank 0",
+                                                  .about =
+                                                      "a broadcast from rank 0, or its file's root",
                                                   .collective = true,
                                                   .does = CCL_BROADCAST,
                                                   .takes = {"input", "bytes-per-rank"},

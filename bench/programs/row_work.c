@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "bench/programs/bench_algorithm.h"
 #include "collectives/runtime/install_plan.h"
+#include "collectives/schedule/schedule.h"
 #include "hw/topology/topology.h"
 
 uint32_t bench_parts(const struct hw_config *hw, const struct dp_policy *policy)
@@ -75,6 +77,10 @@ static struct hw_bound bound_of(const struct bench_session *session, const struc
     const struct dp_policy *const own = row_work_layout(session);
     const struct dp_policy policy = own != NULL ? *own : dist_facts(session->dist)->policy;
     const bool leaders = collective == CCL_BARRIER; /* between PE (0, 0) of the ranks */
+    const uint32_t root =
+        schedule_has_root(collective)
+            ? ccl_sip_of(&session->config->ccl.ranks, bench_root(session->config, collective))
+            : 0;
     const struct hw_work work = {.collective = collective,
                                  .ranks = row->ranks,
                                  .per_sip = session->config->ccl.ranks.per_sip,
@@ -84,6 +90,7 @@ static struct hw_bound bound_of(const struct bench_session *session, const struc
                                  .pes = leaders || policy.pe != DP_COLUMN_WISE ? 1
                                         : policy.num_pes != 0                  ? policy.num_pes
                                                                                : hw_pes(hw),
+                                 .root_sip = root,
                                  .together = row->together,
                                  .bytes = row->bytes};
     return hw_bound_of(hw, &work);
@@ -102,7 +109,8 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
     row->counted_bytes = row->together ? row->bytes : row->bytes * shards;
     row->bus_factor =
         bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
-    bench_set_bound(row, bound_of(session, row, collective));
+    bench_set_bound(row, collective == CCL_CUSTOM ? (struct hw_bound){.by = NULL}
+                                                  : bound_of(session, row, collective));
     return row;
 }
 

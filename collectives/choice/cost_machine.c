@@ -275,8 +275,8 @@ static struct first_writer *writer_at(const struct cost *c,
                                       struct first_writer *const writer[SCHEDULE_BUFFERS],
                                       struct schedule_chunks at, uint32_t chunk)
 {
-    const bool same =
-        c->s->in_place && c->s->collective == CCL_ALL_REDUCE && at.buffer == SCHEDULE_OUTPUT;
+    const bool same = c->s->in_place && at.buffer == SCHEDULE_OUTPUT &&
+                      schedule_blocks(c->s, SCHEDULE_INPUT) == schedule_blocks(c->s, at.buffer);
     return &writer[same ? SCHEDULE_INPUT : at.buffer][at.at + chunk];
 }
 

@@ -13,6 +13,7 @@
 #include "collectives/config/config_apply.h"
 #include "collectives/config/config_fill.h"
 #include "collectives/config/config_find.h"
+#include "collectives/config/config_place.h"
 #include "collectives/config/input/config_parse.h"
 #include "collectives/config/config_print.h"
 #include "collectives/config/config_rings.h"
@@ -496,6 +497,17 @@ static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *runnin
     ccl->queues.slot_bytes = slot_bytes > 0 ? (uint32_t)slot_bytes : SLOT_BYTES_MIN;
 }
 
+/* A run without a size has as many elements as the steps of a custom MSCCL XML file divide. */
+static void fit_elements(struct config *config)
+{
+    const struct ccl_algorithm *const algorithm =
+        ccl_is_xml(config->ccl.module) ? config->tree->algorithm : NULL;
+    const uint32_t multiple = algorithm != NULL ? ccl_algorithm_fixed(algorithm).multiple : 1;
+    const uint64_t rest = config->ccl.n_elem % multiple;
+    if (rest > 0 && !config_is_from_option(config, "defaults.n_elem"))
+        config->ccl.n_elem += multiple - rest;
+}
+
 /* The protocol of an MSCCL XML file is the file's, and the key `protocol` is for all else. */
 static void apply_protocol(struct config *config)
 {
@@ -531,6 +543,7 @@ int config_load(const struct config_request *request, struct config **out,
         config_fill(config);
         apply_protocol(config);
         cut_rings(&config->ccl, config->tree->algorithm);
+        fit_elements(config);
         /* Parameters, protocol and slots are then not the file's. */
         config->ccl.module_unread = config->tree->algorithm == NULL;
         config_check_rings(config, errors);

@@ -24,6 +24,7 @@ struct loaded {
     bool is_ll;
     uint32_t slots_for, slots; /* the latest answer of msccl_algorithm_slots() */
     bool reported;             /* its hazards, and its notes */
+    bool root_by_steps;
     struct schedule_faults notes;
     struct schedule *schedule;
     uint32_t sound_for; /* the slots for which the schedule was last found to be without faults */
@@ -73,7 +74,15 @@ static int check_file(struct loaded *loaded, const struct ccl_config *ccl, struc
     loaded->sound_for = code == CW_OK ? ccl->queues.n_slots : 0;
     loaded->sound_strictly = ccl->strict_validation;
     if (code == CW_OK && !loaded->reported) {
+        if (loaded->root_by_steps)
+            fprintf(stderr, "cubewarp: note: %s: the root is gpu %u, by its steps\n", loaded->path,
+                    loaded->schedule->root);
         report_some(&hazards, "hazards");
+        if (hazards.count > 0 && loaded->schedule->collective == CCL_CUSTOM)
+            fprintf(stderr,
+                    "cubewarp: note: %s: its result may depend on which of these steps comes "
+                    "first; data are compared with one order of them\n",
+                    loaded->path);
         report_some(&loaded->notes, "such steps");
         loaded->reported = true;
     }
@@ -138,6 +147,7 @@ static const struct ccl_algorithm *load_file(const char *path, const struct stat
                               .contents = file.contents,
                               .is_ll = strcmp(file.protocol, "LL") == 0,
                               .schedule = file.schedule,
+                              .root_by_steps = file.root_by_steps,
                               .notes = file.notes,
                               .path = kept,
                               .name = name,
@@ -214,7 +224,19 @@ static bool msccl_algorithm_is_ll(const struct ccl_algorithm *algorithm)
     return loaded != NULL && loaded->is_ll;
 }
 
+/* Chunks of a custom file move from one place to another, so they have one size. */
+static struct ccl_fixed msccl_algorithm_fixed(const struct ccl_algorithm *algorithm)
+{
+    const struct loaded *const loaded = find_loaded(algorithm);
+    const enum ccl_collective collective = algorithm->collective;
+    return (struct ccl_fixed){
+        .root =
+            loaded != NULL && schedule_has_root(collective) ? loaded->schedule->root : UINT32_MAX,
+        .multiple = loaded != NULL && collective == CCL_CUSTOM ? loaded->schedule->loop_chunks : 1};
+}
+
 const struct ccl_algorithm_files ccl_msccl = {.load = msccl_algorithm,
                                               .slots = msccl_algorithm_slots,
                                               .contents = msccl_algorithm_contents,
-                                              .is_ll = msccl_algorithm_is_ll};
+                                              .is_ll = msccl_algorithm_is_ll,
+                                              .fixed = msccl_algorithm_fixed};

@@ -28,7 +28,8 @@ static bool find_chunks(struct building *b, struct schedule_builder *builder)
         for (int buffer = SCHEDULE_INPUT; buffer <= SCHEDULE_OUTPUT; buffer++)
             if (algo->loop_chunks == 0 && b->lists->gpu[i].chunks[buffer] > loop)
                 loop = b->lists->gpu[i].chunks[buffer];
-    const bool whole = collective == CCL_ALL_REDUCE;
+    const bool whole = collective != CCL_ALL_GATHER && collective != CCL_REDUCE_SCATTER &&
+                       collective != CCL_ALL_TO_ALL;
     if (loop == 0 || (!whole && loop % algo->gpus != 0)) {
         schedule_fault(b->faults, b->path,
                        "nchunksperloop is %u; legal is a multiple of %u, of %s of %u gpus", loop,

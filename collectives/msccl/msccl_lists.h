@@ -17,6 +17,7 @@ struct msccl_algo {
     char name[64], protocol[16];
     enum ccl_collective collective;
     uint32_t gpus, loop_chunks; /* loop_chunks 0: not said */
+    uint32_t root;              /* UINT32_MAX: not said */
     int in_place;               /* -1: not said */
     uint64_t min_bytes, max_bytes;
 };

@@ -266,10 +266,11 @@ static void write_rank(FILE *f, struct writing *w, uint32_t rank)
 /* The name, with the characters that XML keeps for itself as others. */
 static void print_head(FILE *f, const struct schedule *s)
 {
-    static const char *const coll[CCL_COLLECTIVES] = {[CCL_ALL_REDUCE] = "allreduce",
-                                                      [CCL_REDUCE_SCATTER] = "reducescatter",
-                                                      [CCL_ALL_GATHER] = "allgather",
-                                                      [CCL_ALL_TO_ALL] = "alltoall"};
+    static const char *const coll[CCL_COLLECTIVES] = {
+        [CCL_ALL_REDUCE] = "allreduce", [CCL_REDUCE_SCATTER] = "reducescatter",
+        [CCL_ALL_GATHER] = "allgather", [CCL_ALL_TO_ALL] = "alltoall",
+        [CCL_BROADCAST] = "broadcast",  [CCL_REDUCE] = "reduce",
+        [CCL_CUSTOM] = "custom"};
     fputs("<algo name=\"", f);
     for (const char *at = s->name; *at != '\0'; at++)
         fputc(*at == '<' || *at == '>' || *at == '&' || *at == '"' || (unsigned char)*at < ' '

@@ -54,7 +54,7 @@ enum { NUMBERS_MAX = 9, TEXTS_MAX = 3 };
  * misspelling of it. */
 enum { MISSPELT_LETTERS_MAX = 2, MISSPELT_BYTES_MIN = 3 };
 
-enum { ALGO_NGPUS, ALGO_CHUNKS, ALGO_CHANNELS, ALGO_INPLACE, ALGO_MIN, ALGO_MAX };
+enum { ALGO_NGPUS, ALGO_CHUNKS, ALGO_CHANNELS, ALGO_INPLACE, ALGO_MIN, ALGO_MAX, ALGO_ROOT };
 enum { GPU_ID, GPU_I, GPU_O, GPU_S };
 enum { COPY_I, COPY_O, COPY_CNT };
 enum { TB_ID, TB_SEND, TB_RECV, TB_CHAN };
@@ -65,7 +65,8 @@ static const struct number_attribute numbers[ELEMENTS][NUMBERS_MAX] = {
                       {"nchannels", 1, CHANNELS, 0},
                       {"inplace", 0, 1, -1},
                       {"minBytes", 0, BYTES_MAX, 0},
-                      {"maxBytes", 0, BYTES_MAX, 0}},
+                      {"maxBytes", 0, BYTES_MAX, 0},
+                      {"root", -1, GPUS_MAX - 1, -1}},
     [ELEMENT_GPU] = {{"id", 0, GPUS_MAX - 1, MISSING},
                      {"i_chunks", 0, CHUNKS_MAX, MISSING},
                      {"o_chunks", 0, CHUNKS_MAX, MISSING},
@@ -219,7 +220,9 @@ static const struct {
                    {"allgather", CCL_ALL_GATHER},
                    {"reducescatter", CCL_REDUCE_SCATTER},
                    {"reduce_scatter", CCL_REDUCE_SCATTER},
-                   {"alltoall", CCL_ALL_TO_ALL}};
+                   {"alltoall", CCL_ALL_TO_ALL},
+                   {"broadcast", CCL_BROADCAST},
+                   {"reduce", CCL_REDUCE}};
 enum { COLLECTIVES = sizeof collectives / sizeof collectives[0] };
 
 static void open_algo(struct reading *r, const char **given)
@@ -236,8 +239,15 @@ static void open_algo(struct reading *r, const char **given)
         i++;
     if (i == COLLECTIVES) {
         fault_here(
-            r, "coll=\"%.40s\"; legal are allreduce, reducescatter, allgather, alltoall, custom",
+            r,
+            "coll=\"%.40s\"; legal are allreduce, reducescatter, allgather, alltoall, broadcast, "
+            "reduce, custom",
             coll);
+        return;
+    }
+    if (a.number[ALGO_ROOT] >= a.number[ALGO_NGPUS]) {
+        fault_here(r, "root=\"%lld\"; legal is 0 to %lld", (long long)a.number[ALGO_ROOT],
+                   (long long)a.number[ALGO_NGPUS] - 1);
         return;
     }
     const char *const proto = a.text[ALGO_PROTO];
@@ -249,6 +259,7 @@ static void open_algo(struct reading *r, const char **given)
     *algo = (struct msccl_algo){.collective = collectives[i].collective,
                                 .gpus = (uint32_t)a.number[ALGO_NGPUS],
                                 .loop_chunks = (uint32_t)a.number[ALGO_CHUNKS],
+                                .root = (uint32_t)a.number[ALGO_ROOT],
                                 .in_place = (int)a.number[ALGO_INPLACE],
                                 .min_bytes = (uint64_t)a.number[ALGO_MIN],
                                 .max_bytes = (uint64_t)a.number[ALGO_MAX]};
@@ -454,16 +465,28 @@ void msccl_file_free(struct msccl_file *file)
     schedule_faults_free(&file->notes);
 }
 
+/* The schedule; a broadcast's or a reduce's root is the file's, or else the one of its steps. */
+static struct schedule *build_of(const struct reading *r, struct schedule_faults *faults,
+                                 struct cw_error *error)
+{
+    struct schedule *const schedule = msccl_build(&r->lists, r->path, faults, error);
+    if (schedule == NULL || !schedule_has_root(schedule->collective))
+        return schedule;
+    const uint32_t by_steps =
+        r->lists.algo.root == UINT32_MAX ? schedule_root_by_steps(schedule) : r->lists.algo.root;
+    schedule->root = by_steps != UINT32_MAX ? by_steps : 0; /* 0: the check says what it lacks */
+    return schedule;
+}
+
 /* The schedule of a file that does not say its collective: of the collectives, the one that its
- * steps do. NULL: they do none, which is reported, or *error. */
+ * steps do; else a custom one. NULL: it cannot be, which is reported, or *error. */
 static struct schedule *build_custom(struct reading *r, struct cw_error *error)
 {
-    char first[300] = ""; /* why they do not do the first that has this many chunks */
     for (size_t i = 0; i < COLLECTIVES; i++) {
         struct schedule_faults faults = {0};
-        struct cw_error wrong = {.exit_code = CW_OK};
+        struct cw_error wrong;
         r->lists.algo.collective = collectives[i].collective;
-        struct schedule *const schedule = msccl_build(&r->lists, r->path, &faults, error);
+        struct schedule *const schedule = build_of(r, &faults, error);
         struct schedule_values *const values =
             schedule != NULL ? schedule_formulas(schedule, &wrong) : NULL;
         r->faults.no_memory |= faults.no_memory;
@@ -471,16 +494,12 @@ static struct schedule *build_custom(struct reading *r, struct cw_error *error)
         schedule_values_free(values);
         if (values != NULL)
             return schedule;
-        if (schedule != NULL && first[0] == '\0')
-            snprintf(first, sizeof first, " (%s: %.*s)", collectives[i].name,
-                     (int)strcspn(cw_error_text(&wrong), "\n"), cw_error_text(&wrong));
         schedule_free(schedule);
     }
-    schedule_fault(&r->faults, r->path,
-                   "the file does not say its collective, and its steps do none%s; legal are "
-                   "allreduce, reducescatter, allgather, alltoall",
-                   first);
-    return NULL;
+    r->lists.algo.collective = CCL_CUSTOM;
+    if (r->lists.step_count == 0 && r->lists.copy_count == 0)
+        schedule_fault(&r->faults, r->path, "there are no steps; legal is one at least");
+    return r->faults.count == 0 ? build_of(r, &r->faults, error) : NULL;
 }
 
 int msccl_read_text(const char *path, const char *text, size_t bytes, struct msccl_file *file,
@@ -496,10 +515,11 @@ int msccl_read_text(const char *path, const char *text, size_t bytes, struct msc
         msccl_sort(&r.lists, path, &r.faults);
     r.faults.no_memory |= r.lists.no_memory;
     if (r.faults.count == 0 && !r.faults.no_memory)
-        file->schedule =
-            r.custom ? build_custom(&r, error) : msccl_build(&r.lists, path, &r.faults, error);
+        file->schedule = r.custom ? build_custom(&r, error) : build_of(&r, &r.faults, error);
     if (file->schedule != NULL)
         msccl_note_waits(&r.lists, path, &file->notes);
+    file->root_by_steps = file->schedule != NULL && r.lists.algo.root == UINT32_MAX &&
+                          schedule_has_root(file->schedule->collective);
     snprintf(file->protocol, sizeof file->protocol, "%s", r.lists.algo.protocol);
     const int code = schedule_faults_report(&r.faults, error);
     XML_ParserFree(r.parser);

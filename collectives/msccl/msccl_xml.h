@@ -26,6 +26,7 @@ struct msccl_file {
     struct schedule *schedule;
     uint64_t contents;            /* XXH3-64 of the file */
     char protocol[16];            /* "Simple", "LL", "LL128"; else "" */
+    bool root_by_steps;           /* of a broadcast or a reduce: no attribute names it */
     struct schedule_faults notes; /* steps that MSCCL would hang at or refuse */
 };
 /* Its schedule, unless it has been taken (NULL), and its notes. */

@@ -267,6 +267,8 @@ static bool has_new_result(const struct dist *dist, uint32_t rank)
         return true;
     case CCL_BROADCAST:
         return rank != submission->root;
+    case CCL_REDUCE:
+        return rank == submission->root;
     default:
         return false;
     }
@@ -531,7 +533,8 @@ static int submit(void *arg, struct cw_error *error)
 void dist_submit(const struct submission *submission)
 {
     const bool reduces =
-        submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER;
+        submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER ||
+        submission->collective == CCL_REDUCE || submission->collective == CCL_CUSTOM;
     if (reduces && (submission->op < REDOP_SUM || submission->op >= REDOPS))
         mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (premulsum)",
                 ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
@@ -635,6 +638,30 @@ void dist_broadcast(struct tensor *tensor, uint32_t root)
                 dist_current()->facts.world_size);
     dist_submit(&(struct submission){
         .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
+}
+
+/* Averages and scalars are of results that all ranks have. */
+static void check_op_of_steps(const char *call, enum redop op)
+{
+    if (op == REDOP_AVG || op == REDOP_PREMULSUM)
+        mp_fail(CW_USAGE, "dist_%s: %s; legal are sum, prod, max, min", call, redop_name(op));
+}
+
+void dist_reduce(struct tensor *tensor, uint32_t root, enum redop op)
+{
+    if (root >= dist_current()->facts.world_size)
+        mp_fail(CW_PROGRAM_FAILED, "dist_reduce: root %u; there are %u ranks", root,
+                dist_current()->facts.world_size);
+    check_op_of_steps("reduce", op);
+    dist_submit(&(struct submission){
+        .collective = CCL_REDUCE, .in = tensor, .out = tensor, .op = op, .root = root});
+}
+
+void dist_custom(struct tensor *tensor, enum redop op)
+{
+    check_op_of_steps("custom", op);
+    dist_submit(
+        &(struct submission){.collective = CCL_CUSTOM, .in = tensor, .out = tensor, .op = op});
 }
 
 void dist_barrier(void) { dist_submit(&(struct submission){.collective = CCL_BARRIER}); }

@@ -18,6 +18,11 @@ void dist_all_gather(struct tensor *output, struct tensor *input);
 void dist_all_to_all(struct tensor *output, struct tensor *input);
 /* Every rank's tensor becomes rank `root`'s. */
 void dist_broadcast(struct tensor *tensor, uint32_t root);
+/* Reduces over all ranks into rank `root`'s tensor; the others' become what the steps of the MSCCL
+ * XML file leave there, which is the only algorithm. */
+void dist_reduce(struct tensor *tensor, uint32_t root, enum redop op);
+/* What the steps of a custom MSCCL XML file give: its input and output are the tensor. */
+void dist_custom(struct tensor *tensor, enum redop op);
 /* No rank's kernel ends before every rank's has begun. */
 void dist_barrier(void);
 /* Reduces over all ranks; rank r's output becomes the r-th of as many parts as there are ranks.

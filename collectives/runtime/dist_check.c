@@ -186,6 +186,25 @@ static int check_own_conditions(const struct ccl_algorithm *algorithm, const str
     return CW_USAGE;
 }
 
+/* What a file's steps demand of its calls. */
+static int check_fixed(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                       struct ccl_refusal *refusal)
+{
+    const struct ccl_fixed fixed = ccl_algorithm_fixed(algorithm);
+    const char *const label = ccl_algorithm_label(call->ccl, algorithm);
+    if (fixed.root != UINT32_MAX && call->root != fixed.root)
+        return ccl_refuse(refusal, NULL, "root %u: the root of %s is %u", call->root, label,
+                          fixed.root);
+    if (call->n_elem % fixed.multiple == 0)
+        return CW_OK;
+    return ccl_refuse(
+        refusal, NULL,
+        "%llu elements are no multiple of the %u chunks of %s; use %llu, or another "
+        "multiple",
+        (unsigned long long)call->n_elem, fixed.multiple, label,
+        (unsigned long long)(call->n_elem + fixed.multiple - call->n_elem % fixed.multiple));
+}
+
 /* Joins a refusal to a message, with its place; of an algorithm that was chosen it says why. */
 static int report_refusal(const struct config *config, const struct ccl_refusal *refusal,
                           const struct ccl_algorithm *chosen, const struct ccl_choice *choice,
@@ -212,6 +231,7 @@ int dist_check_choice(const struct config *config, const struct ccl_call *call,
     if (check_mapper(config, call, &refusal) != CW_OK ||
         check_has_queues(algorithm, call, &refusal) != CW_OK ||
         check_ranks_are_pes(algorithm, call, &refusal) != CW_OK ||
+        check_fixed(algorithm, call, &refusal) != CW_OK ||
         check_ranks_are_sips(algorithm, call, &refusal) != CW_OK)
         return report_refusal(config, &refusal, algorithm, &named, error);
     if (check_own_conditions(algorithm, call, &refusal) != CW_OK)

@@ -122,6 +122,7 @@ struct schedule {
     char name[64];
     enum ccl_collective collective;
     uint32_t rank_count;
+    uint32_t root;        /* of a broadcast or a reduce */
     uint32_t members;     /* of each rank of the process group; 1: these are its ranks */
     uint32_t parts;       /* >= 1 */
     uint32_t loop_chunks; /* chunks of the larger of input and output (nchunksperloop) */
@@ -143,6 +144,12 @@ struct schedule {
 void schedule_free(struct schedule *schedule);
 /* One owner more, which frees it likewise. On the host, one thread at a time. */
 struct schedule *schedule_share(struct schedule *schedule);
+
+/* One rank has what a broadcast sends, or what a reduce gives. */
+static inline bool schedule_has_root(enum ccl_collective collective)
+{
+    return collective == CCL_BROADCAST || collective == CCL_REDUCE;
+}
 
 /* Blocks of a rank's buffer, enum schedule_buffer: above, "Parts". */
 uint32_t schedule_blocks(const struct schedule *schedule, unsigned buffer);

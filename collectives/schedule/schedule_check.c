@@ -299,21 +299,39 @@ int schedule_check(const struct schedule *schedule, uint32_t slots, struct sched
     return code;
 }
 
+/* NULL: faults, or out of memory. */
+static struct schedule_values *values_of(const struct schedule *schedule,
+                                         struct schedule_faults *faults)
+{
+    struct schedule_values *values = NULL;
+    check_structure(schedule, faults);
+    struct schedule_graph *const graph =
+        faults->count == 0 ? schedule_graph_create(schedule, faults) : NULL;
+    if (graph != NULL)
+        check_circle(graph, faults);
+    if (graph != NULL && faults->count == 0 && !faults->no_memory)
+        values = schedule_values_create(graph, faults);
+    schedule_graph_free(graph);
+    return values;
+}
+
+uint32_t schedule_root_by_steps(const struct schedule *schedule)
+{
+    struct schedule_faults faults = {0};
+    struct schedule_values *const values = values_of(schedule, &faults);
+    const uint32_t root = values != NULL ? schedule_values_root(values, schedule) : UINT32_MAX;
+    schedule_values_free(values);
+    schedule_faults_free(&faults);
+    return root;
+}
+
 struct schedule_values *schedule_formulas(const struct schedule *schedule, struct cw_error *error)
 {
     struct schedule_faults faults = {0};
-    struct schedule_values *values = NULL;
-    check_structure(schedule, &faults);
-    struct schedule_graph *const graph =
-        faults.count == 0 ? schedule_graph_create(schedule, &faults) : NULL;
-    if (graph != NULL)
-        check_circle(graph, &faults);
-    if (graph != NULL && faults.count == 0 && !faults.no_memory)
-        values = schedule_values_create(graph, &faults);
+    struct schedule_values *const values = values_of(schedule, &faults);
     if (values != NULL)
         schedule_values_check(values, schedule, &faults);
     const int code = schedule_faults_report(&faults, error);
-    schedule_graph_free(graph);
     schedule_faults_free(&faults);
     if (code == CW_OK)
         return values;

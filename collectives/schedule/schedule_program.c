@@ -268,7 +268,10 @@ uint64_t schedule_program_scratch(const struct schedule_program *program,
     if (program->lanes > 0)
         most /= program->schedule->parts;
     uint64_t elems = most * program_chunk_elems(program, call->n_elem);
-    if (call->collective == CCL_ALL_REDUCE && schedule_program_layout(program) == PROGRAM_APART)
-        elems += call->n_elem;
+    const bool on_one_tensor = call->collective == CCL_ALL_REDUCE ||
+                               call->collective == CCL_CUSTOM ||
+                               schedule_has_root(call->collective);
+    if (on_one_tensor && schedule_program_layout(program) == PROGRAM_APART)
+        elems += call->n_elem; /* the input, as it was */
     return elems * tl_itemsize(call->dtype);
 }

@@ -159,7 +159,7 @@ static uint32_t add_chunks(struct interpreter *in, uint32_t step, uint32_t x, ui
                            bool x_is_wide)
 {
     char place[SCHEDULE_PLACE_BYTES];
-    if (in->place[x] != in->place[y]) {
+    if (in->place[x] != in->place[y] && in->graph->schedule->collective != CCL_CUSTOM) {
         schedule_fault(in->faults, schedule_graph_place(in->graph, step, place),
                        "%s adds chunk %u of a rank's input to chunk %u of another's; legal are "
                        "chunks of one number",
@@ -303,14 +303,19 @@ struct schedule_values *schedule_values_create(const struct schedule_graph *grap
 /* ---- the demand ------------------------------------------------------------------------------ */
 
 /* The leaves that an output chunk must be the sum of: of ranks first .. first + count - 1, chunk
- * `chunk`. */
+ * `chunk`. count 0: it may be anything. */
 struct demand {
     uint32_t first, count, chunk;
 };
 
-static struct demand demand_of(const struct schedule_values *v, enum ccl_collective collective,
+static struct demand demand_of(const struct schedule_values *v, const struct schedule *schedule,
                                uint32_t rank, uint32_t chunk)
 {
+    const enum ccl_collective collective = schedule->collective;
+    if (collective == CCL_CUSTOM || (collective == CCL_REDUCE && rank != schedule->root))
+        return (struct demand){0, 0, 0};
+    if (collective == CCL_BROADCAST)
+        return (struct demand){schedule->root, 1, chunk};
     if (collective == CCL_ALL_GATHER)
         return (struct demand){chunk / v->inputs, 1, chunk % v->inputs};
     if (collective == CCL_ALL_TO_ALL) {
@@ -382,7 +387,7 @@ static void fault_output(const struct schedule_values *v, const struct schedule 
                          uint32_t rank, uint32_t chunk, struct schedule_faults *faults)
 {
     const uint32_t node = v->output[(size_t)rank * v->outputs + chunk];
-    const struct demand demand = demand_of(v, schedule->collective, rank, chunk);
+    const struct demand demand = demand_of(v, schedule, rank, chunk);
     const char *const word = schedule->file != NULL ? "gpu" : "rank";
     char place[SCHEDULE_PLACE_BYTES], text[300] = "", wanted[100];
     uint32_t *const times = node != VALUE_NONE ? count_leaves(v, node) : NULL;
@@ -402,21 +407,56 @@ static void fault_output(const struct schedule_values *v, const struct schedule 
                        ccl_collective_name(schedule->collective), wanted);
 }
 
+/* Its fingerprint is of the leaves below it (above). */
+static uint64_t *node_prints(const struct schedule_values *v)
+{
+    uint64_t *const print = malloc(((size_t)v->nodes + 1) * sizeof *print);
+    for (uint32_t i = 0; print != NULL && i < v->nodes; i++)
+        print[i] = i < v->leaves ? leaf_print(v, i / v->inputs, i % v->inputs)
+                                 : print[v->node[i].a] + print[v->node[i].b];
+    return print;
+}
+
+/* The rank that has the whole sum of each chunk. */
+static uint32_t root_of_sums(const struct schedule_values *v)
+{
+    uint64_t *const print = node_prints(v), *const sum = sum_prints(v);
+    uint32_t root = UINT32_MAX;
+    for (uint32_t r = 0; print != NULL && sum != NULL && r < v->ranks && root == UINT32_MAX; r++) {
+        uint32_t right = 0;
+        for (uint32_t c = 0; c < v->outputs; c++) {
+            const uint32_t node = v->output[(size_t)r * v->outputs + c];
+            right += node != VALUE_NONE && print[node] == sum[c];
+        }
+        root = right == v->outputs ? r : UINT32_MAX;
+    }
+    free(print);
+    free(sum);
+    return root;
+}
+
+uint32_t schedule_values_root(const struct schedule_values *v, const struct schedule *schedule)
+{
+    if (schedule->collective == CCL_REDUCE)
+        return root_of_sums(v);
+    for (uint32_t i = 0; i < v->ranks * v->outputs; i++)
+        if (v->output[i] < v->leaves && v->output[i] / v->inputs != i / v->outputs)
+            return v->output[i] / v->inputs;
+    return v->ranks == 1 ? 0 : UINT32_MAX;
+}
+
 void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
                            struct schedule_faults *faults)
 {
     const struct schedule_values *const v = values;
-    uint64_t *const print = malloc(((size_t)v->nodes + 1) * sizeof *print);
-    uint64_t *const sum = sum_prints(v);
+    uint64_t *const print = node_prints(v), *const sum = sum_prints(v);
     faults->no_memory |= print == NULL || sum == NULL;
-    for (uint32_t i = 0; i < v->nodes && !faults->no_memory; i++)
-        print[i] = i < v->leaves ? leaf_print(v, i / v->inputs, i % v->inputs)
-                                 : print[v->node[i].a] + print[v->node[i].b];
     for (uint32_t r = 0; r < v->ranks && !faults->no_memory; r++)
         for (uint32_t c = 0; c < v->outputs; c++) {
             const uint32_t node = v->output[(size_t)r * v->outputs + c];
-            const struct demand demand = demand_of(v, schedule->collective, r, c);
-            const bool right = node == VALUE_NONE  ? false
+            const struct demand demand = demand_of(v, schedule, r, c);
+            const bool right = demand.count == 0    ? true
+                               : node == VALUE_NONE ? false
                                : demand.count == 1 ? node == demand.first * v->inputs + demand.chunk
                                                    : print[node] == sum[demand.chunk];
             if (!right && faults->count < SCHEDULE_FAULTS_MAX)

@@ -43,8 +43,13 @@ struct schedule_values *schedule_values_create(const struct schedule_graph *grap
                                                struct schedule_faults *faults);
 void schedule_values_free(struct schedule_values *values); /* accepts NULL */
 
+/* The rank that is the root of a broadcast or a reduce, by its outputs. UINT32_MAX: none is. */
+uint32_t schedule_values_root(const struct schedule_values *values,
+                              const struct schedule *schedule);
+
 /* Every output chunk holds the collective's result, each contribution once: else a fault for
- * each chunk, with its contents. */
+ * each chunk, with its contents. Nothing is demanded of a custom collective, nor of a reduce's
+ * ranks beside the root. */
 void schedule_values_check(const struct schedule_values *values, const struct schedule *schedule,
                            struct schedule_faults *faults);
 

@@ -127,6 +127,7 @@ static uint64_t crossing_bytes(const struct bounding *b, uint64_t inside)
     switch (b->work->collective) {
     case CCL_ALL_REDUCE: /* each result depends on every byte of every operand */
     case CCL_BROADCAST:
+    case CCL_REDUCE: /* the root's depends on them, and its place is not known */
         return bytes;
     case CCL_ALL_GATHER:     /* the blocks of the one side reach the other; */
     case CCL_REDUCE_SCATTER: /* a sum for each rank of the one side comes from the other */
@@ -188,21 +189,31 @@ static int64_t between_sips_ps(const struct hw_config *hw, uint32_t hops, int64_
            (hops - 1) * through_sip_ps(hw);
 }
 
-/* An empty message from SIP 0 to the farthest of the first `sips`: the links of each dimension one
- * after the other, since no other link changes its coordinate. */
+/* Steps of a dimension between two coordinates. */
+static uint32_t dim_steps(const struct hw_sip_dim *dim, uint32_t from, uint32_t to)
+{
+    const uint32_t apart = from < to ? to - from : from - to;
+    return apart == 0                  ? 0
+           : dim->joint == HW_SIP_RING ? min_u32(apart, dim->size - apart)
+           : dim->joint == HW_SIP_LINE ? apart
+                                       : 1;
+}
+
+/* An empty message from SIP 0, or the root, to the farthest of the first `sips`: the links of each
+ * dimension one after the other, since no other link changes its coordinate. */
 static int64_t farthest_sip_ps(const struct bounding *b, uint32_t cubes)
 {
+    const uint32_t from = b->work->root_sip;
     int64_t most_ps = 0;
-    for (uint32_t sip = 1; sip < b->sips; sip++) {
+    for (uint32_t sip = 0; sip < b->sips; sip++) {
+        if (sip == from)
+            continue;
         uint32_t hops = 0;
         int64_t ps = 0;
         for (uint32_t k = 0; k < b->dims.count; k++) {
             const struct hw_sip_dim *const dim = &b->dims.at[k];
-            const uint32_t at = hw_sip_coordinate(dim, sip);
-            const uint32_t steps = at == 0                     ? 0
-                                   : dim->joint == HW_SIP_RING ? min_u32(at, dim->size - at)
-                                   : dim->joint == HW_SIP_LINE ? at
-                                                               : 1;
+            const uint32_t steps =
+                dim_steps(dim, hw_sip_coordinate(dim, from), hw_sip_coordinate(dim, sip));
             hops += steps;
             ps += steps * outer_hop_ps(b->hw, dim->link, dim->joint == HW_SIP_SWITCH);
         }

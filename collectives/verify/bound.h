@@ -13,6 +13,7 @@ struct hw_work {
     uint32_t ranks;      /* on the first SIPs, in the order of their numbers */
     uint32_t per_sip;    /* ranks are PEs, this many of each SIP, in order; 0: a rank is a SIP */
     uint32_t cubes, pes; /* that hold a shard of a rank: all cubes or cube 0; PEs of each */
+    uint32_t root_sip;   /* of a broadcast or a reduce */
     bool together;       /* the shards of a rank are added together */
     uint64_t bytes;      /* of a shard: of a rank's whole input, of an all-gather its result */
 };

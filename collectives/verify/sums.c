@@ -250,6 +250,14 @@ static const uint8_t *rounded(const struct evaluation *c, const struct share *sh
     return own;
 }
 
+/* How far a leaf is, in its input, from the stretch's chunk. */
+static uint64_t moved_from(const struct evaluation *c, const struct stretch *stretch,
+                           uint32_t leaf_chunk)
+{
+    const uint64_t each = schedule_span(c->result_elems, c->chunks, 0).count;
+    return c->sums->moves ? (leaf_chunk - (uint64_t)stretch->chunk) * each : 0;
+}
+
 /* Evaluates `count` elements of the results, from `first` on. */
 static int evaluate_window(const struct evaluation *c, struct share *share,
                            const struct stretch *stretch, uint64_t first, uint64_t count)
@@ -270,7 +278,7 @@ static int evaluate_window(const struct evaluation *c, struct share *share,
             input_take(
                 e->dtype, e->given, e->seed,
                 input_first(group_rank(c, leaf), e->shards, shard_of(c, stretch, leaf), e->n_elem) +
-                    place,
+                    place + moved_from(c, stretch, own->node % e->values->inputs),
                 bits, count);
             scaling_multiply(&e->scaling, e->dtype, bits, count);
             if (e->in_f32) {

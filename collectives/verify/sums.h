@@ -17,6 +17,8 @@ struct sums {
     uint32_t shards;  /* of each tensor of the process group, with contents of their own */
     uint32_t parts;   /* with several shards and one member: shard i goes by part i mod parts */
     bool scatters; /* a rank's result is its block of the sum; n_elem is a multiple of the ranks */
+    bool moves; /* a result's chunk may be made of other chunks of the inputs; n_elem is a multiple
+                   of them */
     bool of_input; /* chunks divide the input, not each result */
     enum dtype dtype;
     enum redop op;

@@ -20,8 +20,8 @@ struct verifier {
 
 const char *proof_name(enum proof proof)
 {
-    static const char *const name[PROOFS] = {"",      "order",    "any_order",
-                                             "moved", "integers", "error_bound"};
+    static const char *const name[PROOFS] = {"",         "order",       "any_order", "moved",
+                                             "integers", "error_bound", "steps"};
     return name[proof];
 }
 
@@ -33,7 +33,8 @@ const char *proof_text(enum proof proof)
         "bit for bit: this operation has the same bits in any order",
         "bit for bit: the values are moved, not changed",
         "bit for bit: the inputs are whole numbers, all of whose sums are exact",
-        "within a bound of the error that holds for any order of additions"};
+        "within a bound of the error that holds for any order of additions",
+        "bit for bit: data as the file's own steps give"};
     return text[proof];
 }
 
@@ -45,6 +46,14 @@ static bool says_what_stays(const struct ccl_order *order, const struct hw_confi
                          hw->sip_topology->lines == HW_SIP_LINES_OPEN;
     return order->operand == NULL && order->tree == NULL && order->between <= CCL_BETWEEN_TREE &&
            !is_mesh;
+}
+
+/* Outputs that no step writes stay as they were, of a tensor that is input and output. */
+static void keep_unwritten(struct schedule_values *values)
+{
+    for (size_t i = 0; i < (size_t)values->ranks * values->outputs; i++)
+        if (values->output[i] == VALUE_NONE)
+            values->output[i] = (uint32_t)i;
 }
 
 struct verifier *verifier_create(const struct verifier_request *request, struct cw_error *error)
@@ -62,16 +71,20 @@ struct verifier *verifier_create(const struct verifier_request *request, struct 
     const bool ordered =
         (order != NULL || request->schedule != NULL) &&
         (request->schedule != NULL || says_where || !expect_in_f32(&request->expect));
-    verifier->proof = ordered                                       ? PROOF_ORDER
+    const bool by_steps = request->algorithm->collective == CCL_CUSTOM;
+    verifier->proof = by_steps                                      ? PROOF_STEPS
+                      : ordered                                     ? PROOF_ORDER
                       : whole || op == REDOP_MAX || op == REDOP_MIN ? PROOF_ANY_ORDER
                       : request->integers                           ? PROOF_INTEGERS
                                                                     : PROOF_BOUND;
-    if (verifier->proof != PROOF_ORDER)
+    if (verifier->proof != PROOF_ORDER && verifier->proof != PROOF_STEPS)
         return verifier;
     if (request->schedule != NULL)
         verifier->values = schedule_formulas(request->schedule, error);
     else
         verifier->expect = expect_create(&request->expect, error);
+    if (verifier->values != NULL && (by_steps || request->algorithm->collective == CCL_REDUCE))
+        keep_unwritten(verifier->values);
     if (verifier->expect != NULL || verifier->values != NULL)
         return verifier;
     verifier_free(verifier);
@@ -99,6 +112,7 @@ static int compare_with_schedule(const struct verifier *verifier, uint32_t shard
                               .shards = shards,
                               .parts = schedule->parts,
                               .scatters = schedule->collective == CCL_REDUCE_SCATTER,
+                              .moves = schedule->collective == CCL_CUSTOM,
                               .dtype = request->dtype,
                               .op = request->op,
                               .in_f32 = expect_in_f32(request),
@@ -142,7 +156,8 @@ static int compare_by_proof(struct verifier *verifier, uint32_t shards, uint32_t
 /* Right results of max, min and whole numbers have no rank's order in them, and are finite. */
 static bool may_surprise(const struct verifier *verifier, uint64_t wrong)
 {
-    return wrong > 0 || verifier->proof == PROOF_ORDER || verifier->proof == PROOF_BOUND;
+    return wrong > 0 || verifier->proof == PROOF_ORDER || verifier->proof == PROOF_BOUND ||
+           verifier->proof == PROOF_STEPS;
 }
 
 int verifier_compare(struct verifier *verifier, uint32_t shards, uint32_t parts,

@@ -18,6 +18,7 @@ enum proof {
     PROOF_MOVED,     /* bit for bit: values are moved, not changed */
     PROOF_INTEGERS,  /* bit for bit: all sums of these inputs are exact */
     PROOF_BOUND,     /* within a bound that holds for every order */
+    PROOF_STEPS,     /* bit for bit, as a custom file's own steps give */
     PROOFS
 };
 const char *proof_name(enum proof proof); /* "order", for results; NONE: "" */

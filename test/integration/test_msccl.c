@@ -383,6 +383,308 @@ static void a_file_with_a_fault_ends_with_its_place(void **state)
     run_output_free(&out);
 }
 
+/* ---- custom collectives, broadcasts and reduces ---------------------------------------------- */
+
+enum { NEXT_GPUS_MAX = 12, NEXT_TBS_MAX = 3 * NEXT_GPUS_MAX, NEXT_STEPS_MAX = 8 };
+
+/* A gpu of next.xml while its steps are made. */
+struct next_gpu {
+    struct next_tb {
+        int send, recv;
+        unsigned chan, count;
+        char steps[NEXT_STEPS_MAX][200];
+        bool awaited[NEXT_STEPS_MAX];
+    } tb[NEXT_TBS_MAX];
+    unsigned tbs, scratch;
+};
+
+struct next_wait {
+    int tb, step; /* -1: for none */
+};
+
+/* Adds a step to the gpu's thread block of these peers; returns it, as another may wait for it. */
+static struct next_wait next_step(struct next_gpu *gpu, int send, int recv, unsigned chan,
+                                  const char *text, struct next_wait wait)
+{
+    unsigned t = 0;
+    while (t < gpu->tbs &&
+           (gpu->tb[t].send != send || gpu->tb[t].recv != recv || gpu->tb[t].chan != chan))
+        t++;
+    struct next_tb *const tb = &gpu->tb[t];
+    if (t == gpu->tbs) {
+        assert_true(gpu->tbs < NEXT_TBS_MAX);
+        *tb = (struct next_tb){.send = send, .recv = recv, .chan = chan};
+        gpu->tbs++;
+    }
+    assert_true(tb->count < NEXT_STEPS_MAX);
+    snprintf(tb->steps[tb->count], sizeof tb->steps[0], "%s depid=\"%d\" deps=\"%d\"", text,
+             wait.tb, wait.step);
+    if (wait.tb >= 0)
+        gpu->tb[wait.tb].awaited[wait.step] = true;
+    return (struct next_wait){(int)t, (int)tb->count++};
+}
+
+static struct next_wait next_move(struct next_gpu *gpus, unsigned from, unsigned to, unsigned chan,
+                                  const char *source, const char *target, struct next_wait wait)
+{
+    char text[200];
+    snprintf(text, sizeof text, "type=\"s\" %s cnt=\"1\"", source);
+    (void)next_step(&gpus[from], (int)to, -1, chan, text, wait);
+    snprintf(text, sizeof text, "type=\"r\" %s cnt=\"1\"", target);
+    return next_step(&gpus[to], -1, (int)from, chan, text, (struct next_wait){-1, -1});
+}
+
+/* One chunk of gpu g's input to gpu g + 1: at the border of two nodes by way of the node's gpu
+ * `chunk` and the next node's, each through a chunk of scratch; else, and if not `spread`,
+ * directly.
+ */
+static void next_chunk(struct next_gpu *gpus, unsigned g, unsigned local, unsigned chunk,
+                       bool spread)
+{
+    const unsigned node = g / local * local, to = g + 1;
+    const bool crosses = spread && to % local == 0;
+    const unsigned way[] = {g, crosses ? node + chunk : g, crosses ? node + local + chunk : to, to};
+    struct next_wait got = {-1, -1};
+    char source[80];
+    snprintf(source, sizeof source, "srcbuf=\"i\" srcoff=\"%u\"", chunk);
+    for (unsigned k = 0; k < 3; k++) {
+        char target[80];
+        if (way[k] == way[k + 1])
+            continue;
+        const bool ends = way[k + 1] == to;
+        const unsigned at = ends ? chunk : gpus[way[k + 1]].scratch++;
+        snprintf(target, sizeof target, "dstbuf=\"%c\" dstoff=\"%u\"", ends ? 'o' : 's', at);
+        got = next_move(gpus, way[k], way[k + 1], k, source, target, got);
+        snprintf(source, sizeof source, "srcbuf=\"s\" srcoff=\"%u\"", at);
+        if (ends)
+            return;
+    }
+}
+
+/* Each gpu's input becomes the next one's output; the first one's output stays as it is. */
+static void write_next(const char *name, unsigned nodes, unsigned local, bool spread)
+{
+    const unsigned gpus = nodes * local;
+    struct next_gpu *const all = calloc(gpus, sizeof *all);
+    assert_non_null(all);
+    assert_true(gpus <= NEXT_GPUS_MAX);
+    for (unsigned g = 0; g + 1 < gpus; g++)
+        for (unsigned chunk = 0; chunk < local; chunk++)
+            next_chunk(all, g, local, chunk, spread);
+    FILE *const f = begin(name, gpus, local, "custom", false);
+    for (unsigned g = 0; g < gpus; g++) {
+        fprintf(f, "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"%u\" s_chunks=\"%u\">\n", g, local,
+                local, all[g].scratch);
+        for (unsigned t = 0; t < all[g].tbs; t++) {
+            const struct next_tb *const tb = &all[g].tb[t];
+            fprintf(f, "<tb id=\"%u\" send=\"%d\" recv=\"%d\" chan=\"%u\">\n", t, tb->send,
+                    tb->recv, tb->chan);
+            for (unsigned s = 0; s < tb->count; s++)
+                fprintf(f, "<step s=\"%u\" %s hasdep=\"%d\"/>\n", s, tb->steps[s], tb->awaited[s]);
+            fputs("</tb>\n", f);
+        }
+        fputs("</gpu>\n", f);
+    }
+    end(f);
+    free(all);
+}
+
+/* The member of the first row of a run of a file, with verified data; "": it is null. */
+static void row_text(const char *name, unsigned gpus, const char *options, const char *member,
+                     char text[40])
+{
+    json_t *const root =
+        run_json("run --algorithm %s " SMALL "--verify-data %s", path_of(name), gpus, options);
+    const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+    assert_int_equal(json_integer_value(json_object_get(row, "wrong")), 0);
+    const char *const value = json_string_value(json_object_get(row, member));
+    snprintf(text, 40, "%s", value != NULL ? value : "");
+    json_decref(root);
+}
+
+/* What is moved by way of others arrives as what is sent directly: the same bits everywhere. */
+static void a_custom_file_is_compared_with_its_own_steps(void **state)
+{
+    (void)state;
+    static const unsigned shapes[][2] = {{1, 3}, {2, 4}, {3, 2}, {2, 1}};
+    char text[40], direct[40];
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const unsigned nodes = shapes[i][0], local = shapes[i][1], gpus = nodes * local;
+        write_next("next.xml", nodes, local, true);
+        write_next("direct.xml", nodes, local, false);
+        row_text("direct.xml", gpus, "--n-elem 1200", "data_hash", direct);
+        row_text("next.xml", gpus, "--n-elem 1200", "data_hash", text);
+        assert_string_equal(text, direct);
+        row_text("next.xml", gpus, "--n-elem 1200 --threads 2", "data_hash", text);
+        assert_string_equal(text, direct);
+    }
+    row_text("next.xml", 2, "--n-elem 1200", "proof", text);
+    assert_string_equal(text, "steps");
+    row_text("next.xml", 2, "--n-elem 1200", "collective", text);
+    assert_string_equal(text, "custom");
+    row_text("next.xml", 2, "--n-elem 1200", "bound_by", text);
+    assert_string_equal(text, "");
+    struct run_output out = run_line(0, "run --algorithm %s " SMALL "--n-elem 1200 --verify-data",
+                                     path_of("next.xml"), 2u);
+    assert_non_null(strstr(out.out, "data as the file's own steps give"));
+    assert_null(strstr(out.err, "hazard"));
+    run_output_free(&out);
+}
+
+/* Chunks of one place are added to chunks of another, and copied there. */
+static void chunks_of_a_custom_file_go_anywhere(void **state)
+{
+    (void)state;
+    char text[40], again[40];
+    FILE *const f = begin("anywhere.xml", 2, 3, "custom", false);
+    fputs("<gpu id=\"0\" i_chunks=\"3\" o_chunks=\"3\" s_chunks=\"0\">\n"
+          "<tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">\n",
+          f);
+    step(f, 0, "s", "i", 2, "o", 0, -1, -1);
+    step(f, 1, "rrc", "i", 0, "o", 2, -1, -1);
+    step(f, 2, "re", "i", 1, "o", 2, -1, -1);
+    fputs("</tb>\n</gpu>\n<gpu id=\"1\" i_chunks=\"3\" o_chunks=\"3\" s_chunks=\"0\">\n"
+          "<tb id=\"0\" send=\"0\" recv=\"0\" chan=\"0\">\n",
+          f);
+    step(f, 0, "r", "i", 0, "o", 0, -1, -1);
+    step(f, 1, "s", "i", 1, "o", 0, -1, -1);
+    fputs("</tb>\n</gpu>\n", f);
+    end(f);
+    static const char *const of[] = {"--dtype f32", "--dtype bf16 --op max", "--dtype int8",
+                                     "--set defaults.accumulate=f32 --dtype f16"};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        char options[100];
+        snprintf(options, sizeof options, "--n-elem 9999 %s", of[i]);
+        row_text("anywhere.xml", 2, options, "data_hash", text);
+        snprintf(options, sizeof options, "--n-elem 9999 --threads 3 %s", of[i]);
+        row_text("anywhere.xml", 2, options, "data_hash", again);
+        assert_string_equal(text, again);
+    }
+    /* All chunks have one size: the run without a size has 9 elements, not 8. */
+    struct run_output out =
+        run_line(2, "run --algorithm %s " SMALL "--n-elem 1000", path_of("anywhere.xml"), 2u);
+    assert_non_null(strstr(out.err, "1000 elements are no multiple of the 3 chunks of "
+                                    "anywhere_xml; use 1002, or another multiple"));
+    run_output_free(&out);
+    out = run_line(0, "run --algorithm %s " SMALL "-b 1000 -e 1000 --verify-data",
+                   path_of("anywhere.xml"), 2u);
+    assert_non_null(strstr(out.err, "rounded down to what 3 chunks"));
+    run_output_free(&out);
+    out = run_line(0, "run --algorithm %s " SMALL "--verify-data --csv -", path_of("anywhere.xml"),
+                   2u);
+    assert_non_null(strstr(out.out, "custom"));
+    run_output_free(&out);
+    out = run_line(0, "check --algorithm %s " SMALL, path_of("anywhere.xml"), 2u);
+    run_output_free(&out);
+    out =
+        run_line(2, "run --algorithm %s " SMALL "--n-elem 9 --op avg", path_of("anywhere.xml"), 2u);
+    assert_non_null(strstr(out.err, "--op avg: ccl_custom reduces by sum, prod, max or min"));
+    run_output_free(&out);
+}
+
+/* Two thread blocks that write to one chunk, in no order. */
+static void a_custom_file_with_a_race_says_so(void **state)
+{
+    (void)state;
+    FILE *const f = begin("race.xml", 3, 1, "custom", false);
+    for (unsigned g = 0; g < 3; g++) {
+        fprintf(f, "<gpu id=\"%u\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n", g);
+        for (unsigned t = 0; t < (g == 0 ? 2 : 1); t++) {
+            fprintf(f, "<tb id=\"%u\" send=\"%d\" recv=\"%d\" chan=\"0\">\n", t, g == 0 ? -1 : 0,
+                    g == 0 ? 1 + (int)t : -1);
+            step(f, 0, g == 0 ? "r" : "s", "i", 0, "o", 0, -1, -1);
+            fputs("</tb>\n", f);
+        }
+        fputs("</gpu>\n", f);
+    }
+    end(f);
+    struct run_output out =
+        run_line(0, "run --algorithm %s " SMALL "--n-elem 64", path_of("race.xml"), 3u);
+    assert_non_null(strstr(out.err, "race.xml: its result may depend on which of these steps comes "
+                                    "first; data are compared with one order of them\n"));
+    run_output_free(&out);
+    out = run_line(2,
+                   "run --algorithm %s " SMALL "--n-elem 64 --set "
+                   "defaults.strict_validation=true",
+                   path_of("race.xml"), 3u);
+    run_output_free(&out);
+}
+
+/* A chain from the root, or to it, of two chunks. */
+static void write_chain(const char *name, unsigned n, unsigned root, const char *coll,
+                        bool in_place)
+{
+    const bool sends = strcmp(coll, "broadcast") == 0;
+    FILE *const f = begin(name, n, 2, coll, in_place);
+    for (unsigned g = 0; g < n; g++) {
+        const unsigned place = (g + n - root) % n;
+        const int outwards = place + 1 < n ? (int)((g + 1) % n) : -1,
+                  inwards = place > 0 ? (int)((g + n - 1) % n) : -1;
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%d\" recv=\"%d\" chan=\"0\">\n",
+                g, sends ? outwards : inwards, sends ? inwards : outwards);
+        const char *const first = sends ? "s" : "rrc", *const last = sends ? "r" : "s",
+                          *const between = sends ? "rcs" : "rrs";
+        for (unsigned k = 0; k < 2; k++)
+            step(f, k,
+                 place == 0       ? first
+                 : place + 1 == n ? last
+                                  : between,
+                 "i", (int)k, "o", (int)k, -1, -1);
+        for (unsigned k = 0; k < 2 && sends && place == 0 && !in_place; k++)
+            step(f, 2 + k, "cpy", "i", (int)k, "o", (int)k, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+}
+
+static void broadcasts_and_reduces_have_the_root_of_their_steps(void **state)
+{
+    (void)state;
+    static const char *const colls[] = {"broadcast", "reduce"};
+    static const char *const topologies[] = {"ring_1d", "mesh_2d_no_wrap", "fully_connected"};
+    char text[40], options[200];
+    for (unsigned i = 0; i < 2 * 2 * 4; i++) {
+        const char *const coll = colls[i % 2];
+        const unsigned root = i / 4;
+        write_chain("chain.xml", 4, root, coll, i % 4 < 2);
+        snprintf(options, sizeof options, "--n-elem %u --set system.sips.topology=%s", 301 + i,
+                 topologies[i % 3]);
+        row_text("chain.xml", 4, options, "collective", text);
+        assert_string_equal(text, coll);
+        row_text("chain.xml", 4, options, "proof", text);
+        assert_string_equal(text, i % 2 == 0 ? "moved" : "order");
+    }
+    struct run_output out = run_line(0, "run --algorithm %s " SMALL "--n-elem 64 --verify-data",
+                                     path_of("chain.xml"), 4u);
+    assert_non_null(strstr(out.err, "chain.xml: the root is gpu 3, by its steps\n"));
+    run_output_free(&out);
+    out = run_line(0, "check --algorithm %s " SMALL, path_of("chain.xml"), 4u);
+    run_output_free(&out);
+    out = run_line(2, "run --bench ccl_reduce");
+    assert_non_null(strstr(out.err, "no algorithm for reduce is part of this version; legal is an "
+                                    "MSCCL XML file of that collective"));
+    run_output_free(&out);
+}
+
+/* The middle of a line is nearer to all than an end is: so is its bound. */
+static void the_bound_of_a_broadcast_is_its_root_s(void **state)
+{
+    (void)state;
+    double bound[2];
+    for (unsigned i = 0; i < 2; i++) {
+        write_chain("chain.xml", 5, i == 0 ? 0 : 2, "broadcast", true);
+        json_t *const root = run_json("run --algorithm %s " SMALL
+                                      "--n-elem 4 --set system.sips.topology=mesh_2d_no_wrap",
+                                      path_of("chain.xml"), 5u);
+        const json_t *const row = json_array_get(json_object_get(root, "results"), 0);
+        bound[i] = json_number_value(json_object_get(row, "bound_ns"));
+        json_decref(root);
+    }
+    assert_true(bound[1] > 0 && bound[1] < bound[0]);
+}
+
 /* What MSCCL would hang at is a note, once; the file runs. */
 static void a_wait_that_msccl_hangs_at_is_a_note(void **state)
 {
@@ -474,6 +776,11 @@ int main(void)
         cmocka_unit_test(what_is_no_file_is_told),
         cmocka_unit_test(a_file_with_a_fault_ends_with_its_place),
         cmocka_unit_test(a_wait_that_msccl_hangs_at_is_a_note),
+        cmocka_unit_test(a_custom_file_is_compared_with_its_own_steps),
+        cmocka_unit_test(chunks_of_a_custom_file_go_anywhere),
+        cmocka_unit_test(a_custom_file_with_a_race_says_so),
+        cmocka_unit_test(broadcasts_and_reduces_have_the_root_of_their_steps),
+        cmocka_unit_test(the_bound_of_a_broadcast_is_its_root_s),
         cmocka_unit_test(too_many_thread_blocks_name_a_key_that_helps),
         cmocka_unit_test(algorithms_are_written_and_run)};
     return cmocka_run_group_tests_name("msccl", tests, make_folder, remove_folder);

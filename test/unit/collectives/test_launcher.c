@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -563,6 +564,86 @@ static void a_kernel_without_a_shard_faults(void **state)
     free_world(world);
 }
 
+/* ---- what only MSCCL files do ---------------------------------------------------------------- */
+
+/* Of three ranks, one chunk: a chain from rank 2, or to it (a reduce). */
+static void write_chain(char *path, bool reduces)
+{
+    static const char *const tb[2][3] = {
+        {"send='1' recv='2' chan='0'><step s='0' type='rcs' srcbuf='i' srcoff='0'",
+         "send='-1' recv='0' chan='0'><step s='0' type='r' srcbuf='i' srcoff='0'",
+         "send='0' recv='-1' chan='0'><step s='0' type='s' srcbuf='i' srcoff='0'"},
+        {"send='2' recv='1' chan='0'><step s='0' type='rrs' srcbuf='i' srcoff='0'",
+         "send='0' recv='-1' chan='0'><step s='0' type='s' srcbuf='i' srcoff='0'",
+         "send='-1' recv='0' chan='0'><step s='0' type='rrc' srcbuf='i' srcoff='0'"}};
+    const int fd = mkstemps(path, 4);
+    FILE *const f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    assert_non_null(f);
+    fprintf(f, "<algo ngpus='3' nchunksperloop='1' coll='%s' inplace='1'>\n",
+            reduces ? "reduce" : "broadcast");
+    for (unsigned r = 0; r < 3; r++)
+        fprintf(f,
+                "<gpu id='%u' i_chunks='1' o_chunks='1' s_chunks='0'><tb id='0' %s dstbuf='o' "
+                "dstoff='0' cnt='1'/></tb></gpu>\n",
+                r, tb[reduces][r]);
+    fputs("</algo>\n", f);
+    assert_int_equal(fclose(f), 0);
+}
+
+struct rooted {
+    bool reduces;
+    uint32_t root;
+};
+
+static void calls_with_a_root(int rank, void *arg)
+{
+    const struct rooted *const rooted = arg;
+    static const struct dp_policy one = {
+        .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+    float value[N];
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *const t = dist_tensor_zeros(N, DTYPE_F32, &one);
+    for (int i = 0; i < N; i++)
+        value[i] = (float)(rank + 1);
+    dist_tensor_copy_from(t, DTYPE_F32, value, N);
+    if (rooted->reduces)
+        dist_reduce(t, rooted->root, REDOP_SUM);
+    else
+        dist_broadcast(t, rooted->root);
+    dist_tensor_copy_to(t, DTYPE_F32, value, N);
+    for (int i = 0; i < N && (rank == 2 || !rooted->reduces); i++)
+        assert_true(value[i] == (rooted->reduces ? 6 : 3)); /* 1 + 2 + 3, and rank 2's own */
+}
+
+static void a_file_has_its_root(void **state)
+{
+    (void)state;
+    for (unsigned reduces = 0; reduces < 2; reduces++) {
+        char path[] = "/tmp/cubewarp-launcher-XXXXXX.xml";
+        static const char *const sets[] = {"system.sips.count=3", "sip.cube_mesh.w=1",
+                                           "sip.cube_mesh.h=1", "system.sips.topology=ring_1d"};
+        const struct config_request request = {
+            .sets = sets, .set_count = COUNT_OF(sets), .algorithm = path};
+        struct rooted rooted = {reduces == 1, 2};
+        struct cw_error error = {0};
+        write_chain(path, rooted.reduces);
+        struct config *const config = must_load(&request);
+        const struct dist_options options = {
+            .config = config, .machine.engine = {.sync = CW_SEQUENTIAL, .worker_count = 1}};
+        struct dist *const dist = must_create(&options);
+        if (dist_spawn(dist, calls_with_a_root, &rooted, &error) != CW_OK)
+            fail_msg("%s", error.text);
+        rooted.root = 1;
+        assert_int_equal(dist_spawn(dist, calls_with_a_root, &rooted, &error), CW_USAGE);
+        assert_non_null(strstr(error.text, "root 1: the root of "));
+        assert_non_null(strstr(error.text, "_xml is 2"));
+        dist_free(dist);
+        config_free(config);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
 /* ---- scale ----------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -603,6 +684,7 @@ int main(void)
         cmocka_unit_test(an_operation_that_there_is_not_is_refused_and_the_world_goes_on),
         cmocka_unit_test(a_drain_of_a_ranks_own_fails_as_its_error),
         cmocka_unit_test(a_kernel_without_a_shard_faults),
+        cmocka_unit_test(a_file_has_its_root),
         cmocka_unit_test(eight_thousand_ranks_reduce_in_less_than_a_gigabyte),
     };
     return cmocka_run_group_tests_name("launcher", tests, NULL, NULL);

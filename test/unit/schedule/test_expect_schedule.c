@@ -246,6 +246,51 @@ static void test_parts_of_the_input(void **state)
         assert_memory_equal(&found[e], &input[e / 4 % 2][e], sizeof found[e]);
 }
 
+static int keep_whole_result(void *arg, const struct sums_result *result, struct cw_error *error)
+{
+    float *const all = arg;
+    (void)error;
+    memcpy(all + result->rank * 12 + result->first, result->bits, result->count * sizeof *all);
+    return CW_OK;
+}
+
+/* Three chunks of four elements of each of two ranks, by a custom file: rank 0's become rank 1's
+ * chunk 2, its own chunk 0, and rank 1's chunk 0 + its own chunk 2; rank 1's stay. */
+static void test_chunks_that_move(void **state)
+{
+    (void)state;
+    struct value_node node[7] = {[6] = {2, 3}};
+    uint32_t output[2 * 3] = {5, 0, 6, 3, 4, 5};
+    const struct schedule_values values = {.ranks = 2,
+                                           .inputs = 3,
+                                           .outputs = 3,
+                                           .nodes = 7,
+                                           .leaves = 6,
+                                           .node = node,
+                                           .output = output};
+    const struct sums sums = {.values = &values,
+                              .members = 1,
+                              .shards = 1,
+                              .parts = 1,
+                              .moves = true,
+                              .dtype = DTYPE_F32,
+                              .op = REDOP_SUM,
+                              .n_elem = 12,
+                              .seed = SEED};
+    float input[2][12], found[24];
+    struct cw_error error;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        input_fill(DTYPE_F32, SEED, rank * 12, input[rank], 12);
+    assert_int_equal(sums_each(&sums, keep_whole_result, found, &error), CW_OK);
+    for (uint32_t e = 0; e < 4; e++) {
+        const float sum = input[0][8 + e] + input[1][e];
+        assert_memory_equal(&found[e], &input[1][8 + e], sizeof sum);
+        assert_memory_equal(&found[4 + e], &input[0][e], sizeof sum);
+        assert_memory_equal(&found[8 + e], &sum, sizeof sum);
+    }
+    assert_memory_equal(&found[12], input[1], sizeof input[1]);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static struct schedule *written_and_read(const struct schedule *s, char **text)
@@ -337,9 +382,10 @@ static void test_written_crossing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_reduce),     cmocka_unit_test(test_shards),
-        cmocka_unit_test(test_reduce_scatter), cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_parts_share),    cmocka_unit_test(test_parts_of_the_input),
-        cmocka_unit_test(test_written_ring),   cmocka_unit_test(test_written_crossing)};
+        cmocka_unit_test(test_all_reduce),       cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_reduce_scatter),   cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_parts_share),      cmocka_unit_test(test_parts_of_the_input),
+        cmocka_unit_test(test_chunks_that_move), cmocka_unit_test(test_written_ring),
+        cmocka_unit_test(test_written_crossing)};
     return cmocka_run_group_tests_name("expect_schedule", tests, NULL, NULL);
 }

@@ -157,9 +157,10 @@ static void test_faults(void **state)
          "a.xml:1:13: a document type is declared; legal is a file without <!DOCTYPE> and "
          "entities"},
         {"<algo coll='allreduce'/>", "a.xml:1:1: algo has no ngpus; legal is 1 to 65536"},
-        {"<algo ngpus='2' coll='broadcast'/>",
-         "a.xml:1:1: coll=\"broadcast\"; legal are allreduce, reducescatter, allgather, alltoall, "
-         "custom"},
+        {"<algo ngpus='2' coll='gather'/>",
+         "a.xml:1:1: coll=\"gather\"; legal are allreduce, reducescatter, allgather, alltoall, "
+         "broadcast, reduce, custom"},
+        {"<algo ngpus='2' coll='reduce' root='2'/>", "a.xml:1:1: root=\"2\"; legal is 0 to 1"},
         {"<algo ngpus='2000000000000000000000' coll='allreduce'/>",
          "a.xml:1:1: ngpus=\"2000000000000000000000\"; legal is 1 to 65536"},
         {"<algo ngpus='' coll='allreduce'/>", "a.xml:1:1: ngpus=\"\"; legal is 1 to 65536"},
@@ -291,22 +292,56 @@ static void test_chains_that_msccl_refuses(void **state)
               "depid=\"-1\": MSCCL refuses such a \"chain of dependences\"");
 }
 
-/* It says why the steps do not do the first collective. */
-static void test_no_collective(void **state)
+static struct schedule *read_custom(const char *head, const char *steps_of_0,
+                                    const char *steps_of_1)
+{
+    char text[2000];
+    snprintf(text, sizeof text,
+             "<algo ngpus='2' nchunksperloop='2' %s>" GPU0 TB0 "%s</tb></gpu>" GPU1
+             "<tb id='0' send='0' recv='0' chan='0'>%s" END,
+             head, steps_of_0, steps_of_1);
+    return read_good(text);
+}
+
+#define SEND(s, at) "<step s='" s "' type='s' srcbuf='i' srcoff='" at "' cnt='1'/>\n"
+#define INTO(s, type, at)                                                                          \
+    "<step s='" s "' type='" type "' srcbuf='i' srcoff='" at "' dstbuf='o' dstoff='" at            \
+    "' cnt='1'/>\n"
+
+/* A file that does not say its collective does one that is known, or its own. */
+static void test_steps_say_the_collective(void **state)
 {
     (void)state;
-    struct msccl_file file;
-    struct cw_error error = {.exit_code = CW_OK};
-    static const char text[] = "<algo ngpus='2' nchunksperloop='2' inplace='0'>"
-                               "<gpu id='0' i_chunks='2' o_chunks='2' s_chunks='0'/>"
-                               "<gpu id='1' i_chunks='2' o_chunks='2' s_chunks='0'/></algo>";
-    assert_int_equal(msccl_read_text("a.xml", text, strlen(text), &file, &error), CW_USAGE);
-    assert_null(file.schedule);
-    const char *const told = cw_error_text(&error);
-    assert_ptr_equal(strstr(told, "a.xml: the file does not say its collective, and its steps do "
-                                  "none (allreduce: a.xml: gpu 0: nothing writes to o[0]; "),
-                     told);
-    assert_non_null(strstr(told, "; legal are allreduce, reducescatter, allgather, alltoall"));
+    static const struct {
+        const char *of_0, *of_1;
+        enum ccl_collective collective;
+        uint32_t root;
+    } files[] = {
+        {SEND("0", "0") INTO("1", "rrc", "0") SEND("2", "1") INTO("3", "rrc", "1"),
+         SEND("0", "0") INTO("1", "rrc", "0") SEND("2", "1") INTO("3", "rrc", "1"), CCL_ALL_REDUCE,
+         0},
+        {INTO("0", "r", "0") INTO("1", "r", "1"),
+         SEND("0", "0") SEND("1", "1") INTO("2", "cpy", "0") INTO("3", "cpy", "1"), CCL_BROADCAST,
+         1},
+        {SEND("0", "0") SEND("1", "1"), INTO("0", "rrc", "0") INTO("1", "rrc", "1"), CCL_REDUCE, 1},
+        /* chunk 0 to gpu 1, chunk 1 to gpu 0: nothing that has a name */
+        {SEND("0", "0") INTO("1", "r", "1"), INTO("0", "r", "0") SEND("1", "1"), CCL_CUSTOM, 0}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct schedule *const s = read_custom(
+            i % 2 == 0 ? "coll='custom' inplace='0'" : "inplace='0'", files[i].of_0, files[i].of_1);
+        assert_int_equal(s->collective, files[i].collective);
+        assert_int_equal(s->root, files[i].root);
+        schedule_free(s);
+    }
+    /* A root that the file names is the root, whatever its steps do. */
+    struct schedule *const s =
+        read_custom("coll='reduce' root='0' inplace='0'", files[2].of_0, files[2].of_1);
+    assert_int_equal(s->root, 0);
+    schedule_free(s);
+    read_bad("<algo ngpus='2' nchunksperloop='2' inplace='0'>"
+             "<gpu id='0' i_chunks='2' o_chunks='2' s_chunks='0'/>"
+             "<gpu id='1' i_chunks='2' o_chunks='2' s_chunks='0'/></algo>",
+             "a.xml: there are no steps; legal is one at least");
 }
 
 /* All faults of a file are told, up to a bound. */
@@ -344,7 +379,7 @@ int main(void)
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_waits_that_do_not_end_in_msccl),
                                        cmocka_unit_test(test_chains_that_msccl_refuses),
-                                       cmocka_unit_test(test_no_collective),
+                                       cmocka_unit_test(test_steps_say_the_collective),
                                        cmocka_unit_test(test_many_faults),
                                        cmocka_unit_test(test_no_file)};
     return cmocka_run_group_tests_name("msccl_xml", tests, NULL, NULL);
