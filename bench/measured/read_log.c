@@ -184,29 +184,27 @@ static bool is_rest(struct reader *reader, const char *text, size_t bytes, bool 
  * prefix, or the number of the row, as pandas prints it. 0: there is none. */
 static size_t odd_prefix(const struct reader *reader, const char *text, size_t bytes)
 {
-    enum { WORDS_MAX = 8, COLUMNS_MIN = 6 };
+    enum { EXTRA_MAX = 8, COLUMNS_MIN = 6 };
     const struct table *const table = &reader->tables->table[reader->tables->count - 1];
+    const struct log_header *const header = &reader->header;
+    struct log_word word[LOG_WORDS_MAX];
     struct log_row row;
     struct log_fault fault;
     char number[24];
-    size_t at = 0;
+    if (header->separator != ' ')
+        return 0;
+    const size_t words = log_split(text, bytes, ' ', word);
+    const size_t stamped = header->column[header->columns - 1].kind == LOG_STAMP;
+    const size_t extra = words - header->columns - stamped;
+    if (words > LOG_WORDS_MAX || words <= header->columns + stamped || extra > EXTRA_MAX)
+        return 0;
     snprintf(number, sizeof number, "%zu", table->row_count);
-    for (int words = 1; words <= WORDS_MAX; words++) {
-        const size_t from = at;
-        while (at < bytes && !log_is_blank(text[at]))
-            at++;
-        const bool is_number = words == 1 && at - from == strlen(number) &&
-                               memcmp(text + from, number, at - from) == 0;
-        while (at < bytes && log_is_blank(text[at]))
-            at++;
-        if (at == bytes || reader->header.separator != ' ')
-            return 0;
-        if ((is_number || reader->header.columns >= COLUMNS_MIN) &&
-            log_row_read(&reader->header, text + at, bytes - at, -1, &row, &fault) == LOG_ROW &&
-            row.is_full)
-            return at;
-    }
-    return 0;
+    if (header->columns < COLUMNS_MIN && !(extra == 1 && log_word_is(word[0], number)))
+        return 0;
+    const size_t at = (size_t)(word[extra].at - text);
+    const bool is_row =
+        log_row_read(header, text + at, bytes - at, -1, &row, &fault) == LOG_ROW && row.is_full;
+    return is_row ? at : 0;
 }
 
 static int read_row(struct reader *reader, const char *line, size_t bytes, bool is_cut)
