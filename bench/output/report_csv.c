@@ -17,12 +17,21 @@ static const char columns[] =
     "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
     "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
     "bound_ns,wrong,data_hash,input,proof,shards_per_rank,bytes_per_rank,credit_wait_ns,"
-    "last_pe,last_pe_credit_wait_ns,not_run" MEASURED_COLUMNS;
+    "last_pe,last_pe_credit_wait_ns,not_run,ranks_differ,not_finite" MEASURED_COLUMNS;
 
 static void print_csv_ns(FILE *file, int64_t ps)
 {
     char text[REPORT_NUMBER_BYTES];
     fprintf(file, ",%s", report_ns(ps, text));
+}
+
+/* Empty where it is not known. */
+static void print_csv_count(FILE *file, int64_t count)
+{
+    if (count >= 0)
+        fprintf(file, ",%" PRId64, count);
+    else
+        fputc(',', file);
 }
 
 /* A sentence has commas. */
@@ -59,10 +68,7 @@ void report_csv_row(FILE *file, const struct result *result, const struct result
     print_csv_ns(file, row->start_skew_ps);
     fprintf(file, ",%.15g,%.15g", report_algbw_gbs(row), report_busbw_gbs(row));
     print_csv_ns(file, row->bound_ps);
-    if (row->wrong >= 0)
-        fprintf(file, ",%" PRId64, row->wrong);
-    else
-        fputc(',', file);
+    print_csv_count(file, row->wrong);
     if (row->has_hash)
         fprintf(file, ",%016" PRIx64, row->data_hash);
     else
@@ -80,6 +86,8 @@ void report_csv_row(FILE *file, const struct result *result, const struct result
     fputc(',', file);
     if (row->not_run != NULL)
         print_quoted(file, row->not_run);
+    print_csv_count(file, row->ranks_differ);
+    print_csv_count(file, row->not_finite);
     if (result->measured.path != NULL && row->measured_ps > 0) {
         print_csv_ns(file, row->measured_ps);
         fprintf(file, ",%.15g", report_error_percent(row));

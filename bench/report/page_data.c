@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/survey/say.h"
+#include "bench/survey/words.h"
 
 enum { LOG_ROWS = 2000 }; /* rounds in a page; of a longer log, every n-th */
 
@@ -87,7 +88,23 @@ static void data_points(FILE *out, const struct survey *survey)
     fputs("],\n", out);
 }
 
-static void data_rows(FILE *out, const struct survey *survey, const int *figures, size_t count)
+/* What is wrong with a row's data, in short and in full; null: nothing, or it was not verified. */
+static void data_flaw(FILE *out, struct survey *survey, const struct survey_row *row,
+                      const char *before)
+{
+    const char *const name = words_flaw(row);
+    fputs(before, out);
+    if (name != NULL)
+        fputc('[', out);
+    say_json(out, name);
+    if (name != NULL) {
+        fputc(',', out);
+        say_json(out, words_flaws(survey, row));
+        fputc(']', out);
+    }
+}
+
+static void data_rows(FILE *out, struct survey *survey, const int *figures, size_t count)
 {
     const size_t rows = survey->row_count;
     fputs("\"rows\":{\"point\":[", out);
@@ -114,10 +131,9 @@ static void data_rows(FILE *out, const struct survey *survey, const int *figures
         fputs(comma(i), out);
         say_json(out, survey->rows[i].not_run);
     }
-    fputs("],\"wrong\":[", out); /* elements; 0: none, or not verified */
+    fputs("],\"flaw\":[", out);
     for (size_t i = 0; i < rows; i++)
-        fprintf(out, "%s%lld", comma(i),
-                survey->rows[i].wrong > 0 ? (long long)survey->rows[i].wrong : 0LL);
+        data_flaw(out, survey, &survey->rows[i], comma(i));
     fputs("],\"bound_by\":[", out);
     for (size_t i = 0; i < rows; i++) {
         fputs(comma(i), out);

@@ -369,7 +369,7 @@ bool page_has_failures(const struct survey *survey)
         if (survey->points[i].state != STATE_DONE)
             return true;
     for (size_t i = 0; i < survey->row_count; i++)
-        if (survey->rows[i].not_run != NULL || survey->rows[i].wrong > 0)
+        if (survey->rows[i].not_run != NULL || words_flaw(&survey->rows[i]) != NULL)
             return true;
     return false;
 }
@@ -403,7 +403,7 @@ void page_write_failures(FILE *out, struct survey *survey)
     }
     for (size_t i = 0; i < survey->row_count; i++) {
         const struct survey_row *const row = &survey->rows[i];
-        if (row->not_run == NULL && row->wrong <= 0)
+        if (row->not_run == NULL && words_flaw(row) == NULL)
             continue;
         const int bytes = survey_axis_find(survey, "bytes");
         const struct survey_value *const value =
@@ -411,11 +411,8 @@ void page_write_failures(FILE *out, struct survey *survey)
         const char *const label =
             survey_print(survey, "%s, %s", survey->points[row->point].label,
                          value != NULL ? say_size(value->number, text) : "one size");
-        put_failure(out, label, row->not_run != NULL ? "not run" : "wrong data",
-                    row->not_run != NULL
-                        ? row->not_run
-                        : survey_print(survey, "%lld wrong elements", (long long)row->wrong),
-                    NULL);
+        put_failure(out, label, row->not_run != NULL ? "not run" : words_flaw(row),
+                    row->not_run != NULL ? row->not_run : words_flaws(survey, row), NULL);
     }
     fputs("</tbody></table></div>\n", out);
 }

@@ -41,7 +41,7 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
     for (int f = 0; f < SURVEY_FIGURES; f++)
         if (has[f])
             fprintf(out, ",%s", survey_figures[f].key);
-    fputs(",bound_by,not_run\n", out);
+    fputs(",bound_by,not_run,data\n", out);
     for (size_t i = 0; i < survey->row_count; i++) {
         const struct survey_row *const row = &survey->rows[i];
         const struct survey_point *const point = &survey->points[row->point];
@@ -64,6 +64,8 @@ int sheet_csv(FILE *out, struct survey *survey, struct cw_error *error)
         csv_cell(out, row->bound_by);
         fputc(',', out);
         csv_cell(out, row->not_run);
+        fputc(',', out);
+        csv_cell(out, words_flaw(row) != NULL ? words_flaws(survey, row) : NULL);
         fputc('\n', out);
     }
     return CW_OK;
@@ -137,7 +139,9 @@ static void markdown_row(FILE *out, const struct survey *survey, const struct su
             continue;
         fputc(' ', out);
         if (row->not_run == NULL)
-            fputs(say_number(row->figure[sheet_figures[f]], text), out);
+            fprintf(out, "%s%s%s", say_number(row->figure[sheet_figures[f]], text),
+                    is_first && words_flaw(row) != NULL ? ", " : "",
+                    is_first && words_flaw(row) != NULL ? words_flaw(row) : "");
         else if (is_first)
             put_markdown(out, row->not_run);
         fputs(" |", out);

@@ -90,6 +90,8 @@ static struct document_row row_of(const json_t *json, struct document_phase *pha
         .bytes_per_rank = count_of(json, "bytes_per_rank"),
         .shards_per_rank = count_of(json, "shards_per_rank"),
         .wrong = count_of(json, "wrong"),
+        .ranks_differ = count_of(json, "ranks_differ"),
+        .not_finite = count_of(json, "not_finite"),
         .time_ns = figure_of(json, "time_ns"),
         .host_time_ns = figure_of(json, "host_time_ns"),
         .start_skew_ns = figure_of(json, "start_skew_ns"),

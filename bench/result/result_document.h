@@ -34,7 +34,7 @@ struct document_row {
         *last_pe;
     const char *not_run; /* why this size was not run, and then no figure means anything */
     int64_t bytes, count, bytes_per_rank, shards_per_rank;
-    int64_t wrong; /* elements; -1: not verified */
+    int64_t wrong, ranks_differ, not_finite; /* elements; -1: not verified */
     double time_ns, host_time_ns, start_skew_ns, bound_ns, measured_ns, error_percent;
     double algbw_gbs, busbw_gbs, credit_wait_ns, last_pe_credit_wait_ns, moved_per_rank;
     struct document_phase *phases;

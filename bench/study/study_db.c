@@ -267,6 +267,17 @@ static int check_study(struct study_db *db, struct study_shard shard, struct stu
     return !is_renamed || study_rename(db->sqlite, db->study) ? code : fail_study_db(db, error);
 }
 
+/* Whether a version before these columns wrote the database. */
+static bool lacks_columns(struct study_db *db, const char *schema_name)
+{
+    char query[160];
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM pragma_table_info('row', '%s')"
+             " WHERE name IN ('not_run', '" STUDY_ROW_COLUMNS_NEW "')",
+             schema_name);
+    return number_of(db, query) == 1;
+}
+
 /* In this mode, others can read while a sweep writes, and a killed process loses only its open
  * transaction. */
 static int open_sqlite(struct study_db *db, struct study_shard shard, struct study_opening opening,
@@ -292,6 +303,8 @@ static int open_sqlite(struct study_db *db, struct study_shard shard, struct stu
     int code = execute(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
     if (code == CW_OK && is_new)
         code = create(db, shard, error);
+    else if (code == CW_OK && lacks_columns(db, "main"))
+        code = execute(db, STUDY_ROW_ADD_COLUMNS, error);
     return code == CW_OK ? check_study(db, shard, opening, error) : code;
 }
 
@@ -491,7 +504,7 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
 {
     /* Failures here that are results there are dropped; then all points that are missing here
      * are copied. */
-    static const char copying[] =
+    static const char copying[] = /* %s: values of columns that the part lacks */
         "CREATE TEMP TABLE coming (id INTEGER PRIMARY KEY);"
         "DELETE FROM main.point WHERE state <> 'done' AND id IN"
         " (SELECT id FROM part.point WHERE state = 'done');"
@@ -502,7 +515,7 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
         "DELETE FROM main.link WHERE point IN (SELECT id FROM coming);"
         "INSERT INTO main.point SELECT * FROM part.point WHERE id IN (SELECT id FROM coming);"
         "INSERT INTO main.axis SELECT * FROM part.axis WHERE point IN (SELECT id FROM coming);"
-        "INSERT INTO main.row SELECT * FROM part.row WHERE point IN (SELECT id FROM coming);"
+        "INSERT INTO main.row SELECT *%s FROM part.row WHERE point IN (SELECT id FROM coming);"
         "INSERT INTO main.link SELECT * FROM part.link WHERE point IN (SELECT id FROM coming);"
         "DROP TABLE coming";
     char name[DATABASE_NAME_BYTES];
@@ -515,8 +528,11 @@ int study_db_take(struct study_db *db, const char *path, struct cw_error *error)
     sqlite3_finalize(attach);
     if (code != CW_OK)
         return code;
+    char statements[sizeof copying + sizeof STUDY_ROW_NO_COLUMNS];
+    snprintf(statements, sizeof statements, copying,
+             lacks_columns(db, "part") ? STUDY_ROW_NO_COLUMNS : "");
     code = execute(db, "BEGIN IMMEDIATE", error);
-    if (code == CW_OK && sqlite3_exec(db->sqlite, copying, NULL, NULL, NULL) != SQLITE_OK)
+    if (code == CW_OK && sqlite3_exec(db->sqlite, statements, NULL, NULL, NULL) != SQLITE_OK)
         code = fail_part(db, path, error);
     if (code == CW_OK)
         code = execute(db, "COMMIT", error);

@@ -62,6 +62,8 @@ static const struct column columns[] = {
     OF_ROW(TEXT, last_pe),
     OF_ROW(FIGURE, last_pe_credit_wait_ns),
     OF_ROW(TEXT, not_run),
+    OF_ROW(COUNT, ranks_differ),
+    OF_ROW(COUNT, not_finite),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 

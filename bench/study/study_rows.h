@@ -20,7 +20,13 @@
     " time_ns REAL, host_time_ns REAL, start_skew_ns REAL, algbw_gbs REAL, busbw_gbs REAL,"        \
     " bound_ns REAL, wrong INTEGER, data_hash TEXT, input TEXT, proof TEXT,"                       \
     " shards_per_rank INTEGER, bytes_per_rank INTEGER, credit_wait_ns REAL, last_pe TEXT,"         \
-    " last_pe_credit_wait_ns REAL, not_run TEXT"
+    " last_pe_credit_wait_ns REAL, not_run TEXT, ranks_differ INTEGER, not_finite INTEGER"
+/* The columns that databases of version 0.1.0 lack. They are the last ones. */
+#define STUDY_ROW_COLUMNS_NEW "not_finite"
+#define STUDY_ROW_ADD_COLUMNS                                                                      \
+    "ALTER TABLE row ADD COLUMN ranks_differ INTEGER; ALTER TABLE row ADD COLUMN not_finite "      \
+    "INTEGER"
+#define STUDY_ROW_NO_COLUMNS ", NULL, NULL"
 
 struct study_rows;
 

@@ -173,7 +173,7 @@ struct survey_row *survey_row_add(struct survey *survey)
         return NULL;
     struct survey_point *const point = &survey->points[survey->point_count - 1];
     row->point = survey->point_count - 1;
-    row->wrong = -1;
+    row->wrong = row->ranks_differ = row->not_finite = -1;
     row->series = UINT32_MAX;
     memcpy(row->axis, point->axis, sizeof row->axis);
     for (size_t i = 0; i < SURVEY_FIGURES; i++)

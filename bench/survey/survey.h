@@ -93,9 +93,9 @@ struct survey_row {
     size_t point;
     uint32_t axis[SURVEY_AXES_MAX]; /* value's index plus 1; 0: the row has none */
     double figure[SURVEY_FIGURES];
-    const char *not_run;  /* why this size was not run; NULL: it was */
-    const char *bound_by; /* NULL: unknown */
-    int64_t wrong;        /* elements; -1: not verified */
+    const char *not_run;                     /* why this size was not run; NULL: it was */
+    const char *bound_by;                    /* NULL: unknown */
+    int64_t wrong, ranks_differ, not_finite; /* elements; -1: not verified */
     struct survey_phase *phases;
     size_t phase_count;
     struct survey_link_kind *kinds;

@@ -85,6 +85,8 @@ static void take_figures(struct survey_row *row, const struct document_row *from
     figure[FIGURE_HOST_TIME] = from->host_time_ns / NS_PER_US;
     figure[FIGURE_MOVED] = from->moved_per_rank;
     row->wrong = from->wrong;
+    row->ranks_differ = from->ranks_differ;
+    row->not_finite = from->not_finite;
 }
 
 /* The figures from FIGURE_EVENTS on. The memory is the process's, which in a sweep has run other

@@ -224,6 +224,13 @@ static const char *own_text(const struct survey *survey, const struct survey_row
     return value != NULL ? value->text : NULL;
 }
 
+/* Whether rows differ in the placement, and no axis of `by` says it. */
+static bool names_no_placement(const struct survey *survey, const bool by[SURVEY_AXES_MAX])
+{
+    const int axis = survey_axis_find(survey, "placement");
+    return axis >= 0 && survey->axes[axis].varies && !by[axis];
+}
+
 /* What distinguishes a row from its rivals; and the algorithm that ran, if it is another,
  * with the placement that `auto` took. */
 static const char *name_of(struct survey *survey, const struct winners *winners,
@@ -235,14 +242,18 @@ static const char *name_of(struct survey *survey, const struct winners *winners,
     for (size_t i = 0; i < SURVEY_AXES_MAX; i++)
         by[i] = i < survey->axis_count && survey->axes[i].is_series && !winners->is_given[i] &&
                 (int)i != survey->x;
-    const char *const name = survey_row_name(survey, row, by);
+    const char *name = survey_row_name(survey, row, by);
     const char *const ran = own_text(survey, row, "schedule");
     const char *const asked = own_text(survey, row, "algorithm");
     const char *const placement = own_text(survey, row, "placement");
-    if (name == NULL || ran == NULL || asked == NULL || strcmp(ran, asked) == 0)
-        return name;
-    return survey_print(survey, "%s (ran %s%s%s)", name, ran, placement != NULL ? " on " : "",
-                        placement != NULL ? placement : "");
+    const char *const flaw = words_flaw(row);
+    const bool is_other = ran != NULL && asked != NULL && strcmp(ran, asked) != 0;
+    if (name != NULL && is_other)
+        name = survey_print(survey, "%s (ran %s%s%s)", name, ran, placement != NULL ? " on " : "",
+                            placement != NULL ? placement : "");
+    else if (name != NULL && placement != NULL && names_no_placement(survey, by))
+        name = survey_print(survey, "%s on %s", name, placement);
+    return name == NULL || flaw == NULL ? name : survey_print(survey, "%s, %s", name, flaw);
 }
 
 /* "io_port (overhead and work), 22.1 %": the limit without what comes of it. What is slow is named

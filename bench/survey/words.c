@@ -357,6 +357,19 @@ static const char *words_place(struct survey *survey, const struct survey_row *r
                         axis->is_bytes ? "" : say_axis(axis), axis->is_bytes ? "" : " ", at);
 }
 
+/* "ring, 64 KiB: bound 2.8 µs, time 69.6 µs": bounds of different placements differ, so an
+ * efficiency alone compares nothing. */
+static const char *words_bound(struct survey *survey, const struct survey_row *row)
+{
+    char a[SAY_BYTES], b[SAY_BYTES];
+    const char *const place = words_place(survey, row);
+    return place == NULL
+               ? NULL
+               : survey_print(survey, "%s%sbound %s, time %s", place, place[0] != '\0' ? ": " : "",
+                              say_time(row->figure[FIGURE_BOUND], a),
+                              say_time(row->figure[FIGURE_TIME], b));
+}
+
 static void words_efficiency(struct words *words)
 {
     struct survey *const survey = words->survey;
@@ -383,8 +396,8 @@ static void words_efficiency(struct words *words)
         words_add(words,
                   survey_print(
                       survey, "Efficiency, lower bound / time, is from %s %% (%s) to %s %% (%s).",
-                      say_number(worst->figure[FIGURE_EFFICIENCY], a), words_place(survey, worst),
-                      say_number(best->figure[FIGURE_EFFICIENCY], b), words_place(survey, best)));
+                      say_number(worst->figure[FIGURE_EFFICIENCY], a), words_bound(survey, worst),
+                      say_number(best->figure[FIGURE_EFFICIENCY], b), words_bound(survey, best)));
 }
 
 const char *words_limit(const struct survey_row *row)
@@ -414,10 +427,38 @@ static void words_limits(struct words *words)
 
 /* ---- how right ------------------------------------------------------------------------------- */
 
+const char *words_flaw(const struct survey_row *row)
+{
+    return row->wrong > 0          ? "wrong data"
+           : row->ranks_differ > 0 ? "ranks differ"
+           : row->not_finite > 0   ? "not finite"
+                                   : NULL;
+}
+
+const char *words_flaws(struct survey *survey, const struct survey_row *row)
+{
+    const struct {
+        int64_t count;
+        const char *one, *several;
+    } flaws[] = {
+        {row->wrong, "wrong element", "wrong elements"},
+        {row->ranks_differ, "element differs between ranks", "elements differ between ranks"},
+        {row->not_finite, "result is not finite though all inputs are",
+         "results are not finite though all inputs are"}};
+    const char *list = "";
+    char text[SAY_BYTES];
+    for (size_t i = 0; i < sizeof flaws / sizeof *flaws && list != NULL; i++)
+        if (flaws[i].count > 0)
+            list = survey_print(survey, "%s%s%s %s", list, list[0] != '\0' ? "; " : "",
+                                say_number((double)flaws[i].count, text),
+                                flaws[i].count == 1 ? flaws[i].one : flaws[i].several);
+    return list != NULL ? list : "";
+}
+
 static void words_verified(struct words *words)
 {
     struct survey *const survey = words->survey;
-    size_t verified = 0, wrong = 0, ran = 0, measured = 0;
+    size_t verified = 0, wrong = 0, differ = 0, not_finite = 0, ran = 0, measured = 0;
     double error_most = 0;
     char a[SAY_BYTES], b[SAY_BYTES];
     for (size_t i = 0; i < survey->row_count; i++) {
@@ -425,6 +466,8 @@ static void words_verified(struct words *words)
         ran += row->not_run == NULL;
         verified += row->wrong >= 0;
         wrong += row->wrong > 0;
+        differ += row->ranks_differ > 0;
+        not_finite += row->not_finite > 0;
         if (!isnan(row->figure[FIGURE_ERROR])) {
             measured++;
             error_most = fmax(error_most, fabs(row->figure[FIGURE_ERROR]));
@@ -437,6 +480,13 @@ static void words_verified(struct words *words)
         words_add(words,
                   survey_print(survey, "The data of %s of %s rows were verified and are correct.",
                                say_number((double)verified, a), say_number((double)ran, b)));
+    if (differ > 0)
+        words_add(words, survey_print(survey, "In %s row%s ranks end with different bits.",
+                                      say_number((double)differ, a), plural(differ)));
+    if (not_finite > 0)
+        words_add(words,
+                  survey_print(survey, "In %s row%s results are not finite though all inputs are.",
+                               say_number((double)not_finite, a), plural(not_finite)));
     if (measured > 0)
         words_add(words,
                   survey_print(survey,

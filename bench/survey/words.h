@@ -17,6 +17,11 @@ const char *words_title(struct survey *survey);
 /* "limited by ..." of a row whose result was explained; NULL: it was not, or has
  * no critical path. */
 const char *words_limit(const struct survey_row *row);
+/* What is wrong with a row's data, the worst first: "wrong data", "ranks differ", "not finite";
+ * NULL: nothing, or they were not verified. */
+const char *words_flaw(const struct survey_row *row);
+/* All of it: "5 wrong elements; 2 elements differ between ranks"; "" for nothing. */
+const char *words_flaws(struct survey *survey, const struct survey_row *row);
 /* Writes the rows that ran to `rows`, slowest first: by efficiency if it is known, else by time.
  * Returns how many. */
 size_t words_slowest(const struct survey *survey, size_t *rows, size_t most);

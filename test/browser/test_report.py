@@ -505,20 +505,23 @@ def rows_that_lack_a_value_stay_in_tables_and_filters(browser):
 
 def bars_show_figures_at_and_below_zero_and_wrong_data(browser):
     files = []
-    for algorithm, error, wait, wrong in (("ring", -50.0, 0, 0), ("tree", 100.0, 50, 3)):
+    flaws = {"tree": {"wrong": 3}, "direct": {"ranks_differ": 2}}
+    for algorithm, error, wait in (("ring", -50.0, 0), ("tree", 100.0, 50), ("direct", 150.0, 60)):
         document = sample_study.result(algorithm, 4, 100, 4)
         document["results"] = document["results"][:1]
-        document["results"][0] |= {"error_percent": error, "credit_wait_ns": wait, "wrong": wrong}
+        document["results"][0] |= {"error_percent": error, "credit_wait_ns": wait} | flaws.get(algorithm, {})
         files.append(OUT / f"bar_{algorithm}.json")
         files[-1].write_text(json.dumps(document))
     page = open_page(browser, report("zero", *files))
-    for label, expected in (("Simulated / measured − 1", [-50.0, 100.0]), ("Longest wait for credits", [0, .05])):
+    for label, expected in (("Simulated / measured − 1", [-50.0, 100.0, 150.0]), ("Longest wait for credits", [0, .05, .06])):
         option = page.value(f"[...document.querySelectorAll('#curves-view .tabs option')].find(o => o.textContent === {json.dumps(label)}).value")
         page.choose("#curves-view .tabs select", option)
         assert page.value("[...document.querySelectorAll('#curves-view rect[data-y]')].map(r => +r.dataset.y)") == expected, label
         assert text_of(page, "#curves-view caption") == f"{label} at 1 KiB", text_of(page, "#curves-view caption")
     lines = page.value("[...document.querySelectorAll('#curves-view .ranking tr')].map(r => r.textContent)")
-    assert "wrong data" not in lines[0] and "wrong data" in lines[1], lines
+    assert "wrong data" not in lines[0] and "wrong data" in lines[1] and "ranks differ" in lines[2], lines
+    failures = text_of(page, "#failures")
+    assert "3 wrong elements" in failures and "2 elements differ between ranks" in failures, failures
 
 
 def a_print_says_what_was_chosen(browser):

@@ -98,7 +98,8 @@
       return alone ? text : AXES[a].label + " " + text;
     }).join(" · ");
   }
-  const isWrong = row => R.wrong[row] > 0;
+  /* What is wrong with a row's data, in short; null: nothing, or it was not verified. */
+  const flawOf = row => R.flaw[row] && R.flaw[row][0];
   const A_RAN = axisNamed("schedule"), A_ASKED = axisNamed("algorithm"), A_PLACE = axisNamed("placement");
   function factsOf(row) {
     const rows = [];
@@ -110,7 +111,7 @@
       if (!Number.isNaN(value)) rows.push([FIGURES[f].label, sayFigure(f, value)]);
     }
     if (R.bound_by[row]) rows.push(["bound by", R.bound_by[row]]);
-    if (isWrong(row)) rows.push(["data", "wrong: " + say(R.wrong[row]) + (R.wrong[row] === 1 ? " element" : " elements")]);
+    if (R.flaw[row]) rows.push(["data", R.flaw[row][1]]);
     return rows;
   }
   function tableOf(pairs) {
@@ -340,7 +341,7 @@
       for (const line of lines) {
         line.rows.sort((a, b) => numberOf(a, state.x) - numberOf(b, state.x));
         Object.assign(line, styleOf(placeOf(state.colour, line.rows[0]), placeOf(state.form, line.rows[0])));
-        line.points = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, state.figure), row, changed: isWrong(row), facts: () => factsOf(row) }));
+        line.points = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, state.figure), row, changed: flawOf(row) !== null, facts: () => factsOf(row) }));
         if (state.figure === F_TIME && state.bound && F_BOUND >= 0)
           line.bound = line.rows.map(row => ({ x: numberOf(row, state.x), y: figureOf(row, F_BOUND) })).filter(p => p.y > 0);
         if (state.figure === F_TIME && state.measured && F_MEASURED >= 0)
@@ -357,7 +358,7 @@
         const svg = d3.create("svg").attr("class", "bar").attr("viewBox", "0 0 1000 26").attr("preserveAspectRatio", "none").attr("aria-hidden", "true");
         svg.append("rect").attr("class", "p0").attr("x", 1000 * (Math.min(0, p.y) - least) / wide).attr("width", 1000 * Math.abs(p.y) / wide).attr("height", 26).attr("data-row", p.row).attr("data-y", p.y)
           .on("mousemove", () => showTip([make("strong", {}, titleOf(p.row)), tableOf(factsOf(p.row))], d3.event.clientX, d3.event.clientY)).on("mouseleave", hideTip);
-        body.append(make("tr", {}, make("th", { scope: "row", class: "long" }, make("button", { type: "button", onclick: () => select(p.row) }, nameOf(p.row, axesOf()) || titleOf(p.row))), make("td", {}, svg.node()), make("td", { class: "n" }, sayFigure(state.figure, p.y) + (isWrong(p.row) ? ", wrong data" : ""))));
+        body.append(make("tr", {}, make("th", { scope: "row", class: "long" }, make("button", { type: "button", onclick: () => select(p.row) }, nameOf(p.row, axesOf()) || titleOf(p.row))), make("td", {}, svg.node()), make("td", { class: "n" }, sayFigure(state.figure, p.y) + (flawOf(p.row) ? ", " + flawOf(p.row) : ""))));
       }
       const at = order.length ? valueOf(order[0].row, state.x) : -1;
       const title = capital(figure.label) + (at < 0 ? "" : AXES[state.x].bytes ? " at " + sayAxisValue(state.x, at) : " at " + AXES[state.x].label + " " + sayAxisValue(state.x, at));
@@ -544,7 +545,7 @@
                 const next = table.querySelector(`td[data-i="${a}"][data-j="${b}"]`);
                 if (next) { cell.tabIndex = -1; next.tabIndex = 0; next.focus(); return; }
               }
-            } }, sayCell(amount.get(key)) + (rows.some(isWrong) ? ", wrong data" : ""));
+            } }, sayCell(amount.get(key)) + rows.map(flawOf).filter((flaw, i, all) => flaw && all.indexOf(flaw) === i).map(flaw => ", " + flaw).join(""));
           line.append(cell);
         });
         body.append(line);
@@ -812,7 +813,7 @@
           line.append(make("td", { colspan: columns.length - axes.length, class: "note" }, "not run: " + R.not_run[row]));
         } else {
           for (const column of columns) line.append(make("td", { class: column.numeric ? "n" : null }, column.text(row)));
-          if (isWrong(row)) line.append(make("td", { class: "state" }, "wrong data"));
+          if (flawOf(row)) line.append(make("td", { class: "state" }, flawOf(row)));
         }
         body.append(line);
       }

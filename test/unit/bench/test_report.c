@@ -64,7 +64,9 @@ static struct result sample(struct result_row rows[2])
                                   .dtype = "f32",
                                   .ranks = 1,
                                   .time_ps = 57406,
-                                  .wrong = -1};
+                                  .wrong = -1,
+                                  .ranks_differ = -1,
+                                  .not_finite = -1};
     struct result result = {.bench = "ccl_allreduce",
                             .algorithm = "lrab_hierarchical_allreduce",
                             .config_digest = "0123456789abcdef",
@@ -241,18 +243,20 @@ static void csv_has_no_padding_and_empty_fields_for_what_is_not_known(void **sta
     (void)state;
     struct result_row rows[2];
     const struct result result = sample(rows);
+    rows[0].ranks_differ = 4;
     char *const text = written_by(report_csv, &result);
     assert_string_equal(
         text, "bench,collective,algorithm,config_digest,sips,cubes,pes,seed,"
               "dtype,redop,bytes,count,time_ns,host_time_ns,start_skew_ns,algbw_gbs,busbw_gbs,"
               "bound_ns,wrong,data_hash,input,proof,shards_per_rank,"
-              "bytes_per_rank,credit_wait_ns,last_pe,last_pe_credit_wait_ns,not_run\n"
+              "bytes_per_rank,credit_wait_ns,last_pe,last_pe_credit_wait_ns,not_run,"
+              "ranks_differ,not_finite\n"
               "ccl_allreduce,all_reduce,lrab_hierarchical_allreduce,0123456789abcdef,4,64,512,"
               "1,f16,sum,32,16,1403.107,2169.549,333.270,0.0228065286539088,"
               "0.0342097929808632,700.000,0,0dcdf015ff6e7fd8,uniform,order,16,512,320.500,3.10.0,"
-              "160.000,\n"
+              "160.000,,4,0\n"
               "ccl_allreduce,,,0123456789abcdef,4,64,512,1,f32,,1024,512,57.406,"
-              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,0.000,,0.000,\n");
+              "0.000,0.000,17.8378566700345,0,0.000,,,uniform,,,,0.000,,0.000,,,\n");
     free(text);
 }
 

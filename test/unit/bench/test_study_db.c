@@ -184,6 +184,66 @@ static void a_part_that_cannot_be_read_leaves_the_database(void **state)
 }
 
 /* SQLite would keep databases of these names in memory, and lose them. */
+static void run_sql(const char *path, const char *sql)
+{
+    sqlite3 *sqlite;
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
+}
+
+/* "point: ranks_differ not_finite" of all rows. */
+static void expect_flaws(const char *path, const char *expected)
+{
+    sqlite3 *sqlite;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(sqlite,
+                                        "SELECT group_concat(point || ': ' || coalesce(ranks_differ"
+                                        ", '-') || ' ' || coalesce(not_finite, '-'), ', ') FROM "
+                                        "(SELECT * FROM row ORDER BY point)",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 0), expected);
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sqlite), SQLITE_OK);
+}
+
+/* A database of version 0.1.0, which has no columns for ranks that differ and for results that are
+ * not finite, takes new points, and its points can be taken over. */
+static void databases_of_0_1_0_get_the_new_columns(void **state)
+{
+    static const char old[] = "ALTER TABLE row DROP COLUMN ranks_differ;"
+                              "ALTER TABLE row DROP COLUMN not_finite";
+    struct cw_error error = {.exit_code = CW_OK};
+    struct study_db *db;
+    const char *const path = in_folder("old.sqlite"), *const other = in_folder("other.sqlite");
+    struct document_row row = {.wrong = 0, .ranks_differ = 3, .not_finite = 2};
+    const struct result_document result = {.rows = &row, .row_count = 1};
+    char *packed;
+    size_t bytes;
+    (void)state;
+    assert_true(study_rows_pack(&result, 17, &packed, &bytes));
+    const struct study_outcome done = {
+        .state = STUDY_DONE, .message = "", .rows = packed, .rows_bytes = bytes};
+    assert_int_equal(open_at(path, &db, &error), CW_OK);
+    assert_int_equal(study_db_record(db, 0, &done, &error), CW_OK);
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    run_sql(path, old);
+    assert_int_equal(open_at(other, &db, &error), CW_OK);
+    assert_int_equal(study_db_record(db, 1, &done, &error), CW_OK);
+    assert_int_equal(study_db_commit(db, &error), CW_OK);
+    assert_int_equal(study_db_take(db, path, &error), CW_OK); /* a part without the columns */
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    expect_flaws(other, "1: - -, 2: 3 2");
+    assert_int_equal(open_at(path, &db, &error), CW_OK); /* which adds them */
+    assert_int_equal(study_db_record(db, 1, &done, &error), CW_OK);
+    assert_int_equal(study_db_close(db, &error), CW_OK);
+    expect_flaws(path, "1: - -, 2: 3 2");
+    free(packed);
+}
+
 static void any_name_is_that_of_a_file(void **state)
 {
     static const char *const names[] = {":memory:", "file:test_study_db?mode=memory"};
@@ -356,6 +416,7 @@ int main(void)
         cmocka_unit_test(a_part_that_cannot_be_read_leaves_the_database),
         cmocka_unit_test(packed_rows_arrive_as_they_were),
         cmocka_unit_test(incomplete_rows_are_refused),
+        cmocka_unit_test(databases_of_0_1_0_get_the_new_columns),
         cmocka_unit_test(any_name_is_that_of_a_file),
         cmocka_unit_test(new_names_are_taken_over),
     };

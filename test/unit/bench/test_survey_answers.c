@@ -156,6 +156,49 @@ static void many_cases_become_one_for_each_size(void **state)
     survey_free(&survey);
 }
 
+/* Ranks that end with other bits, and results that are not finite, are said wherever the row is; it
+ * may win all the same. Who is second has its placement. */
+static void flaws_and_placements_are_named(void **state)
+{
+    (void)state;
+    struct survey survey;
+    struct winner_table table;
+    survey_init(&survey);
+    add_point(&survey, "ring", "ring", 100, 1024, 1000,
+              ", \"ranks_differ\": 2, \"placement\": \"all_pes\"");
+    add_point(&survey, "tree", "tree", 100, 1024, 2000,
+              ", \"not_finite\": 1, \"placement\": \"leader_only\"");
+    add_point(&survey, "mesh", "mesh", 100, 1024, 3000,
+              ", \"ranks_differ\": 0, \"placement\": \"all_pes\"");
+    finish(&survey);
+    assert_true(says(&survey, "In 1 row ranks end with different bits."));
+    assert_true(says(&survey, "In 1 row results are not finite though all inputs are."));
+    assert_true(winners_table(&survey, &table));
+    assert_string_equal(cell(&table, 0, "fastest"), "ring on all_pes, ranks differ");
+    assert_string_equal(cell(&table, 0, "second, and its time / the fastest"),
+                        "tree on leader_only, not finite, 2 ×");
+    assert_string_equal(words_flaws(&survey, &survey.rows[0]), "2 elements differ between ranks");
+    assert_string_equal(words_flaws(&survey, &survey.rows[1]),
+                        "1 result is not finite though all inputs are");
+    assert_null(words_flaw(&survey.rows[2]));
+    survey_free(&survey);
+}
+
+/* Bounds of two placements differ: an efficiency stands with its bound and its time. */
+static void an_efficiency_has_its_bound_and_its_time(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    add_point(&survey, "ring", "ring", 100, 1024, 1000, "");
+    add_point(&survey, "tree", "tree", 100, 1024, 400, "");
+    finish(&survey);
+    assert_true(says(&survey,
+                     "Efficiency, lower bound / time, is from 10 % (ring, 1 KiB: bound 100 "
+                     "ns, time 1 µs) to 25 % (tree, 1 KiB: bound 100 ns, time 400 ns)."));
+    survey_free(&survey);
+}
+
 /* "Does a faster link help?" */
 static void flat_curves_are_said_to_be_flat(void **state)
 {
@@ -218,6 +261,8 @@ int main(void)
         cmocka_unit_test(each_size_has_its_fastest),
         cmocka_unit_test(a_call_without_a_path_has_no_limit),
         cmocka_unit_test(many_cases_become_one_for_each_size),
+        cmocka_unit_test(flaws_and_placements_are_named),
+        cmocka_unit_test(an_efficiency_has_its_bound_and_its_time),
         cmocka_unit_test(flat_curves_are_said_to_be_flat),
         cmocka_unit_test(the_largest_effect_of_a_number_is_named),
         cmocka_unit_test(a_number_that_slows_is_said_to),
