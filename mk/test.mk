@@ -229,8 +229,9 @@ $(OUT)/test/race/test_race: $(OUT)/obj/test/race/test_race.o $(OUT)/libcubewarp.
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)
 
-# Before the library: the explorer's threads_run() stands in for that of core/os/threads.c.
+# Before the engine, all that these tests need: the explorer's threads_run() stands in for that of
+# core/os/threads.c.
 $(EXPLORE_BINARIES): $(OUT)/%: $(OUT)/obj/%.o $(EXPLORE_SUPPORT:%.c=$(OUT)/obj/%.o) \
-                     $(OUT)/libcubewarp.a
+                     $(OUT)/unit/libcore.a
 	@mkdir -p $(@D)
 	@$(CC) $(LDFLAGS_VARIANT) -pthread -o $@ $^ -lcmocka $(LIBS)

@@ -263,14 +263,14 @@ static void a_grid_is_the_squarest(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char wanted[80];
         struct run_output output =
-            run_line(0, "run --verify-data --set system.sips.count=%d", cases[i].sips);
+            run_line(0, "run --bytes 64 --set system.sips.count=%d", cases[i].sips);
         snprintf(wanted, sizeof wanted, "\n# SIPs: torus_2d of %s, the squarest grid of %d\n",
                  cases[i].grid, cases[i].sips);
         assert_non_null(strstr(output.out, wanted));
         run_output_free(&output);
     }
-    struct run_output output =
-        run_line(0, "run --set system.sips.count=8 --set system.sips.w=2 --set system.sips.h=4");
+    struct run_output output = run_line(0, "run --bytes 64 --set system.sips.count=8 --set "
+                                           "system.sips.w=2 --set system.sips.h=4");
     assert_null(strstr(output.out, "# SIPs:"));
     run_output_free(&output);
 }

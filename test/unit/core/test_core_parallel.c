@@ -4,7 +4,7 @@
  * same failure; and how far they speculate.
  *
  * PARALLEL_SEED=7 PARALLEL_SEEDS=1 replays one model; PARALLEL_SEEDS=2000 runs as many. The default
- * is the number with which test/mutants/run.py finds the bugs that it plants; .ci/run takes 30.
+ * is the number with which test/mutants/run.py finds the bugs that it plants.
  * RANDOM_RUNS=4 makes so many runs of each model; PARALLEL_TEST=models leaves all others out.
  */
 #include <setjmp.h>
