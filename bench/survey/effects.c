@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/survey/say.h"
 #include "bench/survey/survey_series.h"
 
 /* A row's place on its curve. */
@@ -67,6 +68,36 @@ static double flat_from(const struct curve_row *curve, size_t count)
     return curve[i].x;
 }
 
+/* 1: a greater value is a faster part; -1: a slower one; 0: neither. */
+static int faster_direction(const struct survey_axis *axis)
+{
+    const char *const unit = say_axis_unit(axis);
+    if (strcmp(unit, "GB/s") == 0 || strcmp(unit, "GHz") == 0)
+        return 1;
+    return strcmp(unit, "ns") == 0 || strcmp(unit, "mm") == 0 ? -1 : 0;
+}
+
+/* Looks for a part that became faster while the call became slower. */
+static void look_for_slower(struct effect *effect, int direction, const struct curve_row *curve,
+                            size_t count)
+{
+    bool slowed = false;
+    for (size_t i = 0; i < count && direction != 0; i++)
+        for (size_t j = 0; j < count; j++) {
+            const double ratio = curve[j].time / curve[i].time;
+            if (direction * (curve[j].x - curve[i].x) <= 0 || ratio <= EFFECT_FLAT)
+                continue;
+            slowed = true;
+            if (ratio <= effect->slower)
+                continue;
+            effect->slower = ratio;
+            effect->slower_from = curve[i].x;
+            effect->slower_to = curve[j].x;
+            effect->slower_of = curve[j].row;
+        }
+    effect->slowed += slowed;
+}
+
 static void take_curve(struct effect *effect, const struct curve_row *curve, size_t count)
 {
     double shortest = INFINITY, longest = 0;
@@ -101,6 +132,7 @@ bool effect_of(struct survey *survey, size_t axis, struct effect *effect)
             for (to = from + 1; to < count && rows[to].group == rows[from].group;)
                 to++;
             take_curve(effect, &rows[from], to - from);
+            look_for_slower(effect, faster_direction(values), &rows[from], to - from);
         }
         effect->first = values->values[0].number;
         effect->last = values->values[values->count - 1].number;

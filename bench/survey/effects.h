@@ -16,6 +16,11 @@ struct effect {
     const struct survey_row *of; /* the last row of the curve with the largest effect */
     double flat_from;            /* no time changes any more from this value on; NAN: none such */
     double first, last;          /* values of the axis */
+    /* Curves on which a faster part makes a call slower, by more than is flat; the largest such
+     * factor, and between which values of which curve. */
+    size_t slowed;
+    double slower, slower_from, slower_to;
+    const struct survey_row *slower_of;
 };
 
 /* Whether an axis is a number that was varied, and no size. */

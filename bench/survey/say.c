@@ -144,9 +144,9 @@ const char *say_axis_unit(const struct survey_axis *axis)
 {
     static const struct {
         const char *end, *unit;
-    } units[] = {{"_gbs", "GB/s"},  {"_ns_per_mm", "ns/mm"}, {"_ns", "ns"},
-                 {"_mm", "mm"},     {"_kib", "KiB"},         {"_mib", "MiB"},
-                 {"_percent", "%"}, {"slot_size", "B"},      {"_bytes", "B"}};
+    } units[] = {{"_gbs", "GB/s"},   {"_ghz", "GHz"}, {"_ns_per_mm", "ns/mm"}, {"_ns", "ns"},
+                 {"_mm", "mm"},      {"_kib", "KiB"}, {"_mib", "MiB"},         {"_percent", "%"},
+                 {"slot_size", "B"}, {"_bytes", "B"}};
     const size_t bytes = strlen(axis->name);
     for (size_t i = 0; i < sizeof units / sizeof *units && axis->is_numeric; i++) {
         const size_t end = strlen(units[i].end);

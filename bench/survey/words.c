@@ -276,20 +276,21 @@ static const char *words_gain(struct survey *survey, double gain)
                         gain >= 1 ? "fast" : "slow");
 }
 
-/* The curve with the largest effect: "ring_rs_ag · ring_1d, 64 KiB". */
-static const char *words_curve(struct survey *survey, const struct effect *effect)
+/* The curve of a row, over the effect's axis: "ring_rs_ag · ring_1d, 64 KiB". */
+static const char *words_curve(struct survey *survey, const struct effect *effect,
+                               const struct survey_row *of)
 {
     bool by[SURVEY_AXES_MAX];
     char x[SAY_BYTES];
     for (size_t i = 0; i < SURVEY_AXES_MAX; i++)
         by[i] = i < survey->axis_count && survey->axes[i].is_series && i != effect->axis;
-    const char *const name = survey_row_name(survey, effect->of, by);
+    const char *const name = survey_row_name(survey, of, by);
     if (name == NULL || survey->x < 0 || (size_t)survey->x == effect->axis ||
         !survey->axes[survey->x].varies)
         return name;
     return survey_print(survey, "%s%s%s", name, name[0] != '\0' ? ", " : "",
                         say_value(&survey->axes[survey->x],
-                                  survey_value_of(survey, effect->of->axis, (size_t)survey->x), x));
+                                  survey_value_of(survey, of->axis, (size_t)survey->x), x));
 }
 
 /* What one number does to the times, in words: does a faster link help? */
@@ -302,7 +303,7 @@ static void words_effect(struct words *words, const struct effect *effect)
     const char *const head = survey_print(
         survey, "%s from %s to %s%s%s", say_axis(axis), say_value(axis, &axis->values[0], a),
         say_value(axis, &axis->values[axis->count - 1], b), unit[0] != '\0' ? " " : "", unit);
-    const char *const place = words_curve(survey, effect);
+    const char *const place = words_curve(survey, effect, effect->of);
     if (head == NULL || place == NULL)
         return;
     if (effect->flat == effect->curves) {
@@ -330,6 +331,27 @@ static void words_effect(struct words *words, const struct effect *effect)
                                   place[0] != '\0' ? ")" : "", some, from));
 }
 
+/* A faster part that makes a call slower: nobody expects it. */
+static void words_slowed(struct words *words, const struct effect *effect)
+{
+    struct survey *const survey = words->survey;
+    const struct survey_axis *const axis = &survey->axes[effect->axis];
+    char a[SAY_BYTES], b[SAY_BYTES], c[SAY_BYTES];
+    const char *const place =
+        effect->slowed > 0 ? words_curve(survey, effect, effect->slower_of) : NULL;
+    if (place == NULL)
+        return;
+    words_add(words,
+              survey_print(survey,
+                           "A faster part makes a call slower: %s from %s to %s %s takes %s times "
+                           "as long%s%s%s. Links are then reserved in another order "
+                           "(hw/HARDWARE.md, \"Faster parts, slower runs\").",
+                           say_axis(axis), say_number(effect->slower_from, a),
+                           say_number(effect->slower_to, b), say_axis_unit(axis),
+                           say_number(effect->slower, c), place[0] != '\0' ? " (" : "", place,
+                           place[0] != '\0' ? ")" : ""));
+}
+
 static void words_effects(struct words *words)
 {
     enum { EFFECTS_SHOWN = 4 };
@@ -338,6 +360,7 @@ static void words_effects(struct words *words)
         struct effect effect;
         if (effect_concerns(words->survey, i) && effect_of(words->survey, i, &effect)) {
             words_effect(words, &effect);
+            words_slowed(words, &effect);
             shown++;
         }
     }

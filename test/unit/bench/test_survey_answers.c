@@ -241,6 +241,38 @@ static void the_largest_effect_of_a_number_is_named(void **state)
     survey_free(&survey);
 }
 
+/* Times as torus_rs_ag has them on dragonfly_64 over pe_noc's rate. */
+static void a_faster_part_that_slows_a_call_is_said_to(void **state)
+{
+    (void)state;
+    static const double torus_ns[] = {23748, 24597, 25359};
+    struct survey survey;
+    survey_init(&survey);
+    for (int i = 0; i < 3; i++) {
+        add_point(&survey, "torus", "torus", 128 << i, 1024, torus_ns[i], "");
+        add_point(&survey, "ring", "ring", 128 << i, 1024, 500 - i, "");
+    }
+    finish(&survey);
+    assert_true(says(&survey, "A faster part makes a call slower: sip_link.bw_gbs from 128 to 512 "
+                              "GB/s takes 1.068 times as long (torus). Links"));
+    survey_free(&survey);
+}
+
+/* Neither 2 % nor a slower link that makes a call slower is worth a word. */
+static void what_is_expected_is_not_said(void **state)
+{
+    (void)state;
+    struct survey survey;
+    survey_init(&survey);
+    for (int i = 0; i < 3; i++) {
+        add_point(&survey, "torus", "torus", 128 << i, 1024, 1000 + 9 * i, "");
+        add_point(&survey, "ring", "ring", 128 << i, 1024, 500 - 100 * i, "");
+    }
+    finish(&survey);
+    assert_false(says(&survey, "A faster part"));
+    survey_free(&survey);
+}
+
 /* A curve that rises has become slower. */
 static void a_number_that_slows_is_said_to(void **state)
 {
@@ -266,6 +298,8 @@ int main(void)
         cmocka_unit_test(flat_curves_are_said_to_be_flat),
         cmocka_unit_test(the_largest_effect_of_a_number_is_named),
         cmocka_unit_test(a_number_that_slows_is_said_to),
+        cmocka_unit_test(a_faster_part_that_slows_a_call_is_said_to),
+        cmocka_unit_test(what_is_expected_is_not_said),
     };
     return cmocka_run_group_tests_name("survey_answers", tests, NULL, NULL);
 }
