@@ -23,6 +23,19 @@ enum ccl_between {
     CCL_BETWEEN_HALVES      /* recursive halving: expect_halving() */
 };
 
+/* With `defaults.accumulate: f32`: in which additions an operand is a sum that PE_MATH has kept in
+ * f32, since it is added to where it stands. All other operands are rounded: they were loaded,
+ * received or put. */
+enum ccl_kept {
+    CCL_KEPT_UNSAID, /* with `between` up to CCL_BETWEEN_TREE as CCL_KEPT_LEFT; else results are
+                        compared within a bound of the error */
+    CCL_KEPT_LEFT,   /* the left one, if it is a sum: acc = acc + received */
+    CCL_KEPT_NONE,   /* none: each sum is put or sent, and added to elsewhere */
+    CCL_KEPT_AFTER_PAIRS, /* with CCL_BETWEEN_NEIGHBOURS: x(0) + x(1), x(2) + x(3), ... are put;
+                             from there on the left one */
+    CCL_KEPT_MERGED /* the same pairs; then each rank merges them as they come: expect_merged() */
+};
+
 struct ccl_order {
     bool pe_grid;   /* every PE has a shard, and a cube's shards are reduced first */
     bool cube_mesh; /* every cube has a shard (at least), and a SIP's are reduced next */
@@ -46,6 +59,7 @@ struct ccl_order {
      */
     uint32_t (*tree)(uint32_t rank, uint32_t part, uint32_t n, uint32_t k);
     uint32_t (*parts)(uint32_t n);
+    enum ccl_kept kept;
     bool tree_by_rank; /* the ranks' trees differ; else tree() is asked for rank 0, for all */
 };
 

@@ -194,7 +194,8 @@ static void birs_steps(const struct ccl_call *call, struct cost_steps *steps)
     cost_reduce(steps, (struct cost_reduction){.loads = y, .adds = y - 1, .bytes = slice});
 }
 
-static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+static const struct ccl_order order = {
+    .between = CCL_BETWEEN_NEIGHBOURS, .by_place = true, .kept = CCL_KEPT_AFTER_PAIRS};
 
 const struct ccl_algorithm ccl_birs = {.name = "birs",
                                        .collective = CCL_REDUCE_SCATTER,

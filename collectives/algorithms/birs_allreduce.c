@@ -89,7 +89,8 @@ static int birs_allreduce_check(const struct ccl_call *call, struct ccl_refusal 
     return ccl_rs_check(call, &needs, "birs_allreduce", refusal);
 }
 
-static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+static const struct ccl_order order = {
+    .between = CCL_BETWEEN_NEIGHBOURS, .by_place = true, .kept = CCL_KEPT_AFTER_PAIRS};
 
 static double birs_allreduce_moved(const struct ccl_call *call)
 {

@@ -366,7 +366,8 @@ static void birs_inter_steps(const struct ccl_call *call, struct cost_steps *ste
     cost_reduce(steps, (struct cost_reduction){loads, loads - 1, slice});
 }
 
-static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .by_place = true};
+static const struct ccl_order order = {
+    .between = CCL_BETWEEN_NEIGHBOURS, .by_place = true, .kept = CCL_KEPT_MERGED};
 
 const struct ccl_algorithm ccl_birs_inter = {.name = "birs_inter",
                                              .collective = CCL_REDUCE_SCATTER,

@@ -81,7 +81,7 @@ static void mesh_steps(const struct ccl_call *call, struct cost_steps *steps)
     cost_reduce(steps, (struct cost_reduction){.loads = n, .adds = n - 1, .bytes = slice});
 }
 
-static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS};
+static const struct ccl_order order = {.between = CCL_BETWEEN_NEIGHBOURS, .kept = CCL_KEPT_LEFT};
 
 const struct ccl_algorithm ccl_mesh = {.name = "mesh",
                                        .collective = CCL_REDUCE_SCATTER,

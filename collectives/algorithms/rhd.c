@@ -337,7 +337,7 @@ static void rhd_steps(const struct ccl_call *call, struct cost_steps *steps)
     cost_copy(steps, slice);
 }
 
-static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES};
+static const struct ccl_order order = {.between = CCL_BETWEEN_HALVES, .kept = CCL_KEPT_NONE};
 
 const struct ccl_algorithm ccl_rhd = {.name = "rhd",
                                       .collective = CCL_REDUCE_SCATTER,

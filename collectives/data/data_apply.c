@@ -141,7 +141,8 @@ static bool is_kept_wide(const struct data_site *site, const struct lp_op *op)
            dtype_is_narrow((enum dtype)op->dtype);
 }
 
-/* An operand in f32: the sum that is kept there, or what memory has. */
+/* An operand in f32: the sum that is kept there, if this addition adds to it; else what memory has.
+ */
 static void widen_operand(const struct data_site *site, const struct lp_op *op,
                           const struct lp_operand *operand, const struct source *source,
                           uint8_t *raw, float *value)
@@ -150,7 +151,7 @@ static void widen_operand(const struct data_site *site, const struct lp_op *op,
     const size_t itemsize = dtype_bytes(dtype);
     data_gather(site, source, 0, raw, op->bytes);
     dtype_to_f32(dtype, value, raw, op->bytes / itemsize);
-    if (operand->space == LP_SPACE_TCM)
+    if (operand->space == LP_SPACE_TCM && operand->at == op->dst.at)
         wide_sums_take(&site->cube->wide, op->pe, operand->at, op->bytes, itemsize, value);
 }
 

@@ -1,7 +1,8 @@
 /*
  * wide_sums.h: with `defaults.accumulate: f32`, the sums in TCM whose f32 values PE_MATH still has
- * (hw/HARDWARE.md, "Blocks of a PE"): what an addition has left there, until anything else writes
- * there or the kernel ends. Of one cube; used by the worker that owns it.
+ * (hw/HARDWARE.md, "Blocks of a PE"): what an addition has left there, for the next one that adds
+ * to it, until anything else writes there or the kernel ends. Of one cube; used by the worker that
+ * owns it.
  */
 #ifndef COLLECTIVES_WIDE_SUMS_H
 #define COLLECTIVES_WIDE_SUMS_H

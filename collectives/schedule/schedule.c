@@ -52,7 +52,7 @@ uint32_t schedule_chain(const struct schedule_rank *rank, uint32_t thread, uint3
     const struct schedule_thread *const t = &rank->thread[thread];
     uint32_t count = 1;
     while (step + count < t->step_count && count < UINT8_MAX &&
-           rank->step[t->step_first + step + count].joined)
+           rank->step[t->step_first + step + count].joined == SCHEDULE_JOINED)
         count++;
     return count;
 }

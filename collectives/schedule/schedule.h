@@ -84,12 +84,21 @@ struct schedule_chunks {
     uint8_t reserved[3];
 };
 
+/* Steps of another thread; of its own. */
+enum schedule_awaited { SCHEDULE_AWAITED = 1, SCHEDULE_AWAITED_WITHIN = 2 };
+
+/* Both steps are carried out as one, tile by tile, and the value stays in TCM. */
+enum schedule_joined {
+    SCHEDULE_APART,
+    SCHEDULE_JOINED, /* the builder says so: schedule_join() */
+    SCHEDULE_ADDS_ON /* both are SCHEDULE_REDUCE to the same place */
+};
+
 struct schedule_step {
     uint8_t op;      /* enum schedule_op */
     uint8_t channel; /* of its queues */
-    uint8_t awaited; /* 1: some step of another thread waits for this one */
-    uint8_t joined;  /* 1: it continues with the value of the step before it in its thread: both are
-                        carried out as one, tile by tile, and the value stays in TCM */
+    uint8_t awaited; /* enum schedule_awaited, as a set: steps that wait for this one */
+    uint8_t joined;  /* enum schedule_joined: with the step before it in its thread */
     uint32_t count;  /* chunks; 0: none (nop) */
     struct schedule_chunks src, dst; /* as the operation says */
     uint32_t send_to, recv_from;     /* ranks; SCHEDULE_NO_RANK: the operation does not */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/schedule/schedule_values.h"
 #include "core/os/host_limits.h"
 
 struct thread_steps {
@@ -184,7 +185,8 @@ void schedule_join(struct schedule_builder *builder, uint32_t rank, uint32_t thr
         return;
     const struct thread_steps *const t = &builder->rank[rank].thread[thread];
     struct schedule_step *const step = &t->step[t->count - 1];
-    step->joined = t->count > 1 && goes_on(builder->schedule, step - 1, step);
+    step->joined = t->count > 1 && goes_on(builder->schedule, step - 1, step) ? SCHEDULE_JOINED
+                                                                              : SCHEDULE_APART;
 }
 
 void schedule_wait_for(struct schedule_builder *builder, uint32_t rank, uint32_t thread,
@@ -231,18 +233,53 @@ static bool flatten(const struct rank_threads *from, struct schedule_rank *to)
     return true;
 }
 
-/* Notes which steps others wait for, and joins none to such a step. A wait for a step that does not
- * exist is left to the check. */
+/* Notes which steps others wait for. A wait for a step that does not exist is left to the check. */
 static void mark_awaited(struct schedule_rank *rank)
 {
-    for (uint32_t i = 0; i < rank->wait_count; i++) {
-        const struct schedule_wait *const wait = &rank->wait[i];
-        if (wait->thread < rank->thread_count && wait->step < rank->thread[wait->thread].step_count)
-            rank->step[rank->thread[wait->thread].step_first + wait->step].awaited = 1;
+    for (uint32_t t = 0; t < rank->thread_count; t++)
+        for (uint32_t k = 0; k < rank->thread[t].step_count; k++) {
+            const struct schedule_step *const step = &rank->step[rank->thread[t].step_first + k];
+            for (uint32_t i = 0; i < step->wait_count; i++) {
+                const struct schedule_wait *const wait = &rank->wait[step->wait_first + i];
+                if (wait->thread < rank->thread_count &&
+                    wait->step < rank->thread[wait->thread].step_count)
+                    rank->step[rank->thread[wait->thread].step_first + wait->step].awaited |=
+                        wait->thread == t ? SCHEDULE_AWAITED_WITHIN : SCHEDULE_AWAITED;
+            }
+        }
+}
+
+/* A reduction continues with the sum that the one before it has in TCM: both add to the same place,
+ * from elsewhere, and no other thread comes between. */
+static bool adds_on(const struct schedule *s, uint32_t r, const struct schedule_step *step)
+{
+    const struct schedule_step *const before = step - 1;
+    if (step->op != SCHEDULE_REDUCE || before->op != SCHEDULE_REDUCE || step->wait_count > 0 ||
+        (before->awaited & SCHEDULE_AWAITED) != 0 || step->count != before->count ||
+        step->dst.buffer != before->dst.buffer || step->dst.at != before->dst.at)
+        return false;
+    const uint32_t src = schedule_location(s, r, step->src.buffer, step->src.at);
+    const uint32_t dst = schedule_location(s, r, step->dst.buffer, step->dst.at);
+    return src + step->count <= dst || dst + step->count <= src;
+}
+
+/* Steps that wait, or that follow one which is waited for, are joined to none. No more than
+ * UINT8_MAX are carried out as one. */
+static void mark_joined(const struct schedule *s, uint32_t r)
+{
+    const struct schedule_rank *const rank = &s->rank[r];
+    for (uint32_t t = 0; t < rank->thread_count; t++) {
+        struct schedule_step *const step = &rank->step[rank->thread[t].step_first];
+        for (uint32_t k = 0, chain = 1; k < rank->thread[t].step_count; k++) {
+            if (step[k].wait_count > 0 || k == 0 || step[k - 1].awaited != 0)
+                step[k].joined = SCHEDULE_APART;
+            if (k > 0 && step[k].joined == SCHEDULE_APART && adds_on(s, r, &step[k]))
+                step[k].joined = SCHEDULE_ADDS_ON;
+            chain = step[k].joined != SCHEDULE_APART && chain < UINT8_MAX ? chain + 1 : 1;
+            if (chain == 1)
+                step[k].joined = SCHEDULE_APART;
+        }
     }
-    for (uint32_t i = 0; i < rank->step_count; i++)
-        if (rank->step[i].wait_count > 0 || (i > 0 && rank->step[i - 1].awaited))
-            rank->step[i].joined = 0;
 }
 
 struct schedule *schedule_build(struct schedule_builder *builder, struct cw_error *error)
@@ -254,6 +291,8 @@ struct schedule *schedule_build(struct schedule_builder *builder, struct cw_erro
         built = flatten(&builder->rank[r], &s->rank[r]);
         if (built)
             mark_awaited(&s->rank[r]);
+        if (built)
+            mark_joined(s, r);
         counted += s->rank[r].step_count;
     }
     if (built && s->steps == 0)

@@ -445,21 +445,6 @@ static int find_early_loads(struct laying *l)
 
 /* ---- fused steps ------------------------------------------------------------------------ */
 
-/* A step continues with the sum that the step before it has in TCM: both add to the same place, and
- * no other thread comes between. */
-static bool goes_on_with_sum(const struct laying *l, uint32_t r, const struct schedule_step *step,
-                             const struct program_step *laid)
-{
-    const struct schedule_step *const before = step - 1;
-    if (step->op != SCHEDULE_REDUCE || before->op != SCHEDULE_REDUCE || step->wait_count > 0 ||
-        laid[-1].notify_count > 0 || step->count != before->count ||
-        step->dst.buffer != before->dst.buffer || step->dst.at != before->dst.at)
-        return false;
-    const uint32_t src = schedule_location(l->schedule, r, step->src.buffer, step->src.at);
-    const uint32_t dst = schedule_location(l->schedule, r, step->dst.buffer, step->dst.at);
-    return src + step->count <= dst || dst + step->count <= src;
-}
-
 static void fuse_steps(struct laying *l, uint32_t r)
 {
     const struct schedule_rank *const rank = &l->schedule->rank[r];
@@ -467,8 +452,7 @@ static void fuse_steps(struct laying *l, uint32_t r)
         const struct schedule_step *const step = &rank->step[rank->thread[t].step_first];
         struct program_step *const laid = &l->program->rank[r].step[rank->thread[t].step_first];
         for (uint32_t first = 0, k = 0; k < rank->thread[t].step_count; k++) {
-            if (k == 0 || laid[first].fused == UINT8_MAX ||
-                !(goes_on_with_sum(l, r, &step[k], &laid[k]) || step[k].joined))
+            if (k == 0 || laid[first].fused == UINT8_MAX || step[k].joined == SCHEDULE_APART)
                 first = k;
             laid[first].fused++;
         }

@@ -185,11 +185,14 @@ static bool carry_out_chunk(struct interpreter *in, uint32_t i, uint32_t k)
         const uint32_t source = read_chunk(in, i, rank, step->src, k);
         if (source == VALUE_NONE)
             return false;
-        value = value == VALUE_NONE ? source : add_chunks(in, i, source, value, step->joined);
+        value = value == VALUE_NONE
+                    ? source
+                    : add_chunks(in, i, source, value, step->joined == SCHEDULE_JOINED);
     }
     if (op == SCHEDULE_REDUCE) {
         const uint32_t own = read_chunk(in, i, rank, step->dst, k);
-        value = own != VALUE_NONE ? add_chunks(in, i, own, value, false) : VALUE_NONE;
+        value = own != VALUE_NONE ? add_chunks(in, i, own, value, step->joined == SCHEDULE_ADDS_ON)
+                                  : VALUE_NONE;
     }
     if (value == VALUE_NONE)
         return false;

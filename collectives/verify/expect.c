@@ -104,8 +104,13 @@ static void exchange_mesh(struct making *m)
     const uint32_t w = m->plan->request.hw->sip_w, h = m->plan->request.hw->sip_h;
     for (uint32_t y = 0; y < h; y++)
         reduce_line(m, (struct expect_line){y * w, 1, w});
-    for (uint32_t x = 0; x < w; x++)
+    for (uint32_t x = 0; x < w; x++) {
+        const uint32_t kept_from = m->sums.kept_from;
+        if (x < w - 1) /* its row's sum has come back to it */
+            m->sums.kept_from = UINT32_MAX;
         reduce_line(m, (struct expect_line){x, w, h});
+        m->sums.kept_from = kept_from;
+    }
     copy_results(m);
 }
 
@@ -120,36 +125,64 @@ static void exchange_tree(struct making *m)
     expect_spread(m->result, (struct expect_line){0, 1, sips}, m->value[0]);
 }
 
-/* The operands that order.operand() names for each rank, from left to right. */
+/* The operands that order.operand() names for each rank, from left to right. The first is added to
+ * where it stands, if it is the rank's own. */
 static void exchange_listed(struct making *m)
 {
     const struct expect_plan *const plan = m->plan;
+    const uint32_t kept_from = m->sums.kept_from;
+    const bool is_one = plan->one_order && !expect_in_f32(&plan->request);
     for (uint32_t rank = 0; rank < plan->sips; rank++) {
-        if (rank > 0 && plan->one_order) {
+        if (rank > 0 && is_one) {
             m->result[rank] = m->result[0];
             continue;
         }
-        uint32_t sum =
-            m->value[CCL_HOOK("order.operand()", plan->order.operand, (rank, plan->sips, 0))];
+        const uint32_t first =
+            CCL_HOOK("order.operand()", plan->order.operand, (rank, plan->sips, 0));
+        uint32_t sum = m->value[first];
+        if (kept_from != UINT32_MAX && first != rank)
+            m->sums.kept_from = m->sums.values->nodes;
         for (uint32_t k = 1; k < plan->sips; k++)
             sum = expect_sum(
                 &m->sums, sum,
                 m->value[CCL_HOOK("order.operand()", plan->order.operand, (rank, plan->sips, k))]);
         m->result[rank] = sum;
+        m->sums.kept_from = kept_from;
     }
 }
 
 /* By place: value i belongs to the rank on SIP i. */
+static void take_places(const struct making *m, uint32_t *place)
+{
+    const struct expect_plan *const plan = m->plan;
+    for (uint32_t i = 0; i < plan->sips; i++)
+        place[i] = m->value[plan->order.by_place ? ccl_rank_on(&plan->request.ccl->ranks, i) : i];
+}
+
 static void exchange_by_elements(struct making *m)
 {
     const struct expect_plan *const plan = m->plan;
     uint32_t *const place = m->result; /* until the results are there */
-    for (uint32_t i = 0; i < plan->sips; i++)
-        place[i] = m->value[plan->order.by_place ? ccl_rank_on(&plan->request.ccl->ranks, i) : i];
-    const uint32_t all = plan->order.between == CCL_BETWEEN_HALVES
-                             ? expect_halving(&m->sums, place, plan->sips)
-                             : expect_tree(&m->sums, place, plan->sips);
+    take_places(m, place);
+    const uint32_t all =
+        plan->order.between == CCL_BETWEEN_HALVES
+            ? expect_halving(&m->sums, place, plan->sips)
+            : expect_tree(&m->sums, place, plan->sips, plan->order.kept >= CCL_KEPT_AFTER_PAIRS);
     expect_spread(m->result, (struct expect_line){0, 1, plan->sips}, all);
+}
+
+/* The same values, and each rank's own way to round them. */
+static void exchange_merged(struct making *m)
+{
+    const struct expect_plan *const plan = m->plan;
+    uint32_t *const place = malloc(plan->sips * sizeof *place);
+    m->sums.failed |= place == NULL;
+    for (uint32_t sip = 0; sip < plan->sips && place != NULL; sip++) {
+        take_places(m, place);
+        m->result[ccl_rank_on(&plan->request.ccl->ranks, sip)] =
+            expect_merged(&m->sums, place, plan->sips, sip);
+    }
+    free(place);
 }
 
 static void exchange(struct making *m)
@@ -160,14 +193,17 @@ static void exchange(struct making *m)
     const enum ccl_between between = plan->order.between;
     if (plan->order.operand)
         exchange_listed(m);
+    else if (plan->order.kept == CCL_KEPT_MERGED && expect_in_f32(&plan->request))
+        exchange_merged(m);
     else if (between == CCL_BETWEEN_NEIGHBOURS || between == CCL_BETWEEN_HALVES)
         exchange_by_elements(m);
     else if (between == CCL_BETWEEN_TREE)
         exchange_tree(m);
-    else if (plan->request.ccl->rank_invariant)
+    else if (plan->request.ccl->rank_invariant) {
+        m->sums.kept_from = m->sums.values->nodes; /* all values are copied or received */
         expect_spread(m->result, all, expect_in_order(&m->sums, m->value, plan->sips));
-    else if (between == CCL_BETWEEN_SIPS && plan->sips > 1 &&
-             topology->lines == HW_SIP_LINES_RINGS && topology->is_grid)
+    } else if (between == CCL_BETWEEN_SIPS && plan->sips > 1 &&
+               topology->lines == HW_SIP_LINES_RINGS && topology->is_grid)
         exchange_torus(m);
     else if (between == CCL_BETWEEN_SIPS && plan->sips > 1 && topology->lines == HW_SIP_LINES_OPEN)
         exchange_mesh(m);
@@ -213,7 +249,7 @@ static bool make_formulas(const struct expect_plan *plan, struct schedule_values
     values->outputs = plan->order.tree ? sum_tree_parts(&plan->order, plan->sips) : 1;
     values->output = malloc((size_t)values->ranks * values->outputs * sizeof *values->output);
     values->node = malloc((size_t)values->leaves * sizeof *values->node);
-    m.sums.room = values->leaves;
+    m.sums.room = m.sums.kept_from = values->leaves;
     m.value = malloc(plan->sips * sizeof *m.value);
     m.result = malloc(plan->sips * sizeof *m.result);
     m.cubes = malloc((size_t)plan->cube_mesh.w * plan->cube_mesh.h * sizeof *m.cubes);
@@ -222,7 +258,11 @@ static bool make_formulas(const struct expect_plan *plan, struct schedule_values
                 m.result != NULL && m.cubes != NULL && m.pes != NULL;
     for (uint32_t rank = 0; made && rank < plan->sips; rank++)
         m.value[rank] = value_of_rank(&m, rank);
+    if (plan->order.kept == CCL_KEPT_NONE)
+        m.sums.kept_from = UINT32_MAX;
     if (made && plan->order.tree) {
+        if (m.sums.kept_from != UINT32_MAX) /* which rank adds to its own value, trees do not say */
+            m.sums.kept_from = values->nodes;
         made = exchange_trees(&m);
     } else if (made) {
         exchange(&m);

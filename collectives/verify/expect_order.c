@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-uint32_t expect_sum(struct expect_sums *sums, uint32_t a, uint32_t b)
+uint32_t expect_sum_kept(struct expect_sums *sums, uint32_t a, uint32_t b, uint8_t wide)
 {
     struct schedule_values *const v = sums->values;
     if (sums->failed || v->nodes == UINT32_MAX - 1) {
@@ -21,17 +21,22 @@ uint32_t expect_sum(struct expect_sums *sums, uint32_t a, uint32_t b)
             return 0;
         }
         v->node = more;
-        uint8_t *const wide = realloc(v->wide, room);
-        if (wide == NULL) {
+        uint8_t *const flags = realloc(v->wide, room);
+        if (flags == NULL) {
             sums->failed = true;
             return 0;
         }
-        v->wide = wide;
+        v->wide = flags;
         sums->room = (uint32_t)room;
     }
     v->node[v->nodes] = (struct value_node){a, b};
-    v->wide[v->nodes] = a >= v->leaves ? VALUE_WIDE_A : 0; /* acc = acc + received */
+    v->wide[v->nodes] = wide;
     return v->nodes++;
+}
+
+uint32_t expect_sum(struct expect_sums *sums, uint32_t a, uint32_t b)
+{
+    return expect_sum_kept(sums, a, b, a >= sums->kept_from ? VALUE_WIDE_A : 0);
 }
 
 static uint32_t *at(uint32_t *value, struct expect_line line, uint32_t i)
@@ -74,12 +79,35 @@ uint32_t expect_in_order(struct expect_sums *sums, const uint32_t *value, uint32
     return sum;
 }
 
-uint32_t expect_tree(struct expect_sums *sums, uint32_t *value, uint32_t n)
+uint32_t expect_tree(struct expect_sums *sums, uint32_t *value, uint32_t n, bool puts_pairs)
 {
-    for (uint32_t s = 1; s < n; s *= 2)
+    for (uint32_t s = 1; s < n; s *= 2) {
+        if (puts_pairs && s == 2)
+            sums->kept_from = sums->values->nodes;
         for (uint32_t i = s; i < n; i += 2 * s)
             value[i - s] = expect_sum(sums, value[i - s], value[i]);
+    }
     return value[0];
+}
+
+uint32_t expect_merged(struct expect_sums *sums, uint32_t *place, uint32_t n, uint32_t own)
+{
+    uint32_t nodes = n / 2;
+    for (uint32_t i = 0; i < nodes; i++)
+        place[i] = expect_sum_kept(sums, place[2 * i], place[2 * i + 1], 0);
+    const uint32_t merged = sums->values->nodes; /* sums from here on are made in TCM */
+    for (own /= 2; nodes > 1; nodes = (nodes + 1) / 2, own /= 2)
+        for (uint32_t i = 0; 2 * i < nodes; i++) {
+            const uint32_t left = place[2 * i];
+            const uint32_t right = 2 * i + 1 < nodes ? place[2 * i + 1] : left;
+            const bool goes_right = own == 2 * i + 1;
+            place[i] = 2 * i + 1 == nodes ? left
+                                          : expect_sum_kept(sums, left, right,
+                                                            (goes_right ? right : left) < merged ? 0
+                                                            : goes_right ? VALUE_WIDE_B
+                                                                         : VALUE_WIDE_A);
+        }
+    return place[0];
 }
 
 uint32_t expect_halving(struct expect_sums *sums, uint32_t *value, uint32_t n)

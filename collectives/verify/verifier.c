@@ -9,7 +9,6 @@
 #include "collectives/schedule/schedule_check.h"
 #include "collectives/verify/expect_any.h"
 #include "collectives/verify/sums.h"
-#include "hw/topology/topology.h"
 
 struct verifier {
     struct verifier_request request;
@@ -38,14 +37,11 @@ const char *proof_text(enum proof proof)
     return text[proof];
 }
 
-/* The order says which sums stay in a PE's TCM: not in a chain along a mesh, where the end of a row
- * has its sum, and the others have received it; and an order of a shared object names none. */
-static bool says_what_stays(const struct ccl_order *order, const struct hw_config *hw)
+/* The order says which sums are kept in f32. */
+static bool says_what_is_kept(const struct ccl_order *order)
 {
-    const bool is_mesh = order->between == CCL_BETWEEN_SIPS && hw->sip_count > 1 &&
-                         hw->sip_topology->lines == HW_SIP_LINES_OPEN;
-    return order->operand == NULL && order->tree == NULL && order->between <= CCL_BETWEEN_TREE &&
-           !is_mesh;
+    return order->kept != CCL_KEPT_UNSAID ||
+           (order->operand == NULL && order->tree == NULL && order->between <= CCL_BETWEEN_TREE);
 }
 
 /* Outputs that no step writes stay as they were, of a tensor that is input and output. */
@@ -67,10 +63,9 @@ struct verifier *verifier_create(const struct verifier_request *request, struct 
     verifier->request = *request;
     const bool whole = dtype_digits(request->expect.dtype) == 0; /* they wrap */
     const struct ccl_order *const order = request->algorithm->order;
-    const bool says_where = order != NULL && says_what_stays(order, request->expect.hw);
-    const bool ordered =
-        (order != NULL || request->schedule != NULL) &&
-        (request->schedule != NULL || says_where || !expect_in_f32(&request->expect));
+    const bool is_said = order != NULL && says_what_is_kept(order);
+    const bool ordered = (order != NULL || request->schedule != NULL) &&
+                         (request->schedule != NULL || is_said || !expect_in_f32(&request->expect));
     const bool by_steps = request->algorithm->collective == CCL_CUSTOM;
     verifier->proof = by_steps                                      ? PROOF_STEPS
                       : ordered                                     ? PROOF_ORDER

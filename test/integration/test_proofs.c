@@ -46,6 +46,7 @@ static void sums_of_trees_are_compared_bit_for_bit(void **state)
     expect_proof("by_trees", "--set system.sips.count=7 --set system.sips.topology=ring_1d",
                  "order");
     expect_proof("by_trees", "--set system.sips.count=1", "order");
+    expect_proof("by_trees", "--dtype bf16 --set defaults.accumulate=f32", "order");
     struct run_output output =
         run_line(1, "run --ccl %s --n-elem 10004 --verify-data", ccl_of("by_other_trees"));
     run_output_free(&output);

@@ -228,26 +228,54 @@ static uint16_t ring_sum(const char *algorithm, const char *accumulate)
     return result;
 }
 
+/* A copy with the name of an algorithm file. */
+static const char *xml_of(const char *path)
+{
+    char text[16384];
+    FILE *const from = fopen(path, "rb");
+    assert_non_null(from);
+    const size_t bytes = fread(text, 1, sizeof text, from);
+    assert_int_equal(fclose(from), 0);
+    assert_in_range(bytes, 1, sizeof text - 1);
+    FILE *const to = fopen(in_folder("copy.xml"), "wb");
+    assert_non_null(to);
+    assert_int_equal(fwrite(text, 1, bytes, to), bytes);
+    assert_int_equal(fclose(to), 0);
+    return in_folder("copy.xml");
+}
+
 static void sums_of_several_operands_may_accumulate_in_f32(void **state)
 {
     (void)state;
     assert_int_equal(ring_sum("ring_allreduce", "own"), 0x6800); /* rank 0: 2048 + 1 + 1 + 1 */
     assert_int_equal(ring_sum("ring_allreduce", "f32"), 0x6802); /* 2052 */
     assert_int_equal(ring_sum("tree_allreduce", "f32"), 0x6802); /* 2048 + (1 + 1) + 1 */
-    static const char *const lines[] = {
+    char one_pass[150];
+    snprintf(one_pass, sizeof one_pass, "--algorithm %s",
+             xml_of("test/fuzz/base/msccl/one_pass_out_of_place"));
+    const char *const lines[] = {
         "--algorithm lrab_hierarchical_allreduce",
         "--algorithm lrab_pipelined_allreduce",
         "--algorithm pe_hierarchical_allreduce",
         "--algorithm hierarchical",
         "--algorithm ring_rs_ag",
         "--set system.sips.topology=mesh_2d_no_wrap",
-        "--preset a3_8 --bench ccl_reduce_scatter --algorithm mesh"};
+        "--set system.sips.topology=mesh_2d_no_wrap --set system.sips.count=6",
+        "--set defaults.rank_invariant=true --set algorithms.lrab_hierarchical_allreduce.root=1,1",
+        "--preset a3_8 --bench ccl_reduce_scatter --algorithm mesh",
+        "--preset a3_8 --bench ccl_reduce_scatter --algorithm birs",
+        "--preset a3_8 --bench ccl_reduce_scatter --algorithm rhd",
+        "--preset a3_8 --algorithm birs_allreduce",
+        one_pass,
+        "--preset a3_8 --set system.sips.count=20 --bench ccl_reduce_scatter --algorithm "
+        "birs_inter"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[200];
         snprintf(line, sizeof line, "%s --n-elem 9600 --set defaults.accumulate=f32", lines[i]);
         verified(line, "bf16", "sum");
         json_t *const own = run_json("run %s --n-elem 9600", lines[i]);
-        json_t *const f32 = run_json("run %s", line);
+        json_t *const f32 = run_json("run %s --verify-data", line);
+        assert_string_equal(json_string_value(of_row(f32, "proof")), "order");
         assert_true(json_equal(of_row(own, "time_ns"), of_row(f32, "time_ns")));
         json_decref(own);
         json_decref(f32);

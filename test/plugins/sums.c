@@ -114,8 +114,9 @@ static uint32_t none(uint32_t rank, uint32_t part, uint32_t n, uint32_t k)
 }
 static uint32_t chunks(uint32_t n) { return n; }
 
-static const struct ccl_order order = {.tree = along, .parts = chunks};
-static const struct ccl_order wrong_order = {.tree = against, .parts = chunks};
+static const struct ccl_order order = {.tree = along, .parts = chunks, .kept = CCL_KEPT_NONE};
+static const struct ccl_order wrong_order = {
+    .tree = against, .parts = chunks, .kept = CCL_KEPT_NONE};
 static const struct ccl_order no_order = {.tree = none, .parts = chunks};
 
 #define SUMS(symbol, its_order, its_args)                                                          \

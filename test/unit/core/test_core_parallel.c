@@ -26,7 +26,6 @@ enum { SEEDS_DEFAULT = 10, TTL = 30 };
 static void compare_one(const struct random_model *m, const struct random_run *run,
                         const struct random_outcome *expected)
 {
-    static const char *const gathers[] = {"apart", "gathered if faster", "gathered often"};
     const struct random_outcome got = random_model_run(m, run);
     char text[2500];
     if (random_outcome_differs(&got, expected, text, sizeof text))
@@ -35,7 +34,10 @@ static void compare_one(const struct random_model *m, const struct random_run *r
                  "build/check/test/unit/core/test_core_parallel",
                  (unsigned long long)run->seed, cw_sync_name[run->sync], run->workers,
                  run->lazy ? "lazy" : "aggressive", balance_name(run->balance),
-                 gathers[run->gather], text, (unsigned long long)run->seed);
+                 run->gather == CW_GATHER_NEVER   ? "apart"
+                 : run->gather == CW_GATHER_OFTEN ? "gathered often"
+                                                  : "gathered if faster",
+                 text, (unsigned long long)run->seed);
 }
 
 /* Every mode on 1, 2, 3, 4 and 8 workers. Every other seed with lazy cancellation, where the mode
