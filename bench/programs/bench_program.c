@@ -116,22 +116,24 @@ int bench_check_sizes(struct bench_session *session,
                                    struct cw_error *error),
                       struct cw_error *error)
 {
-    size_t refused = 0;
+    size_t refused = 0, empty = 0; /* rows of 0 bytes need nothing */
     for (size_t i = 0; i < bench_size_count(session); i++) {
         struct cw_error own = {.exit_code = CW_OK};
         bench_expect(session, i);
         int code = session->options->size_count > 0 ? check_per_rank(session, i, &own) : CW_OK;
-        if (code == CW_OK && bench_size(session, i) > 0) /* a row of 0 bytes needs nothing */
+        if (code == CW_OK && bench_size(session, i) > 0)
             code = check(session, bench_size(session, i), &own);
-        if (code == CW_OK)
+        if (code == CW_OK) {
+            empty += bench_size(session, i) == 0;
             continue;
+        }
         if (refused++ == 0)
             *error = own;
         session->refused[i] = strdup(own.text);
         if (session->refused[i] == NULL)
             return cw_error_memory(error, "the results");
     }
-    if (refused == bench_size_count(session))
+    if (refused > 0 && refused + empty == bench_size_count(session))
         return error->exit_code;
     error->exit_code = CW_OK;
     say_rounded(session);
@@ -548,11 +550,11 @@ static uint32_t tiles_of(const struct bench_session *session)
 }
 
 /* One row of a bench that sends single tiles. */
-static int run_tile_size(struct bench_session *session, uint64_t n_elem,
-                         int (*once)(struct bench_session *session, uint64_t n_elem,
-                                     struct cw_error *error),
-                         int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
-                         struct cw_error *error)
+static int
+run_tile_size(struct bench_session *session, uint64_t n_elem,
+              int (*once)(struct bench_session *session, uint64_t n_elem, struct cw_error *error),
+              struct hw_bound (*bound)(const struct bench_session *session, uint64_t bytes),
+              struct cw_error *error)
 {
     const uint64_t bytes = n_elem * dtype_bytes(session->options->dtype);
     const uint32_t warmup = session->options->warmup, timed = session->options->iterations;
@@ -567,14 +569,14 @@ static int run_tile_size(struct bench_session *session, uint64_t n_elem,
         if (i >= warmup)
             bench_row_sample(row, lp_system_times(dist_system(session->dist)));
     }
-    bench_set_bound(row, (struct hw_bound){.ps = bound_ps(session, bytes), .by = "path"});
+    bench_set_bound(row, bound(session, bytes));
     return bench_row_finish(session, row, timed, error);
 }
 
 int bench_run_tiles(struct bench_session *session,
                     int (*once)(struct bench_session *session, uint64_t n_elem,
                                 struct cw_error *error),
-                    int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
+                    struct hw_bound (*bound)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error)
 {
     int code = dist_install(session->dist, error);
@@ -582,7 +584,7 @@ int bench_run_tiles(struct bench_session *session,
         bench_size_begin(session, i);
         code = session->refused[i] != NULL
                    ? add_refused(session, i, error)
-                   : run_tile_size(session, bench_size(session, i), once, bound_ps, error);
+                   : run_tile_size(session, bench_size(session, i), once, bound, error);
         if (code == CW_OK)
             bench_size_end(session);
     }

@@ -126,7 +126,7 @@ int bench_check_tile(const struct bench_session *session, uint64_t n_elem, struc
 int bench_run_tiles(struct bench_session *session,
                     int (*once)(struct bench_session *session, uint64_t n_elem,
                                 struct cw_error *error),
-                    int64_t (*bound_ps)(const struct bench_session *session, uint64_t bytes),
+                    struct hw_bound (*bound)(const struct bench_session *session, uint64_t bytes),
                     struct cw_error *error);
 
 /* The row's bound, and the term that decides it. */

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/programs/bench_program.h"
 #include "bench/programs/bench_algorithm.h"
@@ -89,13 +90,31 @@ static const char *row_name(enum stage stage, size_t i)
     return stage != BOTH ? alone[stage] : i == 0 ? "all_reduce_beside_gemm" : "both";
 }
 
+/* Of the product, and beside an all-reduce of both: PE 0's HBM has the operands and a shard. */
+static struct hw_bound product_bound(const struct gemm *gemm)
+{
+    const struct hw_config *const hw = &gemm->session->config->hw;
+    struct hw_bound bound =
+        matmul_bound(hw, &gemm->job.shape, dtype_bytes(gemm->session->options->dtype));
+    if (gemm->stage != BOTH)
+        return bound;
+    const struct result_row *const beside = row_at(gemm, 0);
+    struct hw_bound reduction = {.ps = beside->bound_ps, .by = beside->bound_by};
+    memcpy(reduction.class_ps, beside->class_ps, sizeof reduction.class_ps);
+    struct hw_bound hbm = {.ps = bound.class_ps[HW_LINK_HBM] + reduction.class_ps[HW_LINK_HBM],
+                           .by = hw_link_name[HW_LINK_HBM]};
+    hbm.class_ps[HW_LINK_HBM] = hbm.ps;
+    hw_bound_join(&bound, &reduction);
+    hw_bound_join(&bound, &hbm);
+    return bound;
+}
+
 static int add_rows(struct gemm *gemm, struct cw_error *error)
 {
     struct bench_session *session = gemm->session;
     const struct config *config = session->config;
     const struct run_options *options = session->options;
     const struct matmul_shape *shape = &gemm->job.shape;
-    const size_t itemsize = dtype_bytes(options->dtype);
     gemm->row = session->result->row_count;
     for (size_t i = 0; i < row_count(gemm->stage); i++) {
         const bool reduction = is_reduction(gemm->stage, i);
@@ -107,7 +126,7 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
             return error->exit_code;
         row->wrong = options->verify_data ? 0 : -1;
         if (!reduction) {
-            bench_set_bound(row, matmul_bound(&config->hw, shape, itemsize));
+            bench_set_bound(row, product_bound(gemm));
         } else {
             snprintf(row->algorithm, sizeof row->algorithm, "%s",
                      ccl_algorithm_label(&config->ccl, gemm->algorithm));
@@ -224,6 +243,7 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
         code = bench_row_finish(session, row_at(gemm, i), options->iterations, error);
     if (code == CW_OK && row_count(gemm->stage) == 2) {                /* of one call */
         row_at(gemm, 0)->link_count = row_at(gemm, 0)->kind_count = 0; /* which the product uses */
+        row_at(gemm, 0)->busiest.kind = NULL;
         row_at(gemm, 1)->credit_longest = row_at(gemm, 0)->credit_longest;
         row_at(gemm, 1)->credit_last = row_at(gemm, 0)->credit_last;
     }

@@ -52,7 +52,7 @@ static int once(struct bench_session *session, uint64_t n_elem, struct cw_error 
 
 static int run_pingpong(struct bench_session *session, struct cw_error *error)
 {
-    return bench_run_tiles(session, once, pair_bound_ps, error);
+    return bench_run_tiles(session, once, pair_bound, error);
 }
 
 const struct bench_program bench_ipcq_pingpong = {

@@ -51,8 +51,10 @@ static int64_t path_ps(const struct bench_session *session, struct hw_place from
                       global ? hw_route_global_exit(hw, dir) : HW_OUTLET_NONE, bytes);
 }
 
-int64_t pair_bound_ps(const struct bench_session *session, uint64_t bytes)
+struct hw_bound pair_bound(const struct bench_session *session, uint64_t bytes)
 {
     const struct hw_place from = session->options->from, to = session->options->to;
-    return path_ps(session, from, to, bytes, false) + path_ps(session, to, from, bytes, true);
+    return (struct hw_bound){.ps = path_ps(session, from, to, bytes, false) +
+                                   path_ps(session, to, from, bytes, true),
+                             .by = "path"};
 }

@@ -16,6 +16,6 @@ enum hw_dir pair_direction(const struct config *config, struct hw_place from, st
 int pair_prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error);
 
 /* An empty fabric's time for a tile there and back, by the routes that the queues take. */
-int64_t pair_bound_ps(const struct bench_session *session, uint64_t bytes);
+struct hw_bound pair_bound(const struct bench_session *session, uint64_t bytes);
 
 #endif

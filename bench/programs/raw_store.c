@@ -148,7 +148,7 @@ static int raw_store_measure(struct bench_session *session, const char *name, ui
         if (code != CW_OK)
             return code;
     }
-    bench_set_bound(row, (struct hw_bound){.ps = pair_bound_ps(session, row->bytes), .by = "path"});
+    bench_set_bound(row, pair_bound(session, row->bytes));
     return bench_row_finish(session, row, timed, error);
 }
 

@@ -135,13 +135,25 @@ void row_work_count_links(const struct bench_session *session, struct result_row
                 row->kinds[i].built = outer_links(&session->config->hw, (enum hw_link_kind)kind);
 }
 
+/* Links of the class over which the bound's bytes are spread: between SIPs all, of pe_noc one for
+ * each engine, elsewhere those that carried something. */
+static uint64_t links_that_share(const struct bench_session *session, enum hw_link_kind kind,
+                                 uint64_t carried)
+{
+    const struct hw_config *const hw = &session->config->hw;
+    if (kind == HW_LINK_PE_NOC)
+        return session->config->ccl.ranks.per_sip > 0 ? dist_facts(session->dist)->world_size
+                                                      : hw_pe_count(hw);
+    return hw_link_is_outer(kind) ? outer_links(hw, kind) : carried;
+}
+
 void row_work_busiest(const struct bench_session *session, struct result_row *row)
 {
     static const double busy = 0.90, far = 0.45; /* shares of the time */
     const struct hw_config *const hw = &session->config->hw;
     const struct result_link *const link = &row->links[0];
     enum hw_link_kind kind = 0;
-    if (row->shards == 0 || row->link_count == 0 || hw->contention == HW_CONTENTION_NONE ||
+    if (row->link_count == 0 || hw->contention == HW_CONTENTION_NONE ||
         (double)link->busy_ps < busy * (double)row->time_ps ||
         (double)row->bound_ps >= far * (double)row->time_ps)
         return;
@@ -154,8 +166,7 @@ void row_work_busiest(const struct bench_session *session, struct result_row *ro
     const double share = (double)row->class_ps[kind] * (double)rate.den / (double)rate.num;
     for (size_t i = 0; i < row->kind_count; i++)
         if (row->kinds[i].name == link->kind) {
-            const uint64_t built = hw_link_is_outer(kind) ? outer_links(hw, kind) : 0;
-            const double links = (double)(built > 0 ? built : row->kinds[i].links);
+            const double links = (double)links_that_share(session, kind, row->kinds[i].links);
             row->busiest.bytes = (double)row->kinds[i].bytes / links / share;
             row->busiest.uneven = (double)link->bytes / share / row->busiest.bytes;
         }

@@ -271,13 +271,27 @@ uint64_t matmul_tcm_bytes(const struct matmul_shape *shape, size_t itemsize_byte
            tile_room(shape, itemsize_bytes);
 }
 
+static void bound_class(struct hw_bound *bound, const struct hw_config *hw, enum hw_link_kind kind,
+                        uint64_t bytes)
+{
+    const int64_t ps = hw_ser_ps(&hw->link[kind], bytes);
+    bound->class_ps[kind] = ps;
+    if (ps > bound->ps) {
+        bound->ps = ps;
+        bound->by = hw_link_name[kind];
+    }
+}
+
 struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_shape *shape,
                              size_t itemsize_bytes)
 {
-    const int64_t multiplied_ps =
-        hw_gemm_ps(hw, shape->m, shape->n, shape->k) - hw->overhead_ps[HW_NODE_PE_GEMM];
-    const int64_t loaded_ps =
-        hw_ser_ps(&hw->link[HW_LINK_HBM], matmul_result(shape) * itemsize_bytes);
-    return multiplied_ps > loaded_ps ? (struct hw_bound){.ps = multiplied_ps, .by = "pe_gemm"}
-                                     : (struct hw_bound){.ps = loaded_ps, .by = "hbm"};
+    const uint64_t operands = matmul_result(shape) * itemsize_bytes;
+    const uint64_t result = (uint64_t)shape->m * shape->n * itemsize_bytes;
+    struct hw_bound bound = {.ps = hw_gemm_ps(hw, shape->m, shape->n, shape->k) -
+                                   hw->overhead_ps[HW_NODE_PE_GEMM],
+                             .by = "pe_gemm"};
+    bound_class(&bound, hw, HW_LINK_HBM, operands > result ? operands : result);
+    bound_class(&bound, hw, HW_LINK_PE_NOC, operands + result);
+    bound_class(&bound, hw, HW_LINK_TCM, operands);
+    return bound;
 }

@@ -20,10 +20,9 @@ struct bounding {
     const struct hw_work *work;
     struct hw_sip_dims dims;
     uint64_t leaves;
-    uint32_t sips;       /* with leaves: the first ones */
-    uint64_t of_sip;     /* leaves of each, but for the last */
-    uint64_t lanes;      /* of a SIP: collectives side by side, each of all leaves */
-    bool side[HW_PORTS]; /* of a SIP: links to other SIPs are plugged in there */
+    uint32_t sips;   /* with leaves: the first ones */
+    uint64_t of_sip; /* leaves of each, but for the last */
+    uint64_t lanes;  /* of a SIP: collectives side by side, each of all leaves */
     struct hw_bound *bound;
 };
 
@@ -31,6 +30,12 @@ struct bounding {
 struct cut {
     uint64_t links[HW_LINK_KINDS];
 };
+
+static void add_links(struct cut *cut, const struct cut *more)
+{
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        cut->links[kind] += more->links[kind];
+}
 
 static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -76,10 +81,14 @@ static const char *cut_name(const struct bounding *b, const struct cut *cut)
             classes++;
             only = kind;
         }
-    return classes == 1                   ? hw_link_name[only]
-           : cut->links[HW_LINK_UCIE] > 0 ? "ucie and links between sips"
-           : b->hw->sip_topology->paired  ? "sio and hccs"
-                                          : "links of all levels";
+    const bool ucie = cut->links[HW_LINK_UCIE] > 0;
+    return classes == 1                       ? hw_link_name[only]
+           : cut->links[HW_LINK_NOC] > 0      ? ucie ? "noc and ucie" : "noc and noc_ucie"
+           : cut->links[HW_LINK_HUB] > 0      ? ucie ? "hub and ucie" : "hub and noc_ucie"
+           : ucie                             ? "ucie and links between sips"
+           : cut->links[HW_LINK_NOC_UCIE] > 0 ? "noc_ucie and links between sips"
+           : b->hw->sip_topology->paired      ? "sio and hccs"
+                                              : "links of all levels";
 }
 
 static void bound_term(struct hw_bound *bound, int64_t ps, const char *by)
@@ -88,6 +97,14 @@ static void bound_term(struct hw_bound *bound, int64_t ps, const char *by)
         bound->ps = ps;
         bound->by = by;
     }
+}
+
+void hw_bound_join(struct hw_bound *bound, const struct hw_bound *other)
+{
+    bound_term(bound, other->ps, other->by);
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (other->class_ps[kind] > bound->class_ps[kind])
+            bound->class_ps[kind] = other->class_ps[kind];
 }
 
 /* A cut that this many bytes must cross; of no links: it is none. */
@@ -337,99 +354,304 @@ static void bound_boxes(struct bounding *b)
     }
 }
 
-/* ---- SIP 0 and its ports ---------------------------------------------------------------------
+/* ---- gaps ------------------------------------------------------------------------------------
  *
- * What enters a SIP's cubes enters by the port at which its link is plugged in, and so over the
- * UCIe links of that port. At each port the slower of the two counts.
+ * Where a cut crosses lanes of UCIe, each lane is a noc_ucie link and a ucie link, one after the
+ * other; at a port of the IO die the links to other SIPs follow. What crosses such a gap goes over
+ * all of them, so that the cut may count any one: the slowest decides, and the others give the
+ * share of their class.
  */
+
+struct gap {
+    uint64_t lanes;
+    const struct cut *outer; /* that follow; NULL: none */
+};
 
 static double bytes_per_ps(const struct hw_config *hw, enum hw_link_kind kind)
 {
     return (double)hw->link[kind].rate.den / (double)hw->link[kind].rate.num;
 }
 
+static double cut_bytes_per_ps(const struct hw_config *hw, const struct cut *cut)
+{
+    double rate = 0;
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        rate += (double)cut->links[kind] * bytes_per_ps(hw, kind);
+    return rate;
+}
+
+static enum hw_link_kind slower_lane(const struct hw_config *hw)
+{
+    return bytes_per_ps(hw, HW_LINK_UCIE) <= bytes_per_ps(hw, HW_LINK_NOC_UCIE) ? HW_LINK_UCIE
+                                                                                : HW_LINK_NOC_UCIE;
+}
+
+enum counted { THE_SLOWEST, OUTER_LINKS, UCIE_LINKS, NOC_UCIE_LINKS, COUNTED };
+
+static void cross_gap(const struct bounding *b, struct cut *cut, const struct gap *gap,
+                      enum counted counted)
+{
+    const enum hw_link_kind lane = counted == UCIE_LINKS       ? HW_LINK_UCIE
+                                   : counted == NOC_UCIE_LINKS ? HW_LINK_NOC_UCIE
+                                                               : slower_lane(b->hw);
+    const bool outer =
+        gap->outer != NULL &&
+        (counted == OUTER_LINKS ||
+         (counted == THE_SLOWEST &&
+          cut_bytes_per_ps(b->hw, gap->outer) <= (double)gap->lanes * bytes_per_ps(b->hw, lane)));
+    if (outer)
+        add_links(cut, gap->outer);
+    else
+        cut->links[lane] += gap->lanes;
+}
+
+/* These gaps, and other links of the same cut. */
+static void bound_gaps(struct bounding *b, const struct gap *gaps, size_t count,
+                       const struct cut *others, uint64_t bytes)
+{
+    for (enum counted counted = 0; counted < COUNTED; counted++) {
+        struct cut cut = *others;
+        for (size_t i = 0; i < count; i++)
+            cross_gap(b, &cut, &gaps[i], counted);
+        bound_cut(b, &cut, bytes);
+    }
+}
+
+/* ---- the ports of a SIP ---------------------------------------------------------------------- */
+
 static uint32_t port_lanes(const struct hw_config *hw, enum hw_port port)
 {
     return port == HW_PORT_N || port == HW_PORT_S ? hw->cube_w : hw->cube_h;
 }
 
-/* The links that SIP 0 has at each port; and which ports any SIP uses. */
-static void find_ports(struct bounding *b, struct cut at[HW_PORTS])
+/* The dimension of an outlet, and its number there; false: no SIP has it. */
+static bool find_outlet(const struct hw_config *hw, const struct hw_sip_dims *dims, uint32_t outlet,
+                        uint32_t *dim, uint32_t *index)
 {
-    const struct hw_config *const hw = b->hw;
-    struct hw_cable cable;
-    for (uint32_t sip = 0; sip < hw->sip_count; sip++)
-        for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
-            if (!hw->sip_topology->cable(hw, sip, outlet, &cable))
-                continue;
-            const enum hw_port side = hw_outlet(hw, outlet).side;
-            const enum hw_port entry = hw_outlet(hw, hw_outlet(hw, outlet).entry).side;
-            b->side[side] = true;
-            at[side].links[cable.link] += sip == 0;
-            if (!cable.to_switch) {
-                b->side[entry] = true;
-                at[entry].links[cable.link] += cable.to == 0;
-            }
-        }
-}
-
-static void bound_ports(struct bounding *b, const struct cut at[HW_PORTS])
-{
-    const struct hw_config *const hw = b->hw;
-    struct cut cut = {{0}};
-    for (enum hw_port port = 0; port < HW_PORTS; port++) {
-        const double ucie = port_lanes(hw, port) * bytes_per_ps(hw, HW_LINK_UCIE);
-        double outside = 0;
-        for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
-            outside += (double)at[port].links[kind] * bytes_per_ps(hw, kind);
-        if (ucie < outside)
-            cut.links[HW_LINK_UCIE] += port_lanes(hw, port);
-        else
-            for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
-                cut.links[kind] += at[port].links[kind];
+    const enum hw_port port = (enum hw_port)outlet;
+    if (hw->sip_dims.count > 0)
+        return hw_sip_dims_find_outlet(dims, outlet, dim, index);
+    if (hw->sip_topology->paired) {
+        *dim = port == HW_PORT_N;
+        *index = 0;
+        return port == HW_PORT_N || port == HW_PORT_E;
     }
-    const uint64_t inside = min_u64(b->of_sip, b->leaves);
-    bound_cut(b, &cut, b->lanes * crossing_bytes(b, inside));
+    *dim = port == HW_PORT_N || port == HW_PORT_S;
+    *index = port == HW_PORT_N || port == HW_PORT_W;
+    return *dim < dims->count && *index < hw_sip_dim_outlets(&dims->at[*dim]);
 }
 
-/* ---- cuts inside a SIP ----------------------------------------------------------------------- */
-
-/* Leaves and lanes of the cubes in the corner of w x h cubes of SIP 0. */
-static uint64_t leaves_of_cubes(const struct bounding *b, uint32_t w, uint32_t h)
+/* The links that a SIP has at each port. */
+static void find_ports(const struct bounding *b, uint32_t sip, struct cut at[HW_PORTS])
 {
-    const struct hw_work *const work = b->work;
+    const struct hw_config *const hw = b->hw;
+    memset(at, 0, HW_PORTS * sizeof *at);
+    for (uint32_t outlet = 0; outlet < hw_outlets(hw); outlet++) {
+        uint32_t k, index;
+        if (!find_outlet(hw, &b->dims, outlet, &k, &index))
+            continue;
+        const struct hw_sip_dim *const dim = &b->dims.at[k];
+        const uint32_t place = hw_sip_coordinate(dim, sip);
+        const bool ends =
+            dim->joint == HW_SIP_LINE && (index == 0 ? place + 1 == dim->size : place == 0);
+        if (dim->size > 1 && !ends)
+            at[hw_outlet(hw, outlet).side].links[dim->link]++;
+    }
+}
+
+static bool is_used(const struct cut *port)
+{
+    for (enum hw_link_kind kind = 0; kind < HW_LINK_KINDS; kind++)
+        if (port->links[kind] > 0)
+            return true;
+    return false;
+}
+
+/* ---- cuts inside SIP 0 ----------------------------------------------------------------------- */
+
+/* In a grid of cubes or of routers. */
+struct rectangle {
+    uint32_t x, y, w, h;
+};
+
+static bool is_within(struct rectangle r, uint32_t router, uint32_t columns)
+{
+    return router % columns - r.x < r.w && router / columns - r.y < r.h;
+}
+
+/* Leaves of a cube of SIP 0, which its first PEs hold. */
+static uint64_t leaves_of_cube(const struct bounding *b, uint32_t cube)
+{
+    const uint64_t pes = hw_pes(b->hw), first = cube * pes;
+    if (b->work->per_sip == 0)
+        return cube < b->work->cubes ? b->work->pes : 0;
+    return first < b->work->ranks ? min_u64(b->work->ranks - first, pes) : 0;
+}
+
+/* Bytes that cross a cut with these leaves of SIP 0 on one side. */
+static uint64_t bytes_of_leaves(const struct bounding *b, uint64_t inside)
+{
+    const bool apart = b->work->per_sip == 0 && !b->work->together;
+    return apart ? inside * crossing_bytes(b, 1) : crossing_bytes(b, inside);
+}
+
+static uint64_t leaves_of_cubes(const struct bounding *b, struct rectangle r)
+{
     uint64_t leaves = 0;
-    if (work->per_sip == 0)
-        return work->cubes == 1 ? work->pes : (uint64_t)w * h * work->pes;
-    for (uint32_t y = 0; y < h; y++)
-        for (uint32_t x = 0; x < w; x++) {
-            const uint64_t first = (uint64_t)(y * b->hw->cube_w + x) * hw_pes(b->hw);
-            leaves += first < work->ranks ? min_u64(work->ranks - first, hw_pes(b->hw)) : 0;
-        }
+    for (uint32_t y = r.y; y < r.y + r.h; y++)
+        for (uint32_t x = r.x; x < r.x + r.w; x++)
+            leaves += leaves_of_cube(b, y * b->hw->cube_w + x);
     return leaves;
 }
 
-/* UCIe links, one way, out of these cubes. */
-static uint64_t links_of_cubes(const struct bounding *b, uint32_t w, uint32_t h)
+/* The cubes of the rectangle, with `leaves` of the SIP's `all`; and the SIP's others. */
+static void bound_rectangle(struct bounding *b, const struct cut at[HW_PORTS], struct rectangle r,
+                            uint64_t leaves, uint64_t all)
 {
-    const struct hw_config *const hw = b->hw;
-    const bool *const side = b->side;
-    return (w < hw->cube_w ? h : 0) + (h < hw->cube_h ? w : 0) + side[HW_PORT_N] * w +
-           side[HW_PORT_W] * h + (w == hw->cube_w ? side[HW_PORT_E] * h : 0) +
-           (h == hw->cube_h ? side[HW_PORT_S] * w : 0);
+    static const struct cut none;
+    const bool edge[HW_PORTS] = {[HW_PORT_N] = r.y == 0,
+                                 [HW_PORT_S] = r.y + r.h == b->hw->cube_h,
+                                 [HW_PORT_E] = r.x + r.w == b->hw->cube_w,
+                                 [HW_PORT_W] = r.x == 0};
+    struct gap of_it[HW_PORTS], of_others[2 * HW_PORTS];
+    size_t its = 0, others = 0;
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const uint64_t side = port == HW_PORT_N || port == HW_PORT_S ? r.w : r.h;
+        const uint64_t own = edge[port] ? side : 0, lanes = port_lanes(b->hw, port);
+        if (!edge[port])
+            of_it[its++] = of_others[others++] = (struct gap){.lanes = side};
+        else if (is_used(&at[port]))
+            of_it[its++] = (struct gap){.lanes = side, .outer = &at[port]};
+        if (is_used(&at[port]) && own < lanes)
+            of_others[others++] = (struct gap){.lanes = lanes - own, .outer = &at[port]};
+    }
+    bound_gaps(b, of_it, its, &none, bytes_of_leaves(b, leaves));
+    bound_gaps(b, of_others, others, &none, bytes_of_leaves(b, all - leaves));
 }
 
-static void bound_cubes(struct bounding *b)
+/* Every rectangle of cubes; of large SIPs those in the north-west corner. */
+enum { ALL_RECTANGLES_MAX = 64 };
+
+static void bound_cubes(struct bounding *b, const struct cut at[HW_PORTS])
 {
-    const bool apart = b->work->per_sip == 0 && !b->work->together;
-    for (uint32_t h = 1; h <= b->hw->cube_h; h++)
-        for (uint32_t w = 1; w <= b->hw->cube_w; w++) {
-            const uint64_t links = links_of_cubes(b, w, h), inside = leaves_of_cubes(b, w, h);
-            const uint64_t bytes =
-                apart ? inside * crossing_bytes(b, 1) : crossing_bytes(b, inside);
-            bound_links(b, HW_LINK_UCIE, links, bytes);
-            bound_links(b, HW_LINK_NOC_UCIE, links, bytes);
+    const uint32_t cube_w = b->hw->cube_w, cube_h = b->hw->cube_h;
+    const bool every = cube_w * cube_h <= ALL_RECTANGLES_MAX;
+    const uint64_t all = leaves_of_cubes(b, (struct rectangle){.w = cube_w, .h = cube_h});
+    struct rectangle r;
+    for (r.x = 0; r.x < (every ? cube_w : 1); r.x++)
+        for (r.y = 0; r.y < (every ? cube_h : 1); r.y++)
+            for (r.w = 1; r.x + r.w <= cube_w; r.w++) {
+                uint64_t leaves = 0;
+                for (r.h = 1; r.y + r.h <= cube_h; r.h++) {
+                    leaves += leaves_of_cubes(b, (struct rectangle){r.x, r.y + r.h - 1, r.w, 1});
+                    bound_rectangle(b, at, r, leaves, all);
+                }
+            }
+}
+
+/* The routers of the rectangle, of cube 0, with the PEs and the ports that are at them; and the
+ * cube's others. `leads_on`: ports from which a link leads out of the cube. */
+static void bound_routers_of(struct bounding *b, const bool leads_on[HW_PORTS], struct rectangle r)
+{
+    const struct hw_config *const hw = b->hw;
+    const uint64_t pes = leaves_of_cube(b, 0);
+    struct gap gaps[2][HW_PORTS];
+    size_t count[2] = {0};
+    uint64_t leaves[2] = {0};
+    struct cut noc = {{0}};
+    for (uint32_t pe = 0; pe < pes; pe++)
+        leaves[is_within(r, hw_pe_router(hw, pe), hw->noc_w)]++;
+    for (enum hw_port port = 0; port < HW_PORTS; port++) {
+        const bool inside = is_within(r, hw_port_router(hw, port), hw->noc_w);
+        if (leads_on[port])
+            gaps[inside][count[inside]++] = (struct gap){.lanes = 1};
+    }
+    noc.links[HW_LINK_NOC] = (uint64_t)(r.x > 0) * r.h + (uint64_t)(r.x + r.w < hw->noc_w) * r.h +
+                             (uint64_t)(r.y > 0) * r.w + (uint64_t)(r.y + r.h < hw->noc_h) * r.w;
+    for (int inside = 0; inside < 2; inside++)
+        bound_gaps(b, gaps[inside], count[inside], &noc, bytes_of_leaves(b, leaves[inside]));
+}
+
+static void bound_routers(struct bounding *b, const struct cut at[HW_PORTS])
+{
+    const struct hw_config *const hw = b->hw;
+    const bool leads_on[HW_PORTS] = {[HW_PORT_N] = is_used(&at[HW_PORT_N]),
+                                     [HW_PORT_S] = hw->cube_h > 1 || is_used(&at[HW_PORT_S]),
+                                     [HW_PORT_E] = hw->cube_w > 1 || is_used(&at[HW_PORT_E]),
+                                     [HW_PORT_W] = is_used(&at[HW_PORT_W])};
+    struct rectangle r;
+    for (r.x = 0; r.x < hw->noc_w; r.x++)
+        for (r.y = 0; r.y < hw->noc_h; r.y++)
+            for (r.w = 1; r.x + r.w <= hw->noc_w; r.w++)
+                for (r.h = 1; r.y + r.h <= hw->noc_h; r.h++)
+                    bound_routers_of(b, leads_on, r);
+}
+
+/* ---- work that the machine shares ------------------------------------------------------------ */
+
+/* Bytes of one lane that get to a leaf from others, of all leaves. */
+static uint64_t received_bytes(const struct bounding *b)
+{
+    const uint64_t times = b->leaves - 1, bytes = b->work->bytes;
+    switch (b->work->collective) {
+    case CCL_ALL_REDUCE: /* see "the sends of an all-reduce" */
+        return 2 * times * bytes;
+    case CCL_BROADCAST:
+    case CCL_REDUCE:
+        return times * bytes;
+    case CCL_ALL_GATHER:
+    case CCL_REDUCE_SCATTER:
+    case CCL_ALL_TO_ALL:
+        return times * (bytes / b->leaves) * b->leaves;
+    default:
+        return 0;
+    }
+}
+
+/* Each byte that gets from one place to another passes the engine of the PE that sends, puts,
+ * stores, loads or copies it: of any PE of a SIP, where ranks are PEs of theirs. */
+static void bound_engines(struct bounding *b)
+{
+    const uint64_t engines = b->work->per_sip > 0 ? b->leaves : hw_pe_count(b->hw);
+    bound_links(b, HW_LINK_PE_NOC, engines, b->lanes * received_bytes(b));
+}
+
+/* Steps from SIP to SIP in this dimension, on shortest ways between all pairs of its places. */
+static uint64_t steps_of_pairs(const struct hw_sip_dim *dim)
+{
+    const uint64_t n = dim->size;
+    switch (dim->joint) {
+    case HW_SIP_RING:
+        return n * (n / 2) * ((n + 1) / 2);
+    case HW_SIP_LINE:
+        return n * (n * n - 1) / 3;
+    default:
+        return n * (n - 1);
+    }
+}
+
+/* Each step of an all-to-all ends in an IO die. From there a byte goes into the cubes, or by the
+ * hub to the next SIP. Where every SIP is one step away none has to. */
+static void bound_hubs(struct bounding *b)
+{
+    const uint64_t n = b->sips;
+    const uint64_t block = b->work->bytes / b->leaves * b->of_sip * b->of_sip;
+    struct cut cut = {{0}}, at[HW_PORTS];
+    uint64_t steps = 0;
+    for (uint32_t k = 0; k < b->dims.count; k++) {
+        const uint64_t lines = n / b->dims.at[k].size;
+        steps += steps_of_pairs(&b->dims.at[k]) * lines * lines;
+    }
+    if (steps == n * (n - 1) || b->leaves != n * b->of_sip)
+        return;
+    for (uint32_t sip = 0; sip < n; sip++) {
+        find_ports(b, sip, at);
+        for (enum hw_port port = 0; port < HW_PORTS; port++) {
+            cut.links[HW_LINK_HUB] += is_used(&at[port]);
+            cut.links[slower_lane(b->hw)] += is_used(&at[port]) * port_lanes(b->hw, port);
         }
+    }
+    bound_cut(b, &cut, b->lanes * block * steps);
 }
 
 /* ---- the sends of an all-reduce --------------------------------------------------------------
@@ -491,44 +713,43 @@ static void bound_sends_of_groups(struct bounding *b)
     }
 }
 
-/* Cubes as the parts; and, where ranks are PEs, PEs. */
+/* SIPs as the parts: what leaves one goes by its ports. Cubes as the parts. */
 static void bound_sends_inside(struct bounding *b)
 {
+    static const struct cut none;
     const struct hw_config *const hw = b->hw;
     const struct hw_work *const work = b->work;
     const uint64_t w = hw->cube_w, h = hw->cube_h;
-    const uint64_t outside = (b->side[HW_PORT_N] + b->side[HW_PORT_S]) * w +
-                             (b->side[HW_PORT_E] + b->side[HW_PORT_W]) * h;
-    const uint64_t links = b->sips * (2 * ((w - 1) * h + w * (h - 1)) + outside);
-    uint64_t parts = (uint64_t)b->sips * w * h, bytes;
-    if (work->per_sip > 0) {
-        parts = (b->leaves + hw_pes(hw) - 1) / hw_pes(hw);
-        bytes = sent_bytes(parts, work->bytes);
-        bound_links(b, HW_LINK_PE_NOC, b->leaves, sent_bytes(b->leaves, work->bytes));
-    } else if (work->together) {
-        bytes = sent_bytes(parts, work->bytes);
-    } else {
-        bytes = b->lanes * sent_bytes(b->sips, work->bytes);
+    uint64_t parts = (uint64_t)b->sips * w * h;
+    uint64_t links = b->sips * 2 * ((w - 1) * h + w * (h - 1));
+    const uint64_t between_sips = b->lanes * sent_bytes(b->sips, work->bytes);
+    struct cut sum[COUNTED] = {0}, at[HW_PORTS];
+    for (uint32_t sip = 0; sip < b->sips; sip++) {
+        find_ports(b, sip, at);
+        for (enum hw_port port = 0; port < HW_PORTS; port++) {
+            const struct gap gap = {.lanes = port_lanes(hw, port), .outer = &at[port]};
+            if (!is_used(&at[port]))
+                continue;
+            links += gap.lanes;
+            for (enum counted counted = 0; counted < COUNTED; counted++)
+                cross_gap(b, &sum[counted], &gap, counted);
+        }
     }
-    bound_links(b, HW_LINK_UCIE, links, bytes);
-    bound_links(b, HW_LINK_NOC_UCIE, links, bytes);
+    for (enum counted counted = 0; counted < COUNTED && b->sips == hw->sip_count; counted++)
+        bound_cut(b, &sum[counted], between_sips);
+    if (work->per_sip > 0)
+        parts = (b->leaves + hw_pes(hw) - 1) / hw_pes(hw);
+    if (work->per_sip > 0 || work->together)
+        bound_gaps(b, &(struct gap){.lanes = links}, 1, &none, sent_bytes(parts, work->bytes));
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
-
-/* The even share of a PE's links that no cut proves, since a store may reach its HBM without it. */
-static void share_of_pe(struct bounding *b, enum hw_link_kind kind, uint64_t bytes)
-{
-    const int64_t ps = links_ps(b->hw, kind, 1, bytes);
-    if (ps > b->bound->class_ps[kind])
-        b->bound->class_ps[kind] = ps;
-}
 
 struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *work)
 {
     struct hw_bound bound = {.by = "latency"};
     struct bounding b = {.hw = hw, .work = work, .dims = hw_sip_dims_of(hw), .bound = &bound};
-    struct cut at[HW_PORTS] = {0};
+    struct cut at[HW_PORTS];
     const uint32_t shards = work->cubes * work->pes;
     const bool by_rank = work->per_sip == 0 && !work->together;
     b.of_sip = work->per_sip > 0 ? work->per_sip : work->together ? shards : 1;
@@ -537,23 +758,20 @@ struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *wo
     b.lanes = by_rank ? shards : 1;
     if (b.leaves < 2)
         return bound;
-    find_ports(&b, at);
+    find_ports(&b, 0, at);
     bound_term(&bound, latency_ps(&b), "latency");
-    const uint64_t of_one = crossing_bytes(&b, 1); /* out of, or into, the HBM slice of one PE */
-    bound_links(&b, HW_LINK_HBM, 1, of_one);
-    if (work->per_sip > 0)
-        bound_links(&b, HW_LINK_PE_NOC, 1, of_one);
-    bound_cubes(&b);
+    bound_links(&b, HW_LINK_HBM, 1, crossing_bytes(&b, 1)); /* the slice of one PE */
+    bound_engines(&b);
+    bound_cubes(&b, at);
+    bound_routers(&b, at);
     if (work->collective == CCL_ALL_REDUCE)
         bound_sends_inside(&b);
-    if (b.sips > 1) {
-        bound_boxes(&b);
-        if (b.sips == hw->sip_count)
-            bound_ports(&b, at);
-        if (work->collective == CCL_ALL_REDUCE)
-            bound_sends_of_groups(&b);
-    }
-    share_of_pe(&b, HW_LINK_PE_NOC, of_one);
-    share_of_pe(&b, HW_LINK_TCM, of_one);
+    if (b.sips == 1)
+        return bound;
+    bound_boxes(&b);
+    if (work->collective == CCL_ALL_REDUCE)
+        bound_sends_of_groups(&b);
+    if (work->collective == CCL_ALL_TO_ALL && b.sips == hw->sip_count)
+        bound_hubs(&b);
     return bound;
 }

@@ -30,6 +30,9 @@ struct hw_bound {
     int64_t class_ps[HW_LINK_KINDS];
 };
 
+/* Keeps the larger bound, and the larger share of each class. */
+void hw_bound_join(struct hw_bound *bound, const struct hw_bound *other);
+
 /* 0 by "latency" where fewer than two take part. */
 struct hw_bound hw_bound_of(const struct hw_config *hw, const struct hw_work *work);
 

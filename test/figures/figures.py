@@ -221,6 +221,15 @@ class Machine:
         corner = self.corners[pe // self.per_corner]
         return (self.noc[0] - 1) * ("E" in corner), (self.noc[1] - 1) * ("S" in corner)
 
+    def grid_of_pes(self):
+        """The two rows of a cube's PEs: (row, column) of each."""
+        return {("NS".index(corner[0]), "WE".index(corner[1]) * self.per_corner + i): number * self.per_corner + i
+                for number, corner in enumerate(self.corners) for i in range(self.per_corner)}
+
+    def is_of_paired_dies(self):
+        """Packages of two dies of one cube each."""
+        return self.tree["system"]["sips"]["topology"] == "pair_switch" and self.sips > 1 and self.cubes == 1
+
     def router_at(self, port):
         w, h = self.noc
         return {"N": (w // 2, 0), "E": (w - 1, h // 2), "S": ((w - 1) // 2, h - 1), "W": (0, (h - 1) // 2)}[port]
@@ -264,13 +273,18 @@ class Machine:
             order.reverse()
         return [(d, *hop) for d, from_, to in order for hop in d.way(from_, to)]
 
+    def hops_of_queue(self, a, b, side):
+        """The same for a queue that leaves by a named port; None: as routed."""
+        hops = self.hops(a, b)
+        if side and len(hops) == 1 and hops[0][0].kind == "ring" and hops[0][0] in self.dimensions[:2]:
+            return [(hops[0][0], side, {"E": "W", "W": "E", "N": "S", "S": "N"}[side])]
+        return hops
+
     def path(self, a, b, side=None):
         """From the PE_DMA of PE a to that of PE b, each (sip, cube, pe); side: of a queue that leaves by a named port. Links begin
         with '-', outer ones are Dimensions."""
         path = ["pe_dma", "-pe_noc", "router"]
-        hops, router = self.hops(a[0], b[0]), self.router_of(a[2])
-        if side and len(hops) == 1 and hops[0][0].kind == "ring":
-            hops = [(hops[0][0], side, {"E": "W", "W": "E", "N": "S", "S": "N"}[side])]
+        hops, router = self.hops_of_queue(a[0], b[0], side), self.router_of(a[2])
         cube = a[1]
         if hops:
             out = hops[0][1]
@@ -348,12 +362,11 @@ class Machine:
         pes = range(1 if self.tree["defaults"]["wiring"] == "pe0" else self.pes)
         for cube, pe in itertools.product(range(self.cubes), pes):
             x, y = cube % self.w, cube // self.w
-            if kind == "intra" and self.pes > 1:
-                column, row = pe % (self.pes // 2), pe // (self.pes // 2)
-                column += {"E": 1, "W": -1}.get(side, 0)
-                row += {"S": 1, "N": -1}.get(side, 0)
-                if 0 <= column < self.pes // 2 and 0 <= row < 2 and len(pes) > 1:
-                    yield (0, cube, pe), (0, cube, row * (self.pes // 2) + column)
+            if kind == "intra" and len(pes) > 1:
+                (row, column), = [at for at, number in self.grid_of_pes().items() if number == pe]
+                to = row + {"S": 1, "N": -1}.get(side, 0), column + {"E": 1, "W": -1}.get(side, 0)
+                if to in self.grid_of_pes():
+                    yield (0, cube, pe), (0, cube, self.grid_of_pes()[to])
             elif kind == "global":
                 for sip in range(self.sips):
                     to = self.neighbour(sip, side)
@@ -365,44 +378,150 @@ class Machine:
                 if 0 <= x < self.w and 0 <= y < self.h:
                     yield (0, cube, pe), (0, y * self.w + x, pe)
 
-    # -- cuts --
+    def links_of(self, a, b, side):
+        """The links of path(), each with its name and rate, after the sender's pe_noc and into the slot."""
+        opposite, found = {"E": "W", "W": "E", "N": "S", "S": "N"}, []
 
-    def plugged(self):
-        """The ports of SIP 0, each with the rate of its links to other SIPs."""
+        def take(kind, *where):
+            found.append(((kind, *where), self.links[kind]["bw_gbs"]))
+
+        def over_routers(sip, cube, router, to):
+            while router != to:
+                x = (to[0] > router[0]) - (to[0] < router[0])
+                y = 0 if x else (to[1] > router[1]) - (to[1] < router[1])
+                take("noc", sip, cube, router, x, y)
+                router = router[0] + x, router[1] + y
+            return router
+
+        def over_cubes(sip, cube, router, to):
+            while cube != to:
+                x, end = cube % self.w, to % self.w
+                port = "E" if end > x else "W" if end < x else "S" if to > cube else "N"
+                leave(sip, cube, router, port)
+                cube += {"E": 1, "W": -1, "S": self.w, "N": -self.w}[port]
+                router = enter(sip, cube, opposite[port])
+            return router
+
+        def leave(sip, cube, router, port):
+            over_routers(sip, cube, router, self.router_at(port))
+            take("noc_ucie", "out", sip, cube, port)
+            take("ucie", "out", sip, cube, port)
+
+        def enter(sip, cube, port):
+            take("noc_ucie", "in", sip, cube, port)
+            return self.router_at(port)
+
+        sip, cube, router, hops = a[0], a[1], self.router_of(a[2]), self.hops_of_queue(a[0], b[0], side)
+        if hops:
+            port, strides = hops[0][1], [math.prod(d.size for d in self.dimensions[:k]) for k in range(len(self.dimensions))]
+            router = over_cubes(sip, cube, router, self.edge(cube, port))
+            cube = self.edge(cube, port)
+            leave(sip, cube, router, port)
+            for i, (dimension, out, into) in enumerate(hops):
+                if i > 0:
+                    take("hub", "in", sip, hops[i - 1][2])
+                    take("hub", "out", sip, out)
+                k = self.dimensions.index(dimension)
+                at = sip // strides[k] % dimension.size
+                to = self.place(b[0])[k]
+                if dimension.kind in ("ring", "line"):
+                    to = (at + (1 if out == dimension.ports[0] else -1)) % dimension.size
+                next_sip = sip + (to - at) * strides[k]
+                found.append(((k, sip, out, to if dimension.kind == "full" else None), dimension.rate))
+                if dimension.kind == "switch":
+                    found.append(((k, "down", next_sip), dimension.rate))
+                sip = next_sip
+            cube = self.edge(b[1], into)
+            take("ucie", "in", sip, cube, into)
+            router = enter(sip, cube, into)
+        assert sip == b[0]
+        router = over_cubes(sip, cube, router, b[1])
+        over_routers(sip, b[1], router, self.router_of(b[2]))
+        take("pe_noc", *b)
+        if "bw_gbs" not in self.tree.get("slot_access", {}).get("tcm", {}):
+            take("tcm", *b)
+        return found
+
+    def loads(self, pairs, side, size):
+        """The time of each link that tiles of `size` bytes between these pairs of PEs take."""
+        carried = {}
+        for a, b in pairs:
+            for link, rate in self.links_of(a, b, side):
+                carried[link] = (carried.get(link, (0, 0))[0] + size, rate)
+        return [math.ceil(size * 1000 / rate) for size, rate in carried.values()]
+
+    # -- cuts: each is a list of gaps, which bytes cross side by side; a gap is a rate, the least of links one after the other --
+
+    def ports(self, sip):
+        """The ports of a SIP that have links to other SIPs, each with their rate."""
         ports = {}
-        for dimension in self.dimensions:
-            for port in dimension.outlets(0):
+        for dimension, at in zip(self.dimensions, self.place(sip)):
+            for port in dimension.outlets(at):
                 ports[port] = ports.get(port, 0) + dimension.rate
         return ports
 
-    def ports(self):
-        """The ports at which any SIP has links to others."""
-        return {port for d in self.dimensions for at in range(d.size) for port in d.outlets(at)}
+    def lane(self):
+        return min(self.links["noc_ucie"]["bw_gbs"], self.links["ucie"]["bw_gbs"])
 
     def lanes(self, port):
         return self.h if port in "EW" else self.w
 
-    def corners_of_sip(self):
-        """The cubes in the north-west corner: (their numbers, UCIe links one way to other cubes and to the IO die)."""
-        for w, h in itertools.product(range(1, self.w + 1), range(1, self.h + 1)):
-            at = {"W": h, "N": w, "E": h * (w == self.w), "S": w * (h == self.h)}
-            yield ([y * self.w + x for y in range(h) for x in range(w)],
-                   h * (w < self.w) + w * (h < self.h) + sum(at[port] for port in self.ports()))
+    def of_ports(self, sip):
+        """The rate of all ports of a SIP."""
+        return sum(min(rate, self.lanes(port) * self.lane()) for port, rate in self.ports(sip).items())
 
-    def boxes(self):
-        """Boxes of SIPs: (their numbers, rate one way out of them)."""
+    def sets_of_cubes(self):
+        """Rectangles of cubes of SIP 0, and the others: (their numbers, rate one way out of them)."""
+        everywhere = self.cubes <= 64
+        ports, every = self.ports(0), set(itertools.product(range(self.w), range(self.h)))
+        for x, y in itertools.product(range(self.w if everywhere else 1), range(self.h if everywhere else 1)):
+            for w, h in itertools.product(range(1, self.w - x + 1), range(1, self.h - y + 1)):
+                inside = set(itertools.product(range(x, x + w), range(y, y + h)))
+                for cubes in (inside, every - inside):
+                    steps = sum((i + dx, j + dy) in every - cubes for i, j in cubes for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+                    at_port = {port: sum(self.edge(j * self.w + i, port) == j * self.w + i for i, j in cubes) for port in ports}
+                    rate = steps * self.lane() + sum(min(at_port[port] * self.lane(), ports[port]) for port in ports)
+                    yield {j * self.w + i for i, j in cubes}, rate
+
+    def sets_of_routers(self):
+        """Rectangles of routers of cube 0, and the others: (their coordinates, rate one way out of them)."""
+        w, h = self.noc
+        every = set(itertools.product(range(w), range(h)))
+        lead_on = set(self.ports(0)) | ({"E"} if self.w > 1 else set()) | ({"S"} if self.h > 1 else set())
+        # A port of cube 0 is one of the SIP's where the cube is at that edge.
+        lead_on = {port for port in lead_on if self.edge(0, port) == 0 or port in "ES"}
+        for x, y in every:
+            for width, height in itertools.product(range(1, w - x + 1), range(1, h - y + 1)):
+                inside = set(itertools.product(range(x, x + width), range(y, y + height)))
+                for routers in (inside, every - inside):
+                    steps = sum((i + dx, j + dy) in every - routers for i, j in routers for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+                    yield routers, (steps * self.links["noc"]["bw_gbs"] +
+                                    sum(self.router_at(port) in routers for port in lead_on) * self.lane())
+
+    def boxes(self, used):
+        """Boxes of SIPs: (their numbers, rate one way out of them). used: SIPs that hold ranks."""
+        places = [self.place(sip) for sip in range(self.sips)]
+        counted = [len({place[k] for place in places[:used]}) > 1 for k in range(len(self.dimensions))]
         for sides in itertools.product(*(range(1, d.size + 1) for d in self.dimensions)):
             inside = math.prod(sides)
-            yield ([sip for sip in range(self.sips) if all(at < side for at, side in zip(self.place(sip), sides))],
-                   sum(inside // side * d.links_out_of(side) * d.rate for side, d in zip(sides, self.dimensions)))
+            yield ([sip for sip, place in enumerate(places) if all(at < side for at, side in zip(place, sides))],
+                   sum(inside // side * d.links_out_of(side) * d.rate for side, d, c in zip(sides, self.dimensions, counted) if c))
 
-    def groups(self):
-        """Groups of SIPs that agree in a set of dimensions: (number of groups, rate of all links that leave one)."""
+    def groups(self, used):
+        """Groups of SIPs that agree in a set of dimensions: (number of groups with ranks, rate of all links that leave one)."""
         for count in range(1, len(self.dimensions) + 1):
-            for chosen in itertools.combinations(self.dimensions, count):
-                parts = math.prod(d.size for d in chosen)
-                if parts > 1:
-                    yield parts, sum(self.sips // d.size * d.links_in_all() * d.rate for d in chosen)
+            for chosen in itertools.combinations(range(len(self.dimensions)), count):
+                if used < self.sips and chosen != tuple(range(chosen[0], len(self.dimensions))):
+                    continue
+                group = {sip: tuple(self.place(sip)[k] for k in chosen) for sip in range(self.sips)}
+                held = {group[sip] for sip in range(used)}
+                yield len(held), sum(len(self.dimensions[k].outlets(self.place(sip)[k])) * self.dimensions[k].rate
+                                     for sip in range(self.sips) if group[sip] in held for k in chosen)
+
+    def steps(self):
+        """Steps from SIP to SIP on the shortest ways between all ordered pairs; None: all are one step apart."""
+        count = [len(self.hops(a, b)) for a in range(self.sips) for b in range(self.sips) if a != b]
+        return sum(count) if max(count, default=1) > 1 else None
 
 
 # ---- a row -------------------------------------------------------------------------------------
@@ -454,38 +573,40 @@ def bound(machine, collective, added, per_sip, ranks, shard):
 
     def term(size, rate):
         if size and rate:
-            terms.append(math.ceil(size * 1000 / rate))
+            terms.append(math.ceil(Fraction(size * 1000) / rate))
 
     def in_cubes(holders):
         """Bytes that cross between so many shards of SIP 0 and all others."""
         return holders * crossing(collective, shard, n, 1) if apart else crossing(collective, shard, n, holders)
 
-    term(crossing(collective, shard, n, 1), links["hbm"]["bw_gbs"])
-    if by_pe:
-        term(crossing(collective, shard, n, 1), links["pe_noc"]["bw_gbs"])
-    for cubes, count in machine.corners_of_sip():
-        for kind in ("ucie", "noc_ucie"):
-            term(in_cubes(sum(cube in cubes for cube, _ in of_sip_0)), count * links[kind]["bw_gbs"])
     whole = shard * in_sip if apart else shard
+    all_reduce = collective == "all_reduce"
+    term(crossing(collective, shard, n, 1), links["hbm"]["bw_gbs"])
+    moved = 0 if collective == "barrier" else (2 if all_reduce else 1) * (n - 1) * whole
+    term(moved, (n if by_pe else machine.sips * machine.cubes * machine.pes) * links["pe_noc"]["bw_gbs"])
+    for routers, rate in machine.sets_of_routers():
+        term(in_cubes(sum(cube == 0 and machine.router_of(pe) in routers for cube, pe in of_sip_0)), rate)
+    for cubes, rate in machine.sets_of_cubes():
+        term(in_cubes(sum(cube in cubes for cube, _ in of_sip_0)), rate)
     if used > 1:
-        assert used == machine.sips, "ranks are on all SIPs, or on one"
-        ucie = links["ucie"]["bw_gbs"]
-        term(crossing(collective, whole, n, 1 if apart else in_sip),
-             sum(min(rate, machine.lanes(port) * ucie) for port, rate in machine.plugged().items()))
-        for sips, rate in machine.boxes():
+        for sips, rate in machine.boxes(used):
             inside = len(sips) if apart else sum(max(0, min(in_sip, n - sip * in_sip)) for sip in sips)
             term(crossing(collective, whole, n, inside), rate)
-    if collective == "all_reduce":
-        if used > 1:
-            for count, rate in machine.groups():
-                term(2 * (count - 1) * whole, rate)
-        inner = 2 * (machine.w * (machine.h - 1) + machine.h * (machine.w - 1))
-        outer = sum(machine.lanes(port) for port in machine.ports())
-        cubes = machine.sips if apart else (n - 1) // machine.pes + 1 if by_pe else machine.sips * machine.cubes
-        for kind in ("ucie", "noc_ucie"):
-            term(2 * (cubes - 1) * whole, used * (inner + outer) * links[kind]["bw_gbs"])
-        if by_pe:
-            term(2 * (n - 1) * whole, n * links["pe_noc"]["bw_gbs"])
+    if all_reduce and used > 1:
+        for count, rate in machine.groups(used):
+            term(2 * (count - 1) * whole, rate)
+    if all_reduce and used == machine.sips > 1:
+        term(2 * (machine.sips - 1) * whole, sum(machine.of_ports(sip) for sip in range(machine.sips)))
+    if all_reduce and not apart:
+        inner = used * 2 * (machine.w * (machine.h - 1) + machine.h * (machine.w - 1))
+        outer = sum(machine.lanes(port) for sip in range(used) for port in machine.ports(sip))
+        cubes = (n - 1) // machine.pes + 1 if by_pe else machine.sips * machine.cubes
+        term(2 * (cubes - 1) * shard, (inner + outer) * machine.lane())
+    if collective == "all_to_all" and n == machine.sips * (1 if apart else in_sip) and machine.sips > 1 and machine.steps():
+        of_pair = Fraction(whole, n) * (1 if apart else in_sip**2)
+        ways = sum(links["hub"]["bw_gbs"] + machine.lanes(port) * machine.lane()
+                   for sip in range(machine.sips) for port in machine.ports(sip))
+        term(machine.steps() * of_pair, ways)
     return max(terms)
 
 
@@ -500,12 +621,12 @@ def of_collective(machine, collective, algorithm, mapper, count, dtype):
     n = (ranks or machine.sips) * (shards if added else 1)
     want = {"bytes": shard, "count": count, "shards_per_rank": shards, "bytes_per_rank": shard * shards,
             "S": shard if added else shard * shards, "factor": FACTOR.get(collective, lambda n: 1)(n),
-            "bound": bound(machine, collective, added, per_sip, ranks, shard)}
+            "bound": bound(machine, collective, added, per_sip, ranks, shard) if count or collective == "barrier" else 0}
     return want | ({"shards_per_rank": None, "bytes_per_rank": None} if collective == "barrier" else {})
 
 
-def of_bench(machine, row, options):
-    """The figures of a row of a bench of single tiles or products, but for its time."""
+def of_bench(machine, row, options, beside):
+    """The figures of a row of a bench of single tiles or products, but for its time. beside: those of the all-reduce before."""
     dtype, bench, nodes = options["--dtype"], options["--bench"], machine.nodes
     item, count = ITEM[dtype], row["count"]
     size = count * item
@@ -516,12 +637,17 @@ def of_bench(machine, row, options):
     if bench == "ipcq_shift":
         tiles = int(options["--tiles"])
         side = options["--dir"][-1] if "global" in options["--dir"] else None
-        times = [machine.tile(a, b, size, side) for a, b in machine.shifts(options["--dir"])]
+        pairs = list(machine.shifts(options["--dir"]))
         engine = math.ceil((tiles - 1) * size * 1000 / machine.links["pe_noc"]["bw_gbs"])
-        return {**want, "S": size * tiles, "bound": min(times) + engine if times else 0}
+        times = [machine.tile(a, b, size, side) + engine for a, b in pairs]
+        return {**want, "S": size * tiles, "bound": max([0, *times, *machine.loads(pairs, side, tiles * size)])}
     m, n, k = (int(side) for side in options["--gemm"].split("x"))
     gemm = nodes["pe_gemm"]
     cycles = math.prod(math.ceil(side / int(gemm[name])) for side, name in ((m, "m"), (n, "n"), (k, "k")))
-    work = math.ceil(cycles * 1000 / gemm["clock_ghz"])
-    loads = math.ceil((m * k + k * n) * item * 1000 / machine.links["hbm"]["bw_gbs"])
-    return {**want, "bytes": m * n * item, "count": m * n, "S": m * n * item, "bound": max(work, loads)}
+    operands, result = (m * k + k * n) * item, m * n * item
+    rate = {name: machine.links[name]["bw_gbs"] for name in ("hbm", "pe_noc", "tcm")}
+    times = [math.ceil(cycles * 1000 / gemm["clock_ghz"]), math.ceil(max(operands, result) * 1000 / rate["hbm"]),
+             math.ceil((operands + result) * 1000 / rate["pe_noc"]), math.ceil(operands * 1000 / rate["tcm"])]
+    if row["collective"] == "both":
+        times += [beside["bound"], times[1] + (math.ceil(beside["bytes"] * 1000 / rate["hbm"]) if beside["bound"] else 0)]
+    return {**want, "bytes": m * n * item, "count": m * n, "S": m * n * item, "bound": max(times)}

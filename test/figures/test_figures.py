@@ -7,6 +7,7 @@ refused is not counted. Prints one line per test, as the unit tests do.
 """
 import concurrent.futures
 import json
+import math
 import os
 import pathlib
 import random
@@ -42,59 +43,105 @@ COLLECTIVES = {"ccl_allreduce": "all_reduce", "ccl_reduce_scatter": "reduce_scat
 MAPPERS = [None, None, "leader_only", "pe0_all_cubes", "all_pes", "rank_per_pe"]
 PRESETS = ["tiny", "six_3x2", "kernbench", "kernbench-effective", "a3_4", "a3_8", "a3_16", "a3_16_vendor", "mi300x_8",
            "wormhole_t3k", "default"]
-TOPOLOGIES = ["ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap", "fully_connected", "switch", "pair_switch",
-              "[{torus_2d: [2, 2]}, {switch: 2, bw_gbs: 50}]", "[{fully_connected: 4, bw_gbs: 64}, {switch: 2, bw_gbs: 25, latency_ns: 300}]",
-              "[{ring_1d: 3}, {fully_connected: 2, bw_gbs: 6.25}]", "[{mesh_2d_no_wrap: [2, 3], bw_gbs: 40}, {ring_1d: 2, distance_mm: 900}]"]
-LINKS = ["hbm", "pe_noc", "noc", "noc_ucie", "ucie", "sip_link", "sio", "hccs", "tcm"]
+TOPOLOGIES = ["ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap", "fully_connected", "switch", "pair_switch", *["levels"] * 5]
+LINKS = ["hbm", "pe_noc", "noc", "noc_ucie", "ucie", "sip_link", "sio", "hccs", "tcm", "hub"]
+RATES = [0.5, 5, 12.5, 33, 70, 300, 1000]
 
 
-def draw(rng):
-    """A command: the presets, the values of --set, and the options of the bench as a dictionary."""
+def draw_levels(rng):
+    """A topology of one to four levels, of at most 24 SIPs, and their number."""
+    while True:
+        levels, count = [], 1
+        for _ in range(rng.choice([1, 2, 2, 3, 4])):
+            kind = rng.choice(["ring_1d", "torus_2d", "torus_3d", "mesh_2d_no_wrap", "fully_connected", "switch"])
+            sizes = [rng.choice([1, 2, 3]) for _ in range({"torus_2d": 2, "mesh_2d_no_wrap": 2, "torus_3d": 3}.get(kind, 1))]
+            if len(sizes) == 1:
+                sizes = [rng.choice([2, 2, 3, 5])]
+            own = "".join(f", {key}: {rng.choice(values)}" for key, values, share in (
+                ("bw_gbs", RATES, 0.6), ("latency_ns", [0, 50, 300], 0.2), ("distance_mm", [0, 10, 900], 0.2)) if rng.random() < share)
+            levels.append(f"{{{kind}: {sizes if len(sizes) > 1 else sizes[0]}{own}}}")
+            count *= math.prod(sizes)
+        if count <= 24:
+            return f"[{', '.join(levels)}]", count
+
+
+def draw_machine(rng):
     presets, settings = [], []
     if rng.random() < 0.4:
-        presets.append(rng.choice(PRESETS))
+        presets = rng.sample(PRESETS, 1 if rng.random() < 0.9 else 2)
     else:
-        topology = rng.choice(TOPOLOGIES)
-        count = 1
-        for group in re.findall(r": (?=[\[\d])\[?(\d+(?:, \d+)*)\]?", re.sub(r"(bw_gbs|latency_ns|distance_mm): [\d.]+", "", topology)):
-            for size in group.split(", "):
-                count *= int(size)
-        if topology[0] != "[":
-            count = rng.choice([1, 2, 3, 4, 5, 6, 8, 9, 12])
+        topology, count = rng.choice(TOPOLOGIES), rng.choice([1, 2, 3, 4, 5, 6, 8, 9, 12])
+        if topology == "levels":
+            topology, count = draw_levels(rng)
         settings += [("system.sips.topology", topology), ("system.sips.count", str(count)),
                      ("sip.cube_mesh.w", str(rng.choice([1, 2, 3, 4]))), ("sip.cube_mesh.h", str(rng.choice([1, 2, 4])))]
         if rng.random() < 0.3:
             settings += [("cube.pe_layout.pe_per_corner", str(rng.choice([1, 3])))]
+        if rng.random() < 0.2:
+            settings += [("cube.pe_layout.corners", rng.choice(["[SE]", "[NE, SW]", "[SE, NW, NE, SW]", "[SW, NE, NW]"]))]
         if rng.random() < 0.3:
-            settings += [("cube.noc.w", str(rng.choice([1, 3]))), ("cube.noc.h", str(rng.choice([1, 2])))]
-    for link in rng.sample(LINKS, rng.choice([0, 0, 1, 2])):
-        settings.append((f"links.{link}.bw_gbs", str(rng.choice([5, 12.5, 33, 70, 300, 1000]))))
-    bench = rng.choice([*ALGORITHMS, *ALGORITHMS, "ccl_allreduce", "ipcq_pingpong", "ipcq_shift", "raw_store", "gemm", "gemm_allreduce"])
+            settings += [("cube.noc.w", str(rng.choice([1, 3, 4]))), ("cube.noc.h", str(rng.choice([1, 2, 3])))]
+    for link in rng.sample(LINKS, rng.choice([0, 0, 1, 2, 3])):
+        settings.append((f"links.{link}.bw_gbs", str(rng.choice(RATES))))
+    for key in rng.sample(["links.hub.latency_ns", "links.ucie.distance_mm", "nodes.router.overhead_ns", "nodes.io_hub.overhead_ns",
+                           "nodes.pe_dma.overhead_ns", "nodes.switch.overhead_ns"], rng.choice([0, 0, 0, 1, 2])):
+        settings.append((key, str(rng.choice([0, 7, 200]))))
+    for key, value, share in (("fabric.contention", "chunk", 0.1), ("fabric.contention", "none", 0.05), ("defaults.wiring", "pe0", 0.05),
+                              ("defaults.slot_size", "1000", 0.1), ("defaults.recv_blocks_on_credit", "false", 0.1)):
+        if rng.random() < share:
+            settings.append((key, value))
+    return presets, settings
+
+
+def draw_ranks(rng, presets, settings):
+    """How many PEs are ranks: of SIP 0, of some SIPs, or all."""
+    machine = figures.Machine(figures.configuration(presets, settings))
+    of_sip = machine.cubes * machine.pes
+    few = [2, 3, of_sip // 2 + 1, of_sip + 1, of_sip + of_sip // 2, 2 * of_sip]
+    every = [] if of_sip * machine.sips > 64 else [of_sip * machine.sips] * 3
+    return str(rng.choice([n for n in (*few, *every) if 2 <= n <= min(of_sip * machine.sips, 64)] or [2]))
+
+
+def draw(rng):
+    """A command: the presets, the values of --set, and the options of the bench as a dictionary."""
+    presets, settings = draw_machine(rng)
+    bench = rng.choice([*ALGORITHMS, *ALGORITHMS, "ccl_allreduce", "ccl_all_to_all", "ipcq_pingpong", "ipcq_shift", "raw_store", "gemm",
+                        "gemm_allreduce"])
     options = {"--bench": bench, "--dtype": rng.choice(list(figures.ITEM))}
-    algorithms = ALGORITHMS.get(bench, SUMS[:-1] if bench == "gemm_allreduce" else None)
+    algorithms = ALGORITHMS.get(bench, SUMS[:4] if bench == "gemm_allreduce" else None)
     if algorithms and rng.random() < 0.9:
         options["--algorithm"] = rng.choice(algorithms)
         mapper = rng.choice(MAPPERS)
         # On the machine's own queues each cube has a shard, whatever the mapper.
-        if options["--algorithm"] in ("auto", "relay_broadcast", "ring_all_gather", "relay_barrier"):
+        if options["--algorithm"] in ("relay_broadcast", "ring_all_gather", "relay_barrier"):
             mapper = None
+        entry = options["--algorithm"]
+        if entry == "auto":
+            # What a file gives for the automatic choice; rank_per_pe is not for it.
+            entry, mapper = f"auto_{COLLECTIVES[bench]}", None if mapper == "rank_per_pe" else mapper
         if mapper == "rank_per_pe":
-            # Ranks on the first PEs of SIP 0, or on all PEs of the machine.
-            machine = figures.Machine(figures.configuration(presets, settings))
-            of_sip = machine.cubes * machine.pes
-            some = [2, 3, 4] if of_sip >= 4 else []
-            every = [of_sip * machine.sips] if not some or of_sip * machine.sips <= 64 else []
-            settings.append(("defaults.world_size", str(rng.choice(some + every))))
+            settings.append(("defaults.world_size", draw_ranks(rng, presets, settings)))
         if mapper:
-            settings.append((f"algorithms.{options['--algorithm']}.mapper", mapper))
-    count = rng.choice([1, 7, 64, 360, 1000, 720 * rng.randrange(1, 20), 1 << rng.randrange(3, 17)])
+            settings.append((f"algorithms.{entry}.mapper", mapper))
+    count = rng.choice([1, 7, 64, 360, 1000, 720 * rng.randrange(1, 20), rng.randrange(1, 60000), 1 << rng.randrange(3, 17)])
     if bench in ("ipcq_pingpong", "ipcq_shift", "raw_store"):
         count = min(count, 256)
     if bench not in ("ccl_barrier", "gemm"):
         options["--n-elem"] = f"{count},{3 * count}" if rng.random() < 0.3 else str(count)
-        if bench not in ("ipcq_pingpong", "ipcq_shift", "raw_store") and rng.random() < 0.3:
-            options["--bytes-per-rank"] = str(count * figures.ITEM[options["--dtype"]] * rng.choice([1, 16, 128]))
+        how = rng.random()
+        if bench not in ("ipcq_pingpong", "ipcq_shift", "raw_store") and how < 0.5:
             del options["--n-elem"]
+            size = count * figures.ITEM[options["--dtype"]]
+            if how < 0.3:
+                options["--bytes-per-rank"] = str(size * rng.choice([1, 16, 128]))
+            else:
+                options |= {"-b": str(rng.choice([0, size])), "-e": str(4 * size), "-f" if rng.random() < 0.5 else "-i": str(4 * size)}
+                if "-f" in options:
+                    options["-f"] = "4"
+    if rng.random() < 0.05:
+        options |= {"--iters": "2", "--warmup_iters": "1"}
+    if rng.random() < 0.1 and bench in ("ccl_allreduce", "ccl_reduce_scatter"):
+        options["--op"] = rng.choice(["max", "avg", "premulsum"])
     if bench in ("ipcq_pingpong", "raw_store"):
         for end in ("--from", "--to"):
             options[end] = f"{rng.choice([0, 0, 1, 2, 5])}.{rng.choice([0, 0, 1, 2, 5])}.{rng.choice([0, 0, 1, 4, 7])}"
@@ -130,17 +177,19 @@ def run(command):
     return document, [line.split() for line in done.stdout.splitlines() if line and line[0] != "#"]
 
 
-def expected(command, row):
-    """The figures of one row, but for its time; those that are not known are not there."""
+def expected(command, row, beside):
+    """The figures of one row, but for its time; beside: those of the all-reduce before it."""
     presets, settings, options = command
     machine = figures.Machine(figures.configuration(presets, settings))
     dtype, bench = options["--dtype"], options["--bench"]
     collective = row["collective"].removesuffix("_beside_gemm")
-    algorithm = options.get("--algorithm", row["algorithm"])
+    algorithm = entry = options.get("--algorithm", row["algorithm"])
+    if algorithm == "auto" and not (bench == "ccl_reduce_scatter" and machine.is_of_paired_dies()):
+        entry = f"auto_{collective}"
     if bench in COLLECTIVES or collective == "all_reduce":
-        mapper = row.get("placement") or machine.tree["algorithms"].get(algorithm, {}).get("mapper")
+        mapper = row.get("placement") or machine.tree["algorithms"].get(entry, {}).get("mapper")
         return figures.of_collective(machine, collective, algorithm, mapper, row["count"], dtype)
-    return figures.of_bench(machine, row, options)
+    return figures.of_bench(machine, row, options, beside)
 
 
 def near(a, b, digits):
@@ -152,11 +201,12 @@ def differences(command, result):
     document, table = result
     if isinstance(document, str):
         return [document]
-    found = []
-    for row, cells in zip(document["results"], table):
-        if row["not_run"] is not None:
-            continue
-        want = expected(command, row)
+    found, want = [], None
+    rows = [row for row in document["results"] if row["not_run"] is None]
+    for row, cells in zip(rows, table):
+        # A row of no bytes has no algorithm.
+        row["algorithm"] = row["algorithm"] or rows[-1]["algorithm"]
+        want = expected(command, row, want)
         time = Fraction(str(row["time_ns"]))
         algbw = Fraction(want["S"]) / time if time else 0
         want |= {"algbw_gbs": algbw, "busbw_gbs": algbw * want["factor"]}
@@ -168,6 +218,9 @@ def differences(command, result):
                 found.append(f"{row['collective']} {key}: {row[key]}, not {float(want[key]):.6f}")
         if not near(str(row["bound_ns"]), Fraction(want["bound"]) / 1000, 3):
             found.append(f"{row['collective']} bound_ns: {row['bound_ns']} ({row['bound_by']}), not {float(want['bound']) / 1000:.3f}")
+        elif cells[8] == "-":
+            if want["bound"]:
+                found.append(f"{row['collective']} has no efficiency")
         elif time and not near(cells[8], 100 * Fraction(want["bound"]) / 1000 / time, 2):
             found.append(f"{row['collective']} efficiency: {cells[8]}, not {float(100 * Fraction(want['bound']) / 1000 / time):.2f}")
     return found
@@ -196,7 +249,16 @@ def a_barrier_has_one_bound_whether_or_not_its_algorithm_is_named():
     assert first == second, f"{first} and {second}"
 
 
-TESTS = [a_hundred_commands_have_the_figures_of_the_document, a_barrier_has_one_bound_whether_or_not_its_algorithm_is_named]
+def the_longest_path_of_a_shift_counts():
+    """In levels SIPs have neighbours at different distances: global_S from SIP 2 crosses two links, from SIP 0 one."""
+    topology = "[{ring_1d: 2}, {fully_connected: 2, latency_ns: 900}, {mesh_2d_no_wrap: [1, 2], distance_mm: 900}]"
+    for side in "NESW":
+        command = ([], [("system.sips.topology", topology), ("system.sips.count", "8")],
+                   {"--bench": "ipcq_shift", "--dtype": "f16", "--n-elem": "64", "--dir": f"global_{side}", "--tiles": "1"})
+        assert differences(command, run(command)) == []
+
+
+TESTS = [the_longest_path_of_a_shift_counts, a_hundred_commands_have_the_figures_of_the_document, a_barrier_has_one_bound_whether_or_not_its_algorithm_is_named]
 
 
 def main():

@@ -89,7 +89,7 @@ class Mutant:
 
 
 def parse_test(text):
-    """VARIANT PROGRAM [NAME=VALUE...]"""
+    """VARIANT PROGRAM [NAME=VALUE...]; a PROGRAM.py is not built."""
     variant, program, *environment = text.split()
     return variant, program, dict(pair.split("=", 1) for pair in environment)
 
@@ -149,7 +149,8 @@ def build(variant, program):
 def find(tests):
     """The test that finds the mutant; '' if none does. Raises the compiler's messages."""
     for variant, program, environment in tests:
-        for wanted in ["cubewarp"] * ("CUBEWARP" in environment) + [program]:
+        script = program.endswith(".py")
+        for wanted in ["cubewarp"] * ("CUBEWARP" in environment) + [program] * (not script):
             built = build(variant, wanted)
             if built.returncode != 0:
                 raise RuntimeError(built.stdout)
@@ -157,7 +158,7 @@ def find(tests):
         start = time.monotonic()
         try:
             done = subprocess.run(
-                [f"build/{variant}/{program}"], cwd=SCRATCH,
+                [program if script else f"build/{variant}/{program}"], cwd=SCRATCH,
                 timeout=hang_s.get((variant, program)),
                 env={**os.environ, **environment}, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, errors="replace", text=True)
@@ -188,8 +189,9 @@ def misfits(mutant):
     if mutant.old == mutant.new:
         yield "it replaces its text by the same text"
     for _, program, _ in mutant.tests:
-        if not (TOP / f"{program}.c").is_file():
-            yield f"its test {program} has no source {program}.c"
+        source = program if program.endswith(".py") else f"{program}.c"
+        if not (TOP / source).is_file():
+            yield f"its test {program} has no source {source}"
 
 
 def plant(mutant):

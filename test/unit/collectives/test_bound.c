@@ -156,7 +156,8 @@ static struct hw_config paired(uint32_t sips, uint64_t sio_gbs, uint64_t hccs_gb
 {
     struct hw_config hw = with_fast_hbm(sips_of(&hw_pair_switch, sips, 1));
     hw.cube_w = hw.cube_h = 1;
-    hw.link[HW_LINK_UCIE] = hw.link[HW_LINK_PE_NOC] = link_class(20, 100000);
+    hw.link[HW_LINK_UCIE] = hw.link[HW_LINK_NOC_UCIE] = link_class(20, 100000);
+    hw.link[HW_LINK_PE_NOC] = hw.link[HW_LINK_NOC] = link_class(20, 100000);
     hw.link[HW_LINK_SIO] = link_class(100, sio_gbs);
     hw.link[HW_LINK_HCCS] = link_class(3500, hccs_gbs);
     return hw;
@@ -323,16 +324,16 @@ static void ranks_that_are_pes_have_a_bound(void **state)
     check_pes(hw, 8, 2, true, 9010, "latency");
     check_pes(hw, 9, 2, true, 18040, "latency");
     check_pes(hw, 8, 12800000, true, 200000000, "hbm"); /* 64 GB/s */
-    /* 128 GB/s: a tensor into a PE, or 2 x 7 tensors out of 8 */
-    check_pes(with_fast_hbm(hw), 8, 12800000, false, 100000000, "pe_noc");
+    /* the engines of 8 PEs, 128 GB/s each: 7 tensors, or 2 x 7 */
+    check_pes(with_fast_hbm(hw), 8, 12800000, false, 87500000, "pe_noc");
     check_pes(with_fast_hbm(hw), 8, 12800000, true, 175000000, "pe_noc");
     /* the 17th is on the second SIP: a tensor leaves each, by two links of 100 GB/s */
     hw = with_fast_hbm(sips_of(&hw_ring_1d, 2, 1));
     hw.cube_w = 2;
     hw.cube_h = 1;
     hw.link[HW_LINK_PE_NOC] = link_class(5, 1000000);
-    /* a tensor enters cube 0 by its UCIe links to cube 1 and to port W: 128 GB/s each */
-    check_pes(hw, 16, 12800000, true, 50000000, "ucie");
+    /* a tensor enters cube 0 from cube 1 by UCIe, and by the link at port W: 128 and 100 GB/s */
+    check_pes(hw, 16, 12800000, true, 56140350, "ucie and links between sips");
     check_pes(hw, 17, 12800000, true, 64000000, "sip_link");
 }
 
@@ -428,6 +429,91 @@ static void a_sip_s_ports_are_a_cut(void **state)
     check_bound(all_pes_of(&hw, CCL_ALL_REDUCE, 4, 3200000), 2400000000, "sip_link");
 }
 
+/* Two SIPs that a slow link each way joins at ports E and W, of 2 x 2 cubes with a shard on each of
+ * 8 PEs. */
+static void an_all_reduce_sends_by_the_ports_of_each_sip(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_ring_1d, 4, 1));
+    hw.cube_w = hw.cube_h = 2;
+    hw.link[HW_LINK_UCIE] = link_class(20, 10);
+    /* each port has two lanes of 10 GB/s; 32 times 6 tensors over the four SIPs' 16 lanes */
+    check_bound(all_pes_of(&hw, CCL_ALL_REDUCE, 4, 800000), 960000000, "ucie");
+    /* of a line the first and the last SIP have one port: 12 lanes */
+    hw.sip_topology = &hw_mesh_2d_no_wrap;
+    hw.sip_w = 4;
+    hw.sip_h = 1;
+    check_bound(all_pes_of(&hw, CCL_ALL_REDUCE, 4, 800000), 1280000000, "ucie");
+}
+
+/* A SIP's column of cubes that has no port: of 3 x 1 cubes the middle one, where ports are at N and
+ * S alone, has four lanes, the first three. Of 1 x 3 cubes with ports at E and W it has four, too.
+ */
+static void every_rectangle_of_cubes_is_a_cut(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_switch, 2, 1));
+    hw.cube_w = 3;
+    hw.cube_h = 1;
+    hw.link[HW_LINK_SIP_LINK] = link_class(20, 100000);
+    hw.link[HW_LINK_UCIE] = link_class(20, 10);
+    /* by port E: the first two cubes are behind one lane, as all three are: 3 x 8 / 2 tensors */
+    check_bound(all_pes_of(&hw, CCL_ALL_GATHER, 2, 800000), 960000000, "ucie");
+    hw.sip_topology = &hw_ring_1d;
+    /* by E and W: one lane each for 12 tensors; the middle cube has 4 over two lanes */
+    check_bound(all_pes_of(&hw, CCL_ALL_GATHER, 2, 800000), 480000000, "ucie");
+}
+
+/* Of a cube with 2 x 2 routers and two PEs at each: what leaves the north-west one goes by two
+ * links of the NoC or, where the cube is its SIP's first of many, by none of its ports but N and W.
+ */
+static void a_router_is_a_cut(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_switch, 2, 1));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_NOC] = link_class(20, 4);
+    /* one tensor of 800,000 bytes over two links of 4 GB/s */
+    check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 2, 800000), 100000000, "noc");
+    /* port E is at the south-east router, and what is not there, 6 tensors, gets there by two */
+    check_bound(all_pes_of(&hw, CCL_BROADCAST, 2, 800000), 600000000, "noc");
+    hw.sip_topology = &hw_ring_1d; /* port W is at the north-west router, its link has 100 GB/s */
+    assert_int_equal(hw_port_router(&hw, HW_PORT_W), 0);
+    hw.link[HW_LINK_NOC_UCIE] = link_class(20, 2);
+    check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 2, 800000), 200000000, "noc_ucie");
+    hw.link[HW_LINK_NOC_UCIE] = link_class(20, 32);
+    check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 2, 800000), 20000000, "noc and noc_ucie");
+}
+
+/* Seven tensors reach eight SIPs of 8 PEs each: 64 engines. */
+static void all_engines_together_are_a_bound(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_switch, 8, 1));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_PE_NOC] = link_class(20, 1);
+    check_bound(leaders_of(&hw, CCL_BROADCAST, 8, 6400000), 700000000, "pe_noc");
+    check_bound(leaders_of(&hw, CCL_ALL_REDUCE, 8, 6400000), 1400000000, "pe_noc");
+    check_bound(all_pes_of(&hw, CCL_ALL_GATHER, 8, 6400000), 5600000000, "pe_noc");
+}
+
+/* In a ring of six, 6 x (1 + 1 + 2 + 2 + 3) steps: each block of 100,000 bytes that takes one goes
+ * by a hub link, of which 12 have 1 GB/s each, or into the one cube by two lanes of as much. */
+static void hubs_and_cubes_share_what_a_ring_passes_on(void **state)
+{
+    (void)state;
+    struct hw_config hw = with_fast_hbm(sips_of(&hw_ring_1d, 6, 1));
+    hw.cube_w = hw.cube_h = 1;
+    hw.link[HW_LINK_SIP_LINK] = link_class(20, 100000);
+    hw.link[HW_LINK_HUB] = hw.link[HW_LINK_UCIE] = link_class(20, 1);
+    check_bound(leaders_of(&hw, CCL_ALL_TO_ALL, 6, 600000), 250000000, "ucie");
+    hw.link[HW_LINK_UCIE] = link_class(20, 2);
+    hw.link[HW_LINK_HUB] = (struct hw_link_class){.prop_ps = 20, .rate = {100000, 1}}; /* 0.01 */
+    /* 54 blocks over 24 + 0.12 GB/s, of which 5 go into each SIP by 4 */
+    check_bound(leaders_of(&hw, CCL_ALL_TO_ALL, 6, 600000), 223880597, "hub and ucie");
+    assert_int_equal(leaders_of(&hw, CCL_ALL_GATHER, 6, 600000).class_ps[HW_LINK_HUB], 0);
+}
+
 /* Links of one way, from the SIPs in `set` to the others, as the topology's cables say. */
 static double rate_out(const struct hw_config *hw, uint32_t set)
 {
@@ -510,6 +596,11 @@ int main(void)
         cmocka_unit_test(a_group_of_the_middle_level_is_a_cut),
         cmocka_unit_test(every_part_of_a_line_is_a_cut),
         cmocka_unit_test(a_sip_s_ports_are_a_cut),
+        cmocka_unit_test(an_all_reduce_sends_by_the_ports_of_each_sip),
+        cmocka_unit_test(every_rectangle_of_cubes_is_a_cut),
+        cmocka_unit_test(a_router_is_a_cut),
+        cmocka_unit_test(all_engines_together_are_a_bound),
+        cmocka_unit_test(hubs_and_cubes_share_what_a_ring_passes_on),
         cmocka_unit_test(boxes_are_among_all_cuts_and_mostly_the_best),
     };
     return cmocka_run_group_tests_name("hw_bound", tests, NULL, NULL);
