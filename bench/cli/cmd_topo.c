@@ -195,15 +195,16 @@ static struct schedule *schedule_of(const struct ccl_algorithm *algorithm,
     return NULL;
 }
 
-/* The text of a schedule, on the heap, read again and checked. NULL: *error. */
+/* The text of a schedule, on the heap, read again and checked; and which runtimes take it. NULL:
+ * *error. */
 static char *xml_of(const struct config *config, const struct schedule *schedule, size_t *bytes,
-                    struct cw_error *error)
+                    char fit[MSCCL_FIT_BYTES], struct cw_error *error)
 {
     char *text = NULL;
     struct msccl_file again = {0};
     FILE *const stream = text_stream_open(&text, bytes);
     int code = stream == NULL ? cw_error_memory(error, "an MSCCL XML file")
-                              : msccl_write(stream, schedule, error);
+                              : msccl_write(stream, schedule, fit, error);
     if (stream != NULL && fclose(stream) != 0 && code == CW_OK)
         code = cw_error_memory(error, "an MSCCL XML file");
     if (code == CW_OK)
@@ -248,9 +249,12 @@ static int write_xml(const struct run_options *options, const struct config *con
     struct schedule *const schedule = schedule_of(algorithm, &call, error);
     if (schedule == NULL)
         return error->exit_code;
-    char *const text = xml_of(config, schedule, &bytes, error);
+    char fit[MSCCL_FIT_BYTES];
+    char *const text = xml_of(config, schedule, &bytes, fit, error);
     schedule_free(schedule);
     const int code = text == NULL ? error->exit_code : put_xml(options->xml, text, bytes, error);
+    if (code == CW_OK)
+        fprintf(stderr, "cubewarp: note: the file is %s\n", fit);
     free(text);
     return code;
 }

@@ -1,11 +1,16 @@
 /*
  * msccl_write.c: writes a schedule as an MSCCL XML file (msccl_write.h). A rank at a time: its
  * steps as pieces in the order of its threads, each given to a thread block; then numbers; then the
- * text.
+ * text. First the same without the text, for several ways to cut queues and blocks: the way that
+ * most runtimes take is written.
  */
 #include "collectives/msccl/msccl_write.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "collectives/msccl/msccl_channels.h"
+#include "collectives/msccl/msccl_limits.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -13,7 +18,14 @@ enum { NONE = UINT32_MAX };
 struct block {
     uint32_t send, recv;
     uint8_t channel;
-    uint32_t steps; /* numbers given */
+    uint32_t thread;        /* of the schedule, whose steps it has */
+    uint32_t pieces, steps; /* steps: numbers given */
+};
+
+/* The peers of a piece, or NONE, and the channels. */
+struct ends {
+    uint32_t send, recv;
+    uint8_t send_channel, recv_channel;
 };
 
 /* A step of the file. */
@@ -24,8 +36,18 @@ struct piece {
     bool awaited;
 };
 
+/* A way to cut: messages of a queue's part, and pieces of a thread block that steps without a peer
+ * may join. */
+struct cut {
+    uint32_t part, room;
+};
+
 struct writing {
     const struct schedule *schedule;
+    struct cut cut;
+    uint32_t thread; /* whose steps are given to blocks */
+    struct msccl_channels *channels;
+    struct msccl_figures figures;
     const struct schedule_rank *rank;
     struct block *block;
     struct piece *piece;
@@ -60,42 +82,71 @@ static uint32_t block_with(const struct writing *w, bool sends, uint32_t peer, u
     return NONE;
 }
 
-/* The block takes these peers too, or has them; NONE: none is asked for. */
-static bool block_takes(struct writing *w, uint32_t at, uint32_t send, uint32_t recv,
-                        uint8_t channel)
+/* The block takes these peers too, or has them. */
+static bool block_takes(struct writing *w, uint32_t at, struct ends ends)
 {
     struct block *const b = &w->block[at];
     const bool free = b->send == NONE && b->recv == NONE;
-    if ((!free && b->channel != channel) || (send != NONE && b->send != NONE && b->send != send) ||
-        (recv != NONE && b->recv != NONE && b->recv != recv))
+    const bool alone = ends.send == NONE && ends.recv == NONE;
+    const uint8_t channel = ends.send != NONE ? ends.send_channel : ends.recv_channel;
+    if (alone)
+        return b->pieces < w->cut.room;
+    if ((!free && b->channel != channel) ||
+        (ends.send != NONE && b->send != NONE && b->send != ends.send) ||
+        (ends.recv != NONE && b->recv != NONE && b->recv != ends.recv))
         return false;
-    if (send != NONE || recv != NONE)
-        b->channel = channel;
-    b->send = send != NONE ? send : b->send;
-    b->recv = recv != NONE ? recv : b->recv;
+    b->channel = channel;
+    b->send = ends.send != NONE ? ends.send : b->send;
+    b->recv = ends.recv != NONE ? ends.recv : b->recv;
     return true;
+}
+
+/* A block of the thread that can take these peers: all its steps follow each other anyway. One that
+ * receives from whom it would send to, or sends to whom it would receive from. NONE: there is none.
+ */
+static uint32_t block_of_pair(struct writing *w, struct ends ends)
+{
+    for (uint32_t i = 0; i < w->blocks; i++) {
+        const struct block *const b = &w->block[i];
+        const bool is_pair = ends.recv == NONE   ? b->recv == ends.send
+                             : ends.send == NONE ? b->send == ends.recv
+                                                 : false;
+        if (b->thread == w->thread && is_pair && block_takes(w, i, ends))
+            return i;
+    }
+    return NONE;
 }
 
 /*
  * The block of a step: one that has its peers, else the one of the step before it in its thread
- * (`before`, or NONE), if it can take them, else a new one. NONE: its two peers are in two blocks,
- * so that it must be split.
+ * (`before`, or NONE), or another one of its thread, if it can take them, else a new one. NONE: its
+ * two peers are in two blocks, so that it must be split.
  */
-static uint32_t block_for(struct writing *w, const struct schedule_step *step, uint32_t before)
+static uint32_t block_for(struct writing *w, struct ends ends, uint32_t before)
 {
-    const uint32_t send = step->send_to, recv = step->recv_from;
-    const uint32_t has_send = block_with(w, true, send, step->channel),
-                   has_recv = block_with(w, false, recv, step->channel);
-    uint32_t at = has_send != NONE ? has_send : has_recv;
-    if (has_send != NONE && has_recv != NONE && has_send != has_recv)
+    const bool alone = ends.send == NONE && ends.recv == NONE;
+    const uint32_t has_send = block_with(w, true, ends.send, ends.send_channel),
+                   has_recv = block_with(w, false, ends.recv, ends.recv_channel);
+    const bool both = ends.send != NONE && ends.recv != NONE;
+    const uint32_t at = has_send != NONE ? has_send : has_recv;
+    if ((has_send != NONE && has_recv != NONE && has_send != has_recv) ||
+        (both && ends.send_channel != ends.recv_channel))
         return NONE;
     if (at != NONE)
-        return block_takes(w, at, send, recv, step->channel) ? at : NONE;
-    if (before != NONE && block_takes(w, before, send, recv, step->channel))
+        return block_takes(w, at, ends) ? at : NONE;
+    const uint32_t pair = alone ? NONE : block_of_pair(w, ends);
+    if (pair != NONE)
+        return pair;
+    if (before != NONE && block_takes(w, before, ends))
         return before;
     if (!write_room(w, (void **)&w->block, w->blocks, &w->block_room, sizeof *w->block))
         return 0;
-    w->block[w->blocks] = (struct block){send, recv, step->channel, 0};
+    w->block[w->blocks] = (struct block){.send = ends.send,
+                                         .recv = ends.recv,
+                                         .channel = ends.send != NONE   ? ends.send_channel
+                                                    : ends.recv != NONE ? ends.recv_channel
+                                                                        : 0,
+                                         .thread = w->thread};
     return w->blocks++;
 }
 
@@ -119,41 +170,72 @@ static uint32_t add_piece(struct writing *w, const struct schedule_step *step, u
     *piece = (struct piece){.step = *step, .block = block, .wait_first = w->wait_count};
     if (before != NONE && w->piece[before].block != block)
         add_wait(w, piece, before);
+    w->block[block].pieces++;
     return w->pieces++;
 }
 
 /* Two steps for one that receives and sends: the second sends the chunks that the first keeps. */
-static uint32_t add_split(struct writing *w, const struct schedule_step *step, uint32_t before)
+static uint32_t add_split(struct writing *w, const struct schedule_step *step, struct ends ends,
+                          uint32_t before)
 {
     struct schedule_step first = *step, second = *step;
+    struct ends of_first = ends, of_second = ends;
     if (step->op == SCHEDULE_RECV_REDUCE_SEND) {
         first.dst = (struct schedule_chunks){.at = w->scratch, .buffer = SCHEDULE_SCRATCH};
         w->scratch += step->count;
     }
     first.op = step->op == SCHEDULE_RECV_COPY_SEND ? SCHEDULE_RECV : SCHEDULE_RECV_REDUCE_COPY;
-    first.send_to = NONE;
+    of_first.send = NONE;
     second.op = SCHEDULE_SEND;
     second.src = first.dst;
-    second.recv_from = NONE;
+    of_second.recv = NONE;
     second.wait_count = 0;
-    uint32_t block = block_for(w, &first, before != NONE ? w->piece[before].block : NONE);
+    uint32_t block = block_for(w, of_first, before != NONE ? w->piece[before].block : NONE);
     const uint32_t kept = add_piece(w, &first, block, before);
     if (w->failed)
         return 0;
-    block = block_for(w, &second, block);
+    block = block_for(w, of_second, block);
     return add_piece(w, &second, block, kept);
 }
 
-static void make_pieces(struct writing *w)
+/* A step, in as many pieces as its chunks need, after piece `before`; returns the last one. */
+static uint32_t add_step(struct writing *w, uint32_t rank, const struct schedule_step *step,
+                         uint32_t before)
+{
+    const enum schedule_op op = (enum schedule_op)step->op;
+    struct schedule_step part = *step;
+    uint32_t left = step->count;
+    do {
+        const struct ends ends = {
+            step->send_to, step->recv_from,
+            schedule_op_sends(op) ? msccl_channels_of_send(w->channels, rank, step) : 0,
+            schedule_op_receives(op) ? msccl_channels_of_recv(w->channels, rank, step) : 0};
+        part.count = left < MSCCL_COUNT_MAX ? left : MSCCL_COUNT_MAX;
+        const uint32_t block = block_for(w, ends, before != NONE ? w->piece[before].block : NONE);
+        before =
+            block != NONE ? add_piece(w, &part, block, before) : add_split(w, &part, ends, before);
+        left -= part.count;
+        part.src.at += part.count;
+        part.dst.at += part.count;
+        part.wait_count = 0;
+    } while (left > 0 && !w->failed);
+    return before;
+}
+
+/* A nop that nobody waits for leaves its waits to the step after it: they follow each other. */
+static void make_pieces(struct writing *w, uint32_t rank)
 {
     for (uint32_t t = 0; t < w->rank->thread_count; t++) {
-        uint32_t before = NONE;
+        uint32_t before = NONE, waits = 0;
+        w->thread = t;
         for (uint32_t i = 0; i < w->rank->thread[t].step_count && !w->failed; i++) {
             const uint32_t at = w->rank->thread[t].step_first + i;
-            const struct schedule_step *const step = &w->rank->step[at];
-            const uint32_t block =
-                block_for(w, step, before != NONE ? w->piece[before].block : NONE);
-            before = block != NONE ? add_piece(w, step, block, before) : add_split(w, step, before);
+            struct schedule_step step = w->rank->step[at];
+            step.wait_first -= waits;
+            step.wait_count += waits;
+            waits = step.op == SCHEDULE_NOP && !step.awaited ? step.wait_count : 0;
+            if (step.op != SCHEDULE_NOP || step.awaited)
+                before = add_step(w, rank, &step, before);
             w->last[at] = before;
         }
     }
@@ -247,6 +329,42 @@ static void print_rank(FILE *f, struct writing *w, uint32_t rank)
     free(sorted);
 }
 
+/* The thread blocks that send on each channel, or receive, of the rank. */
+static void note_channels(struct writing *w, uint32_t rank)
+{
+    uint32_t sends[UINT8_MAX + 1] = {0}, recvs[UINT8_MAX + 1] = {0};
+    for (uint32_t i = 0; i < w->blocks; i++) {
+        const struct block *const b = &w->block[i];
+        sends[b->channel] += b->send != NONE;
+        recvs[b->channel] += b->recv != NONE;
+        if (b->channel >= w->figures.channels)
+            w->figures.channels = b->channel + 1u;
+        msccl_note_most(&w->figures.sends, sends[b->channel], rank, i);
+        msccl_note_most(&w->figures.recvs, recvs[b->channel], rank, i);
+    }
+}
+
+static void note_figures(struct writing *w, uint32_t rank)
+{
+    struct msccl_figures *const f = &w->figures;
+    uint32_t steps = 0;
+    for (uint32_t i = 0; i < w->blocks; i++) {
+        steps += w->block[i].steps;
+        msccl_note_most(&f->steps, w->block[i].steps, rank, i);
+    }
+    msccl_note_most(&f->tbs, w->blocks, rank, 0);
+    msccl_note_most(&f->elements, 1 + w->schedule->rank_count + w->blocks + steps, rank, 0);
+    for (uint32_t i = 0; i < w->pieces; i++) {
+        const struct piece *const piece = &w->piece[i];
+        if (piece->awaited)
+            msccl_note_most(&f->awaited_tb, piece->block, rank, piece->block);
+        if (piece->awaited && piece->step.op == SCHEDULE_NOP)
+            msccl_note_most(&f->awaited_nop, 1, rank, piece->block);
+    }
+    note_channels(w, rank);
+}
+
+/* f NULL: for the figures alone. */
 static void write_rank(FILE *f, struct writing *w, uint32_t rank)
 {
     w->rank = &w->schedule->rank[rank];
@@ -256,22 +374,75 @@ static void write_rank(FILE *f, struct writing *w, uint32_t rank)
     w->last = malloc(((size_t)w->rank->step_count + 1) * sizeof *w->last);
     w->failed |= w->last == NULL;
     if (!w->failed)
-        make_pieces(w);
+        make_pieces(w, rank);
     if (!w->failed)
         add_waits(w);
     if (!w->failed)
+        note_figures(w, rank);
+    if (!w->failed && f != NULL)
         print_rank(f, w, rank);
 }
 
+/* ---- ways to cut ----------------------------------------------------------------------------- */
+
+/* All ranks by one way to cut. False: it needs more channels than there are, or out of memory. */
+static bool write_ranks(FILE *f, struct writing *w, struct cut cut)
+{
+    w->cut = cut;
+    w->figures = (struct msccl_figures){.channels = 1};
+    msccl_channels_free(w->channels);
+    w->channels = msccl_channels_create(w->schedule, cut.part);
+    w->failed |= w->channels == NULL;
+    if (w->failed || (cut.part != UINT32_MAX && !msccl_channels_are_spread(w->channels)))
+        return false;
+    for (uint32_t rank = 0; rank < w->schedule->rank_count && !w->failed; rank++)
+        write_rank(f, w, rank);
+    return !w->failed;
+}
+
+/* The first way to cut that most runtimes take; its figures. */
+static struct cut best_cut(struct writing *w, struct msccl_figures *figures)
+{
+    static const uint32_t parts[] = {192, 128, 96, 60, 48, 32, 24, 16, 12, 8};
+    static const uint32_t rooms[] = {UINT32_MAX, 96, 32};
+    struct cut best = {UINT32_MAX, UINT32_MAX};
+    struct msccl_fit fit;
+    uint32_t most = 0;
+    const uint32_t all = msccl_fit_count_most(w->schedule);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms + sizeof parts / sizeof *parts; i++) {
+        const bool is_whole = i < sizeof rooms / sizeof *rooms;
+        const struct cut cut = {is_whole ? UINT32_MAX : parts[i - sizeof rooms / sizeof *rooms],
+                                is_whole ? rooms[i] : 16};
+        if (!is_whole && msccl_channels_longest(w->channels) <= cut.part)
+            continue; /* nothing to cut */
+        if (!write_ranks(NULL, w, cut)) {
+            if (w->failed)
+                break;
+            continue;
+        }
+        msccl_fit(w->schedule, &w->figures, &fit);
+        if (i > 0 && msccl_fit_count(&fit) <= most)
+            continue;
+        most = msccl_fit_count(&fit);
+        best = cut;
+        *figures = w->figures;
+        if (most == all)
+            break;
+    }
+    return best;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
 /* The name, with the characters that XML keeps for itself as others. */
-static void print_head(FILE *f, const struct schedule *s)
+static void print_head(FILE *f, const struct schedule *s, uint32_t channels, const char *fit)
 {
     static const char *const coll[CCL_COLLECTIVES] = {
         [CCL_ALL_REDUCE] = "allreduce", [CCL_REDUCE_SCATTER] = "reducescatter",
         [CCL_ALL_GATHER] = "allgather", [CCL_ALL_TO_ALL] = "alltoall",
         [CCL_BROADCAST] = "broadcast",  [CCL_REDUCE] = "reduce",
         [CCL_CUSTOM] = "custom"};
-    fputs("<algo name=\"", f);
+    fprintf(f, "<!-- %s -->\n<algo name=\"", fit);
     for (const char *at = s->name; *at != '\0'; at++)
         fputc(*at == '<' || *at == '>' || *at == '&' || *at == '"' || (unsigned char)*at < ' '
                   ? '_'
@@ -280,17 +451,26 @@ static void print_head(FILE *f, const struct schedule *s)
     fprintf(f,
             "\" proto=\"Simple\" nchannels=\"%u\" nchunksperloop=\"%u\" ngpus=\"%u\" coll=\"%s\" "
             "inplace=\"%d\" outofplace=\"%d\" minBytes=\"%llu\" maxBytes=\"%llu\">\n",
-            s->channels, s->loop_chunks, s->rank_count, coll[s->collective], s->in_place,
-            !s->in_place, (unsigned long long)s->min_bytes, (unsigned long long)s->max_bytes);
+            channels, s->loop_chunks, s->rank_count, coll[s->collective], s->in_place, !s->in_place,
+            (unsigned long long)s->min_bytes, (unsigned long long)s->max_bytes);
 }
 
-int msccl_write(FILE *stream, const struct schedule *schedule, struct cw_error *error)
+int msccl_write(FILE *stream, const struct schedule *schedule, char fit[MSCCL_FIT_BYTES],
+                struct cw_error *error)
 {
     struct writing w = {.schedule = schedule};
-    print_head(stream, schedule);
-    for (uint32_t rank = 0; rank < schedule->rank_count && !w.failed; rank++)
-        write_rank(stream, &w, rank);
+    struct msccl_figures figures = {0};
+    struct msccl_fit fits;
+    char text[MSCCL_FIT_BYTES];
+    const struct cut cut = best_cut(&w, &figures);
+    msccl_fit(schedule, &figures, &fits);
+    print_head(stream, schedule, figures.channels, msccl_fit_text(&fits, text, sizeof text));
+    if (!w.failed)
+        (void)write_ranks(stream, &w, cut);
     fputs("</algo>\n", stream);
+    if (fit != NULL)
+        snprintf(fit, MSCCL_FIT_BYTES, "%s", text);
+    msccl_channels_free(w.channels);
     free(w.block);
     free(w.piece);
     free(w.last);

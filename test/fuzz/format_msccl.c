@@ -47,7 +47,7 @@ static char *written(const struct schedule *schedule, size_t *bytes)
     char *text = NULL;
     FILE *const stream = open_memstream(&text, bytes);
     FUZZ_DEMAND(stream != NULL);
-    FUZZ_DEMAND(msccl_write(stream, schedule, &error) == CW_OK);
+    FUZZ_DEMAND(msccl_write(stream, schedule, NULL, &error) == CW_OK);
     FUZZ_DEMAND(fclose(stream) == 0);
     return text;
 }

@@ -763,6 +763,170 @@ static void algorithms_are_written_and_run(void **state)
     run_output_free(&out);
 }
 
+/* ---- what runtimes take ---------------------------------------------------------------------- */
+
+/* The largest figures of a file. */
+struct written {
+    unsigned steps, tbs, sends, recvs, channels, count;
+};
+
+static unsigned number_in(const char *line, const char *name)
+{
+    const char *const at = strstr(line, name);
+    assert_non_null(at);
+    return (unsigned)strtol(at + strlen(name), NULL, 10);
+}
+
+static void raise_to(unsigned *most, unsigned value) { *most = value > *most ? value : *most; }
+
+/* Counts the lines that topo writes. A step that others wait for signals, and is no nop: the waits
+ * are looked at by the reader's notes. */
+static struct written count_written(const char *name)
+{
+    struct written w = {0};
+    char line[400];
+    unsigned steps = 0, tbs = 0, sends[256] = {0}, recvs[256] = {0};
+    FILE *const f = fopen(path_of(name), "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (strstr(line, "<gpu ") != NULL) {
+            tbs = 0;
+            memset(sends, 0, sizeof sends);
+            memset(recvs, 0, sizeof recvs);
+        } else if (strstr(line, "<tb ") != NULL) {
+            const unsigned channel = number_in(line, "chan=\"");
+            assert_true(channel < 256);
+            raise_to(&w.channels, channel + 1);
+            sends[channel] += strstr(line, "send=\"-1\"") == NULL;
+            recvs[channel] += strstr(line, "recv=\"-1\"") == NULL;
+            raise_to(&w.sends, sends[channel]);
+            raise_to(&w.recvs, recvs[channel]);
+            raise_to(&w.tbs, ++tbs);
+            steps = 0;
+        } else if (strstr(line, "<step ") != NULL) {
+            raise_to(&w.steps, ++steps);
+            raise_to(&w.count, number_in(line, "cnt=\""));
+        }
+    }
+    assert_int_equal(fclose(f), 0);
+    return w;
+}
+
+/* Writes an algorithm's file for so many ranks, which must say that; a line of it is the comment.
+ */
+static struct written write_file(const char *algorithm, unsigned ranks, const char *says)
+{
+    char head[600] = "", expected[600], from[100];
+    snprintf(from, sizeof from, "%s", algorithm); /* which may be path_of() */
+    struct run_output out =
+        run_line(0, "topo --algorithm %s " SMALL "--xml %s", from, ranks, path_of("fit.xml"));
+    snprintf(expected, sizeof expected, "cubewarp: note: the file is %s\n", says);
+    if (strstr(out.err, expected) == NULL)
+        fail_msg("%s %u: %s", from, ranks, out.err);
+    run_output_free(&out);
+    FILE *const f = fopen(path_of("fit.xml"), "r");
+    assert_non_null(f);
+    assert_non_null(fgets(head, sizeof head, f));
+    assert_int_equal(fclose(f), 0);
+    snprintf(expected, sizeof expected, "<!-- %s -->\n", says);
+    assert_string_equal(head, expected);
+    return count_written("fit.xml");
+}
+
+#define FOR_ALL "for microsoft/msccl, RCCL and msccl-executor-nccl"
+
+/* 32 thread blocks of a channel send, and as many receive; RCCL has 64 of a gpu, with 64 steps. */
+static void files_fit_into_what_runtimes_have(void **state)
+{
+    (void)state;
+    char hash[17], again[17];
+    struct written w = write_file("direct_rs_ag", 33, FOR_ALL);
+    assert_int_equal(w.sends, 32);
+    assert_int_equal(w.channels, 1);
+    static const char *const direct[] = {"direct_rs_ag", "direct_all_gather",
+                                         "pairwise_all_to_all"};
+    for (size_t i = 0; i < sizeof direct / sizeof direct[0]; i++) {
+        w = write_file(direct[i], 40, FOR_ALL);
+        assert_true(w.sends <= 32 && w.recvs <= 32 && w.channels == 2);
+        assert_int_equal(w.tbs, 39); /* one for each other rank */
+        verify_file("fit.xml", 40, "--n-elem 400 --set sip.cube_mesh.w=3", hash);
+    }
+    w = write_file("pairwise_all_to_all", 65, FOR_ALL);
+    assert_true(w.sends <= 32 && w.recvs <= 32 && w.tbs == 64);
+    w = write_file("pairwise_all_to_all", 66,
+                   "for microsoft/msccl and msccl-executor-nccl; not for RCCL, since gpu 0 has 65 "
+                   "thread blocks, of at most 64");
+    assert_true(w.sends <= 32 && w.recvs <= 32);
+    w = write_file("rings_reduce_scatter", 5,
+                   "for RCCL and msccl-executor-nccl; not for microsoft/msccl, since coll must be "
+                   "\"reduce_scatter\" there");
+    /* Round a ring of 80, a chunk takes 79 steps to be whole, and 79 to be everywhere. */
+    w = write_file("ring_rs_ag", 80, FOR_ALL);
+    assert_true(w.steps <= 64 && w.tbs <= 64 && w.channels > 1);
+    verify_file("fit.xml", 80, "--n-elem 800", hash);
+    w = write_file("ring_rs_ag", 24, FOR_ALL);
+    assert_int_equal(w.channels, 1);
+    verify_file("fit.xml", 24, "--n-elem 480 --threads 2", hash);
+    verify_file("fit.xml", 24, "--n-elem 480", again);
+    assert_string_equal(hash, again);
+}
+
+/* Steps of many chunks, and very many steps without a peer. */
+static void long_steps_and_threads_are_cut(void **state)
+{
+    (void)state;
+    char hash[17];
+    FILE *f = begin("large.xml", 2, 200, "allreduce", true);
+    for (unsigned g = 0; g < 2; g++)
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"200\" o_chunks=\"0\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n"
+                "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" cnt=\"200\"/>\n"
+                "<step s=\"1\" type=\"rrc\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" "
+                "cnt=\"200\"/>\n</tb>\n</gpu>\n",
+                g, 1 - g, 1 - g);
+    end(f);
+    struct written w = write_file(path_of("large.xml"), 2, FOR_ALL);
+    assert_int_equal(w.count, 71);
+    assert_int_equal(w.steps, 6); /* 71 + 71 + 58 chunks, both ways */
+    verify_file("fit.xml", 2, "--n-elem 4000", hash);
+    f = begin("long.xml", 2, 2, "alltoall", false);
+    for (unsigned g = 0; g < 2; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"2\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n",
+                g, 1 - g, 1 - g);
+        step(f, 0, "cpy", "i", 1 - (int)g, "s", 0, -1, -1);
+        for (unsigned k = 1; k < 150; k++)
+            step(f, k, "cpy", "s", (k - 1) % 2, "s", k % 2, -1, -1);
+        step(f, 150, "s", "s", 1, "o", 0, -1, -1);
+        step(f, 151, "r", "i", 0, "o", 1 - (int)g, -1, -1);
+        step(f, 152, "cpy", "i", (int)g, "o", (int)g, -1, -1);
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+    w = write_file(path_of("long.xml"), 2, FOR_ALL);
+    assert_true(w.steps <= 64 && w.tbs > 2);
+    verify_file("fit.xml", 2, "--n-elem 400", hash);
+}
+
+/* What a file's author has forgotten is there in the file that is written from it. */
+static void written_files_have_no_notes(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"pairs_with_nops", "two_steps_through_scratch", "copies"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const unsigned gpus = copy_shape(shapes[i], "shape.xml", false, "");
+        (void)write_file(path_of("shape.xml"), gpus, FOR_ALL);
+        char hash[17];
+        verify_file("fit.xml", gpus, "--n-elem 4948 --dtype f32", hash);
+        struct run_output out =
+            run_line(0, "run --algorithm %s " SMALL "--n-elem 4948", path_of("fit.xml"), gpus);
+        assert_null(strstr(out.err, "MSCCL"));
+        run_output_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -776,6 +940,9 @@ int main(void)
         cmocka_unit_test(what_is_no_file_is_told),
         cmocka_unit_test(a_file_with_a_fault_ends_with_its_place),
         cmocka_unit_test(a_wait_that_msccl_hangs_at_is_a_note),
+        cmocka_unit_test(files_fit_into_what_runtimes_have),
+        cmocka_unit_test(long_steps_and_threads_are_cut),
+        cmocka_unit_test(written_files_have_no_notes),
         cmocka_unit_test(a_custom_file_is_compared_with_its_own_steps),
         cmocka_unit_test(chunks_of_a_custom_file_go_anywhere),
         cmocka_unit_test(a_custom_file_with_a_race_says_so),

@@ -299,7 +299,7 @@ static struct schedule *written_and_read(const struct schedule *s, char **text)
     struct cw_error error = {.exit_code = CW_OK};
     size_t bytes = 0;
     FILE *const stream = open_memstream(text, &bytes);
-    assert_int_equal(msccl_write(stream, s, &error), CW_OK);
+    assert_int_equal(msccl_write(stream, s, NULL, &error), CW_OK);
     assert_int_equal(fclose(stream), 0);
     if (msccl_read_text("w.xml", *text, bytes, &file, &error) != CW_OK ||
         schedule_check(file.schedule, 8, NULL, NULL, &error) != CW_OK)
