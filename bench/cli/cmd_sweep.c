@@ -92,7 +92,8 @@ static int run_points(const struct study *study, const struct sweep_options *opt
     if (code == CW_OK)
         code = sweep_plan_make(study, shard, states, options, &plan, error);
     plan.db = db;
-    if (code == CW_OK && !study_unused_print(stderr, study, plan.points, plan.count))
+    if (code == CW_OK && !options->quiet &&
+        !study_unused_print(stderr, study, plan.points, plan.count))
         code = cw_error_memory(error, "the settings of the study");
     if (code == CW_OK && options->emit != SWEEP_HERE) {
         code = sweep_emit(stdout, &plan, options, error);
@@ -106,8 +107,9 @@ static int run_points(const struct study *study, const struct sweep_options *opt
         if (code == CW_OK)
             code = study_db_wrong(db, &wrong, error);
         if (code == CW_OK) {
-            print_summary(study, path, plan.count, &counts, wrong);
             code = sweep_code(study, states, &counts, wrong);
+            if (!options->quiet || code != CW_OK)
+                print_summary(study, path, plan.count, &counts, wrong);
         }
     }
     sweep_plan_free(&plan);

@@ -420,7 +420,8 @@ const struct option_row option_rows[] = {
     {"dry-run", 0, OPTION_SET, COMMAND_SWEEP, NULL,
      "run nothing: list the points, with estimates of events, memory and time", SWEEP(dry_run),
      .group = "Others"},
-    {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL, "say nothing while it runs", SWEEP(quiet)},
+    {"quiet", 0, OPTION_SET, COMMAND_SWEEP, NULL,
+     "say nothing, unless points are not done or have wrong data", SWEEP(quiet)},
 
     /* perf */
     {"set", 0, OPTION_TEXT, COMMAND_PERF_RUN, "NAME", "", PERF(set), .listed = true,

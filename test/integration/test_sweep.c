@@ -44,8 +44,8 @@ static void write_study(const char *name, const char *text)
 /* Runs `sweep NAME.yaml` into NAME.sqlite. Returns its standard output. */
 static char *sweep(int exit_code, const char *study, const char *db, const char *more)
 {
-    struct run_output output = run_line(exit_code, "sweep %s --db %s --quiet %s",
-                                        file_of(study, "yaml"), file_of(db, "sqlite"), more);
+    struct run_output output = run_line(exit_code, "sweep %s --db %s %s", file_of(study, "yaml"),
+                                        file_of(db, "sqlite"), more);
     free(output.err);
     return output.out;
 }
@@ -159,6 +159,25 @@ static void run_points_apart(const char *study, const char *db, int points)
         merge[4 + i] = paths[i];
     }
     struct run_output output = run_cubewarp(merge);
+    run_output_free(&output);
+}
+
+/* What is as it should be is not said; what is not, in the last lines. */
+static void quiet_is_said_to_nobody(void **state)
+{
+    (void)state;
+    write_study("calm", "base: {preset: tiny, bytes: 256}\naxes:\n  system.sips.count: [2, 4]\n");
+    write_study("refused", "base: {preset: tiny, bytes: 256}\naxes:\n  system.sips.count: [2, 7]\n"
+                           "  system.sips.topology: [torus_2d]\n  system.sips.w: [2]\n");
+    struct run_output output =
+        run_line(0, "sweep --quiet %s --db %s", file_of("calm", "yaml"), file_of("calm", "sqlite"));
+    assert_string_equal(output.out, "");
+    assert_string_equal(output.err, "");
+    run_output_free(&output);
+    output = run_line(3, "sweep --quiet %s --db %s", file_of("refused", "yaml"),
+                      file_of("refused", "sqlite"));
+    assert_non_null(strstr(output.out, "refused: 2 points in "));
+    assert_non_null(strstr(output.out, "failures: sqlite3 "));
     run_output_free(&output);
 }
 
@@ -728,6 +747,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_those_of_run),
+        cmocka_unit_test(quiet_is_said_to_nobody),
         cmocka_unit_test(kept_machines_change_no_row),
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(a_point_that_runs_again_replaces_its_rows_and_links),
