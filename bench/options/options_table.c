@@ -536,8 +536,9 @@ static const struct command_row command_rows[] = {
      "point. Exit code 1: they differ by more than the tolerance.\n",
      NULL, .name_width = REPLAY_NAMES, .argument = compare_options_argument,
      .finish = compare_options_finish,
-     .examples = {"compare before.json after.json", "compare --tolerance 2 before.json after.json",
-                  "compare --format markdown before.json after.json"}},
+     .examples = {"compare before.json after.json",
+                  "compare --format markdown before.json after.json",
+                  "compare --tolerance 2 monday.sqlite tuesday.sqlite"}},
     {COMMAND_REPLAY, "replay", "execute an op log again: the same memory", "[OPTION]... FILE",
      "Executes an op log that run --op-log wrote, and compares the memory at the end with\n"
      "that of the run. Exit code 1: it differs; 2: the file is no whole op log.\n",

@@ -231,8 +231,23 @@ static bool names_no_placement(const struct survey *survey, const bool by[SURVEY
     return axis >= 0 && survey->axes[axis].varies && !by[axis];
 }
 
-/* What distinguishes a row from its rivals; and the algorithm that ran, if it is another,
- * with the placement that `auto` took. */
+/* ", 16 shards per rank", where rows differ in that and nothing else says where the shards are. */
+static const char *shards_text(struct survey *survey, const struct survey_row *row,
+                               const bool by[SURVEY_AXES_MAX])
+{
+    const int axis = survey_axis_find(survey, "shards_per_rank");
+    bool is_said = axis < 0 || !survey->axes[axis].varies;
+    for (size_t i = 0; i < survey->axis_count; i++)
+        is_said = is_said || (by[i] && strstr(survey->axes[i].name, "mapper") != NULL);
+    const struct survey_value *const value =
+        is_said ? NULL : survey_value_of(survey, row->axis, (size_t)axis);
+    return value == NULL ? ""
+                         : survey_print(survey, ", %s shard%s per rank", value->text,
+                                        value->number == 1 ? "" : "s");
+}
+
+/* What distinguishes a row from its rivals; the algorithm that ran, if it is another, with the
+ * placement that `auto` took; and what is wrong with the data. */
 static const char *name_of(struct survey *survey, const struct winners *winners,
                            const struct survey_row *row)
 {
@@ -253,6 +268,8 @@ static const char *name_of(struct survey *survey, const struct winners *winners,
                             placement != NULL ? placement : "");
     else if (name != NULL && placement != NULL && names_no_placement(survey, by))
         name = survey_print(survey, "%s on %s", name, placement);
+    else if (name != NULL && placement == NULL)
+        name = survey_print(survey, "%s%s", name, shards_text(survey, row, by));
     return name == NULL || flaw == NULL ? name : survey_print(survey, "%s, %s", name, flaw);
 }
 

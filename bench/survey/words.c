@@ -615,6 +615,8 @@ static void words_history(struct words *words)
     for (size_t c = 0; c < survey->case_count && c < VALUES_SHOWN; c++) {
         const struct survey_case *const one = &survey->cases[c];
         words_changed(words, one);
+        if (survey->night_count > 0) /* whose verdicts have the speeds */
+            continue;
         if (one->count < 2 || !(one->measures[one->count - 2].median > 0))
             continue;
         const struct survey_measure *const last = &one->measures[one->count - 1];

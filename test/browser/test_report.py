@@ -583,12 +583,14 @@ def histories_show_each_run(browser):
                            (run + 1, case, r, base * (.99 ** run) * (1 + r / 1000), 7 if case == "phold" or run < 20 else 8))
     db.commit()
     page = open_page(browser, report("history", database))
-    drawn = page.value("[...document.querySelectorAll('#history-view .dot')].map(d => +d.dataset.y)")
-    changed = page.value("[...document.querySelectorAll('#history-view .dot.changed')].map(d => +d.dataset.x)")
+    drawn = page.value("[...document.querySelectorAll('#history-view .chartbox .dot')].map(d => +d.dataset.y)")
+    changed = page.value("[...document.querySelectorAll('#history-view .chartbox .dot.changed')].map(d => +d.dataset.x)")
     assert changed == [21], changed  # other events than in the run before
+    named = page.value("[...document.querySelectorAll('#history-view .keys li')].map(l => l.textContent)")
+    assert named == ["phold", "pod64"], named
     assert len(drawn) == 60 and near(drawn[0], 1) and near(drawn[29], .99 ** 29), drawn[:3]
     page.choose("#history-view select", 1)
-    drawn = page.value("[...document.querySelectorAll('#history-view .dot')].map(d => +d.dataset.y)")
+    drawn = page.value("[...document.querySelectorAll('#history-view .chartbox .dot')].map(d => +d.dataset.y)")
     assert len(drawn) == 30 and abs(drawn[2] - 4e6 * .99 ** 2 * 1.002) < 1, drawn[:3]
     page.screenshot(str(OUT / "history.png"))
 

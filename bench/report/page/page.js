@@ -288,6 +288,19 @@
     return [`${say(shown)} of ${say(of)} rows are shown` + (held.length ? ": " + held.join(", ") : "") + ". ",
       held.length ? make("button", { type: "button", class: "all", onclick: all }, "Show all") : ""];
   }
+  /* Efficiencies are shares of bounds: where rows of one size have unlike bounds (of two placements, say), a larger
+   * one need not be the shorter time. */
+  const F_EFFICIENCY = figureNamed("efficiency_percent");
+  function boundsDiffer(figure, rows) {
+    const first = new Map();
+    if (figure !== F_EFFICIENCY || F_BOUND < 0) return "";
+    const unlike = rows.some(row => {
+      const x = data.x < 0 ? 0 : valueOf(row, data.x), bound = figureOf(row, F_BOUND);
+      if (!first.has(x)) first.set(x, bound);
+      return Math.abs(bound - first.get(x)) > .001 * bound;
+    });
+    return unlike ? "Bounds differ among rows of one size: compare their times. " : "";
+  }
   const passes = (state, row) => Object.entries(state.filter).every(([a, v]) => v === ALL || valueOf(row, a) === v);
 
   function viewCurves(holder) {
@@ -407,6 +420,18 @@
       });
       keys.append(make("h3", {}, capital(AXES[a].label)), list);
     }
+    /* What dashes and hollow marks mean. */
+    function keyOfMarks(lines) {
+      const list = make("ul", { class: "series marks" });
+      const entry = (path, kind, text) => {
+        const swatch = d3.create("svg").attr("width", 36).attr("height", 14).attr("aria-hidden", "true").attr("class", "plainkey");
+        swatch.append("path").attr("class", kind).attr("d", path);
+        list.append(make("li", {}, swatch.node(), make("span", {}, text)));
+      };
+      if (lines.some(line => line.bound && line.bound.length > 1)) entry("M1 7H35", "bound", "lower bound: of one line in its colour, of several grey");
+      if (lines.some(line => line.points.some(p => p.changed))) entry("M18 7" + FORMS[0], "dot changed", "hollow: wrong data, ranks differ, or not finite");
+      keys.append(list);
+    }
     function draw() {
       const lines = linesOf(), figure = FIGURES[state.figure];
       const drawn = d3.sum(lines, line => line.points.length), have = ran.filter(row => !Number.isNaN(figureOf(row, state.figure)));
@@ -414,9 +439,10 @@
       keys.replaceChildren();
       if (state.colour >= 0 && !(single && lines.length)) key(state.colour, true);
       if (state.form >= 0 && !single) key(state.form, false);
+      if (!single && (lines.some(line => line.bound && line.bound.length > 1) || lines.some(line => line.points.some(p => p.changed)))) keyOfMarks(lines);
       plot.classList.toggle("alone", keys.childElementCount === 0);
       const alike = lines.length - new Set(lines.map(line => [line.colour, line.form, line.dash].join())).size;
-      shownBox.replaceChildren(...shownOf(state, drawn, have.length, () => { for (const a of Object.keys(state.filter)) state.filter[a] = ALL; state.hidden.clear(); build(); }),
+      shownBox.replaceChildren(boundsDiffer(state.figure, lines.flatMap(line => line.rows)), ...shownOf(state, drawn, have.length, () => { for (const a of Object.keys(state.filter)) state.filter[a] = ALL; state.hidden.clear(); build(); }),
         !single && alike ? `Lines that look alike differ in ${axesOf().filter(a => a !== state.colour && a !== state.form && new Set(lines.map(line => valueOf(line.rows[0], a))).size > 1).map(a => AXES[a].label).join(", ") || "values that share a colour"}: choose one value above.` : "");
       answer.textContent = "";
       if (single) return rank(lines);
@@ -525,7 +551,7 @@
       const table = make("table", { class: "heat" });
       const several = d3.max([...cells.values()], rows => rows.length) || 0, inCells = d3.sum([...cells.values()], rows => rows.length);
       table.append(make("caption", {}, `${several > 1 ? (state.combine === "count" ? "Number of rows with a " : `The ${state.combine} `) : ""}${figure.label}${figure.unit ? " (" + figure.unit + ")" : ""}${several > 1 ? ` of the rows in each cell, up to ${say(several)}` : ""}; arrow keys go from cell to cell, Enter lists a cell's rows`));
-      shownBox.replaceChildren(...shownOf(state, inCells, ran.filter(row => !Number.isNaN(figureOf(row, state.figure))).length, () => { state.filter = {}; build(); }));
+      shownBox.replaceChildren(boundsDiffer(state.figure, [...cells.values()].flat()), ...shownOf(state, inCells, ran.filter(row => !Number.isNaN(figureOf(row, state.figure))).length, () => { state.filter = {}; build(); }));
       const head = make("tr", {}, make("th", {}, [state.down, state.across].filter(a => a >= 0).map(a => AXES[a].label).join(" \\ ")));
       for (const c of acrosses) head.append(make("th", { scope: "col", class: "n" }, state.across < 0 ? figure.label : sayAxisValue(state.across, c)));
       table.append(make("thead", {}, head));
@@ -849,7 +875,7 @@
     function draw() {
       const figure = figures.find(f => f[0] === state.figure);
       drawChart(box, {
-        lines: data.logs.map((log, l) => ({ name: log.source, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
+        lines: data.logs.map((log, l) => ({ name: log.source, colour: "c" + l % COLOURS, form: l % FORMS.length, dash: DASHES[Math.floor(l / COLOURS) % 4],
           points: log.rows.map((r, i) => { const y = value(log.rows, i); return { x: r[0], y, facts: () => [[figure[1], say(y) + " " + figure[2]]] }; }).filter(p => !Number.isNaN(p.y)) })),
         x: { label: "Wall time (s)", log: false }, y: { label: `${figure[1]} (${figure[2]})`, log: false }, plain: true, height: 320
       });
@@ -858,12 +884,24 @@
   }
   function viewHistory(holder) {
     if (!data.cases.some(c => c.measures.length > 1)) return false; /* the tables say what one run has */
-    const state = { one: -1 }, box = make("div", { class: "chartbox" });
-    holder.append(make("div", { class: "controls" }, choose("case", [[-1, "all, relative to their first run"], ...data.cases.map((c, i) => [i, c.name + " (" + c.host + ")"])], state.one, v => { state.one = +v; draw(); })), box);
+    const state = { one: -1 }, box = make("div", { class: "chartbox" }), keys = make("div", { class: "keys" });
+    holder.append(make("div", { class: "controls" }, choose("case", [[-1, "all, relative to their first run"], ...data.cases.map((c, i) => [i, c.name + " (" + c.host + ")"])], state.one, v => { state.one = +v; draw(); })), make("div", { class: "plot" }, box, keys));
+    const select = holder.querySelector("select");
+    const styleOf = l => ({ colour: "c" + l % COLOURS, form: l % FORMS.length, dash: DASHES[Math.floor(l / COLOURS) % DASHES.length] });
     function draw() {
       const shown = state.one < 0 ? data.cases : [data.cases[state.one]];
+      const list = make("ul", { class: "series", "aria-label": "cases" });
+      shown.forEach((c, l) => {
+        const style = styleOf(l), swatch = d3.create("svg").attr("width", 36).attr("height", 14).attr("aria-hidden", "true").attr("class", style.colour);
+        swatch.append("path").attr("class", "line").attr("d", "M1 7H35").attr("stroke-dasharray", style.dash);
+        swatch.append("path").attr("class", "dot").attr("d", "M18 7" + FORMS[style.form]);
+        const light = on => { const svg = box.querySelector("svg"); if (svg && svg.chartGroups) svg.chartGroups.forEach((g, k) => g.classed("dim", on && k !== l)); };
+        list.append(make("li", {}, make("button", { type: "button", onmouseenter: () => light(true), onmouseleave: () => light(false),
+          onclick: () => { select.value = state.one < 0 ? l : -1; select.dispatchEvent(new Event("change")); }, title: "Click: this case alone, or all" }, swatch.node(), make("span", {}, c.name))));
+      });
+      keys.replaceChildren(list);
       drawChart(box, {
-        lines: shown.map((c, l) => ({ name: c.name, colour: "c" + l % COLOURS, form: l % COLOURS, dash: DASHES[Math.floor(l / COLOURS) % 4],
+        lines: shown.map((c, l) => ({ name: c.name, ...styleOf(l),
           points: c.measures.map((m, i) => {
             const unit = state.one < 0 ? c.measures[0][2] : 1;
             return { x: i + 1, y: m[2] / unit, changed: m[6], disturbed: m[5], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
