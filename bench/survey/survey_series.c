@@ -46,16 +46,36 @@ static size_t survey_split(const struct survey *survey, size_t axis, const uint3
     return count;
 }
 
-/* The axis of the curves: sizes if they vary; sizes per rank where shards differ between rows;
- * else the first axis of numbers that varies. */
+/* Whether the lines of all points gave sizes per rank. */
+static bool is_asked_per_rank(const struct survey *survey)
+{
+    static const char option[] = "--bytes-per-rank";
+    size_t asked = 0;
+    for (size_t i = 0; i < survey->point_count; i++) {
+        const json_t *const line = json_object_get(survey->points[i].provenance, "command_line");
+        bool is_asked = false;
+        for (size_t k = 0; k < json_array_size(line); k++) {
+            const char *const word = json_string_value(json_array_get(line, k));
+            is_asked = is_asked || (word != NULL && strncmp(word, option, sizeof option - 1) == 0);
+        }
+        asked += is_asked;
+    }
+    return asked > 0 && asked == survey->point_count;
+}
+
+/* The axis of the curves: sizes if they vary; sizes per rank where shards differ between rows, or
+ * where sizes were given so; else the first axis of numbers that varies. */
 static int survey_choose_x(const struct survey *survey)
 {
-    const int bytes = survey_axis_find(survey, "bytes");
     const int per_rank = survey_axis_find(survey, "bytes_per_rank");
     const int shards = survey_axis_find(survey, "shards_per_rank");
+    int bytes = survey_axis_find(survey, "bytes");
     if (per_rank >= 0 && shards >= 0 && survey->axes[shards].varies &&
         survey->axes[per_rank].varies && survey_axis_is_whole(survey, (size_t)per_rank))
         return per_rank;
+    if (per_rank >= 0 && survey_axis_is_whole(survey, (size_t)per_rank) &&
+        is_asked_per_rank(survey))
+        bytes = per_rank;
     if (bytes >= 0 && survey->axes[bytes].varies)
         return bytes;
     int partial = -1; /* some rows have no value on it, and would be on no curve */

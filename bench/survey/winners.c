@@ -316,6 +316,23 @@ static const char *figure_text(struct survey *survey, const struct survey_row *r
                : survey_text(survey, say_figure(figure, row->figure[figure], text));
 }
 
+/* Whether `auto` took several algorithms. */
+static bool schedules_vary(const struct survey *survey)
+{
+    const int axis = survey_axis_find(survey, "schedule");
+    return axis >= 0 && survey->axes[axis].varies;
+}
+
+/* "torus_rs_ag on all_pes" */
+static const char *ran_text(struct survey *survey, const struct survey_row *row)
+{
+    const char *const ran = own_text(survey, row, "schedule");
+    const char *const placement = own_text(survey, row, "placement");
+    return ran == NULL ? ""
+                       : survey_print(survey, "%s%s%s", ran, placement != NULL ? " on " : "",
+                                      placement != NULL ? placement : "");
+}
+
 static void add_head(struct winner_table *table, const char *head, bool is_number)
 {
     table->heads[table->columns] = head;
@@ -331,6 +348,8 @@ static void make_heads(const struct survey *survey, const struct winners *winner
     add_head(table, say_axis(&survey->axes[survey->x]), survey->axes[survey->x].is_numeric);
     if (winners->has_rivals)
         add_head(table, "fastest", false);
+    else if (schedules_vary(survey))
+        add_head(table, "ran", false);
     add_head(table, "time", true);
     if (survey_has(survey, FIGURE_BUSBW) && !winners->has_rivals)
         add_head(table, "bus bandwidth", true);
@@ -355,6 +374,8 @@ static void make_row(struct survey *survey, const struct winners *winners,
     }
     if (winners->has_rivals)
         *cell++ = name_of(survey, winners, row);
+    else if (schedules_vary(survey))
+        *cell++ = ran_text(survey, row);
     *cell++ = figure_text(survey, row, FIGURE_TIME);
     if (survey_has(survey, FIGURE_BUSBW) && !winners->has_rivals)
         *cell++ = figure_text(survey, row, FIGURE_BUSBW);

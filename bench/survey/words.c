@@ -172,6 +172,17 @@ static void words_followers(struct words *words)
                                       count > VALUES_SHOWN ? "; and more" : ""));
 }
 
+/* Whether an axis has the schedule that was asked for, or the placement of one that was. */
+static bool is_plain_outcome(const struct survey *survey, const struct survey_axis *axis)
+{
+    const int ran = survey_axis_find(survey, "schedule"),
+              asked = survey_axis_find(survey, "algorithm");
+    if (strcmp(axis->name, "schedule") != 0 && strcmp(axis->name, "placement") != 0)
+        return false;
+    return ran < 0 || asked < 0 || survey->axes[ran].varies || survey->axes[asked].varies ||
+           strcmp(survey->axes[ran].values[0].text, survey->axes[asked].values[0].text) == 0;
+}
+
 /* The axes in which rows differ, and those in which they agree. */
 static void words_axes(struct words *words)
 {
@@ -187,8 +198,7 @@ static void words_axes(struct words *words)
         else if (!axis->varies && axis->count == 1 && axis->kind != AXIS_SOURCE &&
                  strcmp(axis->name, "input") != 0 && strcmp(axis->name, "sync") != 0 &&
                  strcmp(axis->name, "threads") != 0 && strcmp(axis->name, "bench") != 0 &&
-                 strcmp(axis->name, "schedule") != 0 && strcmp(axis->name, "placement") != 0 &&
-                 !is_said_before(survey, i))
+                 !is_plain_outcome(survey, axis) && !is_said_before(survey, i))
             same = survey_print(survey, "%s%s%s %s", same, same[0] == '\0' ? "" : ", ",
                                 say_axis(axis), words_values(survey, axis));
     }

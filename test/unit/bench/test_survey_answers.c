@@ -184,6 +184,41 @@ static void flaws_and_placements_are_named(void **state)
     survey_free(&survey);
 }
 
+/* A run whose line gives sizes per rank is shown by them, with what `auto` took for each. */
+static void sizes_are_those_that_were_asked_for(void **state)
+{
+    static const char row[] =
+        "{\"collective\": \"all_reduce\", \"algorithm\": \"%s\", \"placement\": "
+        "\"%s\", \"bytes\": %d, \"bytes_per_rank\": %d, \"shards_per_rank\": "
+        "%d, \"time_ns\": 500, \"bound_ns\": 100, \"bound_by\": \"hbm\"}";
+    char text[3 * TEXT_BYTES], first[TEXT_BYTES], second[TEXT_BYTES];
+    struct survey survey;
+    struct winner_table table;
+    (void)state;
+    snprintf(first, sizeof first, row, "tree", "leader_only", 2048, 2048, 1);
+    snprintf(second, sizeof second, row, "ring", "all_pes", 2048, 16384, 8);
+    for (int asked = 0; asked < 2; asked++) {
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"cubewarp.run/1\", \"algorithm\": \"auto\", \"provenance\": "
+                 "{\"command_line\": [\"run\", \"%s\", \"2KiB\"]}, \"results\": [%s%s%s]}",
+                 asked == 1 ? "--bytes-per-rank" : "--bytes", second, asked == 0 ? ", " : "",
+                 asked == 0 ? first : "");
+        survey_init(&survey);
+        add_document(&survey, "r", text);
+        finish(&survey);
+        assert_true(winners_table(&survey, &table));
+        assert_string_equal(table.heads[0], "bytes per rank");
+        if (asked == 0) {
+            assert_string_equal(cell(&table, 0, "ran"), "tree on leader_only");
+            assert_string_equal(cell(&table, 1, "ran"), "ring on all_pes");
+        } else {
+            assert_string_equal(table.cells[0], "16 KiB");
+            assert_true(says(&survey, "algorithm that ran ring, placement that auto took all_pes"));
+        }
+        survey_free(&survey);
+    }
+}
+
 /* Bounds of two placements differ: an efficiency stands with its bound and its time. */
 static void an_efficiency_has_its_bound_and_its_time(void **state)
 {
@@ -294,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_call_without_a_path_has_no_limit),
         cmocka_unit_test(many_cases_become_one_for_each_size),
         cmocka_unit_test(flaws_and_placements_are_named),
+        cmocka_unit_test(sizes_are_those_that_were_asked_for),
         cmocka_unit_test(an_efficiency_has_its_bound_and_its_time),
         cmocka_unit_test(flat_curves_are_said_to_be_flat),
         cmocka_unit_test(the_largest_effect_of_a_number_is_named),
