@@ -85,9 +85,8 @@ const struct ccl_algorithm ccl_auto = {
 /* ---- schedules ------------------------------------------------------------------------------- */
 
 static const struct choice_candidate all_reduces[] = {
-    {.name = "ring_rs_ag", RINGS(4)}, {.name = "ring_rs_ag", RINGS(1)},
-    {.name = "recursive_doubling"},   {.name = "torus_rs_ag"},
-    {.name = "direct_rs_ag"},         {.name = "double_binary_tree"},
+    {.name = "recursive_doubling"},   {.name = "torus_rs_ag"},  {.name = "ring_rs_ag", RINGS(4)},
+    {.name = "ring_rs_ag", RINGS(1)}, {.name = "direct_rs_ag"}, {.name = "double_binary_tree"},
     {.name = "halving_doubling"},
 };
 static const struct choice_candidate reduce_scatters[] = {

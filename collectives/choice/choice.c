@@ -280,37 +280,17 @@ int choose(const struct choice_request *request, struct chosen *chosen, struct c
 
 /* ---- placements ------------------------------------------------------------------------------ */
 
-/* The launches of a SIP's PEs leave io_cpu one after the other. */
-static int64_t launches_ps(const struct hw_config *hw, uint32_t lanes)
-{
-    return hw->launch_together ? 0 : (lanes - 1) * hw->overhead_ps[HW_NODE_IO_CPU];
-}
-
-/* The estimate of one placement. The PE that is launched last takes its steps when others are done
- * already, so it has the links for itself. */
+/* The estimate of one placement. */
 static int estimate_placement(const struct choice_request *request, int64_t *ps,
                               struct cw_error *error)
 {
-    const struct hw_config *const hw = request->call->hw;
-    const uint32_t lanes = cost_lanes(hw, request->mapper);
     struct ccl_call sketched = *request->call;
     struct choice_request own = *request;
     struct chosen chosen;
-    int64_t last_ps = 0;
     sketched.sketch = true;
     own.call = &sketched;
-    int code = choose(&own, &chosen, error);
+    const int code = choose(&own, &chosen, error);
     *ps = chosen.ps;
-    if (code == CW_OK && chosen.ps != COST_LONG && chosen.schedule != NULL && lanes > 1) {
-        code = cost_estimate(&(struct cost_request){.call = &sketched,
-                                                    .mapper = request->mapper,
-                                                    .algorithm = chosen.algorithm,
-                                                    .schedule = chosen.schedule,
-                                                    .alone = true},
-                             &last_ps, error);
-        last_ps += launches_ps(hw, lanes);
-        *ps = last_ps > *ps ? last_ps : *ps;
-    }
     schedule_free(chosen.schedule);
     return code;
 }

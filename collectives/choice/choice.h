@@ -44,8 +44,7 @@ int choose(const struct choice_request *request, struct chosen *chosen, struct c
 
 /*
  * The choice among placements: requests of the same work on the PEs of different mappers, each for
- * its part of it. Of each, the choice among its candidates is estimated as a whole, with the time
- * that passes between the launches of the first PE of a SIP and of its last.
+ * its part of it.
  */
 enum { CHOICE_PLACEMENTS_MAX = 3 };
 struct choice_placed {

@@ -12,8 +12,10 @@
 #include "collectives/choice/cost_machine.h"
 #include "collectives/schedule/schedule_values.h"
 
-enum { PIECES_MAX = 6 };
+enum { PIECES_MAX = 12 };
 enum { RANKS_MAX = 4096 }; /* like ones, of the process group, that are carried out one by one */
+/* Groups of lanes (cost_machine.h): fewer where steps are many. */
+enum { GROUPS_MAX = 16, GROUPS_FEW = 2, GROUPS_STEPS_MAX = 4096 };
 enum { NEVER = -1 };
 
 /* A step of rank 0 sends to another rank of the process group. */
@@ -57,11 +59,22 @@ static bool all_ended(const struct cost *c)
     return true;
 }
 
+static uint32_t group_count(const struct cost *c)
+{
+    const uint32_t ranks = c->alike ? 1 : c->s->rank_count;
+    const uint64_t steps = (uint64_t)c->s->rank[0].step_count * ranks;
+    uint32_t groups = c->share < GROUPS_MAX ? c->share : GROUPS_MAX;
+    while (groups > GROUPS_FEW && groups * steps > GROUPS_STEPS_MAX)
+        groups /= 2;
+    return c->lanes ? groups : 1;
+}
+
 /* Carries out the first pieces: when they end, in *ps; or COST_LONG, or NEVER, where rings
  * fill up forever. False: out of memory. */
 static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
 {
     c.pieces = pieces;
+    c.groups = group_count(&c);
     const bool made = cost_machine_make(&c);
     *mixed = c.mixed;
     *ps = NEVER;
@@ -119,7 +132,7 @@ int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_err
                      .share = 1 + request->beside,
                      .limit_ps = request->limit_ps};
     if (c.lanes)
-        c.share = request->alone ? 1 : (lanes + c.s->parts - 1) / c.s->parts;
+        c.share = (lanes + c.s->parts - 1) / c.s->parts;
     *ps = 0;
     if (c.s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
         return CW_OK;

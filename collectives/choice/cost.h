@@ -16,7 +16,6 @@ struct cost_request {
     const struct ccl_algorithm *algorithm; /* it has steps(), unless there is a schedule */
     const struct schedule *schedule;       /* without faults (schedule_check.h); NULL: a kernel */
     int64_t limit_ps; /* longer times of schedules need not be known; 0: all are */
-    bool alone;       /* several PEs: only one of them has work */
     uint32_t beside;  /* one shard: so many more schedules of its kind run beside it, on other PEs,
                          and load the links between SIPs as much */
 };

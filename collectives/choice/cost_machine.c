@@ -65,17 +65,29 @@ static uint32_t ranks_of(const struct cost *c)
     return c->alike ? c->s->members : c->s->rank_count;
 }
 
-/* The PE that carries out a thread; in lanes, one in the middle of its part's PEs. */
+/* Of the lanes of a part, the first that is in this group. */
+static uint32_t first_lane(const struct cost *c, uint32_t group)
+{
+    return (uint32_t)((uint64_t)group * c->share / c->groups);
+}
+
+/* The PE of a SIP that is a lane of a part. */
+static uint32_t pe_of_lane(const struct cost *c, uint32_t lane, uint32_t part)
+{
+    const uint32_t pes = hw_pes(c->call->hw), cubes = hw_cubes(c->call->hw);
+    const uint32_t each = c->share * c->s->parts <= cubes ? pes : 1;
+    const uint32_t pe = (lane * c->s->parts + part) * each;
+    return pe < pes * cubes ? pe : 0;
+}
+
+/* The PE that carries out a thread; in lanes, one in the middle of its group. */
 static struct hw_place place_of(const struct cost *c, uint32_t rank, uint32_t thread)
 {
     const uint32_t pes = hw_pes(c->call->hw), cubes = hw_cubes(c->call->hw);
-    const uint32_t lanes = c->share * c->s->parts, each = lanes <= cubes ? pes : 1;
     const uint32_t members = c->s->members;
     uint32_t pe = rank % members * (cubes * pes / members) + thread;
-    if (c->lanes) {
-        pe = c->share / 2 * c->s->parts + thread;
-        pe = pe * each < pes * cubes ? pe * each : 0;
-    }
+    if (c->lanes)
+        pe = pe_of_lane(c, (first_lane(c, c->group) + first_lane(c, c->group + 1)) / 2, thread);
     return (struct hw_place){
         .sip = ccl_sip_of(&c->call->ccl->ranks, rank / members), .cube = pe / pes, .pe = pe % pes};
 }
@@ -194,13 +206,30 @@ static bool load_of_all(struct cost *c, struct cost_queue *q, uint32_t from, str
         most[q->route.crossing[i] % of_sip] = 0;
     }
     if (!c->s->near) {
-        q->route.latency_ps = latency_ps / (ranks / members);
-        q->route.credit_ps = credit_ps / (ranks / members);
+        q->off_ps = latency_ps / (ranks / members) - q->route.latency_ps;
+        q->credit_off_ps = credit_ps / (ranks / members) - q->route.credit_ps;
+        q->route.latency_ps += q->off_ps;
+        q->route.credit_ps += q->credit_off_ps;
     }
     const bool made = count != NULL && most != NULL && q->busy != NULL;
     free(count);
     free(most);
     return made;
+}
+
+/* The same of a queue of a later group: it is as far from the mean as that of the first group. */
+static bool load_as_before(struct cost *c, struct cost_queue *q)
+{
+    const struct cost_queue *const before = &c->queue[c->queues - c->queues_each];
+    q->busy = calloc(COST_CROSSINGS_MAX, sizeof *q->busy);
+    if (q->busy == NULL)
+        return false;
+    memcpy(q->busy, before->busy, COST_CROSSINGS_MAX * sizeof *q->busy);
+    q->off_ps = before->off_ps;
+    q->credit_off_ps = before->credit_off_ps;
+    q->route.latency_ps += q->off_ps;
+    q->route.credit_ps += q->credit_off_ps;
+    return true;
 }
 
 static Word_t key_of_ends(const struct cost *c, uint32_t from, uint32_t to, uint32_t channel)
@@ -232,12 +261,13 @@ static uint32_t queue_of_sending(struct cost *c, uint32_t from, uint32_t to, uin
     *q = (struct cost_queue){.sender = COST_NONE, .receiver = COST_NONE};
     q->arrives_ps = calloc(c->slots, sizeof *q->arrives_ps);
     q->free_ps = calloc(c->slots, sizeof *q->free_ps);
-    *at = (void *)(uintptr_t)++c->queues;
+    *at = (void *)(uintptr_t)(c->queues + 1);
     const struct sending sending = find_sending(&c->s->rank[from], to, channel);
     route_between(c, from, to, sending, channel, &q->route);
-    c->failed |= q->arrives_ps == NULL || q->free_ps == NULL ||
-                 (c->alike && !load_of_all(c, q, from, sending));
-    return c->queues - 1;
+    c->failed |=
+        q->arrives_ps == NULL || q->free_ps == NULL ||
+        (c->alike && !(c->group == 0 ? load_of_all(c, q, from, sending) : load_as_before(c, q)));
+    return c->queues++;
 }
 
 /* The queue of the messages that the rank receives. Of like ranks, it is the queue of corresponding
@@ -320,7 +350,7 @@ static enum cost_early may_be_early(const struct cost *c, const struct cost_thre
     return early;
 }
 
-static bool find_early(const struct cost *c, uint32_t rank)
+static bool find_early(const struct cost *c, uint32_t team, uint32_t rank)
 {
     struct first_writer *writer[SCHEDULE_BUFFERS] = {NULL};
     const struct schedule_rank *const r = &c->s->rank[rank];
@@ -331,7 +361,7 @@ static bool find_early(const struct cost *c, uint32_t rank)
         if (writer[b] != NULL) /* COST_NONE is all ones */
             memset(writer[b], 0xff, (r->chunks[b] + 1) * sizeof *writer[b]);
     }
-    const uint32_t first = c->first[rank];
+    const uint32_t first = c->first[team];
     for (uint32_t t = 0; made && t < r->thread_count; t++)
         note_writers(c, &c->thread[first + t], writer);
     for (uint32_t t = 0; made && t < r->thread_count; t++)
@@ -355,20 +385,49 @@ static void stagger_starts(struct cost *c)
     }
 }
 
-static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
+/* Of the lanes of a thread's group: those whose cubes are in the row, or column, of its own. */
+static uint32_t lanes_beside(const struct cost *c, const struct cost_thread *t, bool row)
 {
-    struct cost_thread *const t = &c->thread[c->first[rank] + number];
+    const uint32_t w = c->call->hw->cube_w, pes = hw_pes(c->call->hw);
+    uint32_t count = 0;
+    for (uint32_t i = first_lane(c, c->group); i < first_lane(c, c->group + 1); i++) {
+        const uint32_t cube = pe_of_lane(c, i, t->number) / pes;
+        count += row ? cube / w == t->own.cube / w : cube % w == t->own.cube % w;
+    }
+    return count;
+}
+
+/* A thread of lanes stands for those of its group; it is the one that is launched last. */
+static void launch_lanes(const struct cost *c, struct cost_thread *t)
+{
+    const struct hw_config *const hw = c->call->hw;
+    const int64_t each_ps = hw->launch_together ? 0 : hw->overhead_ps[HW_NODE_IO_CPU];
+    const uint32_t last = first_lane(c, c->group + 1) - 1;
+    t->share = last + 1 - first_lane(c, c->group);
+    t->share_at[HW_PORT_E] = t->share_at[HW_PORT_W] = lanes_beside(c, t, true);
+    t->share_at[HW_PORT_N] = t->share_at[HW_PORT_S] = lanes_beside(c, t, false);
+    t->spread_ps = (int64_t)(t->share - 1) * c->s->parts * each_ps;
+    t->now_ps = ((int64_t)last * c->s->parts + t->number) * each_ps;
+}
+
+static bool make_thread(struct cost *c, uint32_t team, uint32_t rank, uint32_t number)
+{
+    struct cost_thread *const t = &c->thread[c->first[team] + number];
     const struct schedule_rank *const r = &c->s->rank[rank];
     *t = (struct cost_thread){.rank = r,
                               .thread = &r->thread[number],
                               .number = number,
                               .rank_number = rank,
+                              .team = team,
+                              .share = c->share,
+                              .share_at = {1, 1, 1, 1},
                               .own = place_of(c, rank, number),
-                              .ahead_ps = -1,
                               .waiter = COST_NONE,
                               .next_waiter = COST_NONE};
     t->home = c->lanes ? t->own : place_of(c, rank, 0);
-    if (!c->lanes && !c->call->hw->launch_together) /* launch messages come one after the other */
+    if (c->lanes)
+        launch_lanes(c, t);
+    else if (!c->call->hw->launch_together) /* launch messages come one after the other */
         t->now_ps = number * c->call->hw->overhead_ps[HW_NODE_IO_CPU];
     t->load_ps = cost_load_latency_ps(&c->times, t->own, t->home);
     t->store_ps = cost_store_latency_ps(&c->times, t->own, t->home);
@@ -394,30 +453,42 @@ static bool make_thread(struct cost *c, uint32_t rank, uint32_t number)
     return !c->failed;
 }
 
+static void forget_ends(struct cost *c)
+{
+    (void)JudyLFreeArray(&c->by_ends, PJE0);
+    (void)JudyLFreeArray(&c->by_receiver, PJE0);
+}
+
 bool cost_machine_make(struct cost *c)
 {
-    const uint32_t ranks = ranks_of(c);
-    c->first = calloc(ranks + 1, sizeof *c->first);
-    for (uint32_t r = 0; c->first != NULL && r < ranks; r++) {
-        c->first[r] = c->threads;
-        c->threads += c->s->rank[r].thread_count;
+    const uint32_t ranks = ranks_of(c), teams = ranks * c->groups;
+    c->first = calloc(teams + 1, sizeof *c->first);
+    for (uint32_t team = 0; c->first != NULL && team < teams; team++) {
+        c->first[team] = c->threads;
+        c->threads += c->s->rank[team % ranks].thread_count;
     }
     const size_t links = (size_t)c->call->hw->sip_count * cost_crossings_of_sip(c->call->hw);
     c->thread = calloc(c->threads + 1, sizeof *c->thread);
     c->turns.at = calloc(c->threads + 1, sizeof *c->turns.at);
-    c->written = calloc(ranks + 1, sizeof *c->written);
+    c->written = calloc(teams + 1, sizeof *c->written);
     c->link_free_ps = calloc(links + 1, sizeof *c->link_free_ps);
-    c->read = calloc(c->threads + ranks + 1, sizeof *c->read);
-    c->write = calloc(c->threads + ranks + 1, sizeof *c->write);
+    c->read = calloc(c->threads + teams + 1, sizeof *c->read);
+    c->write = calloc(c->threads + teams + 1, sizeof *c->write);
     bool made = c->first != NULL && c->thread != NULL && c->turns.at != NULL &&
                 c->written != NULL && c->link_free_ps != NULL && c->read != NULL &&
                 c->write != NULL;
-    for (uint32_t r = 0; made && r < ranks; r++) {
+    for (uint32_t team = 0; made && !c->mixed && team < teams; team++) {
+        const uint32_t r = team % ranks;
+        c->group = team / ranks;
+        if (r == 0) { /* no lane sends to one of another group */
+            forget_ends(c);
+            c->queues_each = c->group == 1 ? c->queues : c->queues_each;
+        }
         for (uint32_t t = 0; made && t < c->s->rank[r].thread_count; t++)
-            made = make_thread(c, r, t);
-        made = made && find_early(c, r);
-        c->written[r] = calloc((size_t)schedule_locations(c->s, r) + 1, sizeof **c->written);
-        made = made && c->written[r] != NULL;
+            made = make_thread(c, team, r, t);
+        made = made && find_early(c, team, r);
+        c->written[team] = calloc((size_t)schedule_locations(c->s, r) + 1, sizeof **c->written);
+        made = made && c->written[team] != NULL;
     }
     if (made && !c->mixed)
         stagger_starts(c);
@@ -438,8 +509,8 @@ void cost_machine_free(struct cost *c)
         free(c->queue[i].arrives_ps);
         free(c->queue[i].free_ps);
     }
-    for (uint32_t r = 0; c->written != NULL && r < ranks_of(c); r++)
-        free(c->written[r]);
+    for (uint32_t team = 0; c->written != NULL && team < ranks_of(c) * c->groups; team++)
+        free(c->written[team]);
     free(c->written);
     free(c->queue);
     free(c->thread);
@@ -448,6 +519,5 @@ void cost_machine_free(struct cost *c)
     free(c->link_free_ps);
     free(c->read);
     free(c->write);
-    (void)JudyLFreeArray(&c->by_ends, PJE0);
-    (void)JudyLFreeArray(&c->by_receiver, PJE0);
+    forget_ends(c);
 }

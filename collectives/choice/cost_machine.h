@@ -9,6 +9,11 @@
  * it, sent by one of them, would arrive at its peer. A link between SIPs then stands for that
  * outlet of every SIP; a message keeps it busy as often as the messages of all ranks together cross
  * the busiest link of that outlet.
+ *
+ * Lanes. Where each PE has a shard, the PEs that go by the same part take the same steps on links
+ * that they share. They are a few groups, carried out one by one: a thread stands for its group and
+ * is its last PE; its messages take a link as often as the group has PEs, and the first of them
+ * sets out as much earlier as the first PE is launched.
  */
 #ifndef COLLECTIVES_COST_MACHINE_H
 #define COLLECTIVES_COST_MACHINE_H

@@ -86,17 +86,48 @@ int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes)
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
-uint32_t cost_crossings_of_sip(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
+static uint32_t outer_crossings(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
+
+uint32_t cost_crossings_of_sip(const struct hw_config *hw)
+{
+    return outer_crossings(hw) + 2 * HW_PORTS * hw_cubes(hw);
+}
 
 struct route_walk {
     const struct hw_config *hw;
     struct cost_route *route;
     bool down; /* the link that was crossed last comes from a switch; its SIP is not known yet */
+    /* The node that was passed last: an IO port, or a cube's port. */
+    struct hw_path_step port;
 };
 
 static bool is_slower(struct hw_rate a, struct hw_rate b)
 {
     return (unsigned __int128)a.num * b.den > (unsigned __int128)b.num * a.den;
+}
+
+/* A link between a cube and an IO port, by the cube's port; `in`: into the cube. */
+static void note_edge(struct route_walk *walk, const struct hw_path_step *cube, bool in)
+{
+    struct cost_route *const route = walk->route;
+    if (route->count == COST_CROSSINGS_MAX)
+        return;
+    route->port[route->count] = cube->port;
+    route->rate[route->count] = walk->hw->link[HW_LINK_UCIE].rate;
+    route->crossing[route->count++] = cube->sip * cost_crossings_of_sip(walk->hw) +
+                                      outer_crossings(walk->hw) +
+                                      2 * (HW_PORTS * cube->cube + cube->port) + in;
+}
+
+/* A port of an IO die, or of a cube: the link from the one to the other has been passed. */
+static void note_port(struct route_walk *walk, const struct hw_path_step *step)
+{
+    const bool is_io = step->kind == HW_NODE_IO_PORT, is_cube = step->kind == HW_NODE_UCIE_PORT;
+    if (is_io && walk->port.kind == HW_NODE_UCIE_PORT)
+        note_edge(walk, &walk->port, false);
+    else if (is_cube && walk->port.kind == HW_NODE_IO_PORT)
+        note_edge(walk, step, true);
+    walk->port = *step;
 }
 
 /* A link between SIPs. One down from a switch belongs to the SIP that comes next. */
@@ -106,6 +137,7 @@ static void note_crossing(struct route_walk *walk, const struct hw_path_step *st
     walk->down = step->index != UINT32_MAX;
     route->crossing[route->count] = (walk->down ? 0 : step->sip * cost_crossings_of_sip(walk->hw)) +
                                     2 * step->outlet + walk->down;
+    route->port[route->count] = HW_PORT_NONE;
     route->rate[route->count++] = walk->hw->link[step->kind].rate;
 }
 
@@ -117,6 +149,7 @@ static void note_step(void *arg, const struct hw_path_step *step)
         if (walk->down && step->kind == HW_NODE_IO_PORT)
             route->crossing[route->count - 1] += step->sip * cost_crossings_of_sip(walk->hw);
         walk->down = walk->down && step->kind != HW_NODE_IO_PORT;
+        note_port(walk, step);
         return;
     }
     if (hw_link_is_outer((enum hw_link_kind)step->kind)) {
@@ -168,7 +201,9 @@ int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *
     for (uint32_t i = 0; i < route->count; i++) {
         const uint32_t link = route->crossing[i] % links->count;
         const int64_t ser = hw_rate_ps(route->rate[i], bytes);
-        const int64_t busy = ser * links->share * (links->busy != NULL ? links->busy[i] : 1);
+        const uint32_t share =
+            route->port[i] == HW_PORT_NONE ? links->share : links->share_at[route->port[i]];
+        const int64_t busy = ser * share * (links->busy != NULL ? links->busy[i] : 1);
         if (ser > paid) {
             tail += ser - paid;
             paid = ser;
@@ -176,7 +211,10 @@ int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *
         if (busy == 0)
             continue;
         const int64_t free_ps = links->free_ps[link], turn_ps = begins + paid - ser;
-        links->free_ps[link] = (free_ps > turn_ps ? free_ps : turn_ps) + busy;
+        const int64_t first_ps = turn_ps - links->spread_ps;
+        links->free_ps[link] = (free_ps > first_ps ? free_ps : first_ps) + busy;
+        if (links->free_ps[link] < turn_ps + ser) /* the last has come when others were through */
+            links->free_ps[link] = turn_ps + ser;
         tail = tail > links->free_ps[link] ? tail : links->free_ps[link];
     }
     return tail + route->latency_ps;

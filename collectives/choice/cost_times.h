@@ -36,9 +36,12 @@ struct cost_route {
     int64_t latency_ps;    /* of an empty message */
     int64_t credit_ps;     /* back again */
     struct hw_rate inside; /* of the slowest link that is not between SIPs */
-    uint32_t count;        /* of links between SIPs; those beyond the first so many are left out */
-    uint32_t
-        crossing[COST_CROSSINGS_MAX]; /* (SIP * outlets + outlet) * 2, + 1 down from a switch */
+    uint32_t count; /* of links between SIPs, and between these and cubes; those beyond the first so
+                       many are left out */
+    uint32_t crossing[COST_CROSSINGS_MAX]; /* cost_crossings_of_sip() times the SIP, + 2 * outlet,
+                                              + 1 down from a switch; at a cube, after these:
+                                              + 2 * (4 * cube + port), + 1 into the cube */
+    enum hw_port port[COST_CROSSINGS_MAX]; /* of the cube; HW_PORT_NONE: between SIPs */
     struct hw_rate rate[COST_CROSSINGS_MAX];
 };
 void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_place to,
@@ -56,8 +59,11 @@ struct cost_links {
     const uint32_t *busy; /* [crossing of the route] this many messages of this kind cross the link
                              at once; 0: counted at another crossing. NULL: 1 */
     uint32_t share;       /* ... times this */
+    uint32_t share_at[HW_PORTS]; /* at a cube's port: times this */
+    int64_t spread_ps; /* the first of these messages sets out so much earlier than the last */
 };
-/* When a message of this many bytes arrives whose first byte leaves at `begins`. It takes its turn
+/* When a message of this many bytes arrives whose first byte leaves at `begins`, the last of those
+ * that share its links. It takes its turn
  * at all links when it sets out, however long it waits for one of them: others use the time that a
  * link would be kept for it. */
 int64_t cost_travel_ps(const struct cost_route *route, const struct cost_links *links,

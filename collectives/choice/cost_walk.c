@@ -59,16 +59,17 @@ static uint64_t chunk_elems(const struct cost *c, const struct schedule_step *st
     return rest < most ? rest : most;
 }
 
-/* Bytes of the tile that a thread is at; 0: the chunk has no such tile in this piece. */
-static uint64_t tile_bytes(const struct cost *c, const struct cost_thread *t)
+/* Bytes of the tile that a cursor names; 0: the chunk has no such tile in this piece. */
+static uint64_t bytes_at(const struct cost *c, const struct cost_thread *t,
+                         const struct cost_cursor *at)
 {
-    const struct schedule_step *const step = cost_step_at(t, t->step);
+    const struct schedule_step *const step = cost_step_at(t, at->step);
     const bool together = goes_together(c, step);
-    if (together ? t->chunk > 0 : t->tile >= c->piece_tiles)
+    if (together ? at->chunk > 0 : at->tile >= c->piece_tiles)
         return 0;
     const uint64_t bytes =
-        chunk_elems(c, step, t->chunk, together ? step->count : 1) * c->times.itemsize;
-    const uint64_t before = ((uint64_t)t->piece * c->piece_tiles + t->tile) * c->tile_bytes;
+        chunk_elems(c, step, at->chunk, together ? step->count : 1) * c->times.itemsize;
+    const uint64_t before = ((uint64_t)t->piece * c->piece_tiles + at->tile) * c->tile_bytes;
     if (before >= bytes)
         return 0;
     return bytes - before < c->tile_bytes ? bytes - before : c->tile_bytes;
@@ -80,17 +81,24 @@ static struct cost_memory *memory_of(const struct cost *c, const struct cost_thr
     return &memory[c->lanes ? (uint32_t)(t - c->thread) : t->rank_number];
 }
 
-/* A load or a store takes one of two handles: the one before the last has ended. */
-static void take_handle(struct cost_thread *t, int64_t ends_ps)
+/* Until the first `count` loads and stores have ended. */
+static void finish(const struct cost *c, struct cost_thread *t, uint32_t count)
 {
-    t->moved_ps[t->moves++ % COST_MOVES] = ends_ps;
+    for (; t->ended < count; t->ended++)
+        t->now_ps = later(t->now_ps, t->moved_ps[t->ended % COST_MOVES]) + c->times.wait_ps;
 }
 
+/* A load or a store takes one of two handles: the one before the last has ended. */
 static void wait_for_handle(const struct cost *c, struct cost_thread *t)
 {
+    if (t->begun - t->ended == COST_MOVES)
+        finish(c, t, t->ended + 1);
     t->now_ps += c->times.issue_ps;
-    if (t->moves >= COST_MOVES && t->moved_ps[t->moves % COST_MOVES] > t->now_ps)
-        t->now_ps = t->moved_ps[t->moves % COST_MOVES] + c->times.wait_ps;
+}
+
+static void take_handle(struct cost_thread *t, int64_t ends_ps)
+{
+    t->moved_ps[t->begun++ % COST_MOVES] = ends_ps;
 }
 
 static int64_t take_engine(const struct cost *c, struct cost_thread *t, uint64_t bytes)
@@ -109,14 +117,20 @@ static int64_t take_memory(const struct cost *c, struct cost_memory *memory, int
     return memory->free_ps;
 }
 
-static int64_t begin_load(struct cost *c, struct cost_thread *t, uint64_t bytes)
+/* What the home sends from its HBM passes pe_noc into PE_DMA, and keeps that way since it was asked
+ * for: what arrives meanwhile comes after it. */
+static void keep_inward(struct cost_thread *t, int64_t since_ps, int64_t until_ps)
 {
-    wait_for_handle(c, t);
+    t->inward_since_ps = since_ps;
+    t->inward_ps = later(t->inward_ps, until_ps);
+}
+
+/* When a load that is issued now has ended. */
+static int64_t load(struct cost *c, struct cost_thread *t, uint64_t bytes)
+{
     const int64_t begins = take_engine(c, t, bytes);
     const int64_t read = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
-    const int64_t ends = read + t->load_ps - t->load_ps / 2;
-    take_handle(t, ends);
-    return ends;
+    return read + t->load_ps - t->load_ps / 2;
 }
 
 static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
@@ -128,24 +142,18 @@ static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
     take_handle(t, written + t->store_ps - t->store_ps / 2);
 }
 
-/* All loads and stores have ended. */
-static void settle(const struct cost *c, struct cost_thread *t)
-{
-    for (uint32_t i = 0; i < COST_MOVES; i++)
-        if (t->moved_ps[i] > t->now_ps)
-            t->now_ps = t->moved_ps[i] + c->times.wait_ps;
-}
-
 /* When a message of this many bytes arrives whose first byte enters PE_DMA's engine at `begins`. */
-static int64_t travel(struct cost *c, struct cost_queue *q, int64_t begins, uint64_t bytes)
+static int64_t travel(struct cost *c, const struct cost_thread *t, struct cost_queue *q,
+                      int64_t begins, uint64_t bytes)
 {
-    const uint32_t of_sip = cost_crossings_of_sip(c->call->hw);
-    return cost_travel_ps(&q->route,
-                          &(struct cost_links){.free_ps = c->link_free_ps,
-                                               .count = c->alike ? of_sip : UINT32_MAX,
-                                               .busy = c->alike ? q->busy : NULL,
-                                               .share = c->share},
-                          begins, bytes);
+    struct cost_links links = {.free_ps = c->link_free_ps,
+                               .count = c->alike ? cost_crossings_of_sip(c->call->hw) : UINT32_MAX,
+                               .busy = c->alike ? q->busy : NULL,
+                               .share = t->share,
+                               .spread_ps = t->spread_ps};
+    for (enum hw_port port = 0; port < HW_PORTS; port++)
+        links.share_at[port] = t->share_at[port];
+    return cost_travel_ps(&q->route, &links, begins, bytes);
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
@@ -171,7 +179,7 @@ static bool step_loads(const struct cost *c, const struct cost_thread *t, uint32
 static bool loads_early(const struct cost *c, const struct cost_thread *t, uint32_t number)
 {
     const struct schedule_step *const step = cost_step_at(t, number);
-    const uint32_t *const written = c->written[t->rank_number];
+    const uint32_t *const written = c->written[t->team];
     if (t->early[number] != EARLY_ASK)
         return t->early[number] == EARLY_YES;
     for (uint32_t k = 0; k < step->count; k++)
@@ -181,60 +189,94 @@ static bool loads_early(const struct cost *c, const struct cost_thread *t, uint3
     return true;
 }
 
-/* The tile after this one may be loaded ahead: of this step, or the first of the next one. */
-static uint64_t next_bytes(const struct cost *c, const struct cost_thread *t)
+static void go_ahead(const struct cost *c, struct cost_thread *t)
 {
-    struct cost_thread next = *t;
-    next.tile++;
-    if (tile_bytes(c, &next) == 0) {
-        next.tile = 0;
-        next.chunk++;
+    struct cost_cursor *const at = &t->ahead;
+    const struct schedule_step *const step = cost_step_at(t, at->step);
+    at->tile++;
+    while (at->chunk < step->count && bytes_at(c, t, at) == 0) {
+        at->chunk += goes_together(c, step) ? step->count : 1;
+        at->tile = 0;
     }
-    if (next.chunk == cost_step_at(t, t->step)->count ||
-        goes_together(c, cost_step_at(t, t->step))) {
-        if (next.chunk == 0)
-            return tile_bytes(c, &next);
-        next.chunk = next.tile = 0;
-        next.step += t->chain[t->step];
-        if (next.step == t->thread->step_count || !loads_early(c, t, next.step) ||
-            !step_loads(c, t, next.step))
-            return 0;
-    }
-    return tile_bytes(c, &next);
+}
+
+static bool is_ahead(const struct cost_thread *t)
+{
+    return t->ahead.step < t->thread->step_count &&
+           t->ahead.chunk < cost_step_at(t, t->ahead.step)->count;
+}
+
+/* Puts the cursor of loads to the first tile of a step. */
+static void look_at_step(const struct cost *c, struct cost_thread *t, uint32_t step)
+{
+    t->ahead = (struct cost_cursor){.step = step};
+    if (!step_loads(c, t, step))
+        t->ahead.chunk = cost_step_at(t, step)->count;
+    else if (is_ahead(t) && bytes_at(c, t, &t->ahead) == 0)
+        go_ahead(c, t);
+}
+
+/* There is a value to load before it is needed; may move the cursor on to the next step. */
+static bool may_load_ahead(const struct cost *c, struct cost_thread *t)
+{
+    const uint32_t next = t->at.step + t->chain[t->at.step];
+    if (t->loads - t->used >= COST_AHEAD)
+        return false;
+    if (is_ahead(t))
+        return true;
+    if (t->ahead.step >= next || next >= t->thread->step_count || !loads_early(c, t, next) ||
+        !step_loads(c, t, next))
+        return false;
+    look_at_step(c, t, next);
+    return is_ahead(t);
+}
+
+/* Begins the load of the value that `ahead` names. */
+static void begin_load(struct cost *c, struct cost_thread *t)
+{
+    wait_for_handle(c, t);
+    t->move_of_load[t->loads++ % COST_AHEAD] = t->begun;
+    take_handle(t, load(c, t, bytes_at(c, t, &t->ahead)));
+    go_ahead(c, t);
 }
 
 /* The first third of a tile: the loads of its value, and of the one after it, have begun. */
-static void load_tile(struct cost *c, struct cost_thread *t, uint64_t bytes)
+static void load_tile(struct cost *c, struct cost_thread *t)
 {
-    if (!step_loads(c, t, t->step))
-        return;
-    t->loaded_ps = t->ahead_ps >= 0 ? t->ahead_ps : begin_load(c, t, bytes);
-    t->ahead_ps = -1;
-    const uint64_t ahead = next_bytes(c, t);
-    if (ahead > 0)
-        t->ahead_ps = begin_load(c, t, ahead);
+    const bool reduces = cost_step_at(t, t->at.step)->op == SCHEDULE_REDUCE;
+    if (reduces)
+        finish(c, t, t->begun);
+    if (step_loads(c, t, t->at.step) && t->loads == t->used)
+        begin_load(c, t);
+    if (!reduces && may_load_ahead(c, t))
+        begin_load(c, t);
 }
 
 /* The second: the message has come, and is added. False: it has not come. */
 static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->step + t->link)->op;
+    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->at.step + t->link)->op;
     if (schedule_op_receives(op)) {
-        struct cost_queue *const q = &c->queue[t->recv_queue[t->step + t->link]];
+        struct cost_queue *const q = &c->queue[t->recv_queue[t->at.step + t->link]];
         if (q->sent == q->received) {
             q->receiver = number;
             return false;
         }
         const uint32_t slot = q->received++ % c->slots;
-        const int64_t here = later(t->now_ps + c->times.queue_ps, q->arrives_ps[slot]);
+        int64_t arrives_ps = q->arrives_ps[slot];
+        if (arrives_ps > t->inward_since_ps)
+            arrives_ps = later(arrives_ps, t->inward_ps + cost_engine_ps(&c->times, bytes));
+        const int64_t here = later(t->now_ps + c->times.queue_ps, arrives_ps);
         q->free_ps[slot] = here + q->route.credit_ps;
         t->now_ps = here + (c->call->ccl->queues.credit_blocks ? q->route.credit_ps : 0);
         wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
     }
-    if (t->link == 0 && step_loads(c, t, t->step))
-        t->now_ps = later(t->now_ps, t->loaded_ps) + c->times.wait_ps;
-    if (op == SCHEDULE_REDUCE)
-        t->now_ps = begin_load(c, t, bytes) + c->times.wait_ps;
+    if (t->link == 0 && step_loads(c, t, t->at.step))
+        finish(c, t, t->move_of_load[t->used % COST_AHEAD] + 1);
+    if (op == SCHEDULE_REDUCE) {
+        t->now_ps += c->times.issue_ps;
+        t->now_ps = load(c, t, bytes) + c->times.wait_ps;
+    }
     if (op_adds(op))
         t->now_ps += cost_add_time_ps(&c->times, bytes);
     return true;
@@ -243,8 +285,8 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
 /* The value is kept: schedule_kernel.c, keeps_value(). */
 static bool keeps_value(const struct cost_thread *t)
 {
-    uint32_t last = t->step + t->chain[t->step] - 1;
-    while (last > t->step && cost_step_at(t, last)->op == SCHEDULE_SEND)
+    uint32_t last = t->at.step + t->chain[t->at.step] - 1;
+    while (last > t->at.step && cost_step_at(t, last)->op == SCHEDULE_SEND)
         last--;
     return schedule_op_writes((enum schedule_op)cost_step_at(t, last)->op);
 }
@@ -252,9 +294,9 @@ static bool keeps_value(const struct cost_thread *t)
 /* The third: it is sent, and stored with the last link. False: the queue is full. */
 static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, uint64_t bytes)
 {
-    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->step + t->link)->op;
+    const enum schedule_op op = (enum schedule_op)cost_step_at(t, t->at.step + t->link)->op;
     if (schedule_op_sends(op)) {
-        struct cost_queue *const q = &c->queue[t->send_queue[t->step + t->link]];
+        struct cost_queue *const q = &c->queue[t->send_queue[t->at.step + t->link]];
         const uint32_t slot = q->sent % c->slots;
         if (q->sent - q->received == c->slots) {
             q->sender = number;
@@ -264,15 +306,21 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         if (q->sent >= c->slots)
             t->now_ps = later(t->now_ps, q->free_ps[slot]);
         int64_t begins = take_engine(c, t, bytes);
-        if (op == SCHEDULE_SEND && t->chain[t->step] == 1 && is_home(c, t))
-            begins = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes) -
-                     cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
-        q->arrives_ps[slot] = travel(c, q, begins, bytes);
+        if (op == SCHEDULE_SEND && t->chain[t->at.step] == 1 && is_home(c, t)) {
+            const int64_t read =
+                take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
+            begins = read - cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
+            keep_inward(t, t->now_ps, read + t->load_ps / 2);
+        }
+        q->arrives_ps[slot] = travel(c, t, q, begins, bytes);
         q->sent++;
         wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }
-    if (t->link + 1 == t->chain[t->step] && keeps_value(t))
-        begin_store(c, t, bytes);
+    if (t->link + 1 == t->chain[t->at.step]) {
+        if (keeps_value(t))
+            begin_store(c, t, bytes);
+        t->used += step_loads(c, t, t->at.step);
+    }
     return true;
 }
 
@@ -282,12 +330,12 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
  */
 static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
 {
-    const struct schedule_step *const step = cost_step_at(t, t->step);
+    const struct schedule_step *const step = cost_step_at(t, t->at.step);
     for (uint32_t i = 0; i < step->wait_count; i++) {
         const struct schedule_wait wait = t->rank->wait[step->wait_first + i];
-        struct cost_thread *const other = &c->thread[c->first[t->rank_number] + wait.thread];
+        struct cost_thread *const other = &c->thread[c->first[t->team] + wait.thread];
         const bool over =
-            other->piece > t->piece || (other->piece == t->piece && other->step > wait.step);
+            other->piece > t->piece || (other->piece == t->piece && other->at.step > wait.step);
         if (!over) {
             t->next_waiter = other->waiter;
             other->waiter = number; /* it asks again */
@@ -300,29 +348,29 @@ static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
 
 static void end_step(struct cost *c, struct cost_thread *t)
 {
-    const uint32_t chain = t->chain[t->step];
-    if (cost_step_at(t, t->step + chain - 1)->awaited)
-        settle(c, t);
-    for (uint32_t i = 0; i < chain; i++, t->step++) {
-        const struct schedule_step *const step = cost_step_at(t, t->step);
+    const uint32_t chain = t->chain[t->at.step];
+    if (cost_step_at(t, t->at.step + chain - 1)->awaited)
+        finish(c, t, t->begun);
+    for (uint32_t i = 0; i < chain; i++, t->at.step++) {
+        const struct schedule_step *const step = cost_step_at(t, t->at.step);
         for (uint32_t k = 0; k < step->count && schedule_op_writes((enum schedule_op)step->op); k++)
-            c->written[t->rank_number][schedule_location(c->s, t->rank_number, step->dst.buffer,
-                                                         step->dst.at + k)] = t->piece + 1;
-        t->step_ended_ps[t->step] = t->now_ps;
+            c->written[t->team][schedule_location(c->s, t->rank_number, step->dst.buffer,
+                                                  step->dst.at + k)] = t->piece + 1;
+        t->step_ended_ps[t->at.step] = t->now_ps;
     }
     while (t->waiter != COST_NONE) {
         uint32_t waiter = t->waiter;
         t->waiter = c->thread[waiter].next_waiter;
         wake(c, &waiter, 0);
     }
-    t->chunk = t->tile = 0;
+    t->at.chunk = t->at.tile = 0;
 }
 
 static void end_piece(struct cost *c, struct cost_thread *t)
 {
-    settle(c, t);
+    finish(c, t, t->begun);
     c->ended_ps = later(c->ended_ps, t->now_ps);
-    t->step = 0;
+    t->at.step = 0;
     t->piece++;
 }
 
@@ -331,7 +379,7 @@ static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
 {
     switch (t->third) {
     case TILE_LOADS:
-        load_tile(c, t, bytes);
+        load_tile(c, t);
         t->third = TILE_TAKES;
         return true;
     case TILE_TAKES:
@@ -342,9 +390,9 @@ static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
     default:
         if (!give_tile(c, t, number, bytes))
             return false;
-        t->link = t->link + 1 < t->chain[t->step] ? t->link + 1 : 0;
+        t->link = t->link + 1 < t->chain[t->at.step] ? t->link + 1 : 0;
         t->third = t->link > 0 ? TILE_TAKES : TILE_LOADS;
-        t->tile += t->link == 0;
+        t->at.tile += t->link == 0;
         return true;
     }
 }
@@ -353,25 +401,27 @@ static bool move_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
 static bool go_on(struct cost *c, uint32_t number)
 {
     struct cost_thread *const t = &c->thread[number];
-    if (t->step == t->thread->step_count) {
+    if (t->at.step == t->thread->step_count) {
         end_piece(c, t);
         return true;
     }
-    const struct schedule_step *const step = cost_step_at(t, t->step);
-    if (t->chunk == 0 && t->tile == 0 && t->third == TILE_LOADS) {
+    const struct schedule_step *const step = cost_step_at(t, t->at.step);
+    if (t->at.chunk == 0 && t->at.tile == 0 && t->third == TILE_LOADS) {
         if (!has_waited(c, t, number))
             return false;
-        if (schedule_op_reads((enum schedule_op)step->op) && !loads_early(c, t, t->step))
-            settle(c, t);
+        if (schedule_op_reads((enum schedule_op)step->op) && !loads_early(c, t, t->at.step))
+            finish(c, t, t->begun);
+        if (t->loads == t->used)
+            look_at_step(c, t, t->at.step);
     }
-    if (t->chunk == step->count) {
+    if (t->at.chunk == step->count) {
         end_step(c, t);
         return true;
     }
-    const uint64_t bytes = tile_bytes(c, t);
+    const uint64_t bytes = bytes_at(c, t, &t->at);
     if (bytes == 0) {
-        t->chunk++;
-        t->tile = 0;
+        t->at.chunk++;
+        t->at.tile = 0;
         return true;
     }
     return move_tile(c, t, number, bytes);

@@ -13,11 +13,12 @@
 #include "collectives/choice/cost_turns.h"
 #include "collectives/schedule/schedule.h"
 
-enum { COST_MOVES = 2, COST_NONE = UINT32_MAX };
+enum { COST_MOVES = 2, COST_AHEAD = 2, COST_NONE = UINT32_MAX };
 
 /* A queue between two threads. */
 struct cost_queue {
     struct cost_route route;
+    int64_t off_ps, credit_off_ps; /* ... the mean of all, less the way of this one */
     uint32_t *busy; /* of like ranks: [crossing] messages that cross that outlet's busiest link */
     int64_t *arrives_ps; /* [slots] of a message that is in the queue */
     int64_t *free_ps;    /* [slots] when the sender knows that the slot is free again */
@@ -30,21 +31,33 @@ struct cost_memory {
     int64_t free_ps;
 };
 
+/* A tile of a chunk of a step. */
+struct cost_cursor {
+    uint32_t step, chunk, tile;
+};
+
 /* A thread on its way. */
 struct cost_thread {
     const struct schedule_rank *rank;
     const struct schedule_thread *thread;
     uint32_t number, rank_number;
+    uint32_t team;  /* the threads of a rank that are carried out together: cost.first, .written */
+    uint32_t share; /* lanes, or schedules beside each other, that it stands for */
+    uint32_t share_at[HW_PORTS]; /* of these, in the same row or column of cubes */
+    int64_t spread_ps; /* from the launch of the first of these lanes to that of the last */
     struct hw_place own, home;
     int64_t now_ps;
-    int64_t engine_ps;            /* its PE_DMA is free */
-    int64_t load_ps, store_ps;    /* latencies */
-    int64_t moved_ps[COST_MOVES]; /* loads and stores in flight: when they end */
-    uint32_t moves;               /* begun */
-    int64_t loaded_ps;            /* the value of the current tile */
-    int64_t ahead_ps; /* the value of the next one, if its load has begun; -1: it has not */
-    uint32_t piece, step, chunk, tile;
-    uint32_t link; /* of the steps that are carried out as one (chain): the current one */
+    int64_t engine_ps;                  /* its PE_DMA is free */
+    int64_t load_ps, store_ps;          /* latencies */
+    int64_t moved_ps[COST_MOVES];       /* loads and stores in flight: when they end */
+    uint32_t begun, ended;              /* of these; known to have ended */
+    int64_t inward_since_ps, inward_ps; /* pe_noc's way to it is kept, for what it has asked for */
+    uint32_t loads, used;               /* values whose load has begun; that have been used */
+    uint32_t move_of_load[COST_AHEAD];
+    struct cost_cursor ahead; /* whose value is to be loaded next */
+    uint32_t piece;
+    struct cost_cursor at; /* that is carried out */
+    uint32_t link;         /* of the steps that are carried out as one (chain): the current one */
     enum { TILE_LOADS, TILE_TAKES, TILE_GIVES } third;          /* of the current tile */
     uint32_t *send_queue, *recv_queue;                          /* [step] */
     enum cost_early { EARLY_NO, EARLY_YES, EARLY_ASK } * early; /* [step] */
@@ -61,19 +74,22 @@ struct cost {
     uint32_t slots, tile_bytes, piece_tiles, pieces;
     uint64_t block_elems, chunk_elems;
     uint32_t blocks, chunks; /* of the input */
-    uint32_t share;          /* lanes, or schedules beside each other, that share each link */
+    uint32_t share;          /* lanes of a part, or schedules beside each other, on each link */
+    uint32_t groups;         /* of these lanes, carried out one by one; without lanes: 1 */
+    uint32_t group;          /* whose threads are made */
     bool lanes, alike;
     bool mean;  /* of like ranks: messages take the mean of all ranks' times on their ways */
     bool mixed; /* like ranks' messages take different times on their ways */
     struct cost_thread *thread; /* [threads] */
-    uint32_t *first;            /* [rank] */
+    uint32_t *first;            /* [team] */
     uint32_t threads;
     struct cost_queue *queue;
     uint32_t queues, queue_room;
+    uint32_t queues_each;  /* of a group */
     Pvoid_t by_ends;       /* JudyL: (from, to, channel) -> queue + 1 */
     Pvoid_t by_receiver;   /* the same of like ranks' receives: `from` need not be carried out */
     int64_t *link_free_ps; /* [crossing] */
-    uint32_t **written;    /* [rank][place]: the last piece, + 1, in which it was written */
+    uint32_t **written;    /* [team][place]: the last piece, + 1, in which it was written */
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
     struct cost_turns turns;          /* of threads that can continue */
     int64_t ended_ps;                 /* the last thread */

@@ -268,6 +268,54 @@ static void estimates_are_near_simulated_times(void **state)
     }
 }
 
+/* The same of lanes, one per cube or PE, of the sizes of a shard (perf/results/placement_choice.md,
+ * whose sizes are a rank's). */
+static void estimates_of_lanes_are_near_simulated_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *topology, *mapper;
+        enum ccl_mappers id;
+        uint32_t ranks, elems;
+        double simulated_us;
+    } runs[] = {
+        {"pairwise_all_to_all", "ring_1d", "pe0_all_cubes", CCL_MAPPER_PE0_ALL_CUBES, 4, 8192,
+         3.227},
+        {"pairwise_all_to_all", "ring_1d", "all_pes", CCL_MAPPER_ALL_PES, 4, 1024, 4.113},
+        {"recursive_doubling", "pair_switch", "pe0_all_cubes", CCL_MAPPER_PE0_ALL_CUBES, 16, 8192,
+         8.106},
+        {"recursive_doubling", "pair_switch", "all_pes", CCL_MAPPER_ALL_PES, 16, 1024, 6.013},
+        {"torus_all_gather", "fully_connected", "all_pes", CCL_MAPPER_ALL_PES, 4, 4096, 11.715}};
+    for (size_t i = 0; i < COUNT_OF(runs); i++) {
+        struct config *const config = config_of(NULL, runs[i].topology, runs[i].ranks);
+        struct ccl_config ccl = config->ccl;
+        const struct ccl_algorithm *const algorithm = ccl_algorithm_find(runs[i].name);
+        snprintf(ccl.module, sizeof ccl.module, "%s", runs[i].name);
+        snprintf(ccl.mapper, sizeof ccl.mapper, "%s", runs[i].mapper);
+        ccl.n_elem = runs[i].elems;
+        ccl.n_elem_is_most = true;
+        const struct ccl_call call = {.hw = &config->hw,
+                                      .ccl = &ccl,
+                                      .collective = algorithm->collective,
+                                      .world_size = runs[i].ranks,
+                                      .n_elem = runs[i].elems,
+                                      .dtype = LP_F16};
+        struct cw_error error;
+        struct schedule *const schedule = algorithm->schedule(&call, &error);
+        assert_non_null(schedule);
+        const struct cost_request request = {
+            .schedule = schedule, .call = &call, .mapper = runs[i].id};
+        int64_t ps = 0;
+        assert_int_equal(cost_estimate(&request, &ps, &error), CW_OK);
+        if (!((double)ps > 0.9e6 * runs[i].simulated_us &&
+              (double)ps < 1.1e6 * runs[i].simulated_us))
+            fail_msg("%s on %s, %s: estimate %.3f us, simulated %.3f us", runs[i].name,
+                     runs[i].topology, runs[i].mapper, (double)ps * 1e-6, runs[i].simulated_us);
+        schedule_free(schedule);
+        config_free(config);
+    }
+}
+
 static uint64_t steps_of(const struct ccl_call *call, const char *name)
 {
     struct cw_error error;
@@ -539,6 +587,7 @@ int main(void)
         cmocka_unit_test(an_all_to_all_sends_each_block_once),
         cmocka_unit_test(steps_are_as_few_as_should_be),
         cmocka_unit_test(estimates_are_near_simulated_times),
+        cmocka_unit_test(estimates_of_lanes_are_near_simulated_times),
         cmocka_unit_test(messages_are_as_few_as_the_algorithm_says),
         cmocka_unit_test(sketches_are_estimated_like_the_whole),
         cmocka_unit_test(halving_goes_over_all_bits_of_many_ranks),
