@@ -10,6 +10,9 @@
 #include "bench/options/options_table.h"
 #include "bench/options/options_value.h"
 #include "bench/output/atomic_file.h"
+#include "bench/programs/bench.h"
+#include "collectives/algorithm.h"
+#include "collectives/config/builtin_files.h"
 #include "collectives/config/input/meaning.h"
 #include "collectives/config/input/text.h"
 
@@ -63,6 +66,11 @@ static int refuse_unknown(const struct option_parse *parse, const char *name, si
     const bool configures = find_name(parse->command, "set", 3) != NULL;
     if (meaning != NULL && configures)
         return cw_error_set(error, CW_USAGE, "unknown option %s; here that is %s", quoted, meaning);
+    if (parse->command == COMMAND_SWEEP && find_name(COMMAND_RUN, name, bytes) != NULL)
+        return cw_error_set(error, CW_USAGE,
+                            "unknown option %s; what points run with stands in the study: base: "
+                            "{%.*s: VALUE}",
+                            quoted, (int)bytes, name);
     if (nearest.best == NULL)
         return cw_error_set(error, CW_USAGE, "unknown option %s", quoted);
     return cw_error_set(error, CW_USAGE, "unknown option %s; did you mean '--%s'?", quoted,
@@ -120,11 +128,30 @@ static int read_long(struct option_parse *parse, int count, char **rest, int *us
     return options_give(parse, row, text, error);
 }
 
+/* `-bytes`, whose letters would be taken for options of one letter; `-np`, as mpirun has it. */
+static int refuse_single_dash(const struct option_parse *parse, const char *name,
+                              struct cw_error *error)
+{
+    const size_t bytes = strcspn(name, "=");
+    char text[MEANING_BYTES];
+    const char *const meaning = bytes > 1 ? meaning_of(name, bytes, text) : NULL;
+    for (size_t i = 0; bytes > 2 && i < option_row_count; i++)
+        if (row_is_of(&option_rows[i], parse->command) && strlen(option_rows[i].name) == bytes &&
+            memcmp(option_rows[i].name, name, bytes) == 0)
+            return cw_error_set(error, CW_USAGE, "unknown option '-%.*s'; did you mean '--%s'?",
+                                (int)bytes, name, option_rows[i].name);
+    if (meaning == NULL || find_name(parse->command, "set", 3) == NULL)
+        return CW_OK;
+    return cw_error_set(error, CW_USAGE, "unknown option '-%.40s'; here that is %s", name, meaning);
+}
+
 /* `-a`, `-ab`, `-avalue` or `-a value`. *used: how many arguments they have taken. */
 static int read_letters(struct option_parse *parse, int count, char **rest, int *used,
                         struct cw_error *error)
 {
     *used = 1;
+    if (refuse_single_dash(parse, rest[0] + 1, error) != CW_OK)
+        return CW_USAGE;
     for (const char *at = rest[0] + 1; *at != '\0'; at++) {
         const struct option_row *const row = find_letter(parse->command, *at);
         if (row == NULL)
@@ -145,14 +172,50 @@ static int read_letters(struct option_parse *parse, int count, char **rest, int 
     return CW_OK;
 }
 
+/* What a word without an option may have meant. */
+static const char *meant_by(const struct option_parse *parse, const char *text,
+                            char hint[MEANING_BYTES + 64])
+{
+    static const char *const units[] = {"B",   "K",   "M",  "G",  "KB", "MB", "GB", "KiB",
+                                        "MiB", "GiB", "ps", "ns", "us", "ms", "s",  "%"};
+    char preset[80], text_of[MEANING_BYTES];
+    snprintf(preset, sizeof preset, "presets/%.60s.yaml", text);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(text, units[i]) == 0)
+            return "; a number and its unit are one word, as in 64KB";
+    if (text[0] == '=')
+        return "; a name and its value are one word, as in KEY=VALUE";
+    if (strcmp(text, "help") == 0)
+        return "; that is --help";
+    if (find_name(parse->command, "set", 3) == NULL)
+        return "";
+    for (size_t i = 0; i < builtin_file_count; i++)
+        if (strcmp(builtin_files[i].name, preset) == 0)
+            snprintf(hint, MEANING_BYTES + 64, "; that is --preset %.60s", text);
+    for (size_t i = 0; bench_name(i) != NULL; i++)
+        if (strcmp(bench_name(i), text) == 0)
+            snprintf(hint, MEANING_BYTES + 64, "; that is --bench %.60s", text);
+    if (ccl_algorithm_find(text) != NULL)
+        snprintf(hint, MEANING_BYTES + 64, "; that is --algorithm %.60s", text);
+    else if (meaning_of(text, strlen(text), text_of) != NULL)
+        snprintf(hint, MEANING_BYTES + 64, "; that is %s", meaning_of(text, strlen(text), text_of));
+    return hint;
+}
+
+static int refuse_argument(const struct option_parse *parse, const char *text,
+                           struct cw_error *error)
+{
+    char quoted[TEXT_QUOTE_BYTES], hint[MEANING_BYTES + 64] = "";
+    return cw_error_set(error, CW_USAGE, "unexpected argument %s%s",
+                        text_quote(text, strlen(text), quoted), meant_by(parse, text, hint));
+}
+
 static int read_argument(struct option_parse *parse, int count, char **rest, int *used,
                          struct cw_error *error)
 {
-    char quoted[TEXT_QUOTE_BYTES];
     const struct command_row *const command = command_row_of(parse->command);
     if (command->argument == NULL)
-        return cw_error_set(error, CW_USAGE, "unexpected argument %s",
-                            text_quote(rest[0], strlen(rest[0]), quoted));
+        return refuse_argument(parse, rest[0], error);
     *used = command->argument(parse, count, rest, error);
     return *used > 0 ? CW_OK : CW_USAGE;
 }

@@ -14,15 +14,6 @@ struct phold_command phold_command_defaults(void)
     return command;
 }
 
-int phold_options_argument(struct option_parse *parse, int count, char **rest,
-                           struct cw_error *error)
-{
-    (void)parse;
-    (void)count;
-    cw_error_set(error, CW_USAGE, "%s: phold takes options only", rest[0]);
-    return 0;
-}
-
 int phold_options_finish(struct option_parse *parse, struct cw_error *error)
 {
     struct phold_command *const command = parse->values;

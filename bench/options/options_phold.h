@@ -19,8 +19,6 @@ struct phold_command {
 struct phold_command phold_command_defaults(void);
 
 /* For the table of options. */
-int phold_options_argument(struct option_parse *parse, int count, char **rest,
-                           struct cw_error *error);
 int phold_options_finish(struct option_parse *parse, struct cw_error *error);
 
 #endif

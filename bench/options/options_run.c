@@ -114,10 +114,23 @@ int run_options_read_tag(struct option_parse *parse, const struct option_row *ro
 static int refuse_name(const struct option_row *row, const char *text,
                        const char *(*name)(size_t i), struct cw_error *error)
 {
-    char list[200] = "expected one of ";
-    for (size_t i = 0; name(i) != NULL; i++)
+    static const char *const words[][2] = {
+        {"add", "sum"},       {"plus", "sum"},      {"mean", "avg"},     {"average", "avg"},
+        {"mul", "prod"},      {"multiply", "prod"}, {"product", "prod"}, {"e4m3", "fp8_e4m3"},
+        {"e5m2", "fp8_e5m2"}, {"int", "int32"}};
+    char list[240] = "expected one of ";
+    struct text_nearest nearest = {0};
+    for (size_t i = 0; name(i) != NULL; i++) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
                  name(i));
+        text_nearest_try(&nearest, text, name(i));
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (strcmp(words[k][0], text) == 0 && strcmp(words[k][1], name(i)) == 0)
+                nearest = (struct text_nearest){.best = name(i)};
+    }
+    if (nearest.best != NULL && nearest.distance < 2) /* int64 is neither int8 nor int32 */
+        snprintf(list + strlen(list), sizeof list - strlen(list), "; did you mean %s?",
+                 nearest.best);
     return options_refuse(error, row->name, text, list);
 }
 
@@ -396,9 +409,13 @@ int list_options_finish(struct option_parse *parse, struct cw_error *error)
     for (size_t i = 0; run->list != NULL && i < sizeof lists / sizeof *lists; i++)
         if (strcmp(run->list, lists[i]) == 0)
             return CW_OK;
+    struct text_nearest nearest = {0};
+    for (size_t i = 0; run->list != NULL && i < sizeof lists / sizeof *lists; i++)
+        text_nearest_try(&nearest, run->list, lists[i]);
     return cw_error_set(error, CW_USAGE,
                         "expected one of algorithms, presets, topologies, studies, benches: "
-                        "cubewarp list algorithms");
+                        "cubewarp list %s",
+                        nearest.best != NULL ? nearest.best : "algorithms");
 }
 
 int topo_options_finish(struct option_parse *parse, struct cw_error *error)
@@ -408,7 +425,7 @@ int topo_options_finish(struct option_parse *parse, struct cw_error *error)
     if (run->path_from != NULL && run->path_to == NULL)
         return cw_error_set(error, CW_USAGE, "--path needs two PEs: --path 0.0.0 1.0.0");
     if (run->path_from == NULL && run->path_to != NULL)
-        return cw_error_set(error, CW_USAGE, "unexpected argument %s",
+        return cw_error_set(error, CW_USAGE, "unexpected argument %s; a path is --path 0.0.0 1.0.0",
                             text_quote(run->path_to, strlen(run->path_to), quoted));
     return CW_OK;
 }

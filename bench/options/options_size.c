@@ -58,11 +58,32 @@ static const char *step_parse(const char *text, struct step *step)
     return NULL;
 }
 
+/* What is wrong with an item that is neither a size nor a range. */
+static const char *wrong_item(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const char *const unit = text + digits;
+    if (text[0] == '\0')
+        return "a size is missing; several are written 1K,1M";
+    if (strchr(text, ' ') != NULL)
+        return "a size is written without a blank: 64KB, and several as 1K,1M";
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return "a size has decimal digits: 4096, 4KiB";
+    if (strstr(text, "..") != NULL || (digits > 0 && strchr(unit, '-') != NULL))
+        return "a range is written 1KiB:1GiB:x2 or 1KiB:64KiB:+1KiB";
+    if (digits > 0 && (unit[0] == '.' || ((unit[0] | 32) == 'e' && unit[1] != '\0')))
+        return "a size is a whole number and a unit: 4096, 4KiB, 16MB";
+    if (digits > 0 && (unit[0] | 32) >= 'a' && strchr(text, ':') == NULL)
+        return "no such unit; there are B, KiB, MiB, GiB (or K, M, G: the same) and KB, MB, GB of "
+               "1000";
+    return "expected a size such as 4096, 4KiB or 16MB, a range such as 1KiB:1GiB:x2 or "
+           "1KiB:64KiB:+1KiB, or several: 1K,1M";
+}
+
 /* One size or one range, added to those that there are. */
 static const char *parse_item(const char *text, uint64_t *sizes, size_t room, size_t *count)
 {
-    const char *const wrong = "expected a size such as 4096, 4KiB or 16MB, a range such as "
-                              "1KiB:1GiB:x2 or 1KiB:64KiB:+1KiB, or several: 1K,1M";
+    const char *const wrong = wrong_item(text);
     const char *const colon = strchr(text, ':');
     uint64_t least, most;
     if (!size_parse(text, colon == NULL ? strlen(text) : (size_t)(colon - text), &least))

@@ -481,7 +481,7 @@ static const struct command_row command_rows[] = {
      "Runs PHOLD, the standard benchmark of parallel discrete-event engines.\n",
      "\nTIME is a number and ps, ns, us, ms or s; a bare number counts units of 1 us.\n",
      .name_width = PHOLD_NAMES, .letters = LETTERS_IN_FRONT, .brief = true,
-     .argument = phold_options_argument, .finish = phold_options_finish,
+     .finish = phold_options_finish,
      .examples = {"phold", "phold --threads 2 --lps 16384 --remote 50%",
                   "phold --traffic mesh --verify"}},
     {COMMAND_CHECK, "check", "validate a configuration, and estimate a run of it", "[OPTION]...",

@@ -143,6 +143,18 @@ static const char *belongs_elsewhere(const char *name)
     return children.file < CONFIG_FILES ? file_names[children.file] : NULL;
 }
 
+/* Whether a name is among the keys that may be there. */
+static bool knows(const struct children *children, const char *name, size_t bytes)
+{
+    for (const char *at = children->known; *at != '\0'; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ",");
+        if (length == bytes && memcmp(at, name, bytes) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
 static void unknown_key(const struct apply *apply, const char *path, const char *algorithm,
                         const struct config_node *key)
 {
@@ -157,6 +169,13 @@ static void unknown_key(const struct apply *apply, const char *path, const char 
     for (uint32_t i = 0; apply->algorithm != NULL && i < apply->algorithm->parameter_count; i++)
         children_add(&children, apply->algorithm->parameters[i].name);
     text_quote_key(key->text, key->bytes, quoted);
+    const size_t name_bytes = strcspn(key->text, ":");
+    if (key->text[name_bytes] == ':' && knows(&children, key->text, name_bytes)) {
+        config_error(apply->loader, key->place,
+                     "%s: a space is missing after the colon: write %.*s: VALUE", path,
+                     (int)name_bytes, key->text);
+        return;
+    }
     if (children.best[0] != '\0')
         snprintf(meant, sizeof meant, "did you mean '%s'? ", children.best);
     const char *const file = path[0] == '\0' ? belongs_elsewhere(key->text) : NULL;
@@ -185,9 +204,14 @@ static bool expect_mapping(const struct apply *apply, const char *path, const ch
     struct children children;
     char quoted[TEXT_QUOTE_BYTES];
     children_of(apply, path, algorithm, NULL, &children);
-    config_error(apply->loader, node->place, "%s%sexpected a mapping with keys of %s; found %s",
-                 path, path[0] == '\0' ? "" : ": ", children.known,
-                 config_quote_node(node, quoted));
+    const char *hint = "";
+    if (node->kind == CONFIG_SCALAR && node->bytes == 0)
+        hint = "; its keys stand below it, indented further";
+    else if (node->kind == CONFIG_SCALAR && knows(&children, node->text, strcspn(node->text, ":")))
+        hint = "; a space is missing after the colon";
+    config_error(apply->loader, node->place, "%s%sexpected a mapping with keys of %s; found %s%s",
+                 path, path[0] == '\0' ? "" : ": ", children.known, config_quote_node(node, quoted),
+                 hint);
     return false;
 }
 
@@ -380,6 +404,7 @@ struct nearest_path {
     const char *path;
     char best[PATH_BYTES];
     unsigned distance;
+    unsigned alike; /* keys at that distance */
 };
 
 static void nearest_visit(void *arg, const char *path, const struct config_key *key)
@@ -388,11 +413,16 @@ static void nearest_visit(void *arg, const char *path, const struct config_key *
     struct nearest_path *const found = arg;
     struct text_nearest nearest = {0};
     text_nearest_try(&nearest, found->path, path);
+    found->alike += nearest.best != NULL && nearest.distance == found->distance;
     if (nearest.best == NULL || (found->best[0] != '\0' && nearest.distance >= found->distance))
         return;
+    found->alike = 1;
     snprintf(found->best, sizeof found->best, "%s", path);
     found->distance = nearest.distance;
 }
+
+/* More keys than that are as near: none of them is meant more than the others. */
+enum { ALIKE_MAX = 2 };
 
 static void unknown_path(const struct apply *apply, const char *path, struct config_place place)
 {
@@ -408,7 +438,13 @@ static void unknown_path(const struct apply *apply, const char *path, struct con
     snprintf(parent, sizeof parent, "%.*s", dot != NULL ? (int)(dot - path) : 0, path);
     children_of(apply, parent[0] != '\0' ? parent : ".", NULL, NULL, &inner); /* no key has ".." */
     text_quote(path, strlen(path), quoted);
-    if (found.best[0] != '\0')
+    const int of_entries = strncmp(path, "defaults.", 9) == 0 ? config_ccl_find(path + 9) : -1;
+    if (of_entries >= 0)
+        config_error(apply->loader, place,
+                     "unknown key %s; each entry has its own: "
+                     "algorithms.NAME.%s",
+                     quoted, path + 9);
+    else if (found.best[0] != '\0' && found.alike <= ALIKE_MAX)
         config_error(apply->loader, place, "unknown key %s; did you mean '%s'?", quoted,
                      found.best);
     else if (inner.known[0] != '\0')

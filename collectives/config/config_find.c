@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/config/input/environment.h"
 #include "collectives/config/input/meaning.h"
 #include "collectives/config/input/text.h"
@@ -164,6 +165,11 @@ static void unknown_preset(struct config_loader *loader, const char *folder, con
     const bool is_near = presets.best[0] != '\0';
     char text[MEANING_BYTES];
     const char *const meaning = meaning_of(preset, strlen(preset), text);
+    if (ccl_algorithm_find(preset) != NULL) {
+        config_error(loader, nowhere, "unknown preset %s; that is an algorithm: --algorithm %s",
+                     text_quote(preset, strlen(preset), quoted), preset);
+        return;
+    }
     if (meaning != NULL && !is_near) {
         config_error(loader, nowhere, "unknown preset %s; that is %s",
                      text_quote(preset, strlen(preset), quoted), meaning);

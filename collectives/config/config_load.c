@@ -217,8 +217,8 @@ static void apply_algorithm_option(struct load *load, const char *name)
     }
     if (strpbrk(name, "/.") != NULL) { /* no entry has such a name */
         config_error(&load->loader, (struct config_place){.source = source},
-                     "expected an entry of ccl.yaml, or the path of an MSCCL XML file, whose name "
-                     "ends with .xml");
+                     "expected an entry of ccl.yaml, whose module may be a shared object, or the "
+                     "path of an MSCCL XML file, whose name ends with .xml");
         return;
     }
     const struct config_node node = {

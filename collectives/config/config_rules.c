@@ -6,11 +6,13 @@
 #include "collectives/config/config_rules.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "collectives/algorithm.h"
+#include "collectives/config/builtin_files.h"
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
 #include "collectives/config/config_value.h"
@@ -31,6 +33,16 @@ static bool has_part(const char *name, const char *word)
     return false;
 }
 
+static bool is_preset(const char *word)
+{
+    char name[NAME_MAX + 1];
+    snprintf(name, sizeof name, "presets/%.200s.yaml", word);
+    for (size_t i = 0; i < builtin_file_count; i++)
+        if (strcmp(builtin_files[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* "did you mean 'a', 'b' or 'c'? ": the entries with such a word in their name, else the nearest by
  * spelling, else an answer by meaning. */
 static void guess_algorithm(const struct config_tree *tree, const char *word, char hint[LIST_BYTES])
@@ -41,13 +53,15 @@ static void guess_algorithm(const struct config_tree *tree, const char *word, ch
     size_t count = 0, n = 0;
     for (const struct config_algorithm *entry = tree->algorithms; entry != NULL;
          entry = entry->next) {
+        if (strcmp(entry->name, word) == 0)
+            continue; /* an option has just made it */
         text_nearest_try(&nearest, word, entry->name);
         if (count < SHOWN_MAX && has_part(entry->name, word))
             found[count++] = entry->name;
     }
     char text[MEANING_BYTES];
     const char *const meaning = meaning_of(word, strlen(word), text);
-    if (count == 0 && nearest.best != NULL && nearest.distance < 3)
+    if (count == 0 && nearest.best != NULL && nearest.distance < 3 && !is_preset(word))
         found[count++] = nearest.best;
     hint[0] = '\0';
     for (size_t i = 0; i < count; i++)
@@ -60,6 +74,8 @@ static void guess_algorithm(const struct config_tree *tree, const char *word, ch
         snprintf(hint + n, LIST_BYTES - n, "? ");
     else if (meaning != NULL)
         snprintf(hint, LIST_BYTES, "that is %s; ", meaning);
+    else if (is_preset(word))
+        snprintf(hint, LIST_BYTES, "that is a preset: --preset %.60s; ", word);
     else if (strncmp(word, "ccl_", 4) == 0)
         snprintf(hint, LIST_BYTES, "that is a bench: --bench %.40s; ", word);
     else if (nearest.best != NULL)
@@ -129,6 +145,15 @@ static void require_key(struct config_loader *loader, const struct config_tree *
     for (const struct config_algorithm *from = entry; from != NULL; from = from->extends)
         if (from->value[key].wrong || from->value[extends].wrong)
             return;
+    if (!loader->sources[entry->place.source - 1].is_file) { /* options override entries of files */
+        char guess[LIST_BYTES];
+        guess_algorithm(tree, entry->name, guess);
+        if (strcmp(name, "module") == 0)
+            config_error(loader, entry->place,
+                         "no algorithm '%s'; %s`cubewarp list algorithms` lists them", entry->name,
+                         guess);
+        return;
+    }
     char legal[400], hint[CCL_NAME_BYTES + 32] = "";
     struct text_nearest nearest = {0};
     for (const struct config_algorithm *other = tree->algorithms; other != NULL;

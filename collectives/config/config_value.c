@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectives/algorithm.h"
 #include "collectives/config/ccl_config.h"
@@ -121,6 +122,8 @@ static const char *number_hint(const struct config_node *node)
         return "";
     if (!node->plain)
         return " in quotes, which is a text";
+    if (node->bytes > 2 && node->text[0] == '0' && (node->text[1] | 32) == 'x')
+        return "; write it with decimal digits";
     size_t number = 0;
     while (config_value_is_digit(node->text[0]) && number < node->bytes &&
            (config_value_is_digit(node->text[number]) || node->text[number] == '.'))
@@ -148,7 +151,7 @@ static bool read_number(const struct reader *reader, const struct config_node *n
                                    "; a leading zero may mean another base: leave it out");
     if (number->places > places ||
         (places == 0 && strcspn(node->text, ".eE") != node->bytes)) /* 4.0 is not whole */
-        return config_value_reject(reader, node, "");
+        return config_value_reject(reader, node, places == 0 ? "; write it with digits alone" : "");
     if (decimal_compare(*number, decimal_literal(reader->key->min)) < 0 ||
         decimal_compare(*number, decimal_literal(reader->key->max)) > 0)
         return config_value_reject(reader, node, "");
@@ -174,12 +177,27 @@ static bool is_text(const struct config_node *node, const char *text)
     return node->kind == CONFIG_SCALAR && strcmp(node->text, text) == 0;
 }
 
+/* Words of other languages, and of YAML 1.1. */
+static const char *bool_hint(const struct config_node *node)
+{
+    static const char *const yes[] = {"true", "yes", "on", "y", "1"}, *const no[] = {"false", "no",
+                                                                                     "off", "n",
+                                                                                     "0"};
+    for (size_t i = 0; node->kind == CONFIG_SCALAR && i < sizeof yes / sizeof *yes; i++) {
+        if (strcasecmp(node->text, yes[i]) == 0)
+            return "; did you mean 'true'?";
+        if (strcasecmp(node->text, no[i]) == 0)
+            return "; did you mean 'false'?";
+    }
+    return "";
+}
+
 static bool read_bool(const struct reader *reader, const struct config_node *node,
                       struct config_value *value)
 {
     const bool yes = is_text(node, "true");
     if (!yes && !is_text(node, "false"))
-        return config_value_reject(reader, node, "");
+        return config_value_reject(reader, node, bool_hint(node));
     if (!node->plain)
         return config_value_reject(reader, node, " in quotes, which is a text");
     value->number = (struct decimal){.mantissa = yes ? 1 : 0};
@@ -298,6 +316,19 @@ static bool is_xml(const char *text, size_t bytes, size_t room)
     return bytes < room && ccl_is_xml(text);
 }
 
+/* What a shared object's name lacks. */
+static const char *plugin_hint(const struct config_node *node)
+{
+    const char *const so = strstr(node->text, ".so");
+    if (so == NULL)
+        return "";
+    return node->text[0] == '~'              ? "; write the path itself for ~"
+           : strchr(node->text, '/') == NULL ? "; a file's path has a folder: ./file.so"
+           : so[3] == '\0' || so[4] == '\0'  ? "; the name of what the file exports is missing: "
+                                               "./file.so:symbol"
+                                             : "";
+}
+
 static bool read_plugin(const struct reader *reader, const struct config_node *written,
                         struct config_value *value)
 {
@@ -310,12 +341,12 @@ static bool read_plugin(const struct reader *reader, const struct config_node *w
     const struct config_node *const node = &name;
     const bool is_file = strchr(node->text, ':') != NULL;
     if (is_file && !is_plugin(node->text, node->bytes, reader->key->scale))
-        return config_value_reject(reader, node, "");
+        return config_value_reject(reader, node, plugin_hint(node));
     if (!is_file && reader->key->choice != NULL)
         return read_choice(reader, node, value);
     if (!is_file && !config_value_is_name(node->text, node->bytes) &&
         !is_xml(node->text, node->bytes, reader->key->scale))
-        return config_value_reject(reader, node, "");
+        return config_value_reject(reader, node, plugin_hint(node));
     const bool is_built_in = prefix == 0 || ccl_algorithm_find(node->text) != NULL;
     return store_text(reader, value, is_built_in ? node->text : written->text);
 }

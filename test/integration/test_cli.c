@@ -203,7 +203,7 @@ static void a_wrong_setting_names_the_key_and_what_is_legal(void **state)
         {"config --set cube.abcdefghi=1",
          {"unknown key 'cube.abcdefghi'; known in cube: pe_layout"}},
         {"config --set algorithms.ring_rs_ga.mapper=all_pes",
-         {"algorithms.ring_rs_ga: missing key 'module'", "did you mean 'ring_rs_ag'?"}},
+         {"no algorithm 'ring_rs_ga'", "did you mean 'ring_rs_ag'?"}},
         {"config --topology configs/topologi.yaml",
          {"configs/topologi.yaml:1:1: cannot open", "did you mean 'topology.yaml'?"}},
         {"run --measured configs/cll.yaml", {"cannot open it", "did you mean 'ccl.yaml'?"}},

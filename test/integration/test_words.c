@@ -77,6 +77,53 @@ static void a_wrong_word_is_answered_by_meaning(void **state)
     }
 }
 
+/* Mistakes that people make, and the part of the answer that names the cause. */
+static void a_mistake_is_answered_by_its_cause(void **state)
+{
+    (void)state;
+    static const char *const lines[][2] = {
+        {"run --bytes 64 KB", "unexpected argument 'KB'; a number and its unit are one word"},
+        {"run --bytes 64kb", "no such unit; there are B, KiB, MiB, GiB (or K, M, G: the same)"},
+        {"run --bytes 1k..1G", "a range is written 1KiB:1GiB:x2 or "},
+        {"run --bytes 1e6", "a size is a whole number and a unit"},
+        {"run --bytes 0x1000", "a size has decimal digits"},
+        {"run --bytes 1K,", "a size is missing"},
+        {"run -bytes 64", "unknown option '-bytes'; did you mean '--bytes'?"},
+        {"run -np 8", "unknown option '-np'; here that is --set system.sips.count=N"},
+        {"run pod64", "unexpected argument 'pod64'; that is --preset pod64"},
+        {"run ring_rs_ag", "unexpected argument 'ring_rs_ag'; that is --algorithm ring_rs_ag"},
+        {"run help", "unexpected argument 'help'; that is --help"},
+        {"run --set a = 8", "unexpected argument '='; a name and its value are one word"},
+        {"run --algorithm pod64", "no algorithm 'pod64'; that is a preset: --preset pod64"},
+        {"run --preset ring_rs_ag", "that is an algorithm: --algorithm ring_rs_ag"},
+        {"run --bench allreduce", "did you mean ccl_allreduce?"},
+        {"run --bench alltoall", "did you mean ccl_all_to_all?"},
+        {"run --dtype fp16", "did you mean f16?"},
+        {"run --op mean", "did you mean avg?"},
+        {"run --set sips.count=8", "did you mean 'system.sips.count'?"},
+        {"run --set algorithm=auto", "did you mean 'defaults.algorithm'?"},
+        {"run --set defaults.mapper=all_pes", "each entry has its own: algorithms.NAME.mapper"},
+        {"run --set algorithms.nope.mapper=all_pes", "no algorithm 'nope'; "},
+        {"run --set jitter.links.sip_link.slower=5", "'jitter.links.sip_link.slower_percent'?"},
+        {"run --set defaults.buffer_kind=TCM", "found 'TCM'; did you mean 'tcm'?"},
+        {"run --set defaults.rank_invariant=yes", "found 'yes'; did you mean 'true'?"},
+        {"run --set system.sips.count=0x10", "found '0x10'; write it with decimal digits"},
+        {"run --set jitter.links.sip_link={slower_percent:100,only:27}",
+         "a space is missing after the colon: write slower_percent: VALUE"},
+        {"run --set system.sips=count:8", "found 'count:8'; a space is missing after the colon"},
+        {"run --set algorithms.ring_rs_ag.module=mine.so:mine", "a file's path has a folder"},
+        {"run --set algorithms.ring_rs_ag.module=./mine.so", "./file.so:symbol"},
+        {"sweep --preset pod64", "stands in the study: base: {preset: VALUE}"},
+        {"list preset", "cubewarp list presets"},
+    };
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct run_output output = run_line(2, "%s", lines[i][0]);
+        if (strstr(output.err, lines[i][1]) == NULL)
+            fail_msg("%s\nsaid: %s", lines[i][0], output.err);
+        run_output_free(&output);
+    }
+}
+
 static void help_is_in_groups_and_its_examples_run(void **state)
 {
     (void)state;
@@ -131,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_has_a_line_for_each),
         cmocka_unit_test(a_wrong_word_is_answered_by_meaning),
+        cmocka_unit_test(a_mistake_is_answered_by_its_cause),
         cmocka_unit_test(help_is_in_groups_and_its_examples_run),
         cmocka_unit_test(sizes_may_be_listed),
     };

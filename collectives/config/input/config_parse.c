@@ -52,6 +52,26 @@ static void config_parse_fail(struct parse *parse, const yaml_event_t *event, co
     parse->failed = true;
 }
 
+static size_t offset_of_mark(const struct parse *parse)
+{
+    const size_t index = parse->parser.problem_mark.index; /* in characters */
+    return index < parse->bytes ? index : parse->bytes;
+}
+
+/* What people who write such a file have mostly done. */
+static const char *hint_of(const struct parse *parse, size_t offset)
+{
+    const char *const problem = parse->parser.problem != NULL ? parse->parser.problem : "";
+    if (offset < parse->bytes && parse->text[offset] == '\t')
+        return "; a tab: YAML is indented with spaces";
+    if (strstr(problem, "mapping values are not allowed") != NULL)
+        return "; a second key in one line: put it on a line of its own, indented, or write "
+               "{key: value}";
+    return strstr(problem, "block mapping") != NULL || strstr(problem, "expected key") != NULL
+               ? "; keys of one mapping begin in one column"
+               : "";
+}
+
 /* The next event; false, with the error reported, if the text is not YAML. */
 static bool next_event(struct parse *parse, yaml_event_t *event)
 {
@@ -72,8 +92,9 @@ static bool next_event(struct parse *parse, yaml_event_t *event)
     const struct config_place place = parser->error == YAML_READER_ERROR
                                           ? place_at(parse->source, parse->text, offset)
                                           : config_parse_place_of(parse, &parser->problem_mark);
-    config_error(parse->loader, place, "not YAML: %s%s",
-                 parser->problem != NULL ? parser->problem : "unreadable", context);
+    config_error(parse->loader, place, "not YAML: %s%s%s",
+                 parser->problem != NULL ? parser->problem : "unreadable", context,
+                 hint_of(parse, offset_of_mark(parse)));
     return false;
 }
 

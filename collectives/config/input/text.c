@@ -120,17 +120,61 @@ static unsigned edit_distance(const char *a, size_t a_bytes, const char *b, size
     return last[b_bytes];
 }
 
+/* In lower case, with '_' for '-'; `squeezed`: without either. */
+static size_t plain_letters(const char *text, bool squeezed, char plain[NEAREST_BYTES_MAX + 1])
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++) {
+        const bool joins = *text == '_' || *text == '-';
+        if (joins && squeezed)
+            continue;
+        plain[n++] = joins ? '_' : *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+    }
+    plain[n] = '\0';
+    return n;
+}
+
+static bool is_tail(const char *text, size_t text_bytes, const char *whole, size_t whole_bytes)
+{
+    return text_bytes < whole_bytes &&
+           memcmp(whole + whole_bytes - text_bytes, text, text_bytes) == 0;
+}
+
+/* The text is some of the candidate's words: its first, or its last ones; or its last letters, as
+ * `alltoall` of `ccl_all_to_all`. 0: no. */
+static unsigned distance_of_part(const char *text, size_t text_bytes, const char *candidate,
+                                 size_t candidate_bytes)
+{
+    enum { PART_BYTES_MIN = 3 };
+    char a[NEAREST_BYTES_MAX + 1], b[NEAREST_BYTES_MAX + 1];
+    if (text_bytes < PART_BYTES_MIN)
+        return 0;
+    if (text_bytes < candidate_bytes && strchr("_.", candidate[text_bytes]) != NULL &&
+        memcmp(text, candidate, text_bytes) == 0)
+        return 1;
+    if (is_tail(text, text_bytes, candidate, candidate_bytes) &&
+        strchr("_.", candidate[candidate_bytes - text_bytes - 1]) != NULL)
+        return 1;
+    const size_t a_bytes = plain_letters(text, true, a),
+                 b_bytes = plain_letters(candidate, true, b);
+    return a_bytes > PART_BYTES_MIN && is_tail(a, a_bytes, b, b_bytes) ? 2 : 0;
+}
+
 void text_nearest_try(struct text_nearest *nearest, const char *text, const char *candidate)
 {
-    const size_t text_bytes = strlen(text);
-    const size_t candidate_bytes = strlen(candidate);
-    if (text_bytes > NEAREST_BYTES_MAX || candidate_bytes > NEAREST_BYTES_MAX)
+    char a[NEAREST_BYTES_MAX + 1], b[NEAREST_BYTES_MAX + 1];
+    if (strlen(text) > NEAREST_BYTES_MAX || strlen(candidate) > NEAREST_BYTES_MAX)
         return;
-    const unsigned distance = edit_distance(text, text_bytes, candidate, candidate_bytes);
+    const size_t a_bytes = plain_letters(text, false, a),
+                 b_bytes = plain_letters(candidate, false, b);
+    const unsigned part = distance_of_part(a, a_bytes, b, b_bytes);
+    unsigned distance = edit_distance(a, a_bytes, b, b_bytes);
     /* A third of the letters may differ; more is another word. */
-    const size_t longer = text_bytes > candidate_bytes ? text_bytes : candidate_bytes;
-    if (distance * 3 > longer + 2)
+    const size_t longer = a_bytes > b_bytes ? a_bytes : b_bytes;
+    if (distance * 3 > longer + 2 && part == 0)
         return;
+    if (part > 0 && part < distance)
+        distance = part;
     if (nearest->best == NULL || distance < nearest->distance)
         *nearest = (struct text_nearest){.best = candidate, .distance = distance};
 }

@@ -21,8 +21,9 @@ const char *text_quote_key(const char *text, size_t bytes, char buf[TEXT_QUOTE_B
 
 /*
  * The candidate nearest to a text by edit distance (Levenshtein, with transpositions of
- * neighbours). Zero-initialise it, then try each candidate; `best` stays NULL if none is near
- * enough to be meant.
+ * neighbours; case, '-' and '_' make no difference), or of which the text is the first or last
+ * words. Zero-initialise it, then try each candidate; `best` stays NULL if none is near enough to
+ * be meant.
  */
 struct text_nearest {
     const char *best;

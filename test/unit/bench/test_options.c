@@ -238,8 +238,9 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
     refuse_line("run fast", "unexpected argument 'fast'");
     refuse_line("run --dtype f8", "--dtype 'f8': expected one of f16, bf16, f32, f64, fp8_e4m3, "
                                   "fp8_e5m2, int8, int32");
-    refuse_line("run --op mean",
-                "--op 'mean': expected one of sum, max, min, prod, avg, premulsum");
+    refuse_line(
+        "run --op mean",
+        "--op 'mean': expected one of sum, max, min, prod, avg, premulsum; did you mean avg?");
     refuse_line("run --scalar 1,5", "--scalar '1,5': expected a number, as in 0.25");
     refuse_line("run --tag k=a\xff", "--tag 'k=a...': expected a value in UTF-8");
     refuse_line("run --tag bytes=4",
@@ -262,8 +263,8 @@ static void wrong_options_are_refused_with_what_is_legal(void **state)
                 "--max-memory 'lots': expected a size such as 4096, 4KiB or 16MB");
     refuse_line(
         "run --bytes 4Q",
-        "--bytes '4Q': expected a size such as 4096, 4KiB or 16MB, a range such as 1KiB:1GiB:x2 "
-        "or 1KiB:64KiB:+1KiB, or several: 1K,1M");
+        "--bytes '4Q': no such unit; there are B, KiB, MiB, GiB (or K, M, G: the same) and KB, MB, "
+        "GB of 1000");
     refuse_line("run --bytes 6 --dtype f32",
                 "--bytes: 6 bytes are no whole number of f32 elements of 4 bytes");
     refuse_line("run --n-elem 0", "--n-elem: a shard has from 1 to 2147483648 elements; found 0");

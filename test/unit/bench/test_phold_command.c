@@ -95,7 +95,7 @@ static void bad_options_say_what_would_be_legal(void **state)
     expect_usage_error("--engine-log", "-",
                        "cubewarp phold: --engine-log '-': expected a file's name: standard output "
                        "has the result");
-    expect_usage_error("now", NULL, "cubewarp phold: now: phold takes options only");
+    expect_usage_error("now", NULL, "cubewarp phold: unexpected argument 'now'");
 }
 
 static void too_little_memory_is_exit_code_4(void **state)

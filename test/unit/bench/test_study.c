@@ -256,7 +256,8 @@ static void errors_have_place_and_remedy(void **state)
         "2:8: option 'json' writes a file; the results of a study go to its database");
     bad("study: s\nbase: {no-data: 1}\n", "2:17: no-data: expected true or false; found '1'");
     bad("study: s\naxes: {dtype: [f16, f13]}\n", "2:21: --dtype 'f13': expected one of f16, bf16, "
-                                                 "f32, f64, fp8_e4m3, fp8_e5m2, int8, int32");
+                                                 "f32, f64, fp8_e4m3, fp8_e5m2, int8, int32; "
+                                                 "did you mean f16?");
     bad("study: s\naxes: {seed: []}\n", "2:14: seed: expected values; found an empty list");
     bad("study: s\naxes: {case: {}}\n", "2:14: case: expected values; found an empty mapping");
     bad("study: s\naxes: {seed: 4:2}\n",

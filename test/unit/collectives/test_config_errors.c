@@ -64,7 +64,7 @@ static void a_wrong_type_says_what_is_legal(void **state)
                     "16384; found '4' in quotes, which is a text\n");
     expect_topology("system: { sips: { count: 4.5 } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
-                    "16384; found '4.5'\n");
+                    "16384; found '4.5'; write it with digits alone\n");
     expect_topology("system: { sips: { count: [4] } }\n",
                     "topology.yaml:1:26: system.sips.count: expected a whole number from 1 to "
                     "16384; found a list\n");
@@ -78,7 +78,7 @@ static void a_wrong_type_says_what_is_legal(void **state)
                     "; found a list\n");
     expect_ccl("defaults: { recv_blocks_on_credit: yes }\n",
                "ccl.yaml:1:36: defaults.recv_blocks_on_credit: expected true or false; found "
-               "'yes'\n");
+               "'yes'; did you mean 'true'?\n");
     expect_ccl("defaults: { vc_weights: [1, 0] }\n",
                "ccl.yaml:1:29: defaults.vc_weights: expected a list of two whole numbers from 1 to "
                "1024: [compute, comm]; found '0'\n");
@@ -422,7 +422,8 @@ static void algorithms_refer_to_algorithms_that_exist(void **state)
                "FILE.xml, or ./file.so:symbol\n");
     expect_ccl("algorithms: { mine: { module: m.so:f, topology: none, mapper: all_pe } }\n",
                "ccl.yaml:1:31: algorithms.mine.module: expected a built-in name, "
-               "FILE.xml, or ./file.so:symbol; found 'm.so:f'\n"
+               "FILE.xml, or ./file.so:symbol; found 'm.so:f'; a file's path has a folder: "
+               "./file.so\n"
                "ccl.yaml:1:63: algorithms.mine.mapper: expected one of leader_only, all_pes, "
                "pe0_all_cubes, rank_per_pe, or ./file.so:symbol; found 'all_pe'; did you mean "
                "'all_pes'?\n");
