@@ -11,6 +11,7 @@
 #include "bench/cli/cli.h"
 #include "bench/options/options_run.h"
 #include "bench/programs/bench.h"
+#include "bench/programs/costs.h"
 #include "bench/measured/measured.h"
 #include "bench/programs/run_logs.h"
 #include "bench/result/again.h"
@@ -47,6 +48,8 @@ static int run_and_report(const struct run_options *options, const struct config
         code = bench_run(options, config, result, error);
     }
     if (code == CW_OK) {
+        if (!outputs->json_to_stdout && !outputs->csv_to_stdout)
+            costs_find(options, config, result);
         code = run_outputs_end(outputs, result, error);
         if (code == CW_OK)
             code = run_judged(config, result, error);

@@ -330,31 +330,17 @@ static void print_errors(FILE *file, const struct result *result)
                 result->measured.ranks, result->rows[0].ranks);
 }
 
-/* The share of a row's time that waits for credits may have cost: no more than the longest of them,
- * and than the time that neither the bound nor the busiest link explains. */
-static double credit_share(const struct result_row *row)
-{
-    const int64_t busy_ps = row->link_count > 0 ? row->links[0].busy_ps : 0;
-    const int64_t needed_ps = busy_ps > row->bound_ps ? busy_ps : row->bound_ps;
-    const int64_t rest_ps = row->time_ps > needed_ps ? row->time_ps - needed_ps : 0;
-    return report_ratio(
-        (double)(row->credit_longest.ps < rest_ps ? row->credit_longest.ps : rest_ps),
-        (double)row->time_ps);
-}
-
-/* Names a default that costs much: where it costs most. */
+/* Names the defaults that cost much. */
 static void print_costs(FILE *file, const struct result *result)
 {
-    const struct result_row *most = NULL;
-    for (size_t i = 0; i < result->row_count; i++)
-        if (result->rows[i].not_run == NULL &&
-            (most == NULL || credit_share(&result->rows[i]) > credit_share(most)))
-            most = &result->rows[i];
-    if (most != NULL && credit_share(most) > 0.1)
+    for (size_t i = 0; i < result->cost_count; i++) {
+        const struct result_cost *const cost = &result->costs[i];
         fprintf(file,
-                "# Costs much        : recv_blocks_on_credit: true, about %.0f %% of the time at "
-                "%" PRIu64 " bytes (--set defaults.recv_blocks_on_credit=false)\n",
-                100 * credit_share(most), size_of(most));
+                "# Costs much        : %s: %s, %.0f %% of the time at %" PRIu64
+                " bytes (--set %s=%s)\n",
+                cost->key, cost->value, 100 * cost->share, size_of(&result->rows[cost->row]),
+                cost->key, cost->other);
+    }
 }
 
 static void print_foot(FILE *file, const struct result *result)

@@ -90,7 +90,9 @@ struct result_row {
     struct result_link_kind kinds[RESULT_LINK_KINDS_MAX];
     size_t kind_count;
     size_t link_count;
-    int64_t measured_ps; /* on a real machine (struct result_measured); 0: not known */
+    int64_t queue_ps_max; /* the longest that a message waited for any link */
+    uint64_t events;      /* of all calls of this size */
+    int64_t measured_ps;  /* on a real machine (struct result_measured); 0: not known */
     struct lp_credit_wait credit_longest; /* for credits: of the PE that waited longest, */
     struct lp_credit_wait credit_last;    /* and of the one whose kernel ended last */
     struct explain *explain; /* of the last iteration; NULL: not asked for. The result's */
@@ -121,6 +123,14 @@ struct result_waiting {
     char *state; /* "waits for data from W (at chain.c:31)"; the result's */
     int64_t since_ps;
 };
+
+/* A default that costs much: the row's time is less by `share` of it with the other value. */
+struct result_cost {
+    const char *key, *value, *other; /* "fabric.contention", "message", "none"; static */
+    double share;
+    size_t row;
+};
+enum { RESULT_COSTS_MAX = 2 };
 
 /* Measured times beside the rows; path NULL: not asked for. */
 struct result_measured {
@@ -156,7 +166,9 @@ struct result {
     struct result_measured measured;
     int64_t sim_time_ps, init_time_ps;
     struct lp_credit_wait credit_wait; /* over the whole run */
-    char *failure;                     /* of a run that failed: its message; NULL: it did not */
+    struct result_cost costs[RESULT_COSTS_MAX];
+    size_t cost_count;
+    char *failure; /* of a run that failed: its message; NULL: it did not */
     int failure_code;
     struct result_waiting *waiting; /* [waiting_count] then */
     size_t waiting_count;

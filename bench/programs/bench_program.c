@@ -254,10 +254,10 @@ void bench_size_begin(struct bench_session *session, size_t i)
         const uint32_t calls = session->options->warmup + session->options->iterations;
         explainer_expect(session->explainer, session->program->rows_named ? 1 : calls);
     }
+    bench_progress_wired(session);
     if (!session->shows_progress)
         return;
     const double tiles = tiles_of_size(session, i);
-    bench_progress_wired(session);
     session->progress.size = i + 1;
     session->progress.sizes = bench_size_count(session);
     session->progress.expected = event_estimate_of(&session->estimate, tiles);
@@ -373,6 +373,8 @@ static uint64_t place_in_sip(const struct lp_link_use *use)
 static void keep_link(void *arg, const struct lp_link_use *use)
 {
     struct result_row *row = arg;
+    if (use->queue_ps_max > row->queue_ps_max)
+        row->queue_ps_max = use->queue_ps_max;
     add_kind(row, (struct result_link_kind){
                       .name = use->kind, .links = 1, .bytes = use->bytes, .busy_ps = use->busy_ps});
     const struct result_link kept = {.alike = 1,
@@ -419,6 +421,8 @@ static void survey_links(struct lp_system *system, struct result_row *row)
     cw_each_worker(lp_system_sim(system), survey_part, &survey);
     for (uint32_t i = 0; i < workers; i++) {
         const struct result_row *const part = &survey.rows[i];
+        if (part->queue_ps_max > row->queue_ps_max)
+            row->queue_ps_max = part->queue_ps_max;
         for (size_t k = 0; k < part->kind_count; k++)
             add_kind(row, part->kinds[k]);
         for (size_t k = 0; k < part->link_count; k++) {
@@ -509,6 +513,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
         if (row->explain == NULL)
             return cw_error_memory(error, "the explanation");
     }
+    row->events = events_so_far(session) - session->progress.begun;
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
                            lp_system_times(dist_system(session->dist)), error);

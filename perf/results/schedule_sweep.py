@@ -10,7 +10,8 @@ machine's memory is left out. A candidate is not simulated where it must be slow
 growth of its time from one size to the next never decreases, so its next time is at least the last one
 times the last growth. --quick writes nothing: it runs some of the rows again and compares them with the
 table. --placements makes placement_choice.csv and placement_choice.md instead: sizes of a rank, whose
-placement is chosen, too, beside the automatic choice on each placement. --keep FILE keeps the times of runs, so that an interrupted sweep can resume.
+placement is chosen, too, beside all candidates on each placement. --keep FILE keeps the times of runs,
+so that an interrupted sweep can resume.
 """
 import argparse
 import concurrent.futures
@@ -55,64 +56,85 @@ LIMIT = 1.10
 PLACEMENT_TABLE = HERE / "placement_choice.csv"
 PLACEMENT_PAGE = HERE / "placement_choice.md"
 PLACEMENT_COLUMNS = ("collective", "topology", "ranks", "bytes_per_rank", "taken", "placement",
-                     "taken_us", "best_placement", "best_us")
+                     "taken_us", "best", "best_placement", "best_us")
 PLACEMENTS = ("leader_only", "pe0_all_cubes", "all_pes")
 PLACEMENT_RANKS = (4, 16, 64)
 PLACEMENT_SIZES = tuple(1024 << 4 * i for i in range(4))  # 1 KiB ... 4 MiB
 
 
-def placement_run(program, collective, topology, ranks, mapper):
-    """{size: (time in us, algorithm, placement)} of the automatic choice; mapper None: chosen, too."""
+NEAR = 1.5  # at 64 ranks, only what is at most so far from the best at 16, of some size, is tried
+
+
+def placement_run(program, collective, topology, ranks, algorithm, parameters, mapper):
+    """{size: (time in us, algorithm, placement)}; mapper None: it is chosen, too."""
     command = [program, "run", "--bench", BENCH.get(collective, "ccl_" + collective), "--algorithm",
-               "auto_" + collective, "--no-data", "--quiet", "--json", "-", "--bytes-per-rank",
+               algorithm, "--no-data", "--quiet", "--json", "-", "--bytes-per-rank",
                f"{PLACEMENT_SIZES[0]}:{PLACEMENT_SIZES[-1]}:x16",
                "--set", f"system.sips.count={ranks}", "--set", f"system.sips.topology={topology}"]
-    if mapper:
-        command += ["--set", f"algorithms.auto_{collective}.mapper={mapper}"]
+    for key, value in {**parameters, **({"mapper": mapper} if mapper else {})}.items():
+        command += ["--set", f"algorithms.{algorithm}.{key}={value}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     rows = json.loads(done.stdout)["results"] if done.returncode == 0 else []
-    return {row["bytes_per_rank"]: (row["time_ns"] / 1000, row["algorithm"], row.get("placement"))
+    return {str(row["bytes_per_rank"]): (row["time_ns"] / 1000, row["algorithm"],
+                                         row.get("placement"))
             for row in rows if row["not_run"] is None}
 
 
-def placement_rows(program, collective, topology, ranks):
-    chosen = placement_run(program, collective, topology, ranks, None)
-    named = {mapper: placement_run(program, collective, topology, ranks, mapper)
-             for mapper in PLACEMENTS}
-    rows = []
-    for size in PLACEMENT_SIZES:
-        if size in chosen:
+def candidates_on(collective):
+    """(algorithm, its parameters, placement), each once: lanes have one thread each."""
+    return [(name, parameters, mapper) for mapper in PLACEMENTS
+            for name, parameters in COLLECTIVES[collective]
+            if mapper == "leader_only" or "threads" not in parameters or parameters["threads"] == 32]
+
+
+def placement_rows(kept, program, collective, topology):
+    rows, near = [], None
+    for ranks in PLACEMENT_RANKS:
+        chosen = placement_run(program, collective, topology, ranks, "auto_" + collective, {}, None)
+        all_of = candidates_on(collective)
+        times = {i: kept.run(placement_run, program, collective, topology, ranks, *candidate)
+                 for i, candidate in enumerate(all_of) if ranks < 64 or i in near}
+        near = set()
+        for size in map(str, PLACEMENT_SIZES):
+            of_size = {i: runs[size][0] for i, runs in times.items() if size in runs}
+            if size not in chosen or not of_size:
+                continue
             taken_us, algorithm, placement = chosen[size]
-            best_us, best = min((times[size][0], mapper) for mapper, times in named.items()
-                                if size in times)
-            rows.append((collective, topology, ranks, size, algorithm, placement,
-                         f"{taken_us:.3f}", best, f"{best_us:.3f}"))
+            best = min(of_size, key=of_size.get)
+            best_us = min(of_size[best], taken_us)
+            near |= {i for i, us in of_size.items() if us <= NEAR * best_us}
+            best_name = ((algorithm, placement) if best_us < of_size[best] else
+                         (label(*all_of[best][:2]), all_of[best][2]))
+            rows.append((collective, topology, ranks, int(size), algorithm, placement,
+                         f"{taken_us:.3f}", *best_name, f"{best_us:.3f}"))
             print(rows[-1], f"{100 * (taken_us / best_us - 1):.1f} %", flush=True)
     return rows
 
 
-def placements(program, jobs):
-    cases = [(collective, topology, ranks) for collective in COLLECTIVES for ranks in PLACEMENT_RANKS
-             for topology in TOPOLOGIES]
+def placements(kept, program, jobs):
+    cases = [(collective, topology) for collective in COLLECTIVES for topology in TOPOLOGIES]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        rows = [row for some in pool.map(lambda case: placement_rows(program, *case), cases)
+        rows = [row for some in pool.map(lambda case: placement_rows(kept, program, *case), cases)
                 for row in some]
     with open(PLACEMENT_TABLE, "w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(PLACEMENT_COLUMNS)
         writer.writerows(rows)
-    losses = sorted(((float(row[6]) / float(row[8]) - 1, row) for row in rows), reverse=True)
-    text = ("# The choice of the placement\n\nMade by `make placement-sweep`; `placement_choice.csv` has "
-            "every case. The preset `default` with other topologies and 4, 16 and 64 SIPs, 1 KiB, 16 "
-            "KiB, 256 KiB and 4 MiB per rank. Each choice is compared with the automatic choice on the "
-            "fastest of the placements `leader_only`, `pe0_all_cubes` and `all_pes`.\n\n"
+    losses = sorted(((float(row[6]) / float(row[9]) - 1, row) for row in rows), reverse=True)
+    text = ("# The choice of the algorithm and its placement\n\nMade by `make placement-sweep`; "
+            "`placement_choice.csv` has every case. The preset `default` with other topologies and 4, "
+            "16 and 64 SIPs, 1 KiB, 16 KiB, 256 KiB and 4 MiB per rank. Each choice is compared with "
+            "the fastest of all candidates on the placements `leader_only`, `pe0_all_cubes` and "
+            "`all_pes`; at 64 SIPs, with those that are at most 1.5 times slower than the fastest at "
+            "16, at some size.\n\n"
             f"Of {len(rows)} choices {sum(loss <= 0.02 for loss, _ in losses)} are at most 2 % slower, "
             f"and {sum(1 + loss > LIMIT for loss, _ in losses)} more than {100 * (LIMIT - 1):.0f} %. "
             "The ten worst, times in µs:\n\n| collective | topology | ranks | bytes per rank | taken | "
             "time | fastest | time | slower by |\n|---|---|---|---|---|---|---|---|---|\n")
-    for loss, (collective, topology, ranks, size, _, placement, taken_us, best, best_us) in losses[:10]:
-        text += (f"| {collective} | {topology} | {ranks} | {size} | {placement} | {taken_us} | {best} | "
-                 f"{best_us} | {100 * loss:.1f} % |\n")
+    for loss, (collective, topology, ranks, size, name, placement, taken_us, best, best_placement,
+               best_us) in losses[:10]:
+        text += (f"| {collective} | {topology} | {ranks} | {size} | {name} on {placement} | {taken_us} "
+                 f"| {best} on {best_placement} | {best_us} | {100 * loss:.1f} % |\n")
     PLACEMENT_PAGE.write_text(text, encoding="utf-8")
 
 
@@ -122,22 +144,22 @@ def label(algorithm, parameters):
 
 
 class Kept:
-    """Times of runs, by their arguments."""
+    """What runs gave, by their arguments."""
 
     def __init__(self, path):
         self.path, self.lock, self.known = path, threading.Lock(), {}
         if path is not None and path.exists():
             for row in path.read_text(encoding="utf-8").splitlines():
-                key, time, taken = json.loads(row)
-                self.known[key] = time, taken
+                key, given = json.loads(row)
+                self.known[key] = given
 
-    def run(self, *arguments):
-        key = json.dumps(arguments[1:])
+    def run(self, function, program, *arguments):
+        key = json.dumps(arguments)
         if key not in self.known:
-            self.known[key] = run(*arguments)
+            self.known[key] = function(program, *arguments)
             if self.path is not None:
                 with self.lock, open(self.path, "a", encoding="utf-8") as out:
-                    print(json.dumps((key,) + self.known[key]), file=out)
+                    print(json.dumps((key, self.known[key])), file=out)
         return self.known[key]
 
 
@@ -160,12 +182,12 @@ def rows_of(kept, program, collective, topology, ranks, sizes):
     names = [label(*candidate) for candidate in COLLECTIVES[collective]]
     least, growth, last = dict.fromkeys(names, 0), dict.fromkeys(names, 1), {}
     for size in sizes:
-        taken_us, taken = kept.run(program, collective, topology, ranks, size,
+        taken_us, taken = kept.run(run, program, collective, topology, ranks, size,
                                    "auto_" + collective, {})
         times = {taken: taken_us}
         for name, candidate in zip(names, COLLECTIVES[collective]):
             if name != taken and least[name] < taken_us:
-                times[name] = kept.run(program, collective, topology, ranks, size, *candidate)[0]
+                times[name] = kept.run(run, program, collective, topology, ranks, size, *candidate)[0]
         times = {name: time for name, time in times.items() if time is not None}
         for name in names:  # from the least of this size to that of the next
             if name in times:
@@ -238,7 +260,7 @@ def main():
     parser.add_argument("--to", type=int, default=SIZES[-1], help="with --only: the last size")
     options = parser.parse_args()
     if options.placements:
-        placements(options.program, options.j)
+        placements(Kept(options.keep), options.program, options.j)
         return
     only = (options.only + "::").split(":")[:3] if options.only else ("", "", "")
     kept = Kept(options.keep)

@@ -52,8 +52,7 @@ static void a_wait_for_credits_is_told_apart(void **state)
     assert_non_null(strstr(output.out, "\n# Waited for credits: 0."));
     assert_non_null(strstr(output.out, "\n# waits for credits "));
     char costs[100]; /* the wait is as long as what the run takes more */
-    snprintf(costs, sizeof costs,
-             "recv_blocks_on_credit: true, about %.0f %% of the time at 16 bytes",
+    snprintf(costs, sizeof costs, "recv_blocks_on_credit: true, %.0f %% of the time at 16 bytes",
              100 * (with - without) / with);
     assert_non_null(strstr(output.out, costs));
     run_output_free(&output);
@@ -207,12 +206,44 @@ static void options_that_would_do_nothing_are_refused(void **state)
     assert_int_equal(access("/tmp/cubewarp-none.svg", F_OK), -1);
 }
 
+/* Messages that wait for links cost what the run takes less without contention, and nothing where
+ * each link has one message. */
+static void a_cost_of_contention_is_said(void **state)
+{
+    (void)state;
+    static const char line[] = "run --algorithm torus_rs_ag --set algorithms.torus_rs_ag.mapper="
+                               "pe0_all_cubes --bytes 64KiB --no-data";
+    json_t *root = run_json(line);
+    const double with = (double)json_ps(root, "time_ns");
+    json_decref(root);
+    root = run_json("%s --set fabric.contention=none", line);
+    const double cost = 1 - (double)json_ps(root, "time_ns") / with;
+    json_decref(root);
+    assert_true(cost > 0.12);
+    char said[100];
+    snprintf(said, sizeof said,
+             "fabric.contention: message, %.0f %% of the time at 65536 bytes (--set "
+             "fabric.contention=none)\n",
+             100 * cost);
+    struct run_output output = run_line(0, line);
+    assert_non_null(strstr(output.out, said));
+    run_output_free(&output);
+    output = run_line(0, "%s --set fabric.contention=none", line);
+    assert_null(strstr(output.out, "fabric.contention:"));
+    run_output_free(&output);
+    output = run_line(0, "run --algorithm ring_allreduce --n-elem 8 --set system.sips.count=2 "
+                         "--set system.sips.topology=ring_1d");
+    assert_null(strstr(output.out, "fabric.contention:"));
+    run_output_free(&output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_preset_runs_as_it_is),
         cmocka_unit_test(a_wait_for_credits_is_told_apart),
         cmocka_unit_test(waits_for_credits_are_a_row_s),
+        cmocka_unit_test(a_cost_of_contention_is_said),
         cmocka_unit_test(a_drawing_shows_the_topology_as_it_is),
         cmocka_unit_test(a_drawing_shows_levels_and_layers),
         cmocka_unit_test(a_place_outside_the_machine_is_refused),

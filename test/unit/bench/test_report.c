@@ -67,20 +67,23 @@ static struct result sample(struct result_row rows[2])
                                   .wrong = -1,
                                   .ranks_differ = -1,
                                   .not_finite = -1};
-    struct result result = {.bench = "ccl_allreduce",
-                            .algorithm = "lrab_hierarchical_allreduce",
-                            .config_digest = "0123456789abcdef",
-                            .seed = 1,
-                            .input = "uniform",
-                            .sips = 4,
-                            .cubes = 64,
-                            .pes = 512,
-                            .queue_pairs = 4864,
-                            .lps = 69,
-                            .rows = rows,
-                            .row_count = 2,
-                            .sim_time_ps = 7693349,
-                            .init_time_ps = 5523800};
+    struct result result = {
+        .bench = "ccl_allreduce",
+        .algorithm = "lrab_hierarchical_allreduce",
+        .config_digest = "0123456789abcdef",
+        .seed = 1,
+        .input = "uniform",
+        .sips = 4,
+        .cubes = 64,
+        .pes = 512,
+        .queue_pairs = 4864,
+        .lps = 69,
+        .rows = rows,
+        .row_count = 2,
+        .costs = {{"defaults.recv_blocks_on_credit", "true", "false", 0.228, 0}},
+        .cost_count = 1,
+        .sim_time_ps = 7693349,
+        .init_time_ps = 5523800};
     result.engine = (struct result_engine){
         .sync = "sequential",
         .partition = "block",
@@ -152,8 +155,8 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "      0.000000    0.00      N/A\n"
         "# Wrong values      : 0 OK\n"
         "# Verified          : bit for bit, in the order of additions that the algorithm declares\n"
-        "# Costs much        : recv_blocks_on_credit: true, about 23 % of the time at 32 bytes "
-        "(--set defaults.recv_blocks_on_credit=false)\n"
+        "# Costs much        : defaults.recv_blocks_on_credit: true, 23 % of the time at 32 "
+        "bytes (--set defaults.recv_blocks_on_credit=false)\n"
         "# Avg bus bandwidth : 0.017\n"
         "# Bound by          : sip_link (32 bytes)\n"
         "#\n"
