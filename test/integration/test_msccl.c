@@ -890,6 +890,27 @@ static void long_steps_and_threads_are_cut(void **state)
     assert_int_equal(w.count, 71);
     assert_int_equal(w.steps, 6); /* 71 + 71 + 58 chunks, both ways */
     verify_file("fit.xml", 2, "--n-elem 4000", hash);
+    /* 1,500 messages: parts of 60 and fewer would need more than 32 channels, or leave more than 64
+     * steps in each; parts of 128 have as many sends, and as many receives. */
+    f = begin("queue.xml", 2, 1500, "allreduce", true);
+    for (unsigned g = 0; g < 2; g++) {
+        fprintf(f,
+                "<gpu id=\"%u\" i_chunks=\"1500\" o_chunks=\"0\" s_chunks=\"0\">\n"
+                "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n",
+                g, 1 - g, 1 - g);
+        for (unsigned k = 0; k < 1500; k++) {
+            step(f, 2 * k, "s", "i", (int)k, "i", (int)k, -1, -1);
+            step(f, 2 * k + 1, "rrc", "i", (int)k, "i", (int)k, -1, -1);
+        }
+        fputs("</tb>\n</gpu>\n", f);
+    }
+    end(f);
+    w = write_file(path_of("queue.xml"), 2,
+                   "for microsoft/msccl; not for RCCL and msccl-executor-nccl, since gpu 0, tb 0 "
+                   "has 256 steps, of at most 64");
+    assert_int_equal(w.steps, 256);
+    assert_int_equal(w.channels, 12);
+    verify_file("fit.xml", 2, "--n-elem 1500", hash);
     f = begin("long.xml", 2, 2, "alltoall", false);
     for (unsigned g = 0; g < 2; g++) {
         fprintf(f,

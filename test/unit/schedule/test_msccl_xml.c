@@ -324,6 +324,11 @@ static void test_steps_say_the_collective(void **state)
          SEND("0", "0") SEND("1", "1") INTO("2", "cpy", "0") INTO("3", "cpy", "1"), CCL_BROADCAST,
          1},
         {SEND("0", "0") SEND("1", "1"), INTO("0", "rrc", "0") INTO("1", "rrc", "1"), CCL_REDUCE, 1},
+        /* gpu 0 has the sum of one chunk, gpu 1 of all */
+        {SEND("0", "0") SEND("1", "1") INTO("2", "r", "0"),
+         INTO("0", "rrc", "0")
+             INTO("1", "rrc", "1") "<step s='2' type='s' srcbuf='o' srcoff='0' cnt='1'/>\n",
+         CCL_REDUCE, 1},
         /* chunk 0 to gpu 1, chunk 1 to gpu 0: nothing that has a name */
         {SEND("0", "0") INTO("1", "r", "1"), INTO("0", "r", "0") SEND("1", "1"), CCL_CUSTOM, 0}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
