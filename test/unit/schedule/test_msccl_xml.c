@@ -30,6 +30,7 @@ static struct schedule *read_good(const char *text)
     if (code != CW_OK)
         fail_msg("%s", cw_error_text(&error));
     assert_non_null(file.schedule);
+    schedule_faults_free(&file.notes);
     return file.schedule;
 }
 
