@@ -464,7 +464,7 @@ static void offer_slow_places(struct sums *sums)
         offer_limit(sums->explain, EXPLAIN_SLOW, part, group_ps[part]);
 }
 
-static void fill_limits(struct sums *sums, const struct path *path)
+static void fill_limits(struct sums *sums, struct path *path)
 {
     struct explain *const explain = sums->explain;
     offer_slow_places(sums);
@@ -485,6 +485,16 @@ static void fill_limits(struct sums *sums, const struct path *path)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+static uint32_t first_to_start(const struct explainer *explainer, const struct lp_times *times)
+{
+    for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
+        const struct account *const own = accounts_of(explainer->accounts, pe);
+        if (own != NULL && own->start_ps == times->first_start_ps)
+            return pe;
+    }
+    return times->last_end_pe;
+}
+
 static void fill_path(const struct explainer *explainer, const struct lp_model *m,
                       const struct lp_times *times, struct explain *explain)
 {
@@ -502,6 +512,7 @@ static void fill_path(const struct explainer *explainer, const struct lp_model *
     explain->leg_count = path.count;
     qsort(explain->part, explain->part_count, sizeof *explain->part, by_part_time);
     fill_places(&sums);
+    (void)path_find_start(m, &path, first_to_start(explainer, times));
     fill_limits(&sums, &path);
     free(sums.place);
     path_free(&path);

@@ -215,7 +215,7 @@ static struct lp_cause_entry find_holder(struct walk *walk, uint32_t lp,
 
 static bool push(struct path *path, struct path_leg leg)
 {
-    if (path->count == path->capacity) {
+    if (path->legs == path->capacity) {
         const size_t capacity = path->capacity > 0 ? 2 * path->capacity : 256;
         struct path_leg *const more = realloc(path->leg, capacity * sizeof *more);
         if (more == NULL)
@@ -223,7 +223,7 @@ static bool push(struct path *path, struct path_leg leg)
         path->leg = more;
         path->capacity = capacity;
     }
-    path->leg[path->count++] = leg;
+    path->leg[path->legs++] = leg;
     return true;
 }
 
@@ -256,7 +256,9 @@ static struct path_leg leg_to(struct walk *walk, const struct moment *moment, st
                            .end = (uint16_t)moment->end,
                            .to_link = moment->to_link,
                            .from_ps = entry->now_ps,
-                           .to_ps = moment->ps};
+                           .to_ps = moment->ps,
+                           .before = PATH_NO_LEG,
+                           .rival = PATH_UNKNOWN};
     const uint32_t waited = last_wait(walk->m, entry, moment->end);
     if (waited < moment->end) {
         uint32_t step = waited;
@@ -313,6 +315,8 @@ void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int
         struct moment before;
         if (!push(path, leg_to(&walk, &moment, &before)))
             return;
+        if (path->count++ > 0)
+            path->leg[path->count - 2].before = (uint32_t)path->count - 1;
         moment = before;
     }
     path->host_ps = moment.injected && moment.ps > from_ps ? moment.ps - from_ps : 0;
@@ -320,8 +324,196 @@ void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int
     path->whole = moment.ps - path->host_ps <= from_ps;
 }
 
+/* ---- rivals ---------------------------------------------------------------------------------- */
+
+/* The place of a moment in the table of legs: a leg that ends there, or a free one. */
+static uint32_t *leg_at(const struct path *path, uint32_t place, uint32_t end, bool to_link)
+{
+    uint64_t i =
+        (((uint64_t)place << 13 ^ end << 1 ^ to_link) * UINT64_C(0x9E3779B97F4A7C15) >> 20) &
+        (path->leg_places - 1);
+    for (; path->leg_at[i] != 0; i = (i + 1) & (path->leg_places - 1)) {
+        const struct path_leg *const leg = &path->leg[path->leg_at[i] - 1];
+        if (leg->entry.place == place && leg->end == end && leg->to_link == to_link)
+            break;
+    }
+    return &path->leg_at[i];
+}
+
+static void note_leg(struct path *path, uint32_t number)
+{
+    const struct path_leg *const leg = &path->leg[number];
+    *leg_at(path, leg->entry.place, leg->end, leg->to_link) = number + 1;
+}
+
+static bool prepare_rivals(struct path *path)
+{
+    enum { LEGS_MIN = 1 << 14, TO_EACH = 4 };
+    path->legs_max = TO_EACH * path->count + LEGS_MIN;
+    size_t places = 4;
+    while (places < 2 * path->legs_max)
+        places *= 2;
+    path->leg_at = calloc(places, sizeof *path->leg_at);
+    if (path->leg_at == NULL)
+        return false;
+    path->leg_places = places;
+    for (uint32_t i = 0; i < path->count; i++)
+        note_leg(path, i);
+    return true;
+}
+
+/* The entry of the other part of a load or a copy, which is among the latest of its LP. */
+static struct lp_cause_entry other_part(struct cause_log *log, const struct path_leg *leg)
+{
+    enum { ENTRIES_MAX = 256 };
+    const struct lp_cause_entry *const own = &leg->entry;
+    struct lp_cause_entry entry = cause_log_until(log, leg->lp, own->at_ps);
+    for (uint32_t i = 0; i < ENTRIES_MAX && entry.place != 0; i++) {
+        if (entry.type == own->type && entry.entity == own->entity && entry.number == own->number &&
+            entry.place != own->place && entry.at_ps <= own->at_ps)
+            return entry;
+        entry = cause_log_before(log, leg->lp, &entry);
+    }
+    return none;
+}
+
+/* The moment at which a leg's rival begins, and the rival itself. Of a load's other part, the
+ * moment at which it ends. */
+static struct moment rival_of(struct walk *walk, const struct path_leg *leg, struct path_leg *rival)
+{
+    const struct lp_cause_entry *const entry = &leg->entry;
+    struct moment moment = {.lp = leg->lp};
+    *rival = *leg;
+    rival->before = rival->rival = PATH_NO_LEG;
+    if (leg->after_link) { /* by itself */
+        rival->first = 0;
+        rival->after_link = false;
+        rival->from_ps = entry->now_ps;
+        rival->to_ps = entry->now_ps + path_steps_ps(walk->m, walk->log, rival);
+        const struct spot event = {.lp = leg->lp,
+                                   .ps = entry->now_ps,
+                                   .entity = entry->by_entity,
+                                   .number = entry->by_number,
+                                   .type = entry->by_type};
+        return moment_of_event(walk, &event);
+    }
+    if (entry->type == LP_EVENT_DMA_DONE)
+        moment.entry = other_part(walk->log, leg);
+    if (!ways_unfold(&walk->path->ways, walk->m, moment.lp, &moment.entry))
+        moment.entry = none;
+    moment.ps = rival->from_ps = rival->to_ps = moment.entry.at_ps;
+    moment.end = moment.entry.steps;
+    return moment;
+}
+
+/* The leg that ends at this moment, with all legs before it back to a launch message; PATH_NO_LEG:
+ * there is none. False: there are too many. */
+static bool leg_until(struct walk *walk, struct moment moment, uint32_t *last)
+{
+    struct path *const path = walk->path;
+    uint32_t after = PATH_NO_LEG; /* the latest leg, which begins at the moment */
+    *last = PATH_NO_LEG;
+    while (moment.entry.place != 0) {
+        const uint32_t known = *leg_at(path, moment.entry.place, moment.end, moment.to_link);
+        const uint32_t number = known > 0 ? known - 1 : (uint32_t)path->legs;
+        struct moment before;
+        if (known == 0) {
+            struct path_leg leg = leg_to(walk, &moment, &before);
+            leg.steps_ps = path_steps_ps(walk->m, walk->log, &leg);
+            leg.rival = PATH_NO_LEG; /* of the path's own legs alone */
+            if (path->legs >= path->legs_max || !push(path, leg))
+                return false;
+        }
+        if (after == PATH_NO_LEG)
+            *last = number;
+        else
+            path->leg[after].before = number;
+        if (known > 0)
+            return true;
+        after = number;
+        moment = before;
+    }
+    return true;
+}
+
+/* As leg_until(), and the new legs are known from now on. */
+static bool know_leg_until(struct walk *walk, struct moment moment, uint32_t *last)
+{
+    struct path *const path = walk->path;
+    const size_t legs = path->legs;
+    if (!leg_until(walk, moment, last)) {
+        path->legs = legs;
+        return false;
+    }
+    for (size_t i = legs; i < path->legs; i++)
+        note_leg(path, (uint32_t)i);
+    return true;
+}
+
+/* The event at which the first kernel starts. */
+static struct moment start_of(struct walk *walk, uint32_t pe)
+{
+    const uint32_t lp = 1 + pe / walk->m->pes;
+    struct moment moment = {.ps = walk->path->from_ps, .lp = lp};
+    moment.entry = cause_log_until(walk->log, lp, moment.ps);
+    while (moment.entry.place != 0 &&
+           !(moment.entry.type == LP_EVENT_PE_CPU && moment.entry.at_ps == moment.ps))
+        moment.entry = cause_log_before(walk->log, lp, &moment.entry);
+    if (!ways_unfold(&walk->path->ways, walk->m, lp, &moment.entry))
+        moment.entry = none;
+    moment.end = moment.entry.steps;
+    return moment;
+}
+
+bool path_find_start(const struct lp_model *m, struct path *path, uint32_t pe)
+{
+    struct walk walk = {.m = m, .log = path->log, .path = path};
+    path->start = PATH_NO_LEG;
+    if (path->count == 0 || !prepare_rivals(path))
+        return false;
+    const struct path_leg *const first = &path->leg[path->count - 1];
+    const struct moment end = {.ps = first->to_ps,
+                               .entry = first->entry,
+                               .lp = first->lp,
+                               .end = first->end,
+                               .to_link = first->to_link};
+    struct moment before;
+    uint32_t last;
+    (void)leg_to(&walk, &end, &before);
+    if (know_leg_until(&walk, before, &last))
+        path->leg[path->count - 1].before = last;
+    if (know_leg_until(&walk, start_of(&walk, pe), &last))
+        path->start = last;
+    for (; last != PATH_NO_LEG; last = path->leg[last].before)
+        path->injected_ps = path->leg[last].from_ps;
+    return true;
+}
+
+void path_find_rival(const struct lp_model *m, struct path *path, uint32_t number)
+{
+    struct walk walk = {.m = m, .log = path->log, .path = path};
+    struct path_leg rival;
+    path->leg[number].rival = PATH_NO_LEG;
+    const bool is_part =
+        path->leg[number].entry.type == LP_EVENT_DMA_DONE && !path->leg[number].after_link;
+    const struct moment moment = rival_of(&walk, &path->leg[number], &rival);
+    uint32_t last;
+    if (moment.entry.place == 0 || !know_leg_until(&walk, moment, &last))
+        return;
+    if (!is_part) {
+        rival.before = last;
+        rival.steps_ps = path_steps_ps(m, path->log, &rival);
+        if (path->legs >= path->legs_max || !push(path, rival))
+            return;
+        last = (uint32_t)path->legs - 1;
+    }
+    path->leg[number].rival = last;
+    path->leg[number].rival_ps = rival.to_ps;
+}
+
 void path_free(struct path *path)
 {
     ways_free(&path->ways);
     free(path->leg);
+    free(path->leg_at);
 }

@@ -10,6 +10,12 @@
  * the time from the first kernel's start to the last kernel's end. A leg that began before the
  * first start is cut there.
  *
+ * A leg's end may have had a second cause, which was there earlier: a rival. It decides if the path
+ * gets faster and the rival does not:
+ *   - a transfer that has waited for a link had come there by itself;
+ *   - a load or a copy has two parts, of which the other one was complete.
+ * A rival is a leg, too. Legs before it lead back to a leg that is known, or to a launch message.
+ *
  * path_parts.h divides the legs into parts.
  */
 #ifndef BENCH_PATH_H
@@ -44,6 +50,9 @@ struct path_part {
     int64_t ps;
 };
 
+#define PATH_NO_LEG  UINT32_MAX
+#define PATH_UNKNOWN (UINT32_MAX - 1)
+
 struct path_leg {
     struct lp_cause_entry entry;
     uint32_t lp;         /* whose log it is in */
@@ -51,27 +60,37 @@ struct path_leg {
     bool after_link;     /* it begins when the transfer before it has left the link of `first` */
     bool to_link;        /* it ends when the tail has left the link of the last step */
     int64_t from_ps, to_ps;
-    /* Filled by path_visit(): the time that its steps give on the model's machine; kinds of nodes,
-     * and of links whose flight time, its parts have (bits). */
-    int64_t steps_ps;
-    uint32_t nodes, flights;
+    uint32_t before;  /* the leg at whose end it begins; PATH_NO_LEG: it begins at the start */
+    uint32_t rival;   /* PATH_NO_LEG: it has none; PATH_UNKNOWN: nobody has looked for it */
+    int64_t rival_ps; /* when it would have ended by its rival alone */
+    int64_t steps_ps; /* that its steps give on the model's machine; filled by path_visit() */
 };
 
 struct path {
     struct cause_log *log;
-    struct ways ways;     /* steps of legs */
-    struct path_leg *leg; /* the last leg first */
-    size_t count, capacity;
+    struct ways ways;       /* steps of legs */
+    struct path_leg *leg;   /* the last leg first */
+    size_t count, capacity; /* legs of the path; room for so many legs */
     int64_t from_ps, to_ps;
     int64_t host_ps;  /* before all legs: launch messages wait for the host's link to the SIP */
     uint32_t host_lp; /* the IO die of that SIP */
     bool whole;       /* it reaches from_ps; else a cause was not found, or there was no memory */
+    size_t legs, legs_max; /* those after the first `count` are rivals, and what leads to them */
+    uint32_t *leg_at;      /* [leg_places] a hash table: 1 + the leg that ends at a moment */
+    size_t leg_places;     /* 0: nobody has asked for a rival */
+    uint32_t start;      /* the leg that ends with the first kernel's start, by path_find_start() */
+    int64_t injected_ps; /* when that kernel's launch message came from the host */
 };
 
 /* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. The path is valid as long as
  * the log stays as it is. */
 void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path);
+/* Continues the path to launch messages, before the first kernel's start, which was on this PE. On
+ * a faster machine that start is earlier, too. False: out of memory. */
+bool path_find_start(const struct lp_model *m, struct path *path, uint32_t pe);
+/* Looks for the rival of a leg; after path_find_start(). Legs move. */
+void path_find_rival(const struct lp_model *m, struct path *path, uint32_t leg);
 void path_free(struct path *path);
 
 #endif

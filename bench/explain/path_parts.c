@@ -4,6 +4,8 @@
  */
 #include "bench/explain/path_parts.h"
 
+#include <stdlib.h>
+
 #include "hw/route.h"
 #include "hw/timing.h"
 #include "lp/host/link_use.h"
@@ -13,14 +15,13 @@
 /* The parts of a leg on a machine `hw`, which is the model's or a faster one. */
 struct resolving {
     const struct lp_model *m;
-    const struct cause_log *log;
+    struct cause_log *log;
     const struct hw_config *hw;
     const struct path_leg *leg;
     path_part_fn visit;
     void *arg;
     int64_t sum_ps;
-    uint32_t nodes, flights; /* bits of kinds that there was a part of */
-    bool credit;             /* the parts belong to a credit's way */
+    bool credit; /* the parts belong to a credit's way */
     struct hw_jitter_place place;
 };
 
@@ -34,7 +35,7 @@ static struct hw_jitter_place place_of_leg(const struct lp_model *m, const struc
     return place;
 }
 
-static struct resolving resolving_of(const struct lp_model *m, const struct cause_log *log,
+static struct resolving resolving_of(const struct lp_model *m, struct cause_log *log,
                                      const struct hw_config *hw, const struct path_leg *leg)
 {
     return (struct resolving){
@@ -66,10 +67,6 @@ static void add(struct resolving *r, enum path_class class, uint32_t which, uint
 {
     const struct lp_cause_entry *const entry = &r->leg->entry;
     r->sum_ps += ps;
-    if (class == PATH_NODE)
-        r->nodes |= 1u << which;
-    else if (class == PATH_FLIGHT)
-        r->flights |= 1u << which;
     if (ps == 0 || r->visit == NULL)
         return;
     r->visit(r->arg, &(struct path_part){.class = (uint8_t) class,
@@ -368,13 +365,44 @@ static void add_steps(struct resolving *r)
     }
 }
 
+/* The bytes of the operation that leaves the engine with the event to which a leg leads; 0: none.
+ */
+static uint32_t passed_bytes(const struct resolving *r)
+{
+    const struct lp_cause_entry *const own = &r->leg->entry;
+    struct lp_cause_entry entry = cause_log_until(r->log, r->leg->lp, own->at_ps);
+    for (; entry.place != 0 && entry.now_ps == own->at_ps;
+         entry = cause_log_before(r->log, r->leg->lp, &entry))
+        if (entry.by_type == LP_EVENT_ENGINE && entry.by_entity == own->entity &&
+            entry.by_number == own->number && entry.type != LP_EVENT_ENGINE && entry.bytes > 0)
+            return entry.bytes;
+    return 0;
+}
+
+/* The engine of PE_DMA passes an operation, and what is left of another one. What is left becomes
+ * shorter by as much as all of that one: its size is taken to be that of this one. */
+static int64_t engine_ps(const struct resolving *r, int64_t ps)
+{
+    const struct hw_link_class *const old = &r->m->hw.link[HW_LINK_PE_NOC],
+                                      *const now = &r->hw->link[HW_LINK_PE_NOC];
+    if (old->rate.num == now->rate.num && old->rate.den == now->rate.den)
+        return ps;
+    const uint32_t bytes = passed_bytes(r);
+    const int64_t own_ps = hw_ser_ps(old, bytes), now_ps = hw_ser_ps(now, bytes);
+    const int64_t others_ps = ps - own_ps;
+    if (bytes == 0 || others_ps < 0)
+        return at_rate(ps, old->rate, now->rate);
+    return now_ps + longer_ps(0, others_ps - (own_ps - now_ps));
+}
+
 /* The rest of a leg's time has no steps: the event's type gives the reason. */
 static void add_rest(struct resolving *r, int64_t rest_ps)
 {
     const struct lp_cause_entry *const entry = &r->leg->entry;
     const struct hw_rate old = r->m->hw.link[HW_LINK_PE_NOC].rate;
-    if (entry->type == LP_EVENT_ENGINE || entry->type == LP_EVENT_MEMORY ||
-        entry->type == LP_EVENT_LEND)
+    if (entry->type == LP_EVENT_ENGINE)
+        add(r, PATH_ENGINE, HW_LINK_PE_NOC, UINT16_MAX, engine_ps(r, rest_ps));
+    else if (entry->type == LP_EVENT_MEMORY || entry->type == LP_EVENT_LEND)
         add(r, PATH_ENGINE, HW_LINK_PE_NOC, UINT16_MAX,
             at_rate(rest_ps, old, r->hw->link[HW_LINK_PE_NOC].rate));
     else if (entry->type == LP_EVENT_CREDIT && entry->steps == 0)
@@ -384,8 +412,7 @@ static void add_rest(struct resolving *r, int64_t rest_ps)
 }
 
 /* The time that the steps of a leg give on the model's machine. */
-int64_t path_steps_ps(const struct lp_model *m, const struct cause_log *log,
-                      const struct path_leg *leg)
+int64_t path_steps_ps(const struct lp_model *m, struct cause_log *log, const struct path_leg *leg)
 {
     struct resolving r = resolving_of(m, log, &m->hw, leg);
     add_steps(&r);
@@ -426,8 +453,6 @@ void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit,
         add_steps(&r);
         leg->steps_ps = r.sum_ps;
         add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
-        leg->nodes = r.nodes;
-        leg->flights = r.flights;
     }
     if (path->host_ps > 0)
         visit(arg, &(struct path_part){.class = PATH_QUEUE,
@@ -438,54 +463,114 @@ void path_visit(const struct lp_model *m, struct path *path, path_part_fn visit,
                                        .ps = path->host_ps});
 }
 
-static bool is_same_rate(struct hw_rate a, struct hw_rate b)
-{
-    return a.num == b.num && a.den == b.den;
-}
-
-/* How two machines differ. */
-struct difference {
-    uint32_t nodes, flights; /* bits of kinds */
-    bool rates;
+/* The legs on another machine. */
+struct retiming {
+    const struct lp_model *m;
+    struct path *path;
+    const struct hw_config *hw;
+    int64_t *ends_ps; /* [ends] by leg */
+    size_t ends;
 };
 
-static struct difference difference_of(const struct hw_config *a, const struct hw_config *b)
+static int64_t retime_leg_ps(const struct retiming *to, const struct path_leg *leg)
 {
-    struct difference d = {.rates = !is_same_rate(a->dma_reduce, b->dma_reduce)};
-    for (uint32_t node = 0; node < HW_NODE_KINDS; node++)
-        d.nodes |=
-            (uint32_t)(a->overhead_ps[node] != b->overhead_ps[node] ||
-                       a->node_jitter[node].slower_percent != b->node_jitter[node].slower_percent)
-            << node;
-    d.nodes |= (uint32_t)!is_same_rate(a->math_cycle, b->math_cycle) << HW_NODE_PE_MATH;
-    d.nodes |= (uint32_t)!is_same_rate(a->gemm_cycle, b->gemm_cycle) << HW_NODE_PE_GEMM;
-    d.nodes |= (uint32_t)!is_same_rate(a->fetch_store, b->fetch_store) << HW_NODE_PE_FETCH_STORE;
-    d.nodes |= (uint32_t)(a->ipcq_wire_ps != b->ipcq_wire_ps) << HW_NODE_PE_IPCQ;
-    for (uint32_t kind = 0; kind < HW_LINK_KINDS; kind++) {
-        d.flights |= (uint32_t)(a->link[kind].prop_ps != b->link[kind].prop_ps) << kind;
-        d.rates |= !is_same_rate(a->link[kind].rate, b->link[kind].rate) ||
-                   a->link_jitter[kind].slower_percent != b->link_jitter[kind].slower_percent;
-    }
-    return d;
+    struct resolving r = resolving_of(to->m, to->path->log, to->hw, leg);
+    add_steps(&r);
+    add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
+    return r.sum_ps;
 }
 
-int64_t path_retime_ps(const struct lp_model *m, const struct path *path,
-                       const struct hw_config *hw)
+/* When a leg begins that nothing is known before: a launch message comes from the host, after
+ * others on pcie. */
+static int64_t retime_begin_ps(const struct retiming *to, const struct path_leg *leg)
 {
-    const struct difference d = difference_of(&m->hw, hw);
-    int64_t sum_ps = 0;
-    for (size_t i = 0; i < path->count; i++) {
-        const struct path_leg *const leg = &path->leg[i];
-        struct resolving r = resolving_of(m, path->log, hw, leg);
-        if (d.rates || (leg->nodes & d.nodes) != 0 || (leg->flights & d.flights) != 0) {
-            add_steps(&r);
-            add_rest(&r, leg->to_ps - leg->from_ps - leg->steps_ps);
-        } else {
-            r.sum_ps = leg->to_ps - leg->from_ps; /* nothing of it changes */
+    const int64_t since_ps = to->path->injected_ps;
+    return since_ps + at_rate(leg->from_ps - since_ps, to->m->hw.link[HW_LINK_PCIE].rate,
+                              to->hw->link[HW_LINK_PCIE].rate);
+}
+
+enum { NOT_YET = -1, BEING_TIMED = -2 };
+
+/* Room for the ends of all legs, of which more and more become known. */
+static bool need_ends(struct retiming *to)
+{
+    if (to->path->legs <= to->ends)
+        return true;
+    const size_t ends = 2 * to->path->legs;
+    int64_t *const more = realloc(to->ends_ps, ends * sizeof *more);
+    if (more == NULL)
+        return false;
+    for (size_t i = to->ends; i < ends; i++)
+        more[i] = NOT_YET;
+    to->ends_ps = more;
+    to->ends = ends;
+    return true;
+}
+
+/* A leg ends when it has followed on the one before it, or when its rival does. A rival that would
+ * have been there by now without any change need not be timed. Returns the leg that must be timed
+ * before this one; PATH_NO_LEG: this one is timed. */
+static uint32_t time_leg(struct retiming *to, uint32_t number)
+{
+    struct path *const path = to->path;
+    const struct path_leg *leg = &path->leg[number];
+    const uint32_t before = leg->before;
+    if (before != PATH_NO_LEG && to->ends_ps[before] == NOT_YET)
+        return before;
+    const int64_t from_ps = before == PATH_NO_LEG ? retime_begin_ps(to, leg) : to->ends_ps[before];
+    int64_t ps = from_ps + retime_leg_ps(to, leg);
+    if (leg->rival == PATH_UNKNOWN) {
+        path_find_rival(to->m, path, number);
+        leg = &path->leg[number];
+        if (!need_ends(to)) {
+            to->ends_ps[number] = ps;
+            return PATH_NO_LEG;
         }
-        const int64_t cut_ps = path->from_ps > leg->from_ps ? path->from_ps - leg->from_ps : 0;
-        sum_ps += r.sum_ps > cut_ps ? r.sum_ps - cut_ps : 0;
     }
-    return sum_ps +
-           at_rate(path->host_ps, m->hw.link[HW_LINK_PCIE].rate, hw->link[HW_LINK_PCIE].rate);
+    if (leg->rival != PATH_NO_LEG && leg->rival_ps > ps) {
+        if (to->ends_ps[leg->rival] == NOT_YET)
+            return leg->rival;
+        ps = to->ends_ps[leg->rival] > ps ? to->ends_ps[leg->rival] : ps;
+    }
+    to->ends_ps[number] = ps;
+    return PATH_NO_LEG;
+}
+
+/* Times a leg, with all legs that it needs. False: out of memory. */
+static bool time_legs(struct retiming *to, uint32_t last)
+{
+    uint32_t *stack = NULL;
+    size_t depth = 0, room = 0;
+    for (uint32_t next = last; to->ends_ps[last] < 0 || depth > 0;) {
+        if (next != PATH_NO_LEG) {
+            if (depth == room) {
+                room = room > 0 ? 2 * room : 1024;
+                uint32_t *const more = realloc(stack, room * sizeof *more);
+                if (more == NULL) {
+                    free(stack);
+                    return false;
+                }
+                stack = more;
+            }
+            stack[depth++] = next;
+            to->ends_ps[next] = BEING_TIMED;
+        }
+        next = time_leg(to, stack[depth - 1]);
+        depth -= next == PATH_NO_LEG;
+    }
+    free(stack);
+    return true;
+}
+
+int64_t path_retime_ps(const struct lp_model *m, struct path *path, const struct hw_config *hw)
+{
+    struct retiming to = {.m = m, .path = path, .hw = hw};
+    int64_t ps = path->to_ps - path->from_ps;
+    if (path->leg_places > 0 && need_ends(&to) && time_legs(&to, 0)) {
+        ps = to.ends_ps[0] - path->from_ps;
+        if (path->start != PATH_NO_LEG && time_legs(&to, path->start))
+            ps = to.ends_ps[0] - to.ends_ps[path->start];
+    }
+    free(to.ends_ps);
+    return ps;
 }

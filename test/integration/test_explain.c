@@ -191,6 +191,46 @@ static void the_limit_is_one(void **state)
     json_decref(root);
 }
 
+/* The saving that is foretold for the first limit, against a run with the settings that make it
+ * faster: at most so many per cent of it off. */
+static void check_saving(const char *args, const char *name, double percent)
+{
+    json_t *root = run_json("run --quiet --no-data --explain %s", args);
+    const json_t *const explain = json_object_get(row_of(root), "explain");
+    const json_t *const limit =
+        json_array_get(json_object_get(json_object_get(explain, "path"), "limits"), 0);
+    assert_string_equal(json_string_value(json_object_get(limit, "limit")), name);
+    const char *const set = json_string_value(json_object_get(limit, "twice_as_fast_set"));
+    assert_null(strchr(set, ' '));
+    json_t *faster = run_json("run --quiet --no-data %s --set %s", args, set);
+    const double before = (double)ps_of(explain, "time_ns");
+    const double saved = before - (double)ps_of(row_of(faster), "time_ns");
+    const double foretold = before - (double)ps_of(limit, "twice_as_fast_ns");
+    assert_true(saved > 0);
+    assert_float_equal(foretold, saved, percent / 100 * saved);
+    json_decref(faster);
+    json_decref(root);
+}
+
+/* The first kernel's launch message crosses an IO port, too: the collective begins earlier. */
+static void the_start_is_earlier_on_a_faster_machine(void **state)
+{
+    (void)state;
+    check_saving("--preset six_3x2 --bytes 4KiB", "io_port (overhead and work)", 0);
+    check_saving("--bench gemm_allreduce", "io_port (overhead and work)", 0);
+}
+
+/* What was there earlier, but not much: a transfer on its way to a busy link, the other part of a
+ * load, and of the engine of PE_DMA what is left of another operation. */
+static void what_else_was_nearly_there_decides(void **state)
+{
+    (void)state;
+    check_saving("--n-elem 8192 --set defaults.buffer_kind=hbm", "the bandwidth of hbm", 0.5);
+    check_saving("--n-elem 8192 --set defaults.buffer_kind=sram", "the bandwidth of pe_noc", 3);
+    check_saving("--preset tiny --bytes 4KiB", "the bandwidth of pe_noc", 10);
+    check_saving("--algorithm double_binary_tree --bytes 64KiB", "io_port (overhead and work)", 5);
+}
+
 /* A timeline shows the waits of kernels, which the explanation uses too. */
 static void a_timeline_stays(void **state)
 {
@@ -235,6 +275,8 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(ways_have_the_links_that_were_crossed),
         cmocka_unit_test(results_stay),
+        cmocka_unit_test(the_start_is_earlier_on_a_faster_machine),
+        cmocka_unit_test(what_else_was_nearly_there_decides),
         cmocka_unit_test(a_timeline_stays),
         cmocka_unit_test(the_limit_is_one),
         cmocka_unit_test(too_many_causes_are_said),
