@@ -59,6 +59,13 @@ static bool all_ended(const struct cost *c)
     return true;
 }
 
+/* Messages of several chunks take turns on a link, so all lanes come to its end together. */
+static bool messages_mix(const struct cost *c)
+{
+    return c->call->hw->contention == HW_CONTENTION_CHUNK &&
+           c->tile_bytes > c->call->ccl->queues.vc_chunk_bytes;
+}
+
 static uint32_t group_count(const struct cost *c)
 {
     const uint32_t ranks = c->alike ? 1 : c->s->rank_count;
@@ -66,7 +73,7 @@ static uint32_t group_count(const struct cost *c)
     uint32_t groups = c->share < GROUPS_MAX ? c->share : GROUPS_MAX;
     while (groups > GROUPS_FEW && groups * steps > GROUPS_STEPS_MAX)
         groups /= 2;
-    return c->lanes ? groups : 1;
+    return c->lanes && !messages_mix(c) ? groups : 1;
 }
 
 /* Carries out the first pieces: when they end, in *ps; or COST_LONG, or NEVER, where rings
