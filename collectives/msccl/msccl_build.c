@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "collectives/msccl/msccl_limits.h"
 #include "collectives/schedule/schedule_builder.h"
 
 #define ALL_CHUNKS_MAX (UINT64_C(1) << 26) /* of all buffers of all gpus */
@@ -219,4 +220,39 @@ void msccl_note_waits(const struct msccl_lists *lists, const char *path,
     for (uint32_t i = 0; i < lists->gpu_count; i++)
         for (uint32_t t = 0; t < lists->gpu[i].tb_count; t++)
             note_tb(&b, &lists->gpu[i], t);
+}
+
+static void note_figures_of(const struct msccl_lists *lists, const struct msccl_gpu *gpu,
+                            struct msccl_figures *f)
+{
+    uint32_t sends[UINT8_MAX + 1] = {0}, recvs[UINT8_MAX + 1] = {0}, steps = 0;
+    for (uint32_t t = 0; t < gpu->tb_count; t++) {
+        const struct msccl_tb *const tb = &lists->tb[gpu->tb_first + t];
+        sends[tb->channel] += tb->send != SCHEDULE_NO_RANK;
+        recvs[tb->channel] += tb->recv != SCHEDULE_NO_RANK;
+        steps += tb->step_count;
+        f->channels = tb->channel >= f->channels ? tb->channel + 1u : f->channels;
+        msccl_note_most(&f->sends, sends[tb->channel], gpu->id, t);
+        msccl_note_most(&f->recvs, recvs[tb->channel], gpu->id, t);
+        msccl_note_most(&f->steps, tb->step_count, gpu->id, t);
+        for (uint32_t i = 0; i < tb->step_count; i++)
+            msccl_note_most(&f->chunks, lists->step[tb->step_first + i].step.count, gpu->id, t);
+    }
+    msccl_note_most(&f->tbs, gpu->tb_count, gpu->id, 0);
+    msccl_note_most(&f->elements, 1 + lists->gpu_count + gpu->tb_count + steps, gpu->id, 0);
+}
+
+void msccl_note_size(const struct msccl_lists *lists, const struct schedule *schedule,
+                     struct schedule_faults *notes)
+{
+    struct msccl_figures figures = {.channels = 1};
+    struct msccl_fit fit;
+    for (uint32_t i = 0; i < lists->gpu_count; i++)
+        note_figures_of(lists, &lists->gpu[i], &figures);
+    msccl_fit(schedule, &figures, &fit);
+    /* A reduce-scatter's two names are for different ones. */
+    if (msccl_fit_count(&fit) == 0 && schedule->collective != CCL_REDUCE_SCATTER)
+        schedule_fault(notes, schedule->file,
+                       "no runtime takes the file, microsoft/msccl since %s; topo --xml cuts it",
+                       fit.why[0]);
 }

@@ -13,5 +13,8 @@ struct schedule *msccl_build(const struct msccl_lists *lists, const char *path,
  * though its order is clear. */
 void msccl_note_waits(const struct msccl_lists *lists, const char *path,
                       struct schedule_faults *notes);
+/* A line where the file is too large for every runtime (msccl_limits.h). */
+void msccl_note_size(const struct msccl_lists *lists, const struct schedule *schedule,
+                     struct schedule_faults *notes);
 
 #endif

@@ -65,6 +65,9 @@ static void fit_one(const struct runtime *runtime, const struct schedule *s,
                 f->recvs.count, MSCCL_PEERS_MAX);
     if (f->channels > MSCCL_CHANNELS_MAX)
         set_why(why, "there are %u channels, of at most %d", f->channels, MSCCL_CHANNELS_MAX);
+    if (f->chunks.count > MSCCL_COUNT_MAX)
+        set_why(why, "gpu %u, tb %u has a step of %u chunks, of at most %d", f->chunks.gpu,
+                f->chunks.tb, f->chunks.count, MSCCL_COUNT_MAX);
     if (f->elements.count > ELEMENTS_MAX)
         set_why(why, "gpu %u has %u elements, of at most %d", f->elements.gpu, f->elements.count,
                 ELEMENTS_MAX);

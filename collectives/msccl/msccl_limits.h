@@ -3,7 +3,7 @@
  * msccl-executor-nccl. Each has arrays of fixed sizes, names for collectives, and parsers that
  * refuse what does not fit (src/graph/topo.cc and src/include/msccl.h of the first,
  * src/misc/msccl/msccl_parser.cc and src/include/msccl/msccl_struct.h of the others). Used by
- * msccl_write.c alone.
+ * msccl_write.c, and for a note by msccl_build.c.
  */
 #ifndef COLLECTIVES_MSCCL_LIMITS_H
 #define COLLECTIVES_MSCCL_LIMITS_H
@@ -27,6 +27,7 @@ struct msccl_figures {
     struct msccl_most elements;                 /* that the parser keeps for a gpu */
     struct msccl_most awaited_tb;               /* its number */
     struct msccl_most awaited_nop;              /* count 0: none */
+    struct msccl_most chunks;                   /* of a step */
     uint32_t channels;
 };
 void msccl_note_most(struct msccl_most *most, uint32_t count, uint32_t gpu, uint32_t tb);

@@ -516,8 +516,10 @@ int msccl_read_text(const char *path, const char *text, size_t bytes, struct msc
     r.faults.no_memory |= r.lists.no_memory;
     if (r.faults.count == 0 && !r.faults.no_memory)
         file->schedule = r.custom ? build_custom(&r, error) : build_of(&r, &r.faults, error);
-    if (file->schedule != NULL)
+    if (file->schedule != NULL) {
         msccl_note_waits(&r.lists, path, &file->notes);
+        msccl_note_size(&r.lists, file->schedule, &file->notes);
+    }
     file->root_by_steps = file->schedule != NULL && r.lists.algo.root == UINT32_MAX &&
                           schedule_has_root(file->schedule->collective);
     snprintf(file->protocol, sizeof file->protocol, "%s", r.lists.algo.protocol);

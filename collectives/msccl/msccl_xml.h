@@ -27,7 +27,7 @@ struct msccl_file {
     uint64_t contents;            /* XXH3-64 of the file */
     char protocol[16];            /* "Simple", "LL", "LL128"; else "" */
     bool root_by_steps;           /* of a broadcast or a reduce: no attribute names it */
-    struct schedule_faults notes; /* steps that MSCCL would hang at or refuse */
+    struct schedule_faults notes; /* what MSCCL would hang at or refuse */
 };
 /* Its schedule, unless it has been taken (NULL), and its notes. */
 void msccl_file_free(struct msccl_file *file);

@@ -351,8 +351,9 @@ static void what_is_no_file_is_told(void **state)
     run_output_free(&out);
     write_ring("ring.txt", 2);
     out = run_line(2, "run --algorithm %s", path_of("ring.txt"));
-    assert_non_null(strstr(out.err, "ring.txt: expected an entry of ccl.yaml, or the path of an "
-                                    "MSCCL XML file, whose name ends with .xml\n"));
+    assert_non_null(strstr(out.err, "ring.txt: expected an entry of ccl.yaml, whose module may be "
+                                    "a shared object, or the path of an MSCCL XML file, whose name "
+                                    "ends with .xml\n"));
     run_output_free(&out);
     out = run_line(0, "run --help");
     assert_non_null(strstr(out.out, "FILE.xml"));

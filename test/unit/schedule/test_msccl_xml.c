@@ -309,6 +309,43 @@ static struct schedule *read_custom(const char *head, const char *steps_of_0,
     "<step s='" s "' type='" type "' srcbuf='i' srcoff='" at "' dstbuf='o' dstoff='" at            \
     "' cnt='1'/>\n"
 
+/* Too many chunks in a step, or steps in a thread block, for all runtimes. */
+static void test_files_that_no_runtime_takes(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned chunks, steps;
+        const char *line;
+    } files[] = {{71, 256, NULL},
+                 {72, 1,
+                  "a.xml: no runtime takes the file, microsoft/msccl since gpu 0, tb 0 has a step "
+                  "of 72 chunks, of at most 71; topo --xml cuts it"},
+                 {1, 257,
+                  "a.xml: no runtime takes the file, microsoft/msccl since gpu 0, tb 0 has 257 "
+                  "steps, of at most 256; topo --xml cuts it"}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        static char text[40000];
+        struct msccl_file file;
+        struct cw_error error = {.exit_code = CW_OK};
+        int n = snprintf(text, sizeof text,
+                         "<algo ngpus='1' nchunksperloop='80' coll='allreduce' inplace='0'>"
+                         "<gpu id='0' i_chunks='80' o_chunks='80' s_chunks='0'>" OWN_TB("0"));
+        for (unsigned k = 0; k < files[i].steps; k++)
+            n += snprintf(text + n, sizeof text - (size_t)n,
+                          "<step s='%u' type='cpy' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0' "
+                          "cnt='%u'/>",
+                          k, files[i].chunks);
+        snprintf(text + n, sizeof text - (size_t)n, END);
+        if (msccl_read_text("a.xml", text, strlen(text), &file, &error) != CW_OK)
+            fail_msg("%s", cw_error_text(&error));
+        if (files[i].line == NULL)
+            assert_null(file.notes.text);
+        else
+            assert_string_equal(file.notes.text, files[i].line);
+        msccl_file_free(&file);
+    }
+}
+
 /* A file that does not say its collective does one that is known, or its own. */
 static void test_steps_say_the_collective(void **state)
 {
@@ -385,6 +422,7 @@ int main(void)
                                        cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_waits_that_do_not_end_in_msccl),
                                        cmocka_unit_test(test_chains_that_msccl_refuses),
+                                       cmocka_unit_test(test_files_that_no_runtime_takes),
                                        cmocka_unit_test(test_steps_say_the_collective),
                                        cmocka_unit_test(test_many_faults),
                                        cmocka_unit_test(test_no_file)};
