@@ -155,7 +155,7 @@ int cli_begin(struct run_options *run, enum command command, int argc, char **ar
     code = run_line_configure(run, bench, config, &errors);
     config_errors_print(stderr, &errors);
     config_errors_free(&errors);
-    if (*config != NULL && command == COMMAND_RUN)
+    if (*config != NULL && (command == COMMAND_RUN || command == COMMAND_CHECK))
         default_run_apply(run, config);
     if (*config != NULL)
         config_print_unread(stderr, *config);

@@ -155,6 +155,8 @@ static void print_estimate(const struct run_options *options, const struct confi
            estimate_number_text(estimate.events, events),
            estimate_bytes_text((double)estimate.bytes, bytes),
            estimate_seconds_text(estimate.seconds, seconds));
+    if (options->rest[0] != '\0')
+        printf("# %s\n", options->rest);
     if ((double)estimate.bytes > machine)
         printf("# that is more memory than the %s that this process may use%s\n",
                estimate_bytes_text(machine, has),

@@ -68,26 +68,35 @@ static struct config *config_with(struct run_options *run, const char *entry)
     return config;
 }
 
+/* Of each size alone; and of a run without any. */
+static struct study_estimate estimate_size(struct run_options *run, const struct config *config,
+                                           size_t i)
+{
+    const uint64_t first = run->n_elem[0];
+    run->size_count = 1;
+    run->n_elem[0] = i < SIZES ? run->n_elem[i] : 0;
+    const struct study_estimate estimate = study_estimate_run(run, config);
+    run->n_elem[0] = first;
+    return estimate;
+}
+
 /* As many of the sizes as the estimate allows, one at least. */
 static void choose_sizes(struct run_options *run, const struct config *config)
 {
-    struct study_estimate all = {.seconds = 0};
-    run->size_count = 1;
-    while (run->size_count < SIZES) {
-        run->size_count++;
-        all = study_estimate_run(run, config);
-        if (all.seconds > SECONDS_MAX || all.bytes > BYTES_MAX) {
-            run->size_count--;
-            break;
-        }
+    const double begun_s = estimate_size(run, config, SIZES).seconds;
+    struct study_estimate all = {.seconds = begun_s};
+    size_t shown = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        const struct study_estimate one = estimate_size(run, config, i);
+        all.seconds += one.seconds - begun_s;
+        all.bytes = one.bytes > all.bytes ? one.bytes : all.bytes;
+        if (i == 0 || (shown == i && all.seconds <= SECONDS_MAX && all.bytes <= BYTES_MAX))
+            shown = i + 1;
     }
-    if (run->size_count == SIZES)
-        return;
-    const size_t shown = run->size_count;
-    char seconds[ESTIMATE_TEXT_BYTES], bytes[ESTIMATE_TEXT_BYTES];
-    run->size_count = SIZES;
-    all = study_estimate_run(run, config);
     run->size_count = shown;
+    if (shown == SIZES)
+        return;
+    char seconds[ESTIMATE_TEXT_BYTES], bytes[ESTIMATE_TEXT_BYTES];
     snprintf(run->rest, sizeof run->rest,
              "%zu of %d sizes; all take some %s and %s; the rest: --algorithm %s "
              "--bytes-per-rank %s",

@@ -261,6 +261,23 @@ static void choices_are_told_as_by_a_run(void **state)
     run_output_free(&named);
 }
 
+/* The sizes that a bare run has; and the one of a line that names its algorithm. */
+static void a_bare_check_is_of_the_bare_run(void **state)
+{
+    (void)state;
+    struct run_output output = run_line(0, "check");
+    assert_non_null(strstr(output.out, "auto_all_reduce takes "));
+    assert_non_null(strstr(output.out, "(1024 bytes per rank)"));
+    assert_non_null(strstr(output.out, "# estimate of a run of 6 sizes, with tensor data"));
+    run_output_free(&output);
+    output = run_line(0, "check --set system.sips.count=32");
+    assert_non_null(strstr(output.out, " of 6 sizes; all take some "));
+    run_output_free(&output);
+    output = run_line(0, "check --preset records");
+    assert_non_null(strstr(output.out, "# estimate of a run of 1 size, with tensor data"));
+    run_output_free(&output);
+}
+
 static void a_bench_is_asked_for_its_own_collective(void **state)
 {
     (void)state;
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(an_estimate_follows_a_good_configuration),
         cmocka_unit_test(sizes_are_asked_one_by_one),
         cmocka_unit_test(choices_are_told_as_by_a_run),
+        cmocka_unit_test(a_bare_check_is_of_the_bare_run),
         cmocka_unit_test(a_bench_is_asked_for_its_own_collective),
         cmocka_unit_test(a_name_with_control_characters_is_shown_without_them),
     };
