@@ -96,6 +96,15 @@ static const char *no_figures(const struct compared_row *row)
                               : NULL;
 }
 
+/* What is wrong with the data of b alone, the worst first; NULL: nothing. */
+static const char *new_flaw(const struct document_row *a, const struct document_row *b)
+{
+    return b->wrong > 0 && a->wrong <= 0                 ? "WRONG DATA"
+           : b->ranks_differ > 0 && a->ranks_differ <= 0 ? "RANKS DIFFER"
+           : b->not_finite > 0 && a->not_finite <= 0     ? "NOT FINITE"
+                                                         : NULL;
+}
+
 static void compare_row(struct comparison_of_documents *comparison, const struct document_row *a,
                         const struct document_row *b, bool same_input)
 {
@@ -113,7 +122,8 @@ static void compare_row(struct comparison_of_documents *comparison, const struct
         const double percent = compared_row_percent(row);
         row->differs = beyond((double)row->a_ps, (double)row->b_ps, (double)row->a_ps, tolerance);
         row->hash_differs = same_input && !document_text_same(a->data_hash, b->data_hash);
-        row->differs |= row->hash_differs;
+        row->flaw = new_flaw(a, b);
+        row->differs |= row->hash_differs || row->flaw != NULL;
         compare_parts(row, tolerance);
         if (fabs(percent) > fabs(comparison->largest_percent))
             comparison->largest_percent = percent;

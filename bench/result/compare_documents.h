@@ -4,7 +4,8 @@
  *
  * A size differs if its times differ by more than the tolerance; if a phase is, measured by the
  * time of the size; if the bytes of a kind of links are; if one of the two has no such size, or did
- * not run it; and, where both have one configuration, seed and input, if the results' bits differ.
+ * not run it; where B's data have a flaw that A's have not; and, where both have one configuration,
+ * seed and input, if the results' bits differ.
  */
 #ifndef BENCH_COMPARE_DOCUMENTS_H
 #define BENCH_COMPARE_DOCUMENTS_H
@@ -26,6 +27,8 @@ struct compared_row {
     int64_t a_ps, b_ps;               /* their times */
     bool differs;
     bool hash_differs;
+    const char
+        *flaw; /* "WRONG DATA": what is wrong with B's data, and not with A's; NULL: nothing */
     const char *why; /* where no times can be compared: "not in B"; NULL: they can */
     struct compared_part phases[COMPARED_PARTS_MAX], kinds[COMPARED_PARTS_MAX];
     size_t phase_count, kind_count;

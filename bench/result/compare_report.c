@@ -72,6 +72,7 @@ void compare_report_values(struct comparison_page *page,
 static const char *verdict_text(const struct compared_row *row)
 {
     return row->why != NULL         ? row->why
+           : row->flaw != NULL      ? row->flaw
            : row->hash_differs      ? "OTHER BITS"
            : row->differs           ? "DIFFERS"
            : row->a_ps != row->b_ps ? "within"
@@ -277,11 +278,11 @@ json_t *compare_report_row_json(const struct compared_row *row)
     const double ratio = row->why != NULL         ? INFINITY
                          : row->a_ps == row->b_ps ? 1
                                                   : (double)row->b_ps / (double)row->a_ps;
-    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:o, s:o}", "collective",
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:s?, s:o, s:o}", "collective",
                      text_or_nothing(any->collective), "bytes", (json_int_t)any->bytes, "time_ns_a",
                      time_json_of(row->a, row->a_ps), "time_ns_b", time_json_of(row->b, row->b_ps),
                      "ratio", compare_report_real(ratio), "differs", row->differs, "other_bits",
-                     row->hash_differs, "not_compared", row->why, "phases",
+                     row->hash_differs, "flaw", row->flaw, "not_compared", row->why, "phases",
                      parts_json(row->phases, row->phase_count, "name", "mean_ns", false),
                      "link_kinds", parts_json(row->kinds, row->kind_count, "kind", "bytes", true));
 }

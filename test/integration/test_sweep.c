@@ -356,6 +356,14 @@ static void two_sweeps_of_a_study_are_compared_point_by_point(void **state)
                     " (links.ucie.bw_gbs=100, bytes=1KiB)");
     expect_compared(1, "night", "again", "--tolerance 1", "DIFFERS");
     expect_compared(0, "night", "again", "--tolerance 3", "the same");
+    /* ... and its ranks end with other bits, where they did not: no tolerance covers that. */
+    change("again", "UPDATE point SET result = json_set(result, '$.results[0].ranks_differ', 2)"
+                    " WHERE ordinal = 1");
+    expect_compared(1, "night", "again", "--tolerance 3", "RANKS DIFFER");
+    expect_compared(0, "again", "night", "--tolerance 3", "the same");
+    expect_compared(0, "again", "again", "", "the same");
+    change("again", "UPDATE point SET result = json_set(result, '$.results[0].ranks_differ', 0)"
+                    " WHERE ordinal = 1");
     struct run_output output = run_line(1, "compare %s %s --format json",
                                         file_of("night", "sqlite"), file_of("again", "sqlite"));
     json_t *const json = json_loads(output.out, 0, NULL);
