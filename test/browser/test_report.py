@@ -595,6 +595,24 @@ def histories_show_each_run(browser):
     page.screenshot(str(OUT / "history.png"))
 
 
+def a_history_of_many_cases_has_a_mark_for_each(browser):
+    database = OUT / "cases.sqlite"
+    database.unlink(missing_ok=True)
+    db = sqlite3.connect(database)
+    db.executescript("CREATE TABLE run (id INTEGER, started TEXT, commit_id TEXT, host TEXT);"
+                     "CREATE TABLE measurement (run INTEGER, name TEXT, threads INTEGER, round INTEGER, events_per_s REAL, disturbed INTEGER, events INTEGER);")
+    for run in range(2):
+        db.execute("INSERT INTO run VALUES (?, ?, ?, 'host')", (run + 1, f"2026-01-{run + 1:02}", f"c{run:07}"))
+        for case in range(14):
+            db.execute("INSERT INTO measurement VALUES (?, ?, 1, 0, ?, 0, 7)", (run + 1, f"case {case:02}", 1e6 + case * run))
+    db.commit()
+    page = open_page(browser, report("cases", database))
+    marks = page.value("[...document.querySelectorAll('#history-view .chartbox .dot')].map(d => d.getAttribute('d'))")
+    assert len(marks) == 28 and not any("undefined" in mark for mark in marks), marks
+    looks = page.value("[...document.querySelectorAll('#history-view .keys svg')].map(s => s.getAttribute('class') + s.innerHTML)")
+    assert len(set(looks)) == 14, looks  # no two cases look alike
+
+
 def a_night_begins_with_its_verdicts(browser):
     database = OUT / "night.sqlite"
     database.unlink(missing_ok=True)
@@ -618,7 +636,7 @@ TESTS = [a_run_is_drawn_as_its_json_says, hovering_and_keys_show_a_point_s_figur
          numbers_are_written_alike_in_tables_and_by_the_script, without_scripts_there_are_tables_and_machines, in_the_dark_the_page_is_dark,
          rows_that_lack_a_value_stay_in_tables_and_filters, bars_show_figures_at_and_below_zero_and_wrong_data, a_print_says_what_was_chosen,
          nothing_is_cut_off_from_800_pixels_on, a_narrow_window_shows_all_without_moving_sideways, texts_of_files_are_never_run, histories_show_each_run,
-         a_night_begins_with_its_verdicts]
+         a_history_of_many_cases_has_a_mark_for_each, a_night_begins_with_its_verdicts]
 
 
 def main():
