@@ -790,6 +790,8 @@ static void tables_come_in_many_wrappings(void **state)
                 "4.096;1.234,5;0,00\n",
                 5250, 6500, 1234500, 3, 3, NULL);
     expect_rows("size(B) time(us) algbw(GB/s)\n1024 5,25 0,20\n", 5250, 0, 0, 1, 1, NULL);
+    expect_rows("size(B) count(elems) time(us) algbw(GB/s) devices\n1024 256 5.25 0.20 0,1\n", 5250,
+                0, 0, 1, 1, NULL); /* a list is no number */
     expect_rows("| Size (B) | Time (us) |\n|---|---|\n| 1'024 | 1'234.5 |\n| 2,048 | 1,234.5 |\n",
                 1234500, 1234500, 0, 2, 2, NULL);
     /* numbers with units of their own */
