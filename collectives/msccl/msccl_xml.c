@@ -107,6 +107,7 @@ struct reading {
     int passed;       /* depth from which elements are passed over; 0: none */
     bool in_algo;     /* has an algo */
     bool custom;      /* which does not say its collective */
+    bool apart;       /* its input and output are two buffers, though it works in place */
     char inside[128]; /* "gpu 3, tb 2, ", for messages */
 };
 
@@ -478,6 +479,28 @@ static struct schedule *build_of(const struct reading *r, struct schedule_faults
     return schedule;
 }
 
+/* Steps that nothing orders touch one chunk, or the steps are not sound. */
+static bool has_races(const struct schedule *schedule)
+{
+    struct schedule_faults hazards = {0};
+    struct cw_error ignored;
+    const bool sound = schedule_check(schedule, 0, NULL, &hazards, &ignored) == CW_OK;
+    const bool races = !sound || hazards.count > 0;
+    schedule_faults_free(&hazards);
+    return races;
+}
+
+/* A custom file may say that it works in place and still send an input while others write to the
+ * output: then these are two buffers. */
+static void take_apart(struct reading *r, struct schedule *schedule)
+{
+    if (!schedule->in_place || !has_races(schedule))
+        return;
+    schedule->in_place = false;
+    r->apart = !has_races(schedule);
+    schedule->in_place = !r->apart;
+}
+
 /* The schedule of a file that does not say its collective: of the collectives, the one that its
  * steps do; else a custom one. NULL: it cannot be, which is reported, or *error. */
 static struct schedule *build_custom(struct reading *r, struct cw_error *error)
@@ -499,7 +522,10 @@ static struct schedule *build_custom(struct reading *r, struct cw_error *error)
     r->lists.algo.collective = CCL_CUSTOM;
     if (r->lists.step_count == 0 && r->lists.copy_count == 0)
         schedule_fault(&r->faults, r->path, "there are no steps; legal is one at least");
-    return r->faults.count == 0 ? build_of(r, &r->faults, error) : NULL;
+    struct schedule *const schedule = r->faults.count == 0 ? build_of(r, &r->faults, error) : NULL;
+    if (schedule != NULL)
+        take_apart(r, schedule);
+    return schedule;
 }
 
 int msccl_read_text(const char *path, const char *text, size_t bytes, struct msccl_file *file,
@@ -519,6 +545,10 @@ int msccl_read_text(const char *path, const char *text, size_t bytes, struct msc
     if (file->schedule != NULL) {
         msccl_note_waits(&r.lists, path, &file->notes);
         msccl_note_size(&r.lists, file->schedule, &file->notes);
+        if (r.apart)
+            schedule_fault(&file->notes, path,
+                           "inplace=\"1\", and in one buffer its steps would race: input and "
+                           "output are taken as two");
     }
     file->root_by_steps = file->schedule != NULL && r.lists.algo.root == UINT32_MAX &&
                           schedule_has_root(file->schedule->collective);

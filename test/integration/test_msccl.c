@@ -463,7 +463,7 @@ static void next_chunk(struct next_gpu *gpus, unsigned g, unsigned local, unsign
 }
 
 /* Each gpu's input becomes the next one's output; the first one's output stays as it is. */
-static void write_next(const char *name, unsigned nodes, unsigned local, bool spread)
+static void write_next(const char *name, unsigned nodes, unsigned local, bool spread, bool in_place)
 {
     const unsigned gpus = nodes * local;
     struct next_gpu *const all = calloc(gpus, sizeof *all);
@@ -472,7 +472,7 @@ static void write_next(const char *name, unsigned nodes, unsigned local, bool sp
     for (unsigned g = 0; g + 1 < gpus; g++)
         for (unsigned chunk = 0; chunk < local; chunk++)
             next_chunk(all, g, local, chunk, spread);
-    FILE *const f = begin(name, gpus, local, "custom", false);
+    FILE *const f = begin(name, gpus, local, "custom", in_place);
     for (unsigned g = 0; g < gpus; g++) {
         fprintf(f, "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"%u\" s_chunks=\"%u\">\n", g, local,
                 local, all[g].scratch);
@@ -511,14 +511,23 @@ static void a_custom_file_is_compared_with_its_own_steps(void **state)
     char text[40], direct[40];
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         const unsigned nodes = shapes[i][0], local = shapes[i][1], gpus = nodes * local;
-        write_next("next.xml", nodes, local, true);
-        write_next("direct.xml", nodes, local, false);
+        write_next("next.xml", nodes, local, true, i % 2 == 1);
+        write_next("direct.xml", nodes, local, false, false);
         row_text("direct.xml", gpus, "--n-elem 1200", "data_hash", direct);
         row_text("next.xml", gpus, "--n-elem 1200", "data_hash", text);
         assert_string_equal(text, direct);
         row_text("next.xml", gpus, "--n-elem 1200 --threads 2", "data_hash", text);
         assert_string_equal(text, direct);
     }
+    /* In one buffer a gpu's input would be written over while it is sent. */
+    write_next("next.xml", 2, 4, true, true);
+    struct run_output two = run_line(0, "run --algorithm %s " SMALL "--n-elem 1200 --verify-data",
+                                     path_of("next.xml"), 8u);
+    assert_non_null(strstr(two.err, "in one buffer its steps would race: input and output are "
+                                    "taken as two\n"));
+    assert_null(strstr(two.err, "hazard"));
+    run_output_free(&two);
+    write_next("next.xml", 2, 1, true, false);
     row_text("next.xml", 2, "--n-elem 1200", "proof", text);
     assert_string_equal(text, "steps");
     row_text("next.xml", 2, "--n-elem 1200", "collective", text);
