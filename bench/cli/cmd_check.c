@@ -90,6 +90,7 @@ static int check_size(const struct config *config, const struct run_options *opt
         .bytes = (options->size_count > 0 ? options->n_elem[i] : config->ccl.n_elem) *
                  (uint64_t)dtype_bytes(options->dtype)};
     snprintf(taken->algorithm, sizeof taken->algorithm, "%s", choice.name);
+    bench_keep_left_out(taken, choice.why);
     return code;
 }
 
@@ -179,10 +180,9 @@ int check_main(int argc, char **argv)
         code = cw_error_memory(&error, "the choices of a run");
     if (code == CW_OK) {
         printf("ok, configuration %s\n", config->digest);
-        if (choices.count > 1) {
+        if (choices.count > 0) {
             printf("# %s takes", config->ccl.algorithm);
             bench_print_choices(stdout, choices.taken, choices.count, options.sizes_per_rank);
-            puts("; estimates: check, --json");
         }
         fputs(text, stdout);
         print_estimate(&options, config);

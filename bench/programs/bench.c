@@ -388,18 +388,6 @@ static bool has_many_machines(const struct bench_session *session)
     return bench_is_scheduled(session) && bench_sizes_apart(session->options);
 }
 
-/* Says why a schedule was chosen, of a run on one machine. */
-static void say_choice(const struct bench_session *session)
-{
-    const struct schedule *const schedule = dist_facts(session->dist)->schedule;
-    if (schedule == NULL || schedule->why[0] == '\0')
-        return;
-    fprintf(stderr, "cubewarp: %s takes %s", session->config->ccl.algorithm, schedule->name);
-    if (session->placements != NULL)
-        fprintf(stderr, " on %s (%s)", session->placements->mapper, session->placements->why);
-    fprintf(stderr, ": %s\n", schedule->why);
-}
-
 /* Causes may take so much: a quarter of the machine's memory, unless the engine's is limited. */
 static uint64_t causes_bytes_max(const struct run_options *options)
 {
@@ -434,8 +422,6 @@ static int run_on_machine(struct bench_session *session, const struct dist_optio
     bench_phase_end(session, "preparation");
     session->dist = create_machine(session, dist, error);
     bench_phase_end(session, "machine");
-    if (session->dist != NULL && !session->options->quiet && !has_many_machines(session))
-        say_choice(session);
     char algorithm[CCL_NAME_BYTES];
     bench_algorithm_name(session, algorithm, sizeof algorithm);
     int code =
@@ -484,7 +470,7 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         process_phases_forget_sim(&session->result->phases);
         code = run_on_machine(session, dist, logs, error);
     }
-    if (apart && !session->options->quiet)
+    if (!session->options->quiet)
         bench_say_choices(session);
     return code;
 }
@@ -513,6 +499,7 @@ static struct dist_options dist_options_of(struct bench_session *session)
                                      options->no_data || (!collective && options->op_log == NULL),
                                  .op_log = options->op_log != NULL,
                                  .kernels_only = !collective,
+                                 .says_choices = true,
                                  .warn = bench_warn,
                                  .phase = bench_phase_end,
                                  .arg = session};

@@ -212,6 +212,26 @@ static bool same_choice(const struct bench_choice *a, const struct bench_choice 
     return strcmp(a->algorithm, b->algorithm) == 0 && a->placement == b->placement;
 }
 
+/* As sizes are typed: "64K", "1M", "1000". */
+static void print_size(FILE *file, uint64_t bytes)
+{
+    const bool is_m = bytes % (1 << 20) == 0 && bytes > 0,
+               is_k = bytes % (1 << 10) == 0 && bytes > 0;
+    fprintf(file, "%" PRIu64 "%s",
+            bytes >> (is_m   ? 20
+                      : is_k ? 10
+                             : 0),
+            is_m   ? "M"
+            : is_k ? "K"
+                   : "");
+}
+
+void bench_keep_left_out(struct bench_choice *choice, const char *why)
+{
+    const char *const left_out = strstr(why, "; no ");
+    snprintf(choice->left_out, sizeof choice->left_out, "%s", left_out != NULL ? left_out : "");
+}
+
 void bench_print_choices(FILE *file, const struct bench_choice *choices, size_t count, bool by_rank)
 {
     for (size_t i = 0, last; i < count; i = last + 1) {
@@ -222,11 +242,18 @@ void bench_print_choices(FILE *file, const struct bench_choice *choices, size_t 
         fprintf(file, "%s %s", i > 0 ? ";" : "", first->algorithm);
         if (first->placement != NULL)
             fprintf(file, " on %s", first->placement);
-        fprintf(file, " (%" PRIu64, first->bytes);
-        if (last > i)
-            fprintf(file, " to %" PRIu64, choices[last].bytes);
-        fputs(by_rank ? " bytes per rank)" : " bytes per shard)", file);
+        fputs(" (", file);
+        print_size(file, first->bytes);
+        if (last > i) {
+            fputs(" to ", file);
+            print_size(file, choices[last].bytes);
+        }
+        fputs(i == 0 ? by_rank ? " per rank)" : " per shard)" : ")", file);
     }
+    size_t i = 0;
+    while (i + 1 < count && choices[i].left_out[0] == '\0')
+        i++;
+    fprintf(file, "; estimates: check, --json%s\n", choices[i].left_out);
 }
 
 void bench_say_choices(const struct bench_session *session)
@@ -239,6 +266,7 @@ void bench_say_choices(const struct bench_session *session)
         const struct result_row *const row = &result->rows[i];
         if (row->choice[0] == '\0')
             continue;
+        bench_keep_left_out(&choices[count], row->choice);
         choices[count].placement = row->placement;
         choices[count].bytes = row->bytes * (by_rank ? row->shards : 1);
         snprintf(choices[count].algorithm, sizeof choices->algorithm, "%s", row->algorithm);
@@ -248,7 +276,6 @@ void bench_say_choices(const struct bench_session *session)
         return;
     fprintf(stderr, "cubewarp: %s takes", session->config->ccl.algorithm);
     bench_print_choices(stderr, choices, count, by_rank);
-    fputs("; estimates: check, --json\n", stderr);
 }
 
 void bench_algorithm_name(const struct bench_session *session, char *buf, size_t size)

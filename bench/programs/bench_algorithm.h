@@ -46,17 +46,20 @@ struct bench_choice {
     char algorithm[64];
     const char *placement; /* a mapper's name; NULL: none was chosen */
     uint64_t bytes;        /* of a shard, or of a rank */
+    char left_out[256];    /* which algorithms were not candidates, and why; "": all were */
 };
+/* Keeps that of a reason (struct chosen). */
+void bench_keep_left_out(struct bench_choice *choice, const char *why);
 /* Elements of a shard in the i-th size that the options ask for; of sizes that are rounded, a
  * multiple of the ranks where the collective divides shards among them, or of a custom file's
  * chunks, unless nothing were left. */
 uint64_t bench_whole_size(const struct run_options *options, const struct config *config,
                           enum ccl_collective collective, size_t i, uint32_t shards);
-/* Writes them into a line, neighbouring sizes with the same choice together. */
+/* Ends a line with them, neighbouring sizes with the same choice together. */
 void bench_print_choices(FILE *file, const struct bench_choice *choices, size_t count,
                          bool by_rank);
-/* Says on standard error, in a line, what an automatic choice took for the sizes of a run that has
- * several machines. */
+/* Says on standard error, in a line, what an automatic choice took for the sizes of a run, and
+ * which algorithms were left out. */
 void bench_say_choices(const struct bench_session *session);
 /* The module whose order of additions a verification follows (struct expect_request). */
 const char *bench_order(const struct bench_session *session, const struct ccl_algorithm *ran);

@@ -314,7 +314,7 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
     if (dist->submissions[call->rank].algorithm != NULL)
         return dist->submissions[call->rank].algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
-    if (choice.why[0] != '\0' && algorithm != dist->reported) {
+    if (choice.why[0] != '\0' && algorithm != dist->reported && !dist->options.says_choices) {
         fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
                 choice.advice[0] != '\0' ? "; " : "", choice.advice);
         dist->reported = algorithm;

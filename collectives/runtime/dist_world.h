@@ -41,6 +41,7 @@ struct dist_options {
     bool no_data;          /* leave out the data pass: timing alone */
     bool op_log;           /* dist_log() will be called */
     bool kernels_only;     /* no collective is called: the machine's own queues */
+    bool says_choices;     /* the host says itself what automatic choices took */
     uint32_t pair[2];      /* of kernels_only: PEs joined by a queue of their own; equal: none */
     /* Called with each warning (IpcqSlotReuse), in an order of its own, as the listener is: it may
      * run at the same time as the engine's `progress`. NULL: not wanted. */

@@ -117,7 +117,7 @@ static void auto_is_the_automatic_choice_of_the_bench(void **state)
          "cubewarp: auto_reduce_scatter takes "},
         {"--bench ccl_all_gather", "auto_all_gather", "cubewarp: auto_all_gather takes "},
         {"--bench ccl_all_to_all", "auto_all_to_all", "cubewarp: auto_all_to_all takes "},
-        {"--preset a3_4 --bench ccl_reduce_scatter", "auto", "cubewarp: auto takes mesh: "},
+        {"--preset a3_4 --bench ccl_reduce_scatter", "auto", "cubewarp: auto takes mesh ("},
         {"--preset a3_4 --bench ccl_allreduce", "auto_all_reduce",
          "cubewarp: auto_all_reduce takes "},
     };
