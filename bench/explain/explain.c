@@ -485,14 +485,22 @@ static void fill_limits(struct sums *sums, struct path *path)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static uint32_t first_to_start(const struct explainer *explainer, const struct lp_times *times)
+/* The first kernel to start, and the last to end in other SIPs than the last of all. */
+static void find_ends(const struct explainer *explainer, const struct lp_model *m,
+                      const struct lp_times *times, struct path_end *first, struct path_end *other)
 {
-    for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
+    const uint32_t sip = hw_place_of(&m->hw, times->last_end_pe).sip;
+    *first = (struct path_end){times->last_end_pe, times->first_start_ps};
+    *other = (struct path_end){0, INT64_MIN};
+    for (uint32_t pe = accounts_count(explainer->accounts); pe-- > 0;) {
         const struct account *const own = accounts_of(explainer->accounts, pe);
-        if (own != NULL && own->start_ps == times->first_start_ps)
-            return pe;
+        if (own == NULL || own->start_ps == INT64_MAX)
+            continue;
+        if (own->start_ps == times->first_start_ps)
+            first->pe = pe;
+        if (own->end_ps >= other->ps && hw_place_of(&m->hw, pe).sip != sip)
+            *other = (struct path_end){pe, own->end_ps};
     }
-    return times->last_end_pe;
 }
 
 static void fill_path(const struct explainer *explainer, const struct lp_model *m,
@@ -512,7 +520,9 @@ static void fill_path(const struct explainer *explainer, const struct lp_model *
     explain->leg_count = path.count;
     qsort(explain->part, explain->part_count, sizeof *explain->part, by_part_time);
     fill_places(&sums);
-    (void)path_find_start(m, &path, first_to_start(explainer, times));
+    struct path_end first, other;
+    find_ends(explainer, m, times, &first, &other);
+    (void)path_find_ends(m, &path, first, other);
     fill_limits(&sums, &path);
     free(sums.place);
     path_free(&path);

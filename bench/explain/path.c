@@ -297,20 +297,26 @@ static struct lp_cause_entry end_of_kernel(const struct lp_model *m, struct caus
     return entry.now_ps == end_ps ? entry : none;
 }
 
+/* The event at whose time a kernel ended. */
+static struct moment end_of(struct walk *walk, const struct path_end *end)
+{
+    const struct lp_cause_entry last = end_of_kernel(walk->m, walk->log, end->pe, end->ps);
+    const struct spot event = {.lp = 1 + end->pe / walk->m->pes,
+                               .ps = end->ps,
+                               .entity = last.by_entity,
+                               .number = last.by_number,
+                               .type = last.by_type};
+    return last.place != 0 ? moment_of_event(walk, &event) : (struct moment){.ps = end->ps};
+}
+
 void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path)
 {
     *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = to_ps};
-    const struct lp_cause_entry last = end_of_kernel(m, log, pe, to_ps);
-    if (last.place == 0)
-        return;
-    const struct spot end = {.lp = 1 + pe / m->pes,
-                             .ps = to_ps,
-                             .entity = last.by_entity,
-                             .number = last.by_number,
-                             .type = last.by_type};
     struct walk walk = {.m = m, .log = log, .path = path};
-    struct moment moment = moment_of_event(&walk, &end);
+    struct moment moment = end_of(&walk, &(struct path_end){pe, to_ps});
+    if (moment.entry.place == 0)
+        return;
     while (moment.ps > from_ps && moment.entry.place != 0) {
         struct moment before;
         if (!push(path, leg_to(&walk, &moment, &before)))
@@ -451,10 +457,10 @@ static bool know_leg_until(struct walk *walk, struct moment moment, uint32_t *la
 }
 
 /* The event at which the first kernel starts. */
-static struct moment start_of(struct walk *walk, uint32_t pe)
+static struct moment start_of(struct walk *walk, const struct path_end *start)
 {
-    const uint32_t lp = 1 + pe / walk->m->pes;
-    struct moment moment = {.ps = walk->path->from_ps, .lp = lp};
+    const uint32_t lp = 1 + start->pe / walk->m->pes;
+    struct moment moment = {.ps = start->ps, .lp = lp};
     moment.entry = cause_log_until(walk->log, lp, moment.ps);
     while (moment.entry.place != 0 &&
            !(moment.entry.type == LP_EVENT_PE_CPU && moment.entry.at_ps == moment.ps))
@@ -465,7 +471,8 @@ static struct moment start_of(struct walk *walk, uint32_t pe)
     return moment;
 }
 
-bool path_find_start(const struct lp_model *m, struct path *path, uint32_t pe)
+bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end first_start,
+                    struct path_end other_end)
 {
     struct walk walk = {.m = m, .log = path->log, .path = path};
     path->start = PATH_NO_LEG;
@@ -482,10 +489,15 @@ bool path_find_start(const struct lp_model *m, struct path *path, uint32_t pe)
     (void)leg_to(&walk, &end, &before);
     if (know_leg_until(&walk, before, &last))
         path->leg[path->count - 1].before = last;
-    if (know_leg_until(&walk, start_of(&walk, pe), &last))
+    if (know_leg_until(&walk, start_of(&walk, &first_start), &last))
         path->start = last;
     for (; last != PATH_NO_LEG; last = path->leg[last].before)
         path->injected_ps = path->leg[last].from_ps;
+    if (other_end.ps > path->from_ps && know_leg_until(&walk, end_of(&walk, &other_end), &last) &&
+        last != 0) {
+        path->leg[0].rival = last;
+        path->leg[0].rival_ps = other_end.ps;
+    }
     return true;
 }
 

@@ -13,7 +13,8 @@
  * A leg's end may have had a second cause, which was there earlier: a rival. It decides if the path
  * gets faster and the rival does not:
  *   - a transfer that has waited for a link had come there by itself;
- *   - a load or a copy has two parts, of which the other one was complete.
+ *   - a load or a copy has two parts, of which the other one was complete;
+ *   - the last kernel of the other SIPs had ended, which counts for the end of the path.
  * A rival is a leg, too. Legs before it lead back to a leg that is known, or to a launch message.
  *
  * path_parts.h divides the legs into parts.
@@ -78,7 +79,7 @@ struct path {
     size_t legs, legs_max; /* those after the first `count` are rivals, and what leads to them */
     uint32_t *leg_at;      /* [leg_places] a hash table: 1 + the leg that ends at a moment */
     size_t leg_places;     /* 0: nobody has asked for a rival */
-    uint32_t start;      /* the leg that ends with the first kernel's start, by path_find_start() */
+    uint32_t start;      /* the leg that ends with the first kernel's start, by path_find_ends() */
     int64_t injected_ps; /* when that kernel's launch message came from the host */
 };
 
@@ -86,10 +87,17 @@ struct path {
  * the log stays as it is. */
 void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
                int64_t to_ps, struct path *path);
-/* Continues the path to launch messages, before the first kernel's start, which was on this PE. On
- * a faster machine that start is earlier, too. False: out of memory. */
-bool path_find_start(const struct lp_model *m, struct path *path, uint32_t pe);
-/* Looks for the rival of a leg; after path_find_start(). Legs move. */
+/* A kernel's start or end. */
+struct path_end {
+    uint32_t pe;
+    int64_t ps; /* INT64_MIN: there is no such kernel */
+};
+/* Continues the path to launch messages, before the first kernel's start, which on a faster machine
+ * is earlier, too; and leads to the end of the kernel that ended last in the other SIPs. False: out
+ * of memory. */
+bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end first_start,
+                    struct path_end other_end);
+/* Looks for the rival of a leg; after path_find_ends(). Legs move. */
 void path_find_rival(const struct lp_model *m, struct path *path, uint32_t leg);
 void path_free(struct path *path);
 
