@@ -539,14 +539,17 @@ void page_write_history(FILE *out, struct survey *survey)
         fprintf(out, "</td><td class=\"n\">%zu</td>", one->count);
         fprintf(out, "<td class=\"n\">%s</td>", say_number(first, text));
         fprintf(out, "<td class=\"n\">%s</td>", say_number(last, text));
-        fprintf(out, "<td class=\"n\">%.3f</td><td>", last / first);
+        if (one->count > 1)
+            fprintf(out, "<td class=\"n\">%.3f</td><td>", last / first);
+        else
+            fputs("<td class=\"n\">–</td><td>", out);
         const struct survey_measure *const change = survey_last_change(one, NULL);
         if (change != NULL) {
             fputs("<span class=\"state\">with commit ", out);
             say_html(out, change->commit);
             fputs("</span>", out);
         } else {
-            fputs("no", out);
+            fputs(one->count > 1 ? "no" : "–", out);
         }
         fputs("</td></tr>\n", out);
     }

@@ -623,6 +623,8 @@ def a_night_begins_with_its_verdicts(browser):
     assert page.value("document.querySelectorAll('#verdicts tbody tr').length") == 2
     assert page.value("document.querySelectorAll('#history svg').length") == 0  # one run: no empty chart
     assert "its curve begins with the second" in text_of(page, "#history")
+    compared = page.value("[...document.querySelectorAll('#history tbody tr')].map(r => [...r.cells].slice(-2).map(c => c.textContent).join())")
+    assert compared == ["–,–"] * 2, compared  # one run is compared with nothing
     page.screenshot(str(OUT / "night.png"))
 
 
