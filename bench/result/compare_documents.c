@@ -109,7 +109,8 @@ static void compare_row(struct comparison_of_documents *comparison, const struct
                         const struct document_row *b, bool same_input)
 {
     struct compared_row *const row = &comparison->rows[comparison->row_count++];
-    *row = (struct compared_row){.a = a, .b = b};
+    *row = (struct compared_row){
+        .a = a, .b = b, .size = document_row_size(a != NULL ? a : b, comparison->per_rank)};
     row->a_ps = a != NULL ? document_row_time_ps(a) : 0;
     row->b_ps = b != NULL ? document_row_time_ps(b) : 0;
     row->why = no_figures(row);
@@ -131,18 +132,35 @@ static void compare_row(struct comparison_of_documents *comparison, const struct
     comparison->differing += row->differs;
 }
 
-static bool is_same_row(const struct document_row *a, const struct document_row *b)
+/* The row of the other result that stands for the i-th of this one: of equal ones the one with as
+ * many before it. */
+static const struct document_row *counterpart(const struct result_document *document, size_t i,
+                                              const struct result_document *other, bool per_rank)
 {
-    return a->bytes == b->bytes && document_text_same(a->collective, b->collective);
-}
-
-/* How many equal rows of A precede this one. */
-static size_t equals_before(const struct document_row *rows, size_t i)
-{
+    const struct document_row *const rows = document->rows;
+    const int64_t size = document_row_size(&rows[i], per_rank);
     size_t before = 0;
     for (size_t k = 0; k < i; k++)
-        before += is_same_row(&rows[k], &rows[i]);
-    return before;
+        before += document_row_size(&rows[k], per_rank) == size &&
+                  document_text_same(rows[k].collective, rows[i].collective);
+    return result_document_row(other, rows[i].collective, size, per_rank, before);
+}
+
+static bool has_placements(const struct result_document *document)
+{
+    for (size_t i = 0; i < document->row_count; i++)
+        if (document->rows[i].placement != NULL)
+            return true;
+    return false;
+}
+
+static bool sizes_are_ranks(const struct result_document *a, const struct result_document *b)
+{
+    size_t common[2] = {0};
+    for (size_t i = 0; i < a->row_count; i++)
+        for (int per_rank = 0; per_rank < 2; per_rank++)
+            common[per_rank] += counterpart(a, i, b, per_rank) != NULL;
+    return has_placements(a) || has_placements(b) || common[1] > common[0];
 }
 
 /* Whether the two should have the same bits. */
@@ -157,17 +175,16 @@ static void compare_rows(const struct result_document *a, const struct result_do
                          struct comparison_of_documents *comparison)
 {
     const bool same_input = have_same_input(a, b);
+    comparison->per_rank = sizes_are_ranks(a, b);
     for (size_t i = 0; i < a->row_count; i++) {
         const struct document_row *const row = &a->rows[i];
-        const struct document_row *const other =
-            result_document_row(b, row->collective, row->bytes, equals_before(a->rows, i));
+        const struct document_row *const other = counterpart(a, i, b, comparison->per_rank);
         compare_row(comparison, row, other,
                     same_input && other != NULL && document_text_same(row->dtype, other->dtype) &&
                         document_text_same(row->redop, other->redop));
     }
     for (size_t i = 0; i < b->row_count; i++)
-        if (result_document_row(a, b->rows[i].collective, b->rows[i].bytes,
-                                equals_before(b->rows, i)) == NULL)
+        if (counterpart(b, i, a, comparison->per_rank) == NULL)
             compare_row(comparison, NULL, &b->rows[i], false);
 }
 

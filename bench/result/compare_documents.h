@@ -24,6 +24,7 @@ enum { COMPARED_PARTS_MAX = 64 };
 
 struct compared_row {
     const struct document_row *a, *b; /* NULL: it has no such row; not both */
+    int64_t size;                     /* in bytes, of a shard or of a rank */
     int64_t a_ps, b_ps;               /* their times */
     bool differs;
     bool hash_differs;
@@ -42,6 +43,8 @@ struct compared_value {
 
 struct comparison_of_documents {
     double tolerance_percent;
+    bool per_rank; /* sizes are a rank's: an automatic choice says how many shards one has, or only
+                      so do the two have sizes in common */
     bool a_is_cut; /* A was interrupted, or failed: sizes that only B has do not count as a
                       difference */
     struct compared_row *rows; /* A's, in order, then the rows that B alone has */

@@ -92,7 +92,7 @@ void compare_report_row(const struct comparison_page *page, const struct compare
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
     char bytes[CELL_BYTES], a[CELL_BYTES], b[CELL_BYTES], ratio[CELL_BYTES] = "-";
     char percent[CELL_BYTES] = "-";
-    snprintf(bytes, sizeof bytes, "%" PRId64, any->bytes);
+    snprintf(bytes, sizeof bytes, "%" PRId64, row->size);
     if (row->why == NULL && row->a_ps > 0)
         snprintf(ratio, sizeof ratio, "%.4f", (double)row->b_ps / (double)row->a_ps);
     comparison_page_row(
@@ -166,10 +166,10 @@ static void put_details(struct comparison_page *page,
             continue;
         if (page->format == COMPARISON_MARKDOWN)
             comparison_page_say(page, "**%s, %" PRId64 " B**", text_or_nothing(row->a->collective),
-                                row->a->bytes);
+                                row->size);
         else
             comparison_page_say(page, "---- %s, %" PRId64 " B", text_or_nothing(row->a->collective),
-                                row->a->bytes);
+                                row->size);
         comparison_page_head(
             page, 5, (const int[]){-32, 28, 28, 9, -7},
             (const char *const[]){"phase, kind of link", "A", "B", "change(%)", ""});
@@ -185,7 +185,7 @@ void compare_report_case(const struct comparison_page *page, const char *point,
     const struct document_row *const any = row->a != NULL ? row->a : row->b;
     char name[4 * CELL_BYTES], message[2 * CELL_BYTES] = "", a[CELL_BYTES], b[CELL_BYTES];
     snprintf(name, sizeof name, "%s%s%s %" PRId64 " B", point, point[0] != '\0' ? ": " : "",
-             text_or_nothing(any->collective), any->bytes);
+             text_or_nothing(any->collective), row->size);
     if (row->why == NULL)
         snprintf(message, sizeof message, "%s us, then %s us", us_text(row->a, row->a_ps, a),
                  us_text(row->b, row->b_ps, b));
@@ -225,6 +225,8 @@ static void put_page(FILE *file, enum comparison_format format, const struct res
     put_side(&page, 'A', a);
     put_side(&page, 'B', b);
     compare_report_values(&page, comparison);
+    if (comparison->per_rank)
+        comparison_page_say(&page, "sizes are bytes per rank");
     compare_report_head(&page, NULL);
     for (size_t i = 0; i < comparison->row_count; i++)
         compare_report_row(&page, &comparison->rows[i], NULL);
@@ -278,10 +280,11 @@ json_t *compare_report_row_json(const struct compared_row *row)
     const double ratio = row->why != NULL         ? INFINITY
                          : row->a_ps == row->b_ps ? 1
                                                   : (double)row->b_ps / (double)row->a_ps;
-    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:s?, s:o, s:o}", "collective",
-                     text_or_nothing(any->collective), "bytes", (json_int_t)any->bytes, "time_ns_a",
-                     time_json_of(row->a, row->a_ps), "time_ns_b", time_json_of(row->b, row->b_ps),
-                     "ratio", compare_report_real(ratio), "differs", row->differs, "other_bits",
+    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:b, s:b, s:s?, s:s?, s:o, s:o}", "collective",
+                     text_or_nothing(any->collective), "bytes", (json_int_t)any->bytes, "size",
+                     (json_int_t)row->size, "time_ns_a", time_json_of(row->a, row->a_ps),
+                     "time_ns_b", time_json_of(row->b, row->b_ps), "ratio",
+                     compare_report_real(ratio), "differs", row->differs, "other_bits",
                      row->hash_differs, "flaw", row->flaw, "not_compared", row->why, "phases",
                      parts_json(row->phases, row->phase_count, "name", "mean_ns", false),
                      "link_kinds", parts_json(row->kinds, row->kind_count, "kind", "bytes", true));

@@ -284,12 +284,19 @@ bool document_text_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+int64_t document_row_size(const struct document_row *row, bool per_rank)
+{
+    return per_rank && row->bytes_per_rank >= 0 ? row->bytes_per_rank : row->bytes;
+}
+
 const struct document_row *result_document_row(const struct result_document *document,
-                                               const char *collective, int64_t bytes, size_t nth)
+                                               const char *collective, int64_t size, bool per_rank,
+                                               size_t nth)
 {
     for (size_t i = 0; i < document->row_count; i++) {
         const struct document_row *const row = &document->rows[i];
-        if (row->bytes == bytes && document_text_same(row->collective, collective) && nth-- == 0)
+        if (document_row_size(row, per_rank) == size &&
+            document_text_same(row->collective, collective) && nth-- == 0)
             return row;
     }
     return NULL;

@@ -84,9 +84,12 @@ void result_document_free(struct result_document *document); /* frees its member
 
 /* A row's time in whole ps, as the simulator counts; 0: unknown. */
 int64_t document_row_time_ps(const struct document_row *row);
-/* The row of a collective at a size; NULL: there is none. Of equal ones the `nth`, from 0. */
+/* Bytes of a shard or, where they are known, of all shards of a rank. */
+int64_t document_row_size(const struct document_row *row, bool per_rank);
+/* The row of a collective at such a size; NULL: there is none. Of equal ones the `nth`, from 0. */
 const struct document_row *result_document_row(const struct result_document *document,
-                                               const char *collective, int64_t bytes, size_t nth);
+                                               const char *collective, int64_t size, bool per_rank,
+                                               size_t nth);
 /* Whether both texts are unknown, or the same. */
 bool document_text_same(const char *a, const char *b);
 /* A text of the provenance ("command_line" is a list, and is none); "": absent. */

@@ -64,7 +64,8 @@ static bool is_asked_per_rank(const struct survey *survey)
 }
 
 /* The axis of the curves: sizes if they vary; sizes per rank where shards differ between rows, or
- * where sizes were given so; else the first axis of numbers that varies. */
+ * where sizes were given so, or `auto` has chosen how many there are; else the first axis of
+ * numbers that varies. */
 static int survey_choose_x(const struct survey *survey)
 {
     const int per_rank = survey_axis_find(survey, "bytes_per_rank");
@@ -74,7 +75,7 @@ static int survey_choose_x(const struct survey *survey)
         survey->axes[per_rank].varies && survey_axis_is_whole(survey, (size_t)per_rank))
         return per_rank;
     if (per_rank >= 0 && survey_axis_is_whole(survey, (size_t)per_rank) &&
-        is_asked_per_rank(survey))
+        (is_asked_per_rank(survey) || survey_axis_find(survey, "placement") >= 0))
         bytes = per_rank;
     if (bytes >= 0 && survey->axes[bytes].varies)
         return bytes;

@@ -61,6 +61,26 @@ static void the_same_is_the_same(void **state)
     run_output_free(&output);
 }
 
+/* 64 KiB of a rank in one shard, by the automatic choice in as many as it takes, and in four. */
+static void sizes_of_a_rank_are_paired(void **state)
+{
+    (void)state;
+    make("a", "--algorithm auto --bytes-per-rank 64KiB --no-data --set system.sips.count=4");
+    make("b", "--algorithm ring_rs_ag --set algorithms.ring_rs_ag.mapper=pe0_all_cubes "
+              "--bytes-per-rank 64KiB --no-data --set system.sips.count=4");
+    make("c", "--algorithm ring_rs_ag --bytes-per-rank 64KiB --no-data --set system.sips.count=4");
+    struct run_output output = compare(1, "a", "b", "");
+    assert_non_null(strstr(output.out, "\n# sizes are bytes per rank\n"));
+    expect_text(output, "\n           65536 all_reduce ");
+    expect_text(compare(1, "b", "c", ""), "\n# 1 of 1 sizes differ");
+    make("c", "--algorithm ring_rs_ag --bytes 16KiB --no-data --set system.sips.count=4");
+    output = compare(1, "b", "c", ""); /* the shards are alike */
+    assert_null(strstr(output.out, "per rank"));
+    expect_text(output, "\n           16384 all_reduce ");
+    output = run_line(0, "report %s/a --markdown - --output /dev/null", folder);
+    expect_text(output, "| bytes per rank |");
+}
+
 static void a_slower_link_is_named(void **state)
 {
     (void)state;
@@ -346,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_is_the_same),
+        cmocka_unit_test(sizes_of_a_rank_are_paired),
         cmocka_unit_test(a_slower_link_is_named),
         cmocka_unit_test(a_golden_file_guards_times_and_bits),
         cmocka_unit_test(a_line_runs_again),

@@ -163,15 +163,16 @@ static void test_a_document_is_read_back(void **state)
     assert_false(document.interrupted);
     assert_null(document.failure);
     assert_string_equal(result_document_provenance(&document, "preset"), "tiny");
-    const struct document_row *const row = result_document_row(&document, "all_reduce", 8192, 0);
+    const struct document_row *const row =
+        result_document_row(&document, "all_reduce", 8192, false, 0);
     assert_ptr_equal(row, &document.rows[1]);
     assert_true(row->time_ns > row->bound_ns && row->bound_ns > 0);
     assert_int_equal(document_row_time_ps(row), llround(row->time_ns * 1000));
     assert_int_equal(row->wrong, 0);
     assert_int_equal(row->count, 4096);
     assert_null(row->not_run);
-    assert_null(result_document_row(&document, "all_reduce", 8192, 1));
-    assert_null(result_document_row(&document, "all_gather", 8192, 0));
+    assert_null(result_document_row(&document, "all_reduce", 8192, false, 1));
+    assert_null(result_document_row(&document, "all_gather", 8192, false, 0));
     result_document_free(&document);
     unlink(path);
 }
