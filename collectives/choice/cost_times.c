@@ -84,6 +84,22 @@ int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes)
     return hw_ser_ps(&t->hw->link[HW_LINK_HBM], bytes);
 }
 
+int64_t cost_slot_write_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes)
+{
+    const enum hw_memory slots = call->ccl->queues.slots;
+    return hw_has_slot_access(call->hw, slots) && !call->hw->slot_access[slots].read_only
+               ? hw_slot_ps(call->hw, own.pe, slots, bytes)
+               : 0;
+}
+
+int64_t cost_slot_read_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes)
+{
+    const enum hw_memory slots = call->ccl->queues.slots;
+    return hw_has_slot_access(call->hw, slots) && !call->hw->slot_access[slots].write_only
+               ? hw_slot_ps(call->hw, own.pe, slots, bytes)
+               : 0;
+}
+
 /* ---- routes ---------------------------------------------------------------------------------- */
 
 static uint32_t outer_crossings(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
@@ -190,6 +206,7 @@ void cost_route_of(const struct ccl_call *call, struct hw_place from, struct hw_
     const uint32_t exit = cost_exit(hw, from.sip, to.sip, other_way),
                    back = cost_exit(hw, to.sip, from.sip, other_way);
     walk_route(hw, from, to, HW_MEMORY_TCM, exit, route);
+    route->latency_ps += hw->ipcq_wire_ps;
     route->credit_ps =
         hw_path_ps(hw, to, from, HW_MEMORY_NONE, back, call->ccl->queues.credit_bytes);
 }

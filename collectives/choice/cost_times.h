@@ -30,6 +30,10 @@ int64_t cost_add_time_ps(const struct cost_times *t, uint64_t bytes);
 int64_t cost_engine_ps(const struct cost_times *t, uint64_t bytes);
 int64_t cost_memory_ps(const struct cost_times *t, uint64_t bytes);
 
+/* Slot access (HARDWARE.md): of the write of a tile into its slot, and of its read out of it. */
+int64_t cost_slot_write_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes);
+int64_t cost_slot_read_ps(const struct ccl_call *call, struct hw_place own, uint64_t bytes);
+
 enum { COST_CROSSINGS_MAX = 64 };
 /* The way of messages from one PE to another one's TCM. */
 struct cost_route {

@@ -266,7 +266,8 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         int64_t arrives_ps = q->arrives_ps[slot];
         if (arrives_ps > t->inward_since_ps)
             arrives_ps = later(arrives_ps, t->inward_ps + cost_engine_ps(&c->times, bytes));
-        const int64_t here = later(t->now_ps + c->times.queue_ps, arrives_ps);
+        const int64_t here = later(t->now_ps + c->times.queue_ps, arrives_ps) +
+                             cost_slot_read_ps(c->call, t->own, bytes);
         q->free_ps[slot] = here + q->route.credit_ps;
         t->now_ps = here + (c->call->ccl->queues.credit_blocks ? q->route.credit_ps : 0);
         wake(c, &q->sender, q->free_ps[slot] - c->times.queue_ps);
@@ -312,7 +313,8 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
             begins = read - cost_memory_ps(&c->times, bytes) + t->load_ps / 2;
             keep_inward(t, t->now_ps, read + t->load_ps / 2);
         }
-        q->arrives_ps[slot] = travel(c, t, q, begins, bytes);
+        q->arrives_ps[slot] =
+            travel(c, t, q, begins, bytes) + cost_slot_write_ps(c->call, t->own, bytes);
         q->sent++;
         wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }

@@ -357,6 +357,23 @@ static void an_automatic_choice_takes_the_placement_of_a_rank_s_size(void **stat
     }
 }
 
+/* Each message costs the receiver a wire and a look at its slot, so few messages are fast: at 16
+ * KiB the choice is no slower than recursive doubling, and larger sizes take longer. */
+static void an_automatic_choice_counts_what_a_message_costs(void **state)
+{
+    (void)state;
+    static const char line[] = "run --preset mi300x_8 --no-data --bytes-per-rank 16K,256K";
+    json_t *const taken = run_json("%s --algorithm auto", line);
+    json_t *const named = run_json("%s --algorithm recursive_doubling --set "
+                                   "algorithms.recursive_doubling.mapper=all_pes",
+                                   line);
+    const double small = json_number_value(row_of(taken, 0, "time_ns"));
+    assert_true(small < 1.02 * json_number_value(row_of(named, 0, "time_ns")));
+    assert_true(small < json_number_value(row_of(taken, 1, "time_ns")));
+    json_decref(taken);
+    json_decref(named);
+}
+
 /* With --bytes, which are a shard's, and with a mapper, placement is none of the choice's. */
 static void other_sizes_leave_the_placement_to_the_mapper(void **state)
 {
@@ -557,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_loaded_algorithm_that_has_no_pieces_is_advised),
         cmocka_unit_test(the_table_of_many_sizes_is_short),
         cmocka_unit_test(an_automatic_choice_takes_the_placement_of_a_rank_s_size),
+        cmocka_unit_test(an_automatic_choice_counts_what_a_message_costs),
         cmocka_unit_test(other_sizes_leave_the_placement_to_the_mapper),
         cmocka_unit_test(the_note_on_choices_is_one_line),
         cmocka_unit_test(a_line_without_work_shows_the_machine),
