@@ -152,7 +152,7 @@ static void the_table_has_nccl_tests_columns_behind_hashes(void **state)
         "              32              16    f16    sum        1.403107        0.023        0.034  "
         "      0.700000   49.89        0\n"
         "            1024             512    f32      -        0.057406       17.838        0.000  "
-        "      0.000000    0.00      N/A\n"
+        "             -       -      N/A\n"
         "# Wrong values      : 0 OK\n"
         "# Verified          : bit for bit, in the order of additions that the algorithm declares\n"
         "# Costs much        : defaults.recv_blocks_on_credit: true, 23 % of the time at 32 "
