@@ -187,6 +187,9 @@ def expected(command, row, beside):
     if algorithm == "auto" and not (bench == "ccl_reduce_scatter" and machine.is_of_paired_dies()):
         entry = f"auto_{collective}"
     if bench in COLLECTIVES or collective == "all_reduce":
+        if algorithm in ("relay_broadcast", "ring_all_gather") and "--algorithm" not in options:
+            # Beside the configured algorithm: its shards.
+            algorithm = entry = machine.tree["defaults"]["algorithm"]
         mapper = row.get("placement") or machine.tree["algorithms"].get(entry, {}).get("mapper")
         return figures.of_collective(machine, collective, algorithm, mapper, row["count"], dtype)
     return figures.of_bench(machine, row, options, beside)
