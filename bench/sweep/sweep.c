@@ -295,7 +295,7 @@ static int turn(struct sweep *sweep, struct cw_error *error)
     }
     forget_messages(sweep);
     const int committed = study_db_commit(sweep->plan->db, error);
-    sweep_progress_show(&sweep->progress, points_left(sweep));
+    sweep_progress_show(&sweep->progress, sweep->workers, points_left(sweep));
     return code != CW_OK ? code : committed;
 }
 

@@ -10,7 +10,7 @@
 #include "bench/study/study_shard.h"
 #include "core/os/host_limits.h"
 
-/* Shorter points need no order of their own: the cores stay busy to the end anyway. */
+/* Shorter points stay with those of their machine: the cores are busy to the end anyway. */
 #define LONG_POINT_S 0.5
 enum { MACHINE_BYTES_MAX = 256 << 20 }; /* twenty machines of 8,192 PEs */
 
@@ -31,8 +31,8 @@ static void choose(struct sweep_plan *plan, struct study_shard shard,
 
 struct ordered {
     uint32_t point;
-    uint32_t like; /* the first one of its group, as an index into the points to run */
-    double seconds;
+    uint32_t like;           /* the first one of its group, as an index into the points to run */
+    double seconds, group_s; /* group_s: of the longest point of its group */
 };
 
 static double long_s(const struct ordered *point)
@@ -47,8 +47,12 @@ static int compare_points(const void *left, const void *right)
     const double x = long_s(a), y = long_s(b);
     if (x != y)
         return (x < y) - (x > y);
+    if (x == 0 && a->group_s != b->group_s)
+        return a->group_s > b->group_s ? -1 : 1;
     if (x == 0 && a->like != b->like)
         return a->like < b->like ? -1 : 1;
+    if (a->seconds != b->seconds)
+        return a->seconds > b->seconds ? -1 : 1;
     return (a->point > b->point) - (a->point < b->point);
 }
 
@@ -90,8 +94,12 @@ static bool estimate_and_order(struct sweep_plan *plan)
                    study_estimate_all(plan->study, plan->points, plan->count, some);
     for (uint32_t i = 0; i < plan->count && is_done; i++) {
         plan->estimates[plan->points[i]] = some[i];
-        ordered[i] = (struct ordered){plan->points[i], like[i], some[i].seconds};
+        ordered[i] = (struct ordered){plan->points[i], like[i], some[i].seconds, 0};
+        double *const most = &ordered[like[i]].group_s;
+        *most = long_s(&ordered[i]) == 0 && some[i].seconds > *most ? some[i].seconds : *most;
     }
+    for (uint32_t i = 0; i < plan->count && is_done; i++)
+        ordered[i].group_s = ordered[like[i]].group_s;
     if (is_done && plan->count > 0)
         qsort(ordered, plan->count, sizeof *ordered, compare_points);
     for (uint32_t i = 0; i < plan->count && is_done; i++)

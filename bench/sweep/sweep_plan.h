@@ -35,8 +35,8 @@ struct sweep_plan {
 
 /*
  * Chooses the open points of a part, by states[point_count]; with --retry, also points without a
- * result. Long ones come first, then the groups of short ones, in the study's order. Release with
- * sweep_plan_free() in any case.
+ * result. The longest come first, then the groups of short ones, those with the longest points
+ * first. Release with sweep_plan_free() in any case.
  */
 int sweep_plan_make(const struct study *study, struct study_shard shard,
                     const enum study_state *states, const struct sweep_options *options,

@@ -13,6 +13,7 @@
 #include "bench/result/run_document.h"
 #include "bench/study/study_rows.h"
 #include "bench/study/study_setting.h"
+#include "core/os/host_limits.h"
 
 enum { THREADS_BYTES = 16, ADDED_MAX = 3 };
 
@@ -120,6 +121,7 @@ void point_runner_run(struct point_runner *runner, uint32_t point, struct point_
     size_t count;
     struct run_outcome outcome = {0};
     *result = (struct point_result){0};
+    host_limits_forget_peak();
     struct study_settings settings = settings_of(runner, point);
     char **const words = settings.list == NULL ? NULL : study_settings_words(&settings, &count);
     if (words == NULL) {

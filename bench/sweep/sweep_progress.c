@@ -14,6 +14,7 @@
 
 #define BAR_EVERY_S  0.2
 #define LINE_EVERY_S 30.0
+#define LATE_SHARE   0.1 /* a point that takes longer than thought takes so much longer again */
 enum { BAR_CELLS = 24, TIME_BYTES = 32, MESSAGE_SHOWN = 160 };
 
 void sweep_progress_begin(struct sweep_progress *progress, const struct sweep_plan *plan)
@@ -48,6 +49,7 @@ void sweep_progress_point(struct sweep_progress *progress, const struct sweep_an
     const struct study_outcome *const outcome = &answer->outcome;
     progress->ended++;
     progress->ended_s += progress->plan->estimates[answer->point].seconds;
+    progress->busy_s += outcome->seconds;
     if (answer->rss_bytes > progress->rss_bytes)
         progress->rss_bytes = answer->rss_bytes;
     if (outcome->state == STUDY_DONE)
@@ -77,18 +79,37 @@ static void put_bar(const struct sweep_progress *progress)
     fprintf(stderr, "[%s] ", bar);
 }
 
-void sweep_progress_show(struct sweep_progress *progress, uint32_t left)
+double sweep_progress_rest_s(const struct sweep_progress *progress,
+                             const struct sweep_worker *workers, double now_s)
+{
+    const struct sweep_plan *const plan = progress->plan;
+    const double slower =
+        progress->ended_s > 0 && progress->busy_s > 0 ? progress->busy_s / progress->ended_s : 1;
+    double rest_s = slower * (sweep_plan_seconds(plan) - progress->ended_s), longest_s = 0;
+    for (uint32_t i = 0; i < plan->workers; i++) {
+        if (workers[i].point_count == 0)
+            continue;
+        const double takes_s = slower * plan->estimates[workers[i].points[0]].seconds;
+        const double gone_s = now_s - workers[i].begun_s;
+        const double more_s = takes_s > gone_s ? takes_s - gone_s : LATE_SHARE * gone_s;
+        rest_s -= takes_s > gone_s ? gone_s : takes_s;
+        longest_s = more_s > longest_s ? more_s : longest_s;
+    }
+    rest_s /= plan->workers;
+    return rest_s > longest_s ? rest_s : longest_s;
+}
+
+void sweep_progress_show(struct sweep_progress *progress, const struct sweep_worker *workers,
+                         uint32_t left)
 {
     const double now_s = clock_s();
     const double every_s = progress->is_terminal ? BAR_EVERY_S : LINE_EVERY_S;
     if (progress->plan->is_quiet || now_s - progress->shown_s < every_s)
         return;
-    char elapsed[TIME_BYTES], rest[TIME_BYTES] = "?";
+    char elapsed[TIME_BYTES], rest[TIME_BYTES];
     const double since_s = now_s - progress->begun_s;
     const uint32_t count = progress->plan->count;
-    const double all_s = sweep_plan_seconds(progress->plan);
-    if (progress->ended_s > 0)
-        span_text(since_s / progress->ended_s * (all_s - progress->ended_s), rest);
+    span_text(sweep_progress_rest_s(progress, workers, now_s), rest);
     fputs(progress->is_terminal ? "\r" : "cubewarp sweep: ", stderr);
     if (progress->is_terminal)
         put_bar(progress);

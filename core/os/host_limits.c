@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "core/os/host_limits.h"
 
+#include <malloc.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -174,6 +175,16 @@ uint64_t host_limits_peak_resident_bytes(void)
     if (kib == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
         kib = (unsigned long long)usage.ru_maxrss;
     return kib * 1024;
+}
+
+void host_limits_forget_peak(void)
+{
+    malloc_trim(0);
+    FILE *const file = fopen("/proc/self/clear_refs", "we");
+    if (file == NULL)
+        return;
+    fputs("5", file); /* the peak alone: proc(5) */
+    fclose(file);
 }
 
 /* ---- cores ----------------------------------------------------------------------------------- */

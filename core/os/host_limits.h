@@ -23,5 +23,8 @@ uint32_t host_limits_cores_below(const char *root);
  * program.
  */
 uint64_t host_limits_peak_resident_bytes(void);
+/* Gives memory that is free back to the system. From here on the peak is that of what follows,
+ * where the system can forget the earlier one. */
+void host_limits_forget_peak(void);
 
 #endif

@@ -245,6 +245,37 @@ static void a_point_that_runs_again_replaces_its_rows_and_links(void **state)
     free(links_before);
 }
 
+/* Two machines, each with a short and a longer size: points of a machine follow each other. Then a
+ * point's memory is its own, though its process had more before. */
+static void the_longest_points_come_first(void **state)
+{
+    (void)state;
+    write_study("longest", "base: {no-data: true}\n"
+                           "axes: {preset: [tiny, default], bytes: [1KiB, 8MiB, 64KiB]}\n");
+    char *const dry = sweep(0, "longest", "longest", "--dry-run");
+    unsigned order[6] = {0};
+    const char *at = strchr(dry, '\n');
+    for (size_t i = 0; i < 6; i++, at = strchr(at + 1, '\n'))
+        assert_int_equal(sscanf(at, " %u", &order[i]), 1);
+    static const unsigned expected[6] = {4, 5, 3, 1, 2, 0};
+    if (memcmp(order, expected, sizeof order) != 0)
+        fail_msg("%s", dry);
+    free(dry);
+}
+
+static void memory_is_a_point_s_own(void **state)
+{
+    (void)state;
+    write_study("peaks", "axes: {bytes: [256KiB, 16]}\n");
+    free(sweep(0, "peaks", "peaks", "-j 1"));
+    query_is("peaks",
+             "SELECT a.peak > 2 * b.peak FROM (SELECT ordinal, "
+             "json_extract(result, '$.engine.peak_rss_bytes') AS peak FROM point) a, "
+             "(SELECT ordinal, json_extract(result, '$.engine.peak_rss_bytes') AS peak FROM point) "
+             "b WHERE a.ordinal = 0 AND b.ordinal = 1",
+             "1\n");
+}
+
 /* A named case may have any name, but its escape sequences do not reach a terminal. */
 static void labels_are_shown_without_control_characters(void **state)
 {
@@ -759,6 +790,8 @@ int main(void)
         cmocka_unit_test(kept_machines_change_no_row),
         cmocka_unit_test(the_same_study_twice_does_nothing),
         cmocka_unit_test(a_point_that_runs_again_replaces_its_rows_and_links),
+        cmocka_unit_test(the_longest_points_come_first),
+        cmocka_unit_test(memory_is_a_point_s_own),
         cmocka_unit_test(labels_are_shown_without_control_characters),
         cmocka_unit_test(a_database_of_another_study_is_refused),
         cmocka_unit_test(a_database_that_is_not_there_is_refused_with_the_nearest_name),

@@ -16,8 +16,11 @@
 #include <cmocka.h>
 
 #include "bench/sweep/sweep_order.h"
+#include "bench/sweep/sweep_progress.h"
 #include "bench/sweep/sweep_worker.h"
 #include "core/cw.h"
+
+#define assert_near(a, b) assert_true((a) > (b)-1e-9 && (a) < (b) + 1e-9)
 
 enum { POINTS_MAX = 200, WORKERS_MAX = 5 };
 
@@ -147,6 +150,39 @@ static void long_messages_of_a_process_give_their_memory_back(void **state)
     close(worker.notes);
 }
 
+/* ---- the time that is left ------------------------------------------------------------------- */
+
+/* Two workers and five points, which take 40, 20, 20, 10 and 10 s by estimate: 100 s of work. */
+static void the_time_left_moves_while_a_point_runs(void **state)
+{
+    (void)state;
+    struct study_estimate estimates[5] = {
+        {.seconds = 40}, {.seconds = 20}, {.seconds = 20}, {.seconds = 10}, {.seconds = 10}};
+    uint32_t points[5] = {0, 1, 2, 3, 4};
+    const struct sweep_plan plan = {
+        .points = points, .count = 5, .estimates = estimates, .workers = 2};
+    struct sweep_progress progress = {.plan = &plan};
+    struct sweep_worker workers[2] = {{.point_count = 0}};
+    assert_near(sweep_progress_rest_s(&progress, workers, 100), 50);
+    workers[0] = (struct sweep_worker){.points = {0}, .point_count = 1, .begun_s = 100};
+    workers[1] = (struct sweep_worker){.points = {1}, .point_count = 1, .begun_s = 100};
+    assert_near(sweep_progress_rest_s(&progress, workers, 100), 50);
+    assert_near(sweep_progress_rest_s(&progress, workers, 110), 40);
+    /* Point 1 has taken twice its estimate, so the others are thought to: 80 s of point 0, of which
+     * 40 have passed, and 80 of the rest. */
+    const struct sweep_answer answer = {.point = 1,
+                                        .outcome = {.state = STUDY_DONE, .seconds = 40}};
+    sweep_progress_point(&progress, &answer);
+    workers[1].point_count = 0;
+    assert_near(sweep_progress_rest_s(&progress, workers, 140), 60);
+    /* The last points: no less than the longest of them. */
+    progress.ended_s = 60;
+    progress.busy_s = 60;
+    assert_near(sweep_progress_rest_s(&progress, workers, 104), 36);
+    /* One that takes longer than thought is not about to end. */
+    assert_near(sweep_progress_rest_s(&progress, workers, 200), 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +190,7 @@ int main(void)
         cmocka_unit_test(workers_share_the_group_with_the_most_points_left),
         cmocka_unit_test(points_apart_come_in_their_order),
         cmocka_unit_test(each_point_comes_once),
+        cmocka_unit_test(the_time_left_moves_while_a_point_runs),
         cmocka_unit_test(long_messages_of_a_process_give_their_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
