@@ -145,12 +145,8 @@ struct ccl_algorithm {
     /* How often a rank of an all-reduce sends a shard's bytes to other ranks, in the mean. NULL:
      * not known, or a schedule of nearly 2, whose steps say it. */
     double (*moved)(const struct ccl_call *call);
-    /* Of a schedule: how many messages a rank sends in a call, however small the tensor is; most
-     * schedules send some more. For estimates of a run's cost, so it has to be quick, and makes no
-     * schedule. NULL: few, or not known. */
-    double (*messages_least)(const struct ccl_call *call);
-    /* What the kernel does, for estimates of its time (choice/cost_steps.h): of a candidate of a
-     * choice that is not a schedule. Else NULL. */
+    /* What a kernel does that is not a schedule, for estimates (choice/cost_steps.h): of its time,
+     * if it is a candidate of a choice, and of its events. NULL: its events follow from `moved`. */
     void (*steps)(const struct ccl_call *call, struct cost_steps *steps);
     /* Fills the choice, which comes empty; its algorithm is NULL where there is no memory. NULL:
      * this algorithm carries out all its calls. An algorithm that chooses leaves all hooks but this

@@ -38,6 +38,7 @@ round_from "$seed"
 try env CUBEWARP=build/check/cubewarp BOUNDS_EVERY=1 build/check/test/integration/test_bounds
 try env CUBEWARP=build/check/cubewarp SWEEP_SPEEDS=$((167 * scale)) SWEEP_KILLS=10 \
     build/check/test/integration/test_sweep
+try env CUBEWARP=build/check/cubewarp test/estimates/test_estimates.py --all
 try test/mutants/run.py
 for ((round = 1; failed == 0 && (rounds == 0 || round < rounds); round++)); do
     round_from $((seed + round * 1000000000))

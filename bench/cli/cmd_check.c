@@ -36,7 +36,7 @@ static uint64_t check_shard(struct config *expected, const struct run_options *o
         return bench_whole_size(options, expected, collective, i, 1);
     if (!dist_chooses_placement(expected, collective))
         return bench_whole_size(options, expected, collective, i,
-                                (uint32_t)study_estimate_shards(expected));
+                                (uint32_t)study_estimate_shards(expected, collective));
     if (bench_place_size(options, expected, collective, options->n_elem[i], placement, &ignored) !=
         CW_OK)
         return options->n_elem[i];

@@ -68,31 +68,21 @@ static struct config *config_with(struct run_options *run, const char *entry)
     return config;
 }
 
-/* Of each size alone; and of a run without any. */
-static struct study_estimate estimate_size(struct run_options *run, const struct config *config,
-                                           size_t i)
-{
-    const uint64_t first = run->n_elem[0];
-    run->size_count = 1;
-    run->n_elem[0] = i < SIZES ? run->n_elem[i] : 0;
-    const struct study_estimate estimate = study_estimate_run(run, config);
-    run->n_elem[0] = first;
-    return estimate;
-}
-
-/* As many of the sizes as the estimate allows, one at least. */
+/* As many of the sizes as the estimate allows, one at least. Each has a machine of its own. */
 static void choose_sizes(struct run_options *run, const struct config *config)
 {
-    const double begun_s = estimate_size(run, config, SIZES).seconds;
-    struct study_estimate all = {.seconds = begun_s};
+    struct study_estimate all = {.seconds = 0};
     size_t shown = 0;
+    run->size_count = 1;
     for (size_t i = 0; i < SIZES; i++) {
-        const struct study_estimate one = estimate_size(run, config, i);
-        all.seconds += one.seconds - begun_s;
+        run->n_elem[0] = sizes[i] / (uint64_t)dtype_bytes(run->dtype);
+        const struct study_estimate one = study_estimate_run(run, config);
+        all.seconds += one.seconds;
         all.bytes = one.bytes > all.bytes ? one.bytes : all.bytes;
-        if (i == 0 || (shown == i && all.seconds <= SECONDS_MAX && all.bytes <= BYTES_MAX))
-            shown = i + 1;
+        if (shown == i && (i == 0 || (all.seconds <= SECONDS_MAX && all.bytes <= BYTES_MAX)))
+            shown++;
     }
+    run->n_elem[0] = sizes[0] / (uint64_t)dtype_bytes(run->dtype);
     run->size_count = shown;
     if (shown == SIZES)
         return;

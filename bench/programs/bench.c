@@ -131,6 +131,19 @@ const char *bench_algorithm_of(const struct config *config, const char *bench)
     return other != NULL && other->schedule != NULL ? other->name : NULL;
 }
 
+uint32_t bench_calls(const char *bench)
+{
+    const struct bench_program *const program = bench_find(bench);
+    return program != NULL && program->calls > 0 ? program->calls : 1;
+}
+
+struct bench_own bench_own_work(const struct run_options *options, const struct config *config)
+{
+    const struct bench_program *const program = bench_find(options->bench);
+    return program != NULL && program->own != NULL ? program->own(options, config)
+                                                   : (struct bench_own){.events = 0};
+}
+
 /* Whether data crosses from SIP to SIP. */
 static bool crosses(const struct bench_program *program, const struct run_options *options,
                     const struct config *config)
@@ -181,17 +194,93 @@ struct config_work bench_work(const struct run_options *options, const struct co
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Room for the counts of all workers, before the run: a run that is done fails for nothing. */
-static int make_room_for_workers(struct result_engine *engine, uint32_t count,
+static int make_room_for_workers(struct bench_session *session, uint32_t count,
                                  struct cw_error *error)
 {
+    struct result_engine *const engine = &session->result->engine;
     engine->workers = calloc(count, sizeof *engine->workers);
-    return engine->workers != NULL ? CW_OK : cw_error_memory(error, "the counts of the workers");
+    session->workers_before = calloc(count, sizeof *session->workers_before);
+    return engine->workers != NULL && session->workers_before != NULL
+               ? CW_OK
+               : cw_error_memory(error, "the counts of the workers");
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Counts of one machine, and of those before it: together. What only one machine has (its trace
+ * hash, windows, means, shares of time) is the last one's. */
+static void add_stats(struct cw_stats *stats, const struct cw_stats *before)
+{
+    stats->events_committed += before->events_committed;
+    stats->events_processed += before->events_processed;
+    stats->events_rolled_back += before->events_rolled_back;
+    stats->events_restored += before->events_restored;
+    stats->events_listened += before->events_listened;
+    stats->anti_messages += before->anti_messages;
+    stats->rollbacks += before->rollbacks;
+    stats->rollbacks_primary += before->rollbacks_primary;
+    stats->rollbacks_secondary += before->rollbacks_secondary;
+    stats->rollbacks_injected += before->rollbacks_injected;
+    stats->gvt_rounds += before->gvt_rounds;
+    stats->safe_events += before->safe_events;
+    stats->gathered_events += before->gathered_events;
+    stats->moves += before->moves;
+    stats->parts_moved += before->parts_moved;
+    stats->move_s += before->move_s;
+    stats->undo_bytes += before->undo_bytes;
+    stats->messages_sent += before->messages_sent;
+    stats->turns += before->turns;
+    stats->turns_idle += before->turns_idle;
+    stats->promises_raised += before->promises_raised;
+    stats->sends_reused += before->sends_reused;
+    stats->run_s += before->run_s;
+    stats->host_s += before->host_s;
+    stats->listen_shared_s += before->listen_shared_s;
+    stats->listen_serial_s += before->listen_serial_s;
+    stats->rollback_events_max = larger(stats->rollback_events_max, before->rollback_events_max);
+    stats->events_alive_max = larger(stats->events_alive_max, before->events_alive_max);
+}
+
+/* The engine's figures of the machine, and of those before it in the run. */
+static void fill_engine(struct bench_session *session)
+{
+    struct result_engine *const engine = &session->result->engine;
+    const struct result_engine *const before = &session->before;
+    struct lp_system *const system = dist_system(session->dist);
+    *engine = (struct result_engine){
+        .sync = cw_sync_name[session->options->engine.sync],
+        .cancellation = result_cancellation(session->options->engine.sync,
+                                            session->options->engine.tuning.lazy_cancellation),
+        .partition = dist_facts(session->dist)->partition,
+        .threads = session->options->engine.worker_count,
+        .peak_rss_bytes = host_limits_peak_resident_bytes(),
+        .setup_s = dist_facts(session->dist)->setup_s + before->setup_s,
+        .phases = &session->result->phases,
+        .workers = engine->workers}; /* make_room_for_workers() */
+    const struct lp_cut *const cut = lp_system_cut(system);
+    engine->has_cut = cut != NULL;
+    if (cut != NULL)
+        engine->cut = *cut;
+    struct cw_stats *const stats = &engine->stats;
+    cw_sim_stats(lp_system_sim(system), stats);
+    engine->run_s = stats->run_s - dist_facts(session->dist)->install_run_s;
+    engine->ipcq_messages = lp_system_count(system).messages;
+    engine->worker_count = cw_sim_worker_count(lp_system_sim(system));
+    for (uint32_t i = 0; i < engine->worker_count; i++) {
+        cw_sim_worker_stats(lp_system_sim(system), i, &engine->workers[i]);
+        add_stats(&engine->workers[i], &session->workers_before[i]);
+    }
+    add_stats(stats, &before->stats);
+    engine->run_s += before->run_s;
+    engine->ipcq_messages += before->ipcq_messages;
+    engine->events_per_s =
+        stats->run_s > 0 ? (double)(stats->events_committed - stats->events_restored) / stats->run_s
+                         : 0;
 }
 
 void bench_fill_result(struct bench_session *session)
 {
     struct result *result = session->result;
-    struct cw_stats *const workers = result->engine.workers; /* make_room_for_workers() */
     const struct config *config = session->config;
     struct lp_system *system = dist_system(session->dist);
     const struct lp_model *m = lp_system_model(system);
@@ -215,33 +304,9 @@ void bench_fill_result(struct bench_session *session)
     result->sips = m->hw.sip_count;
     result->cubes = (uint64_t)m->hw.sip_count * m->cubes;
     result->pes = hw_pe_count(&m->hw);
-    const struct lp_counts counts = lp_system_count(system);
-    result->queue_pairs = counts.queue_pairs;
+    result->queue_pairs = lp_system_count(system).queue_pairs;
     result->lps = m->lps.count;
-    result->engine = (struct result_engine){
-        .sync = cw_sync_name[session->options->engine.sync],
-        .cancellation = result_cancellation(session->options->engine.sync,
-                                            session->options->engine.tuning.lazy_cancellation),
-        .partition = dist_facts(session->dist)->partition,
-        .threads = session->options->engine.worker_count,
-        .peak_rss_bytes = host_limits_peak_resident_bytes(),
-        .setup_s = dist_facts(session->dist)->setup_s,
-        .phases = &result->phases,
-        .workers = workers};
-    const struct lp_cut *const cut = lp_system_cut(system);
-    result->engine.has_cut = cut != NULL;
-    if (cut != NULL)
-        result->engine.cut = *cut;
-    cw_sim_stats(lp_system_sim(system), &result->engine.stats);
-    result->engine.worker_count = cw_sim_worker_count(lp_system_sim(system));
-    for (uint32_t i = 0; i < result->engine.worker_count; i++)
-        cw_sim_worker_stats(lp_system_sim(system), i, &workers[i]);
-    const struct cw_stats *stats = &result->engine.stats;
-    result->engine.run_s = stats->run_s - dist_facts(session->dist)->install_run_s;
-    result->engine.events_per_s =
-        stats->run_s > 0 ? (double)(stats->events_committed - stats->events_restored) / stats->run_s
-                         : 0;
-    result->engine.ipcq_messages = counts.messages;
+    fill_engine(session);
     result->sim_time_ps = cw_sim_now(lp_system_sim(system));
     result->init_time_ps = dist_facts(session->dist)->init_ps;
 }
@@ -469,6 +534,9 @@ static int run_all(struct bench_session *session, const struct dist_options *dis
         session->credit_wait_ps = NULL;
         process_phases_forget_sim(&session->result->phases);
         code = run_on_machine(session, dist, logs, error);
+        session->before = session->result->engine;
+        memcpy(session->workers_before, session->result->engine.workers,
+               session->before.worker_count * sizeof *session->workers_before);
     }
     if (!session->options->quiet)
         bench_say_choices(session);
@@ -533,6 +601,7 @@ static void end_session(struct bench_session *session)
         session->program->finish(session);
     for (size_t i = 0; i < RUN_SIZES_MAX; i++)
         free(session->refused[i]);
+    free(session->workers_before);
     free(session->credit_wait_ps);
     free(session->placements);
 }
@@ -584,7 +653,7 @@ int bench_run(const struct run_options *options, const struct config *config, st
     engine->tuning.progress = session.shows_progress ? bench_show_progress : NULL;
     int code = prepare(&session, &dist, error);
     if (code == CW_OK)
-        code = make_room_for_workers(&result->engine, options->engine.worker_count, error);
+        code = make_room_for_workers(&session, options->engine.worker_count, error);
     struct run_logs logs = {0};
     if (code == CW_OK)
         code = run_logs_open(&logs, options, config, error);

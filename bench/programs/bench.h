@@ -33,6 +33,10 @@ int bench_run(const struct run_options *options, const struct config *config, st
 int bench_check(const struct run_options *options, const struct config *config,
                 struct cw_error *error);
 
+/* Of each iteration, by estimate: calls of the bench's algorithm; and the work of all else. */
+uint32_t bench_calls(const char *bench);
+struct bench_own bench_own_work(const struct run_options *options, const struct config *config);
+
 /* What a run of the options does. */
 struct config_work bench_work(const struct run_options *options, const struct config *config);
 

@@ -30,10 +30,12 @@ struct bench_session {
     uint32_t shards;             /* of each rank's tensor; 0: the program has none */
     /* [sizes] that an automatic choice has taken with its algorithms; NULL: PEs are the mapper's */
     struct dist_placement *placements;
-    char *refused[RUN_SIZES_MAX]; /* of each size, why it is not run; NULL: it is */
-    int64_t *credit_wait_ps;      /* [pe]: waited for credits before the current row */
-    void *own;                    /* the program's, from prepare() on */
-    struct explainer *explainer;  /* NULL: nothing is to be explained */
+    char *refused[RUN_SIZES_MAX];    /* of each size, why it is not run; NULL: it is */
+    int64_t *credit_wait_ps;         /* [pe]: waited for credits before the current row */
+    void *own;                       /* the program's, from prepare() on */
+    struct explainer *explainer;     /* NULL: nothing is to be explained */
+    struct result_engine before;     /* of the machines before this one; zero: it is the first */
+    struct cw_stats *workers_before; /* [worker] likewise */
     bool shows_progress;
     struct progress_line progress;
     struct event_estimate estimate; /* of the events of a size */
@@ -53,6 +55,10 @@ struct bench_program {
     /* The options that this program takes, of those that only some programs take
      * (bench/options/options_table.c); then NULL. */
     const char *takes[4];
+    /* For estimates: calls of the algorithm in an iteration, 0 for 1; and the work of all that is
+     * not such a call. NULL: none. */
+    uint32_t calls;
+    struct bench_own (*own)(const struct run_options *options, const struct config *config);
     /* Checks the options before the machine is built, and sets the parts that it must have (a pair
      * of PEs with a queue of their own, a callback). NULL: nothing. */
     int (*prepare)(struct bench_session *session, struct dist_options *dist,

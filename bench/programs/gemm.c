@@ -12,6 +12,7 @@
 #include "bench/programs/bench_algorithm.h"
 #include "bench/programs/bench_verify.h"
 #include "bench/programs/row_work.h"
+#include "collectives/choice/cost_times.h"
 #include "collectives/data/input.h"
 #include "collectives/hook.h"
 #include "collectives/matmul/matmul_call.h"
@@ -407,12 +408,40 @@ static int prepare_both(struct bench_session *session, struct dist_options *dist
     return code == CW_OK ? bench_check_sizes(session, check_both_size, error) : code;
 }
 
+/* The products of all cubes, with their launches, alone. Matrices that are only read take no
+ * memory. */
+static struct bench_own gemm_work(const struct run_options *options, const struct config *config)
+{
+    const struct ccl_call call = {
+        .hw = &config->hw, .ccl = &config->ccl, .dtype = (enum lp_dtype)options->dtype};
+    const struct matmul_shape *const shape = &options->gemm;
+    const size_t itemsize = dtype_bytes(options->dtype);
+    const double cubes = (double)dist_world_size_for(config) * hw_cubes(&config->hw);
+    return (struct bench_own){
+        .events = cubes * (cost_launch_events(&config->hw, false) + matmul_events(shape, &call)),
+        .bytes = cubes * ((double)shape->m * shape->n * (double)itemsize +
+                          (double)matmul_tcm_bytes(shape, itemsize)),
+        .products = cubes * shape->m * shape->n * shape->k};
+}
+
+/* A product alone, and one beside the all-reduce, whose tiles are cut. */
+static struct bench_own both_work(const struct run_options *options, const struct config *config)
+{
+    struct config cut = *config;
+    cut.hw.contention = HW_CONTENTION_CHUNK;
+    const struct bench_own alone = gemm_work(options, config), beside = gemm_work(options, &cut);
+    return (struct bench_own){.events = alone.events + beside.events,
+                              .bytes = alone.bytes,
+                              .products = 2 * alone.products};
+}
+
 const struct bench_program bench_gemm = {.name = "gemm",
                                          .about = "a matrix product on PE 0 of each cube (--gemm)",
                                          .collective = true,
                                          .no_algorithm = true,
                                          .multiplies = true,
                                          .takes = {"gemm", "gemm-tile", "gemm-operands"},
+                                         .own = gemm_work,
                                          .prepare = prepare_gemm,
                                          .run = run_gemm};
 const struct bench_program bench_gemm_allreduce = {
@@ -423,5 +452,7 @@ const struct bench_program bench_gemm_allreduce = {
     .multiplies = true,
     .does = CCL_ALL_REDUCE,
     .takes = {"gemm", "gemm-tile"},
+    .calls = 2,
+    .own = both_work,
     .prepare = prepare_both,
     .run = gemm_run_both};

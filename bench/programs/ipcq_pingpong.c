@@ -55,9 +55,15 @@ static int run_pingpong(struct bench_session *session, struct cw_error *error)
     return bench_run_tiles(session, once, pair_bound, error);
 }
 
+static struct bench_own own_work(const struct run_options *options, const struct config *config)
+{
+    return (struct bench_own){.events = pair_launch_events(config) + pair_events(options, config)};
+}
+
 const struct bench_program bench_ipcq_pingpong = {
     .name = "ipcq_pingpong",
     .about = "one tile there and back between two PEs (--from, --to)",
     .takes = {"from", "to"},
+    .own = own_work,
     .prepare = pair_prepare,
     .run = run_pingpong};

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "bench/programs/bench_program.h"
+#include "collectives/choice/cost_times.h"
 
 struct frame {
     uint16_t line;
@@ -187,8 +188,29 @@ static int run_shift(struct bench_session *session, struct cw_error *error)
     return bench_run_tiles(session, ipcq_shift_once, shift_bound, error);
 }
 
+/* All SIPs are taken for alike. */
+static struct bench_own shift_work(const struct run_options *options, const struct config *config)
+{
+    const struct hw_config *const hw = &config->hw;
+    const struct ccl_call call = {.hw = hw, .ccl = &config->ccl};
+    const uint32_t pes = hw_cubes(hw) * hw_pes(hw);
+    double events = 0;
+    for (uint32_t pe = 0; pe < pes; pe++) {
+        const struct hw_place from = hw_place_of(hw, pe);
+        struct hw_place to;
+        if (config->ccl.wiring == CCL_WIRING_PE0 && from.pe != 0)
+            continue;
+        events += cost_launch_events(hw, false);
+        if (hw_dir_neighbour(hw, from, options->dir, &to))
+            events += options->tiles * (1 + cost_send_events(&call, cost_hops(hw, from, to),
+                                                             config->ccl.queues.slot_bytes));
+    }
+    return (struct bench_own){.events = events * hw->sip_count};
+}
+
 const struct bench_program bench_ipcq_shift = {
     .name = "ipcq_shift",
     .about = "every PE sends tiles in one direction (--dir, --tiles)",
     .takes = {"dir", "tiles", "ahead"},
+    .own = shift_work,
     .run = run_shift};

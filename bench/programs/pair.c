@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "collectives/choice/cost_times.h"
+
 enum hw_dir pair_direction(const struct config *config, struct hw_place from, struct hw_place to)
 {
     static const enum hw_port order[HW_PORTS] = {HW_PORT_E, HW_PORT_S, HW_PORT_W, HW_PORT_N};
@@ -57,4 +59,17 @@ struct hw_bound pair_bound(const struct bench_session *session, uint64_t bytes)
     return (struct hw_bound){.ps = path_ps(session, from, to, bytes, false) +
                                    path_ps(session, to, from, bytes, true),
                              .by = "path"};
+}
+
+double pair_events(const struct run_options *options, const struct config *config)
+{
+    const struct ccl_call call = {.hw = &config->hw, .ccl = &config->ccl};
+    const uint64_t bytes = config->ccl.queues.slot_bytes;
+    return 2 + cost_send_events(&call, cost_hops(&config->hw, options->from, options->to), bytes) +
+           cost_send_events(&call, cost_hops(&config->hw, options->to, options->from), bytes);
+}
+
+double pair_launch_events(const struct config *config)
+{
+    return 2 * cost_launch_events(&config->hw, false);
 }

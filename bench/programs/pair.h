@@ -11,6 +11,10 @@
  * take: E, S, W, N), or `peer`: such a pair gets a queue of its own. */
 enum hw_dir pair_direction(const struct config *config, struct hw_place from, struct hw_place to);
 
+/* Events of a tile's way there and back, by estimate; of the launches of both ends' kernels. */
+double pair_events(const struct run_options *options, const struct config *config);
+double pair_launch_events(const struct config *config);
+
 /* A program's prepare(): refuses options that name no pair; adds a queue `peer` where the machine
  * has none between the two. */
 int pair_prepare(struct bench_session *session, struct dist_options *dist, struct cw_error *error);

@@ -169,11 +169,20 @@ static int raw_store_run(struct bench_session *session, struct cw_error *error)
     return code;
 }
 
+/* Round trips by a queue, and a store there and back; each with the launches of two kernels. */
+static struct bench_own raw_store_work(const struct run_options *options,
+                                       const struct config *config)
+{
+    return (struct bench_own){.events = 2 * pair_launch_events(config) +
+                                        (ROUNDS + 1) * pair_events(options, config)};
+}
+
 const struct bench_program bench_raw_store = {
     .name = "raw_store",
     .about = "a tile there and back by a queue, and by raw stores (--from, --to)",
     .rows_named = true,
     .stores = true,
     .takes = {"from", "to"},
+    .own = raw_store_work,
     .prepare = pair_prepare,
     .run = raw_store_run};

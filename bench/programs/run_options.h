@@ -27,6 +27,12 @@ enum {
 /* The numbers that tensors are filled with (COMMANDS.md, "Inputs"). */
 enum run_input { RUN_INPUT_UNIFORM, RUN_INPUT_INTEGERS };
 
+/* What a bench does beside calls of its algorithm, by estimate: events of an iteration, and bytes
+ * of tensors; multiplications of their elements. */
+struct bench_own {
+    double events, bytes, products;
+};
+
 /* The sizes as the command line names them, in one of four ways; NULL, 0: not that way. */
 struct run_sizes_asked {
     const char *bytes, *bytes_per_rank, *n_elem;

@@ -13,153 +13,283 @@
 #include "bench/options/options_run.h"
 #include "bench/options/options_value.h"
 #include "bench/programs/bench.h"
+#include "bench/programs/bench_algorithm.h"
 #include "bench/result/run_line.h"
-#include "collectives/algorithm.h"
-#include "collectives/hook.h"
+#include "collectives/choice/cost.h"
+#include "collectives/choice/cost_times.h"
+#include "collectives/memory/sparse_arena.h"
+#include "collectives/runtime/dist_placement.h"
 #include "collectives/runtime/dist_world.h"
-#include "collectives/runtime/mapper.h"
+#include "collectives/runtime/install_plan.h"
+#include "collectives/schedule/schedule.h"
 #include "core/os/host_limits.h"
 
-#define PROCESS_BYTES           8e6
-#define PE_BYTES                1900.0 /* queues, links, kernels */
-#define TENSOR_FACTOR           2.4    /* tensor, result, tiles in flight */
-#define PE_EVENTS               16.0   /* installation, launch, end */
-#define MESSAGE_EVENTS          12.0   /* between SIPs */
-#define INNER_EVENTS            6.0    /* within one */
-#define PROCESS_S               0.001
-#define PE_S                    1.3e-6
-#define EVENT_S                 1.2e-7
-#define TENSOR_BYTE_S           2.5e-9
-#define MOVED_BYTE_S            1.5e-10
-#define MOVED_NOT_KNOWN         2.0
-#define FEW_TILES               4.0 /* up to this many, a hierarchy sends by one cube */
-#define SCHEDULE_MESSAGE_BYTES  180.0
-#define HIERARCHY_MESSAGE_BYTES 900.0
-#define CAUSE_BYTES             50.0 /* of an event that is explained, with the walk along it */
+#define PROCESS_BYTES 6.5e6
+#define PE_BYTES      1900.0 /* queues, links, kernels */
+#define STEP_BYTES    140.0  /* of a schedule, */
+#define CHUNK_BYTES   12.0   /* of each chunk of a rank's buffers in it, */
+#define WIRED_BYTES   384.0  /* and of a PE in its table of queues */
+#define CAUSE_BYTES   50.0   /* of an event that is explained, with the walk along it */
+#define STORED_FACTOR 1.1    /* of bytes in sparse memories: tables of pages */
+#define PROCESS_S     0.001
+#define PE_S          1.3e-6
+#define EVENT_S       1.2e-7
+#define TENSOR_BYTE_S 2.5e-9
+#define PRODUCT_S     6e-10 /* of two elements, added to others */
+
+enum { TILES_IN_TCM = 4 }; /* of schedule_kernel */
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
-/* How many times a rank sends a shard's bytes to others. For schedules nearly twice, like the
- * best algorithms. */
-static double moved_of(const struct config *config, const struct run_options *run, uint64_t n_elem)
+double study_estimate_shards(const struct config *config, enum ccl_collective collective)
 {
     struct cw_error ignored;
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    const struct ccl_call call = {.hw = &config->hw,
-                                  .ccl = &config->ccl,
-                                  .collective = CCL_ALL_REDUCE,
-                                  .world_size = dist_world_size_for(config),
-                                  .n_elem = n_elem,
-                                  .dtype = (enum lp_dtype)run->dtype};
-    return algorithm != NULL && algorithm->moved != NULL && algorithm->collective == CCL_ALL_REDUCE
-               ? CCL_HOOK("moved()", algorithm->moved, (&call))
-               : MOVED_NOT_KNOWN * (call.world_size - 1) / call.world_size;
+    const char *key;
+    struct dp_policy policy;
+    struct ccl_config own = config->ccl;
+    const struct ccl_algorithm *const algorithm =
+        ccl_algorithm_for(&config->ccl, collective, &ignored);
+    if (algorithm == NULL)
+        return 1;
+    snprintf(own.module, sizeof own.module, "%s",
+             algorithm == ccl_algorithm_load(config->ccl.module, &ignored) ? config->ccl.module
+                                                                           : algorithm->name);
+    if (install_policy_for(dist_world_size_for(config), own.algorithm, &own, &config->hw, &policy,
+                           &key, &ignored) != CW_OK)
+        return 1;
+    const uint32_t cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(&config->hw);
+    const uint32_t pes = policy.num_pes != 0 ? policy.num_pes : hw_pes(&config->hw);
+    return (double)cubes * (policy.pe == DP_COLUMN_WISE ? pes : 1);
 }
 
-double study_estimate_shards(const struct config *config)
+/* PEs that get an IpcqInitMsg: where a schedule lays the queues, all. */
+static double installed(const struct config *config, const char *bench)
 {
     struct cw_error ignored;
     const struct hw_config *const hw = &config->hw;
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    const char *const mapper = config->ccl.mapper;
-    if (strcmp(mapper, "all_pes") == 0)
-        return (double)hw_cubes(hw) * hw_pes(hw);
-    if (strcmp(mapper, "pe0_all_cubes") == 0)
-        return hw_cubes(hw);
-    if (mapper[0] != '\0' || algorithm == NULL || algorithm->takes_part == NULL)
+    const enum ccl_collective does = bench_collective(bench);
+    const struct ccl_algorithm *const algorithm =
+        does != CCL_COLLECTIVES ? ccl_algorithm_for(&config->ccl, does, &ignored) : NULL;
+    const bool scheduled = algorithm != NULL && algorithm->schedule != NULL;
+    return config->ccl.wiring == CCL_WIRING_PE0 && !scheduled ? (double)hw->sip_count * hw_cubes(hw)
+                                                              : (double)hw_pe_count(hw);
+}
+
+static double times_of(const struct run_options *run)
+{
+    return (double)run->iterations + run->warmup;
+}
+
+/* A call of one size. */
+struct sized {
+    struct config config; /* with the placement that is chosen, and the call that is expected */
+    struct ccl_call call;
+    double shards;
+    const struct ccl_algorithm *algorithm;
+    struct schedule *schedule; /* perhaps a sketch; NULL: it is none */
+};
+
+static uint64_t input_of(enum ccl_collective collective, uint64_t n_elem, uint32_t ranks)
+{
+    const uint64_t input = collective == CCL_ALL_GATHER ? n_elem / ranks
+                           : collective == CCL_BARRIER  ? 1
+                                                        : n_elem;
+    return input > 0 ? input : 1;
+}
+
+/* The call of the i-th size, as bench_expect() makes it. False: it will be refused. */
+static bool make_call(struct sized *sized, const struct run_options *run,
+                      const struct config *config, enum ccl_collective collective, size_t i)
+{
+    struct cw_error ignored;
+    struct dist_placement placement;
+    struct ccl_choice choice = {.why = ""};
+    const bool has_sizes = run->size_count > 0;
+    sized->config = *config;
+    if (has_sizes && run->sizes_per_rank && dist_chooses_placement(config, collective)) {
+        if (bench_place_size(run, config, collective, run->n_elem[i], &placement, &ignored) !=
+            CW_OK)
+            placement.mapper = "leader_only"; /* as in bench_place() */
+        dist_take_placement(&sized->config, &placement);
+    }
+    sized->shards = study_estimate_shards(&sized->config, collective);
+    const uint32_t ranks = dist_world_size_for(config);
+    const uint64_t n_elem =
+        has_sizes ? bench_whole_size(run, &sized->config, collective, i,
+                                     run->sizes_per_rank ? (uint32_t)sized->shards : 1)
+                  : config->ccl.n_elem;
+    sized->call = (struct ccl_call){.hw = &sized->config.hw,
+                                    .ccl = &sized->config.ccl,
+                                    .collective = collective,
+                                    .world_size = ranks,
+                                    .n_elem = input_of(collective, n_elem, ranks),
+                                    .dtype = (enum lp_dtype)run->dtype,
+                                    .math = LP_MATH_SUM,
+                                    .sketch = true};
+    bench_expect_call(run, &sized->call, &sized->config.ccl);
+    sized->algorithm = ccl_algorithm_of(&sized->call, &choice, &ignored);
+    if (sized->algorithm == NULL || sized->algorithm->schedule == NULL)
+        return sized->algorithm != NULL;
+    struct ccl_refusal refusal;
+    if (sized->algorithm->check == NULL || sized->algorithm->check(&sized->call, &refusal) == CW_OK)
+        sized->schedule = sized->algorithm->schedule(&sized->call, &ignored);
+    return sized->schedule != NULL;
+}
+
+/* PEs of a rank that run a kernel. */
+static double launched(const struct sized *sized)
+{
+    if (sized->call.collective == CCL_BARRIER)
         return 1;
-    const struct ccl_call call = {.hw = hw, .ccl = &config->ccl};
-    double shards = 0;
-    for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
-        for (uint32_t pe = 0; pe < hw_pes(hw); pe++)
-            shards += CCL_HOOK("takes_part()", algorithm->takes_part, (&call, cube, pe));
-    return shards > 0 ? shards : 1;
+    return sized->schedule != NULL && sized->schedule->members == 1 && sized->shards == 1
+               ? sized->schedule->rank[0].thread_count
+               : sized->shards;
 }
 
-/*
- * The messages that a rank sends at any size; 0: few, or unknown. On 64 to 1,024 SIPs, small sizes
- * sent 1.25 to 2.1 times as many as the algorithm's hook says, hence `more`.
- */
-static double messages_least(const struct config *config, const struct ccl_algorithm *algorithm)
+/* Bytes that this many take in a sparse memory. */
+static double stored(double bytes)
 {
-    const double more = 1.3;
-    if (algorithm == NULL || algorithm->messages_least == NULL)
+    return (double)SPARSE_PAGE_BYTES * (double)(uint64_t)(bytes / (double)SPARSE_PAGE_BYTES + 1);
+}
+
+/* Chunks of rank 0's buffers into which a schedule writes, over those of the larger of its input
+ * and output. */
+static double written_by(const struct schedule *schedule)
+{
+    const struct schedule_rank *const rank = &schedule->rank[0];
+    uint64_t written = 0;
+    for (uint32_t buffer = 0; buffer < SCHEDULE_BUFFERS; buffer++) {
+        bool *const is_written = calloc((size_t)rank->chunks[buffer] + 1, sizeof *is_written);
+        for (uint32_t i = 0; i < rank->step_count && is_written != NULL; i++) {
+            const struct schedule_step *const step = &rank->step[i];
+            for (uint32_t k = 0; k < step->count && step->dst.buffer == buffer &&
+                                 schedule_op_writes((enum schedule_op)step->op);
+                 k++) {
+                written += !is_written[step->dst.at + k];
+                is_written[step->dst.at + k] = true;
+            }
+        }
+        free(is_written);
+    }
+    return (double)written / schedule->loop_chunks;
+}
+
+/* Ranks that send to rank 0. */
+static double senders_to_one(const struct schedule *schedule)
+{
+    const struct schedule_rank *const rank = &schedule->rank[0];
+    bool *const sends = calloc((size_t)schedule->rank_count + 1, sizeof *sends);
+    uint32_t senders = 0;
+    for (uint32_t i = 0; i < rank->step_count && sends != NULL; i++) {
+        const struct schedule_step *const step = &rank->step[i];
+        if (!schedule_op_receives((enum schedule_op)step->op))
+            continue;
+        senders += !sends[step->recv_from];
+        sends[step->recv_from] = true;
+    }
+    free(sends);
+    return senders;
+}
+
+/* Bytes of tensors, of TCM and of tiles on their way, on a PE that has a shard. Inputs that nobody
+ * has changed take none. */
+static double shard_bytes(const struct sized *sized)
+{
+    const struct ccl_call *const call = &sized->call;
+    const double ranks = call->world_size;
+    const double bytes = (double)call->n_elem * tl_itemsize(call->dtype) *
+                         (call->collective == CCL_ALL_GATHER ? ranks : 1);
+    const double slot = lp_tile_bytes(&call->ccl->queues);
+    if (sized->schedule == NULL)
+        return stored(bytes * (call->collective == CCL_BROADCAST ? 1 - 1 / ranks : 1)) +
+               stored((double)ccl_algorithm_tcm_bytes(sized->algorithm, call));
+    const double chunk = bytes / sized->schedule->loop_chunks;
+    const double tile = chunk < slot ? chunk : slot;
+    const double rings = senders_to_one(sized->schedule) * call->ccl->queues.n_slots * tile;
+    return stored(bytes * written_by(sized->schedule)) + TILES_IN_TCM * stored(tile) +
+           (rings < bytes ? rings : bytes);
+}
+
+static double schedule_bytes(const struct sized *sized)
+{
+    const struct schedule *const schedule = sized->schedule;
+    if (schedule == NULL)
         return 0;
-    const struct ccl_call call = {.hw = &config->hw,
-                                  .ccl = &config->ccl,
-                                  .collective = algorithm->collective,
-                                  .world_size = dist_world_size_for(config)};
-    return more * CCL_HOOK("messages_least()", algorithm->messages_least, (&call));
+    double chunks = 0;
+    for (uint32_t buffer = 0; buffer < SCHEDULE_BUFFERS; buffer++)
+        chunks += (double)schedule->rank_count * schedule->rank[0].chunks[buffer];
+    return (double)schedule->steps * STEP_BYTES + chunks * CHUNK_BYTES +
+           (double)hw_pe_count(&sized->config.hw) * WIRED_BYTES;
 }
 
-/* The events of a rank's messages in one call, for shards of this many tiles. */
-static double message_events(const struct config *config, double shards, double tiles, double moved)
+/* Causes beyond a quarter of the machine's memory are not kept. */
+static double cause_bytes(const struct run_options *run, double events)
+{
+    const double causes = run->explain ? events * CAUSE_BYTES : 0,
+                 most = (double)host_limits_memory_bytes() / 4;
+    return causes < most ? causes : most;
+}
+
+/* Adds the work of one size; its bytes count if they are the most so far. */
+static void add_call(struct study_estimate *estimate, const struct sized *sized,
+                     const struct run_options *run)
 {
     struct cw_error ignored;
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    const double least = messages_least(config, algorithm), sent = tiles * moved;
-    /* Each shard is sent separately. */
-    if (algorithm != NULL && algorithm->schedule != NULL && !algorithm->machine.members)
-        return shards * (sent > least ? sent : least) * MESSAGE_EVENTS;
-    /* The shards of a rank are combined, sent as one, and distributed again. With more than a
-     * few tiles, each shard of a hierarchy sends its own part. */
-    const double events = sent * MESSAGE_EVENTS + tiles * 2 * (shards - 1) * INNER_EVENTS;
-    const double apart = tiles > FEW_TILES ? shards * least * MESSAGE_EVENTS : 0;
-    return events > apart ? events : apart;
+    const struct ccl_call *const call = &sized->call;
+    const struct cost_request request = {.call = call,
+                                         .mapper = cost_mapper(call->ccl),
+                                         .algorithm = sized->algorithm,
+                                         .schedule = sized->schedule};
+    const double ranks = call->world_size, times = times_of(run) * bench_calls(run->bench);
+    double events = 0;
+    if (cost_events(&request, sized->shards, &events, &ignored) != CW_OK)
+        events = 0;
+    events += ranks * launched(sized) * cost_launch_events(&sized->config.hw, launched(sized) == 1);
+    const double data = run->no_data || call->collective == CCL_BARRIER
+                            ? 0
+                            : ranks * sized->shards * shard_bytes(sized);
+    const double bytes = schedule_bytes(sized) + cause_bytes(run, events) + data * STORED_FACTOR;
+    estimate->events += times * events;
+    estimate->seconds += times * (events * EVENT_S + data * TENSOR_BYTE_S);
+    estimate->bytes = bytes > (double)estimate->bytes ? (uint64_t)bytes : estimate->bytes;
 }
 
-/* Memory of the schedule itself: the steps of each rank, or of each shard in a hierarchy. */
-static double schedule_bytes(const struct config *config, double shards, double tiles)
+/* Adds all sizes of a bench with an algorithm. */
+static void add_sizes(struct study_estimate *estimate, const struct run_options *run,
+                      const struct config *config)
 {
-    struct cw_error ignored;
-    const struct ccl_algorithm *const algorithm = ccl_algorithm_load(config->ccl.module, &ignored);
-    const double messages = dist_world_size_for(config) * messages_least(config, algorithm);
-    if (algorithm == NULL || !algorithm->machine.members)
-        return messages * SCHEDULE_MESSAGE_BYTES;
-    return tiles > FEW_TILES ? messages * shards * HIERARCHY_MESSAGE_BYTES : 0;
-}
-
-/* Adds the work of one size. `bytes` of the estimate still covers only the largest schedule. */
-static void add_size(struct study_estimate *estimate, const struct config *config,
-                     const struct run_options *run, uint64_t n_elem, double *tensors_most)
-{
-    const double ranks = dist_world_size_for(config), shards = study_estimate_shards(config);
-    const double bytes =
-        (double)n_elem * (double)dtype_bytes(run->dtype) / (run->sizes_per_rank ? shards : 1);
-    const double times = (double)run->iterations + run->warmup;
-    const double slot = config->ccl.queues.slot_bytes > 0 ? config->ccl.queues.slot_bytes : 4096;
-    const double moved = moved_of(config, run, n_elem);
-    const double tiles = bytes / slot < 1 ? 1 : bytes / slot;
-    const double tensors = ranks * shards * bytes;
-    const double events = times * (ranks * message_events(config, shards, tiles, moved) +
-                                   (double)hw_pe_count(&config->hw));
-    const uint64_t schedule = (uint64_t)schedule_bytes(config, shards, tiles);
-    estimate->events += events;
-    estimate->seconds += events * EVENT_S;
-    /* Causes beyond a quarter of the machine's memory are not kept. */
-    const double causes = run->explain ? events / times * CAUSE_BYTES : 0;
-    const uint64_t causes_most = host_limits_memory_bytes() / 4;
-    const uint64_t size_bytes =
-        schedule + (causes < (double)causes_most ? (uint64_t)causes : causes_most);
-    estimate->bytes = size_bytes > estimate->bytes ? size_bytes : estimate->bytes;
-    if (run->no_data)
-        return;
-    estimate->seconds += times * (tensors * TENSOR_BYTE_S + tensors * moved * MOVED_BYTE_S);
-    *tensors_most = tensors > *tensors_most ? tensors : *tensors_most;
+    const enum ccl_collective does = bench_collective(run->bench);
+    const size_t sizes = run->size_count > 0 && does != CCL_BARRIER ? run->size_count : 1;
+    struct sized *const sized = malloc(sizeof *sized);
+    for (size_t i = 0; sized != NULL && i < sizes; i++) {
+        *sized = (struct sized){.schedule = NULL};
+        const bool is_empty = run->size_count > 0 && does != CCL_BARRIER && run->n_elem[i] == 0;
+        if (!is_empty && make_call(sized, run, config, does, i))
+            add_call(estimate, sized, run);
+        if (i > 0 && sized->schedule != NULL && bench_sizes_apart(run)) /* a machine of its own */
+            estimate->events +=
+                installed(config, run->bench) * cost_launch_events(&config->hw, false);
+        schedule_free(sized->schedule);
+    }
+    free(sized);
 }
 
 struct study_estimate study_estimate_run(const struct run_options *run, const struct config *config)
 {
     const double pes = (double)hw_pe_count(&config->hw);
-    struct study_estimate estimate = {
-        .is_known = true, .events = pes * PE_EVENTS, .seconds = PROCESS_S + pes * PE_S};
-    double tensors = 0;
-    for (size_t i = 0; i < run->size_count; i++)
-        if (run->n_elem[i] > 0)
-            add_size(&estimate, config, run, run->n_elem[i], &tensors);
-    if (run->size_count == 0)
-        add_size(&estimate, config, run, config->ccl.n_elem, &tensors);
-    estimate.bytes += (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + tensors * TENSOR_FACTOR);
+    struct study_estimate estimate = {.is_known = true,
+                                      .events = installed(config, run->bench) *
+                                                cost_launch_events(&config->hw, false),
+                                      .seconds = PROCESS_S + pes * PE_S};
+    if (bench_collective(run->bench) != CCL_COLLECTIVES)
+        add_sizes(&estimate, run, config);
+    const double sizes = run->size_count > 0 ? (double)run->size_count : 1;
+    const struct bench_own own = bench_own_work(run, config);
+    estimate.events += times_of(run) * sizes * own.events;
+    estimate.seconds += times_of(run) * sizes *
+                        (own.events * EVENT_S + (run->no_data ? 0 : own.products * PRODUCT_S));
+    estimate.bytes += (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + cause_bytes(run, own.events) +
+                                 (run->no_data ? 0 : own.bytes * STORED_FACTOR));
     return estimate;
 }
 

@@ -23,9 +23,8 @@ struct study_estimate study_estimate(const struct study *study, uint32_t point);
 /* Of a run with these options and this configuration. */
 struct study_estimate study_estimate_run(const struct run_options *run,
                                          const struct config *config);
-/* Shards of a rank. An algorithm that works by cubes or PEs has a shard on each; the entry names
- * a mapper, or the algorithm says which PEs take part. */
-double study_estimate_shards(const struct config *config);
+/* Shards of a rank's tensor, as the benches lay it out. */
+double study_estimate_shards(const struct config *config, enum ccl_collective collective);
 
 /*
  * Which of `count` points agree in all settings that count: first[i] is the smallest k such that

@@ -162,9 +162,10 @@ static void describe_exchange(struct cost_steps *steps, uint32_t ready, struct c
     cost_stream_end(steps);
 }
 
+enum { SIO, HCCS = 2 }; /* queues, each of two */
+
 void birs_describe_round(const struct ccl_call *call, uint32_t round, struct cost_steps *steps)
 {
-    enum { SIO, HCCS = 2 }; /* queues, each of two */
     const struct ccl_ranks *const places = &call->ccl->ranks;
     const uint32_t own = ccl_rank_on(places, 0), y = call->world_size / 2;
     const uint64_t slice = ccl_rs_slice_bytes(call);
@@ -182,7 +183,23 @@ void birs_describe_round(const struct ccl_call *call, uint32_t round, struct cos
     }
 }
 
-static void birs_steps(const struct ccl_call *call, struct cost_steps *steps)
+void birs_describe_gather(const struct ccl_call *call, struct cost_steps *steps)
+{
+    const struct ccl_ranks *const places = &call->ccl->ranks;
+    const uint32_t own = ccl_rank_on(places, 0), y = call->world_size / 2;
+    const uint64_t slice = ccl_rs_slice_bytes(call);
+    for (uint32_t round = 0; round < y; round++) {
+        cost_fork(steps);
+        describe_exchange(steps, SIO, (struct cost_put){own, ccl_rank_on(places, 1), slice, false});
+        if (round + 1 < y)
+            describe_exchange(
+                steps, HCCS,
+                (struct cost_put){own, ccl_rank_on(places, 2 * (round + 1)), slice, false});
+        cost_join(steps);
+    }
+}
+
+void birs_steps(const struct ccl_call *call, struct cost_steps *steps)
 {
     const uint32_t y = call->world_size / 2;
     const uint64_t slice = ccl_rs_slice_bytes(call);

@@ -26,8 +26,11 @@ void birs_copy(struct tl *tl, uint32_t i, uint32_t slot);
 enum tl_status birs_rounds(struct tl *tl, struct rs_frame *f);
 uint64_t birs_partial_va(const struct tl *tl, uint32_t package);
 
-/* The fork and the streams of a round, for estimates. */
+/* For estimates: all of birs; the fork and the streams of one of its rounds; all rounds in which
+ * birs_allreduce gathers. */
+void birs_steps(const struct ccl_call *call, struct cost_steps *steps);
 void birs_describe_round(const struct ccl_call *call, uint32_t round, struct cost_steps *steps);
+void birs_describe_gather(const struct ccl_call *call, struct cost_steps *steps);
 
 struct ccl_rs_needs birs_needs(const struct ccl_call *call);
 uint64_t birs_tcm_bytes(const struct ccl_call *call);

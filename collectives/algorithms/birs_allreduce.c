@@ -97,6 +97,12 @@ static double birs_allreduce_moved(const struct ccl_call *call)
     return 2 * ((double)call->world_size - 1) / call->world_size;
 }
 
+static void birs_allreduce_steps(const struct ccl_call *call, struct cost_steps *steps)
+{
+    birs_steps(call, steps);
+    birs_describe_gather(call, steps);
+}
+
 const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                  .collective = CCL_ALL_REDUCE,
                                                  .kernel = &kernel,
@@ -109,4 +115,5 @@ const struct ccl_algorithm ccl_birs_allreduce = {.name = "birs_allreduce",
                                                              .peers = birs_peers},
                                                  .kernel_args = ccl_rs_kernel_args,
                                                  .check = birs_allreduce_check,
-                                                 .takes_part = ccl_rs_takes_part};
+                                                 .takes_part = ccl_rs_takes_part,
+                                                 .steps = birs_allreduce_steps};

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "collectives/choice/cost_machine.h"
+#include "collectives/hook.h"
 #include "collectives/schedule/schedule_values.h"
 
 enum { PIECES_MAX = 12 };
@@ -76,18 +77,24 @@ static uint32_t group_count(const struct cost *c)
     return c->lanes && !messages_mix(c) ? groups : 1;
 }
 
-/* Carries out the first pieces: when they end, in *ps; or COST_LONG, or NEVER, where rings
- * fill up forever. False: out of memory. */
-static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t *ps)
+/* What the first pieces take. */
+struct taken {
+    int64_t ps; /* or COST_LONG; or NEVER, where rings fill up forever */
+    double events;
+};
+
+/* Carries out the first pieces. False: out of memory. */
+static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, struct taken *taken)
 {
     c.pieces = pieces;
     c.groups = group_count(&c);
     const bool made = cost_machine_make(&c);
     *mixed = c.mixed;
-    *ps = NEVER;
+    *taken = (struct taken){.ps = NEVER};
     if (made && !c.mixed) {
         cost_walk(&c);
-        *ps = c.too_long ? COST_LONG : all_ended(&c) ? c.ended_ps : NEVER;
+        taken->ps = c.too_long ? COST_LONG : all_ended(&c) ? c.ended_ps : NEVER;
+        taken->events = c.events;
     }
     cost_machine_free(&c);
     return made;
@@ -96,19 +103,22 @@ static bool estimate_pieces(struct cost c, uint32_t pieces, bool *mixed, int64_t
 /* The pieces after the first ones take as long as the second half of these in the mean: the time of
  * all of them, less the time of the first half alone. Threads that come to their end early make
  * room for others, in both times alike. */
-static bool estimate(const struct cost *c, bool *mixed, int64_t *ps)
+static bool estimate(const struct cost *c, bool *mixed, struct taken *taken)
 {
     const uint32_t pieces = c->all_pieces < PIECES_MAX ? (uint32_t)c->all_pieces : PIECES_MAX;
-    int64_t fewer_ps = 0;
-    if (!estimate_pieces(*c, pieces, mixed, ps))
+    struct taken fewer;
+    if (!estimate_pieces(*c, pieces, mixed, taken))
         return false;
-    if (*mixed || *ps == COST_LONG || *ps == NEVER || c->all_pieces == pieces)
+    if (*mixed || taken->ps == COST_LONG || taken->ps == NEVER || c->all_pieces == pieces)
         return true;
     struct cost unlimited = *c;
     unlimited.limit_ps = 0;
-    if (!estimate_pieces(unlimited, pieces / 2, mixed, &fewer_ps))
+    if (!estimate_pieces(unlimited, pieces / 2, mixed, &fewer))
         return false;
-    *ps += (int64_t)(c->all_pieces - pieces) * ((*ps - fewer_ps) / (pieces - pieces / 2));
+    const uint64_t left = c->all_pieces - pieces;
+    const uint32_t half = pieces - pieces / 2;
+    taken->ps += (int64_t)left * ((taken->ps - fewer.ps) / half);
+    taken->events += (double)left * (taken->events - fewer.events) / half;
     return true;
 }
 
@@ -126,41 +136,139 @@ uint32_t cost_lanes(const struct hw_config *hw, enum ccl_mappers mapper)
                                                 : 1;
 }
 
+/* PEs of a rank with schedules of their own; 1: the schedule is the rank's. */
+static uint32_t lanes_of(const struct cost_request *request)
+{
+    return request->schedule->members > 1 ? 1 : cost_lanes(request->call->hw, request->mapper);
+}
+
+/* What a schedule takes: the time, and the events of the threads that are carried out. */
+static int estimate_schedule(const struct cost_request *request, struct cost *c,
+                             struct taken *taken, struct cw_error *error)
+{
+    const uint32_t lanes = lanes_of(request);
+    *c = (struct cost){.s = request->schedule,
+                       .call = request->call,
+                       .times = cost_times_of(request->call),
+                       .lanes = lanes > 1,
+                       .share = 1 + request->beside,
+                       .limit_ps = request->limit_ps};
+    if (c->lanes)
+        c->share = (lanes + c->s->parts - 1) / c->s->parts;
+    *taken = (struct taken){.ps = 0};
+    if (c->s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
+        return CW_OK;
+    measure(c);
+    if (c->block_elems == 0) /* too few elements for the ranks: the call is refused */
+        return CW_OK;
+    count_pieces(c);
+    c->alike = c->s->sketch || cost_are_alike(c);
+    c->mean = c->s->sketch || c->s->rank_count / c->s->members > RANKS_MAX;
+    bool mixed = false, made = estimate(c, &mixed, taken);
+    if (made && mixed) {
+        c->alike = false;
+        made = estimate(c, &mixed, taken);
+    }
+    while (made && taken->ps == NEVER && c->piece_tiles > 1) {
+        c->piece_tiles /= 2;
+        count_pieces(c);
+        made = estimate(c, &mixed, taken);
+    }
+    if (made && taken->ps == NEVER)
+        return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up forever", c->s->name,
+                            c->slots);
+    return made ? CW_OK : cw_error_memory(error, "an estimate");
+}
+
 int cost_estimate(const struct cost_request *request, int64_t *ps, struct cw_error *error)
 {
+    struct cost c;
+    struct taken taken;
     if (request->schedule == NULL)
         return cost_steps_estimate(request->algorithm, request->call, ps, error);
-    const uint32_t lanes =
-        request->schedule->members > 1 ? 1 : cost_lanes(request->call->hw, request->mapper);
-    struct cost c = {.s = request->schedule,
-                     .call = request->call,
-                     .times = cost_times_of(request->call),
-                     .lanes = lanes > 1,
-                     .share = 1 + request->beside,
-                     .limit_ps = request->limit_ps};
-    if (c.lanes)
-        c.share = (lanes + c.s->parts - 1) / c.s->parts;
-    *ps = 0;
-    if (c.s->rank[0].chunks[SCHEDULE_INPUT] == 0 || request->call->n_elem == 0)
-        return CW_OK;
-    measure(&c);
-    if (c.block_elems == 0) /* too few elements for the ranks: the call is refused */
-        return CW_OK;
-    count_pieces(&c);
-    c.alike = c.s->sketch || cost_are_alike(&c);
-    c.mean = c.s->sketch || c.s->rank_count / c.s->members > RANKS_MAX;
-    bool mixed = false, made = estimate(&c, &mixed, ps);
-    if (made && mixed) {
-        c.alike = false;
-        made = estimate(&c, &mixed, ps);
+    const int code = estimate_schedule(request, &c, &taken, error);
+    *ps = taken.ps;
+    return code;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* How often a rank sends each tile of its input to other ranks. */
+static double sent_of(const struct ccl_algorithm *algorithm, const struct ccl_call *call)
+{
+    const double ranks = call->world_size;
+    if (algorithm->moved != NULL)
+        return CCL_HOOK("moved()", algorithm->moved, (call));
+    switch (algorithm->collective) {
+    case CCL_BROADCAST: /* down a tree */
+        return (ranks - 1) / ranks;
+    case CCL_ALL_REDUCE:
+    case CCL_BARRIER: /* up, and down */
+        return 2 * (ranks - 1) / ranks;
+    default:
+        return ranks - 1;
     }
-    while (made && *ps == NEVER && c.piece_tiles > 1) {
-        c.piece_tiles /= 2;
-        count_pieces(&c);
-        made = estimate(&c, &mixed, ps);
+}
+
+/* To the next rank, in the mean over some ranks. */
+static uint32_t hops_between(const struct ccl_call *call)
+{
+    enum { SOME = 16 };
+    const uint32_t n = call->world_size, some = n < SOME ? n : SOME;
+    uint32_t hops = 0;
+    for (uint32_t i = 0; i < some && n > 1; i++) {
+        const uint32_t rank = (uint32_t)((uint64_t)i * n / some);
+        const struct hw_place from = {.sip = ccl_sip_of(&call->ccl->ranks, rank)},
+                              to = {.sip = ccl_sip_of(&call->ccl->ranks, (rank + 1) % n)};
+        hops += cost_hops(call->hw, from, to);
     }
-    if (made && *ps == NEVER)
-        return cw_error_set(error, CW_USAGE, "%s: rings of %u slots fill up forever", c.s->name,
-                            c.slots);
-    return made ? CW_OK : cw_error_memory(error, "an estimate");
+    return (hops + some / 2) / some;
+}
+
+/* Of a kernel that takes its tiles through queues: each shard by itself; or all of a rank towards
+ * one, from there to the other ranks, and back. */
+static double kernel_events(const struct cost_request *request, double shards)
+{
+    const struct ccl_call *const call = request->call;
+    const struct ccl_algorithm *const algorithm = request->algorithm;
+    const double bytes = (double)call->n_elem * tl_itemsize(call->dtype);
+    const uint64_t tile = lp_tile_bytes(&call->ccl->queues);
+    const double tiles = bytes > (double)tile ? bytes / (double)tile : 1;
+    const uint64_t each = (uint64_t)(bytes / tiles);
+    const bool together = ccl_adds_all_shards(algorithm);
+    const double loads = (algorithm->collective == CCL_BROADCAST ? tiles / call->world_size : 1) *
+                         cost_load_events(call, each);
+    const double stores =
+        algorithm->collective == CCL_BROADCAST ? 0 : cost_store_events(call, each);
+    const bool keeps =
+        algorithm->collective == CCL_BROADCAST || algorithm->collective == CCL_ALL_GATHER;
+    const double sent =
+        sent_of(algorithm, call) * (1 + cost_send_events(call, hops_between(call), each) +
+                                    (keeps ? 1 + cost_store_events(call, each) : 0));
+    const double inside =
+        together ? 2 * (shards - 1) *
+                       (1 + cost_send_events(call, algorithm->machine.pe_shards ? 0 : 1, each))
+                 : 0;
+    return call->world_size *
+           (shards * (loads + stores) + tiles * ((together ? sent : shards * sent) + inside));
+}
+
+int cost_events(const struct cost_request *request, double shards, double *events,
+                struct cw_error *error)
+{
+    const struct schedule *const s = request->schedule;
+    struct cost c;
+    struct taken taken;
+    int code = CW_OK;
+    if (s != NULL) {
+        code = estimate_schedule(request, &c, &taken, error);
+        *events = taken.events * (c.alike ? s->rank_count / s->members : 1) *
+                  (c.lanes ? (double)lanes_of(request) / s->parts / group_count(&c) : 1);
+    } else if (request->algorithm->steps != NULL) {
+        code = cost_steps_events(request->algorithm, request->call, events, error);
+        *events *= request->call->world_size;
+    } else {
+        *events = kernel_events(request, shards);
+    }
+    return code;
 }

@@ -429,6 +429,7 @@ static bool make_thread(struct cost *c, uint32_t team, uint32_t rank, uint32_t n
         launch_lanes(c, t);
     else if (!c->call->hw->launch_together) /* launch messages come one after the other */
         t->now_ps = number * c->call->hw->overhead_ps[HW_NODE_IO_CPU];
+    t->home_hops = cost_hops(c->call->hw, t->own, t->home);
     t->load_ps = cost_load_latency_ps(&c->times, t->own, t->home);
     t->store_ps = cost_store_latency_ps(&c->times, t->own, t->home);
     const uint32_t steps = t->thread->step_count + 1;

@@ -679,3 +679,41 @@ int cost_steps_estimate(const struct ccl_algorithm *algorithm, const struct ccl_
     free(steps.step);
     return made ? CW_OK : cw_error_memory(error, "an estimate");
 }
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static double events_of(const struct ccl_call *call, const struct step *step)
+{
+    const uint64_t tile = lp_tile_bytes(&call->ccl->queues);
+    const uint32_t from = ccl_sip_of(&call->ccl->ranks, step->put.from),
+                   to = ccl_sip_of(&call->ccl->ranks, step->put.to);
+    switch (step->op) {
+    case OP_COPY:
+        return cost_load_events(call, step->put.bytes);
+    case OP_REDUCE: {
+        const uint64_t bytes = step->reduction.bytes;
+        return (double)((bytes + tile - 1) / tile) *
+               (step->reduction.loads * (1 + cost_load_events(call, at_most(bytes, tile))) +
+                cost_store_events(call, at_most(bytes, tile)));
+    }
+    case OP_PUT:
+    case OP_NOTIFY:
+        return cost_send_events(
+            call, cost_hops(call->hw, (struct hw_place){.sip = from}, (struct hw_place){.sip = to}),
+            step->op == OP_PUT ? step->put.bytes : NOTICE_BYTES);
+    default:
+        return 1;
+    }
+}
+
+int cost_steps_events(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                      double *events, struct cw_error *error)
+{
+    struct cost_steps steps = {.count = 0};
+    algorithm->steps(call, &steps);
+    *events = 0;
+    for (uint32_t i = 0; i < steps.count && !steps.failed; i++)
+        *events += events_of(call, &steps.step[i]);
+    free(steps.step);
+    return steps.failed ? cw_error_memory(error, "an estimate") : CW_OK;
+}

@@ -49,5 +49,8 @@ void cost_join(struct cost_steps *steps);
 /* The time that they take (cost.h). CW_NO_RESOURCE: out of memory. */
 int cost_steps_estimate(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
                         int64_t *ps, struct cw_error *error);
+/* The events of the simulator that they take, of this rank (cost_events() of cost.h). */
+int cost_steps_events(const struct ccl_algorithm *algorithm, const struct ccl_call *call,
+                      double *events, struct cw_error *error);
 
 #endif

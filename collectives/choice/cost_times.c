@@ -100,6 +100,40 @@ int64_t cost_slot_read_ps(const struct ccl_call *call, struct hw_place own, uint
                : 0;
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Messages that carry this many bytes. */
+static double messages(const struct ccl_call *call, uint64_t bytes)
+{
+    const uint64_t chunk = call->ccl->queues.vc_chunk_bytes;
+    return call->hw->contention != HW_CONTENTION_CHUNK || bytes <= chunk
+               ? 1
+               : (double)((bytes + chunk - 1) / chunk);
+}
+
+/* The call, and the end; of each message, the engine and the memory. */
+double cost_load_events(const struct ccl_call *call, uint64_t bytes)
+{
+    return 2 + 2 * messages(call, bytes);
+}
+
+double cost_store_events(const struct ccl_call *call, uint64_t bytes)
+{
+    return 2 + messages(call, bytes);
+}
+
+/* The call, the arrival, and the credit; of each message, the engine and the hops. */
+double cost_send_events(const struct ccl_call *call, uint32_t hops, uint64_t bytes)
+{
+    return 3 + messages(call, bytes) * (1 + hops);
+}
+
+/* The services of io_cpu and m_cpu, and the cubes on the way, for the message and its reply. */
+double cost_launch_events(const struct hw_config *hw, bool near)
+{
+    return near ? 12 : 11 + hw->cube_w;
+}
+
 /* ---- routes ---------------------------------------------------------------------------------- */
 
 static uint32_t outer_crossings(const struct hw_config *hw) { return 2 * (hw_outlets(hw) + 1); }
@@ -168,6 +202,7 @@ static void note_step(void *arg, const struct hw_path_step *step)
         note_port(walk, step);
         return;
     }
+    route->hops += step->kind == HW_LINK_UCIE || hw_link_is_outer((enum hw_link_kind)step->kind);
     if (hw_link_is_outer((enum hw_link_kind)step->kind)) {
         if (route->count < COST_CROSSINGS_MAX)
             note_crossing(walk, step);
@@ -191,6 +226,13 @@ static void walk_route(const struct hw_config *hw, struct hw_place from, struct 
     *route = (struct cost_route){0};
     hw_path_walk(hw, from, to, memory, exit, note_step, &walk);
     route->latency_ps = hw_path_ps(hw, from, to, memory, exit, 0);
+}
+
+uint32_t cost_hops(const struct hw_config *hw, struct hw_place from, struct hw_place to)
+{
+    struct cost_route route;
+    walk_route(hw, from, to, HW_MEMORY_NONE, HW_OUTLET_NONE, &route);
+    return route.hops;
 }
 
 void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct hw_place to,

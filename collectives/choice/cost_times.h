@@ -39,6 +39,7 @@ enum { COST_CROSSINGS_MAX = 64 };
 struct cost_route {
     int64_t latency_ps;    /* of an empty message */
     int64_t credit_ps;     /* back again */
+    uint32_t hops;         /* cubes, IO dies and switches that it enters: an event each */
     struct hw_rate inside; /* of the slowest link that is not between SIPs */
     uint32_t count; /* of links between SIPs, and between these and cubes; those beyond the first so
                        many are left out */
@@ -55,6 +56,21 @@ void cost_route_to_hbm(const struct ccl_call *call, struct hw_place from, struct
                        struct cost_route *route);
 /* Numbers of crossings of one SIP. */
 uint32_t cost_crossings_of_sip(const struct hw_config *hw);
+
+/* Cubes, IO dies and switches that a message enters on its way to another PE. */
+uint32_t cost_hops(const struct hw_config *hw, struct hw_place from, struct hw_place to);
+
+/*
+ * Events that the simulator takes for single operations of a kernel, with the one that begins each
+ * (QUEUES.md, "PE_DMA"). Where chunks travel as messages of their own, each has its events.
+ */
+double cost_load_events(const struct ccl_call *call, uint64_t bytes);
+double cost_store_events(const struct ccl_call *call, uint64_t bytes);
+/* Of a tile with its credit, but for its receive; of a put. */
+double cost_send_events(const struct ccl_call *call, uint32_t hops, uint64_t bytes);
+/* Of what is launched on a PE, and of its queues' installation: there and back from the host, in
+ * the mean over the PEs of a SIP, or of cubes in the column at the host. */
+double cost_launch_events(const struct hw_config *hw, bool near);
 
 /* The links between SIPs. */
 struct cost_links {

@@ -7,6 +7,9 @@
 #include "collectives/schedule/schedule_values.h"
 #include "hw/timing.h"
 
+/* A notification between two threads: its call, the engine, its arrival, and the wait for it. */
+enum { NOTICE_EVENTS = 4 };
+
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- the threads that can continue ----------------------------------------------------------- */
@@ -128,6 +131,7 @@ static void keep_inward(struct cost_thread *t, int64_t since_ps, int64_t until_p
 /* When a load that is issued now has ended. */
 static int64_t load(struct cost *c, struct cost_thread *t, uint64_t bytes)
 {
+    c->events += cost_load_events(c->call, bytes) + 2 * t->home_hops + 1; /* 1: it is waited for */
     const int64_t begins = take_engine(c, t, bytes);
     const int64_t read = take_memory(c, memory_of(c, t, c->read), begins + t->load_ps / 2, bytes);
     return read + t->load_ps - t->load_ps / 2;
@@ -135,6 +139,7 @@ static int64_t load(struct cost *c, struct cost_thread *t, uint64_t bytes)
 
 static void begin_store(struct cost *c, struct cost_thread *t, uint64_t bytes)
 {
+    c->events += cost_store_events(c->call, bytes) + 2 * t->home_hops + 1;
     wait_for_handle(c, t);
     const int64_t begins = take_engine(c, t, bytes);
     const int64_t written =
@@ -262,6 +267,7 @@ static bool take_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
             q->receiver = number;
             return false;
         }
+        c->events++;
         const uint32_t slot = q->received++ % c->slots;
         int64_t arrives_ps = q->arrives_ps[slot];
         if (arrives_ps > t->inward_since_ps)
@@ -316,6 +322,8 @@ static bool give_tile(struct cost *c, struct cost_thread *t, uint32_t number, ui
         q->arrives_ps[slot] =
             travel(c, t, q, begins, bytes) + cost_slot_write_ps(c->call, t->own, bytes);
         q->sent++;
+        c->events +=
+            cost_send_events(c->call, q->route.hops, bytes) + (op == SCHEDULE_SEND); /* from HBM */
         wake(c, &q->receiver, q->arrives_ps[slot] - c->times.queue_ps);
     }
     if (t->link + 1 == t->chain[t->at.step]) {
@@ -345,6 +353,7 @@ static bool has_waited(struct cost *c, struct cost_thread *t, uint32_t number)
         }
         t->now_ps = later(t->now_ps, other->step_ended_ps[wait.step] + c->times.notice_ps);
     }
+    c->events += NOTICE_EVENTS * step->wait_count;
     return true;
 }
 

@@ -46,6 +46,7 @@ struct cost_thread {
     uint32_t share_at[HW_PORTS]; /* of these, in the same row or column of cubes */
     int64_t spread_ps; /* from the launch of the first of these lanes to that of the last */
     struct hw_place own, home;
+    uint32_t home_hops; /* between the two */
     int64_t now_ps;
     int64_t engine_ps;                  /* its PE_DMA is free */
     int64_t load_ps, store_ps;          /* latencies */
@@ -93,6 +94,7 @@ struct cost {
     struct cost_memory *read, *write; /* [rank, or thread in lanes] the home's HBM */
     struct cost_turns turns;          /* of threads that can continue */
     int64_t ended_ps;                 /* the last thread */
+    double events;                    /* of the simulator, for what has been carried out */
     uint64_t all_pieces;
     int64_t limit_ps; /* longer times need not be known */
     bool too_long, failed;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "collectives/choice/cost_times.h"
 #include "hw/timing.h"
 
 enum { LOAD_A, LOAD_B }; /* handles */
@@ -73,6 +74,16 @@ struct step {
     uint64_t a, b, c;             /* in elements, from A's first */
     uint32_t tcm_a, tcm_b, tcm_c; /* bytes */
 };
+
+double matmul_events(const struct matmul_shape *s, const struct ccl_call *call)
+{
+    const double columns = tiles(s->n, s->tile), of_c = tiles(s->m, s->tile) * columns,
+                 steps = of_c * tiles(s->k, s->tile);
+    const double load =
+        1 + cost_load_events(call, tile_room(s, tl_itemsize(call->dtype))); /* with its wait */
+    const double loads = (has_whole_a(s) ? 1 : steps) + (has_whole_b(s) ? 1 : steps);
+    return loads * load + of_c * cost_store_events(call, tile_room(s, tl_itemsize(call->dtype)));
+}
 
 static const struct matmul_job *job_of(const struct tl *tl) { return tl_args(tl)->more; }
 

@@ -58,6 +58,9 @@ static inline uint64_t matmul_result(const struct matmul_shape *shape)
     return (uint64_t)shape->m * shape->k + (uint64_t)shape->k * shape->n;
 }
 
+/* The events of the simulator that it takes, after its launch (choice/cost.h). */
+double matmul_events(const struct matmul_shape *shape, const struct ccl_call *call);
+
 /* No machine of this kind takes less: PE_GEMM's cycles; the operands' way out of HBM, or the
  * result's into it; both through the engine of PE_DMA; the operands' way into TCM. */
 struct hw_bound matmul_bound(const struct hw_config *hw, const struct matmul_shape *shape,

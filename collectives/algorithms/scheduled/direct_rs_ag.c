@@ -39,8 +39,7 @@ const struct ccl_algorithm ccl_direct_rs_ag = {.name = "direct_rs_ag",
                                                .kernel = &schedule_kernel,
                                                .machine = SCHEDULED_MACHINE,
                                                .check = direct_check,
-                                               .schedule = direct_rs_ag_schedule,
-                                               .messages_least = scheduled_messages_to_all};
+                                               .schedule = direct_rs_ag_schedule};
 
 static struct schedule *direct_reduce_scatter_schedule(const struct ccl_call *call,
                                                        struct cw_error *error)
@@ -53,9 +52,7 @@ const struct ccl_algorithm ccl_direct_reduce_scatter = {.name = "direct_reduce_s
                                                         .kernel = &schedule_kernel,
                                                         .machine = SCHEDULED_MACHINE,
                                                         .check = direct_check,
-                                                        .schedule = direct_reduce_scatter_schedule,
-                                                        .messages_least =
-                                                            scheduled_messages_to_all};
+                                                        .schedule = direct_reduce_scatter_schedule};
 
 static struct schedule *direct_all_gather_schedule(const struct ccl_call *call,
                                                    struct cw_error *error)
@@ -68,5 +65,4 @@ const struct ccl_algorithm ccl_direct_all_gather = {.name = "direct_all_gather",
                                                     .kernel = &schedule_kernel,
                                                     .machine = SCHEDULED_MACHINE,
                                                     .check = direct_check,
-                                                    .schedule = direct_all_gather_schedule,
-                                                    .messages_least = scheduled_messages_to_all};
+                                                    .schedule = direct_all_gather_schedule};

@@ -371,5 +371,4 @@ const struct ccl_algorithm ccl_hierarchical = {
                 .tcm_bytes = schedule_tcm_bytes},
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .schedule = hierarchical_schedule,
-    .messages_least = rs_ag_messages_by_dimension};
+    .schedule = hierarchical_schedule};

@@ -39,16 +39,3 @@ uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_D
                                    .link = (uint8_t)dims.at[d].link});
     return count;
 }
-
-double rs_ag_messages_by_dimension(const struct ccl_call *call)
-{
-    struct rs_ag_dim dim[RS_AG_DIMS_MAX];
-    const uint32_t dims = rs_ag_machine(call, dim);
-    double parts = 0, places = 0, ranks = 1;
-    for (uint32_t d = 0; d < dims; d++) {
-        parts += dim[d].joint == RS_AG_RING ? 2 : 1;
-        places += dim[d].n - 1.0;
-        ranks *= dim[d].n;
-    }
-    return parts * (call->collective == CCL_ALL_REDUCE ? 2 * places : ranks - 1);
-}

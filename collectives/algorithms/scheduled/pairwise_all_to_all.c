@@ -155,5 +155,4 @@ const struct ccl_algorithm ccl_pairwise_all_to_all = {.name = "pairwise_all_to_a
                                                       .parameters = parameters,
                                                       .parameter_count = 1,
                                                       .check = pairwise_check,
-                                                      .schedule = pairwise_schedule,
-                                                      .messages_least = scheduled_messages_to_all};
+                                                      .schedule = pairwise_schedule};

@@ -63,8 +63,7 @@ const struct ccl_algorithm ccl_ring_rs_ag = {.name = "ring_rs_ag",
                                              .parameters = parameters,
                                              .parameter_count =
                                                  sizeof parameters / sizeof *parameters,
-                                             .schedule = ring_rs_ag_schedule,
-                                             .messages_least = scheduled_messages_to_all};
+                                             .schedule = ring_rs_ag_schedule};
 
 static struct schedule *ring_scatter_schedule(const struct ccl_call *call, struct cw_error *error)
 {
@@ -78,8 +77,7 @@ const struct ccl_algorithm ccl_ring_rs_ag_scatter = {.name = "rings_reduce_scatt
                                                      .parameters = parameters,
                                                      .parameter_count =
                                                          sizeof parameters / sizeof *parameters,
-                                                     .schedule = ring_scatter_schedule,
-                                                     .messages_least = scheduled_messages_to_all};
+                                                     .schedule = ring_scatter_schedule};
 
 static struct schedule *ring_gather_schedule(const struct ccl_call *call, struct cw_error *error)
 {
@@ -93,5 +91,4 @@ const struct ccl_algorithm ccl_ring_rs_ag_gather = {.name = "rings_all_gather",
                                                     .parameters = parameters,
                                                     .parameter_count =
                                                         sizeof parameters / sizeof *parameters,
-                                                    .schedule = ring_gather_schedule,
-                                                    .messages_least = scheduled_messages_to_all};
+                                                    .schedule = ring_gather_schedule};

@@ -73,11 +73,6 @@ struct schedule *rs_ag_schedule(const struct rs_ag *plan, struct cw_error *error
  * they form one ring. All ways are RS_AG_UP.
  */
 uint32_t rs_ag_machine(const struct ccl_call *call, struct rs_ag_dim dim[RS_AG_DIMS_MAX]);
-/* The hook `messages_least` of schedules along these dimensions. A ring has two parts, one per
- * direction; any other dimension has one part. In each part of an all-reduce small chunks travel
- * together: two messages to each other place of each dimension. In other collectives each chunk
- * travels alone: one message to each other rank. */
-double rs_ag_messages_by_dimension(const struct ccl_call *call);
 
 /* Whether the part needs at most RS_AG_THREADS_MAX threads. */
 bool rs_ag_fits(const struct rs_ag_part *part);

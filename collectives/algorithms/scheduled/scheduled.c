@@ -25,12 +25,6 @@ int scheduled_has_room(const struct ccl_call *call, uint64_t steps, struct cw_er
 
 uint32_t scheduled_power(uint32_t n) { return n < 2 ? 1 : 1u << (31 - __builtin_clz(n)); }
 
-double scheduled_messages_to_all(const struct ccl_call *call)
-{
-    const double ways = call->collective == CCL_ALL_REDUCE ? 2 : 1;
-    return ways * (call->world_size - 1.0);
-}
-
 uint32_t scheduled_lanes(const struct ccl_call *call)
 {
     return cost_lanes(call->hw, cost_mapper(call->ccl));

@@ -31,8 +31,4 @@ uint32_t scheduled_power(uint32_t n);
 /* PEs of each SIP that carry out a schedule on shards of their own; 1: there is one shard. */
 uint32_t scheduled_lanes(const struct ccl_call *call);
 
-/* Hooks `messages_least`: a chunk goes at least once to each other rank; an all-reduce is a
- * reduction and the spreading of its result, so twice. */
-double scheduled_messages_to_all(const struct ccl_call *call);
-
 #endif

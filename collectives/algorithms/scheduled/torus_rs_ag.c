@@ -80,8 +80,7 @@ const struct ccl_algorithm ccl_torus_rs_ag = {.name = "torus_rs_ag",
                                               .parameter_count =
                                                   sizeof parameters / sizeof *parameters,
                                               .check = torus_check,
-                                              .schedule = torus_rs_ag_schedule,
-                                              .messages_least = rs_ag_messages_by_dimension};
+                                              .schedule = torus_rs_ag_schedule};
 
 static struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *call,
                                                       struct cw_error *error)
@@ -89,16 +88,15 @@ static struct schedule *torus_reduce_scatter_schedule(const struct ccl_call *cal
     return grid_schedule(call, "torus_reduce_scatter", error);
 }
 
-const struct ccl_algorithm ccl_torus_reduce_scatter = {
-    .name = "torus_reduce_scatter",
-    .collective = CCL_REDUCE_SCATTER,
-    .kernel = &schedule_kernel,
-    .machine = SCHEDULED_MACHINE,
-    .parameters = parameters,
-    .parameter_count = sizeof parameters / sizeof *parameters,
-    .check = torus_check,
-    .schedule = torus_reduce_scatter_schedule,
-    .messages_least = rs_ag_messages_by_dimension};
+const struct ccl_algorithm ccl_torus_reduce_scatter = {.name = "torus_reduce_scatter",
+                                                       .collective = CCL_REDUCE_SCATTER,
+                                                       .kernel = &schedule_kernel,
+                                                       .machine = SCHEDULED_MACHINE,
+                                                       .parameters = parameters,
+                                                       .parameter_count =
+                                                           sizeof parameters / sizeof *parameters,
+                                                       .check = torus_check,
+                                                       .schedule = torus_reduce_scatter_schedule};
 
 static struct schedule *torus_all_gather_schedule(const struct ccl_call *call,
                                                   struct cw_error *error)
@@ -114,5 +112,4 @@ const struct ccl_algorithm ccl_torus_all_gather = {.name = "torus_all_gather",
                                                    .parameter_count =
                                                        sizeof parameters / sizeof *parameters,
                                                    .check = torus_check,
-                                                   .schedule = torus_all_gather_schedule,
-                                                   .messages_least = rs_ag_messages_by_dimension};
+                                                   .schedule = torus_all_gather_schedule};
