@@ -264,6 +264,16 @@ static void ranks_that_end_with_different_bits_are_said(void **state)
         row_has(root, "not_finite", 0);
         json_decref(root);
     }
+    /* Two elements: 0, 2, M, -M, where ranks 0 and 3 have 2; and M, 0, 2, -M, where 0 and 1 have.
+     */
+    static const uint16_t pairs[8] = {0, 0x7f7f, 0x4000, 0, 0x7f7f, 0x4000, 0xff7f, 0xff7f};
+    write_halves("pairs", pairs, 8);
+    json_t *const inner = run_json("run --bench ccl_gradient --dtype bf16 --verify-data --data %s "
+                                   "--algorithm ring_allreduce",
+                                   in_folder("pairs"));
+    row_has(inner, "wrong", 0);
+    row_has(inner, "ranks_differ", 2);
+    json_decref(inner);
     snprintf(line, sizeof line,
              "run --bench ccl_gradient --dtype bf16 --verify-data --data %s "
              "--algorithm tree_allreduce",
