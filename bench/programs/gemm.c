@@ -379,6 +379,25 @@ static bool leaves_more(const struct ccl_algorithm *algorithm, const struct ccl_
     return algorithm->schedule == NULL && args.more == NULL;
 }
 
+/* Names the algorithms beside which there is room. */
+static int refuse_beside(const struct ccl_call *call, const char *name, struct cw_error *error)
+{
+    char others[300] = "";
+    const struct ccl_algorithm *other;
+    for (uint32_t i = 0; (other = ccl_algorithm_at(i)) != NULL; i++) {
+        struct matmul_beside beside;
+        const size_t n = strlen(others);
+        if (other->collective == CCL_ALL_REDUCE && other->schedule == NULL &&
+            matmul_beside(&beside, other->kernel) && leaves_more(other, call))
+            snprintf(others + n, sizeof others - n, "%s%s", n > 0 ? ", " : "", other->name);
+    }
+    return cw_error_set(
+        error, CW_USAGE,
+        "gemm_allreduce: here the product shares each PE with the kernel of the all-reduce, and "
+        "that of %s leaves no room for it; these leave some: %s (--algorithm)",
+        name, others);
+}
+
 static int check_both_size(const struct bench_session *session, uint64_t n_elem,
                            struct cw_error *error)
 {
@@ -389,11 +408,7 @@ static int check_both_size(const struct bench_session *session, uint64_t n_elem,
     if (algorithm == NULL)
         return error->exit_code;
     if (!matmul_beside(&beside, algorithm->kernel) || !leaves_more(algorithm, &call))
-        return cw_error_set(
-            error, CW_USAGE,
-            "gemm_allreduce: here the product shares each PE with the kernel of the all-reduce, "
-            "and that of %s leaves no room for it; --algorithm lrab_hierarchical_allreduce does",
-            ccl_algorithm_label(&config->ccl, algorithm));
+        return refuse_beside(&call, ccl_algorithm_label(&config->ccl, algorithm), error);
     const int code = dist_check_call(config, &call, error);
     return code == CW_OK ? gemm_check_shape(session, collective_tcm(algorithm, &call), error)
                          : code;

@@ -105,8 +105,9 @@ static void what_a_bench_refuses_is_refused(void **state)
     refuse_alike(2, "--bench ipcq_pingpong --preset a3_4", "--to 0.1.0: no such PE");
     refuse_alike(2, "--bench gemm_allreduce --algorithm ring_rs_ag",
                  "gemm_allreduce: here the product shares each PE with the kernel of the "
-                 "all-reduce, and that of ring_rs_ag leaves no room for it; --algorithm "
-                 "lrab_hierarchical_allreduce does");
+                 "all-reduce, and that of ring_rs_ag leaves no room for it; these leave "
+                 "some: lrab_hierarchical_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
+                 "tree_allreduce (--algorithm)");
     struct run_output output = run_line(0, "check --bench ccl_barrier --bytes 16MiB");
     run_output_free(&output);
     output = run_line(0, "check --bench gemm --algorithm auto_all_reduce --set "
