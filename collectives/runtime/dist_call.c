@@ -176,15 +176,15 @@ static int check_size(const struct dist *dist, const struct ccl_algorithm *algor
                         (unsigned long long)bytes);
 }
 
-/* The tensors of all ranks, before anything is launched: by the configured validator if the
- * configured algorithm runs, and by the one that every algorithm has. */
+/* The tensors of all ranks, before anything is launched: by the configured validator, and by the
+ * one that every algorithm has. */
 static int validate_tensors(struct dist *dist, const struct ccl_algorithm *algorithm,
                             struct cw_error *error)
 {
     const struct tensor_group group = {dist->tensors, dist->facts.world_size};
     int code = CW_OK;
-    if (algorithm == install_plan_of(dist->plans, 0).algorithm && group.tensor[0] != NULL)
-        code = install_plans_validate(dist->plans, &group, error);
+    if (group.tensor[0] != NULL)
+        code = install_plans_validate(dist->plans, algorithm, &group, error);
     for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++)
         code = validate_layout(dist, algorithm, rank, error);
     return code == CW_USAGE ? dist_refuse(dist->options.config, "defaults.validator", error) : code;

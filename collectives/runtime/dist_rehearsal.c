@@ -126,7 +126,7 @@ static int rehearse_tensors(struct rehearsal *r, struct cw_error *error)
         code = place_tensors(r, rank, error);
     const struct tensor_group group = {r->results, r->call->world_size};
     if (code == CW_OK)
-        code = install_plans_validate(r->plans, &group, error);
+        code = install_plans_validate(r->plans, r->by_call->algorithm, &group, error);
     if (code == CW_OK)
         code = rehearse_layout(r, error);
     return code == CW_USAGE ? dist_refuse(r->config, "defaults.validator", error) : code;

@@ -664,10 +664,13 @@ uint32_t install_plans_pes_of_cube(const struct install_plans *plans)
     return last + 1;
 }
 
-int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
-                           struct cw_error *error)
+int install_plans_validate(const struct install_plans *plans, const struct ccl_algorithm *algorithm,
+                           const struct tensor_group *group, struct cw_error *error)
 {
-    return plans->validator != NULL
+    const struct ccl_algorithm *const configured = plans->algorithm;
+    const bool runs = algorithm == configured || (configured->choose != NULL &&
+                                                  algorithm->collective == configured->collective);
+    return runs && plans->validator != NULL
                ? CCL_HOOK("validator", plans->validator, (group, plans->hw, error))
                : CW_OK;
 }

@@ -96,9 +96,10 @@ uint32_t install_plans_rings(const struct install_plans *plans);
 uint32_t install_plans_pes_of_cube(const struct install_plans *plans);
 /* The steps of an algorithm that is a schedule; NULL: it is none. */
 const struct schedule_program *install_plans_program(const struct install_plans *plans);
-/* Refuses tensors that the configured validator does not accept. */
-int install_plans_validate(const struct install_plans *plans, const struct tensor_group *group,
-                           struct cw_error *error);
+/* Refuses tensors that the configured validator does not accept, where the configured algorithm or
+ * its automatic choice carries out the call. */
+int install_plans_validate(const struct install_plans *plans, const struct ccl_algorithm *algorithm,
+                           const struct tensor_group *group, struct cw_error *error);
 
 /* How tensors are laid out for the PEs that take part: one shard on the leader, on every PE, or on
  * PE 0 of each cube. */

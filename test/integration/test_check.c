@@ -108,6 +108,11 @@ static void what_a_bench_refuses_is_refused(void **state)
                  "all-reduce, and that of ring_rs_ag leaves no room for it; these leave "
                  "some: lrab_hierarchical_allreduce, pe_hierarchical_allreduce, ring_allreduce, "
                  "tree_allreduce (--algorithm)");
+    refuse_alike(2,
+                 "--preset a3_4 --bench ccl_reduce_scatter --algorithm auto --set "
+                 "algorithms.auto.validator=multi_pe_sip_local",
+                 "validator multi_pe_sip_local: rank 0's tensor has 1 shards; legal: one on each "
+                 "PE of the SIP");
     struct run_output output = run_line(0, "check --bench ccl_barrier --bytes 16MiB");
     run_output_free(&output);
     output = run_line(0, "check --bench gemm --algorithm auto_all_reduce --set "
@@ -275,7 +280,7 @@ static void a_bare_check_is_of_the_bare_run(void **state)
     (void)state;
     struct run_output output = run_line(0, "check");
     assert_non_null(strstr(output.out, "auto_all_reduce takes "));
-    assert_non_null(strstr(output.out, "(1024 bytes per rank)"));
+    assert_non_null(strstr(output.out, "(1K per rank)"));
     assert_non_null(strstr(output.out, "# estimate of a run of 6 sizes, with tensor data"));
     run_output_free(&output);
     output = run_line(0, "check --set system.sips.count=32");
