@@ -1,7 +1,7 @@
 /*
  * study_estimate.h: roughly what a point costs: events, memory, seconds on one thread. It follows
- * from the configuration and the sizes; nothing runs. The measured constants (study_estimate.c)
- * hold within a factor of 3 for most points.
+ * from the configuration and the sizes; nothing runs. Events and memory are within a factor of 2
+ * for most points (test/estimates).
  */
 #ifndef BENCH_STUDY_ESTIMATE_H
 #define BENCH_STUDY_ESTIMATE_H
