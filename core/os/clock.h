@@ -22,6 +22,10 @@ static inline double clock_s(void)
 /* Of no known unit, and cheaper to read. */
 static inline uint64_t clock_ticks(void) { return cpu_ticks(); }
 
+/* How often this thread has given its core away, or lost it: what was timed across such a moment is
+ * another thread's time, too. A system call. */
+uint64_t clock_times_away(void);
+
 /* Number `of` of a sequence without a period, the same in every run: for distances between samples,
  * which must not keep step with what is sampled. */
 static inline uint64_t sample_draw(uint64_t of)

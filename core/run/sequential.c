@@ -18,7 +18,11 @@
 /* In a look EVENTS_PER_SAMPLE events are timed: one in 1,024. Of every EVENTS_PER_LOOK events one
  * look is at a place drawn for it: models repeat themselves, often after a power of two of events,
  * and looks at regular distances would meet the same part of each repetition. */
-enum { EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE, LOOKS_PER_PROGRESS = 8 };
+enum {
+    EVENTS_PER_LOOK = 1024 * EVENTS_PER_SAMPLE,
+    LOOK_EVENTS = EVENTS_BEFORE_SAMPLE + EVENTS_PER_SAMPLE,
+    LOOKS_PER_PROGRESS = 8
+};
 
 /* Calls the handler where its changes are checked. */
 static __attribute__((noinline)) void handle_checked(struct cw_sim *sim, struct worker *worker,
@@ -106,9 +110,17 @@ uint64_t sequential_next_look(uint64_t committed)
 {
     for (uint64_t of = committed / EVENTS_PER_LOOK;; of++) {
         const uint64_t at =
-            of * EVENTS_PER_LOOK + sample_draw(of) % (EVENTS_PER_LOOK - EVENTS_PER_SAMPLE + 1);
+            of * EVENTS_PER_LOOK + sample_draw(of) % (EVENTS_PER_LOOK - LOOK_EVENTS + 1);
         if (at > committed)
             return at;
+    }
+}
+
+/* Handles this many events, unless none is left or allowed. */
+static void handle_timed(struct cw_sim *sim, struct worker *worker, uint64_t events)
+{
+    const uint64_t end = limited(sim, worker->committed + events);
+    while (worker->committed < end && sequential_step(sim, worker, true)) {
     }
 }
 
@@ -120,11 +132,13 @@ __attribute__((noinline)) static uint64_t sequential_look(struct cw_sim *sim, st
     worker_check_stop(worker);
     if (before / EVENTS_PER_LOOK % LOOKS_PER_PROGRESS == LOOKS_PER_PROGRESS - 1)
         progress_report_sequential(sim);
+    const uint64_t away = clock_times_away();
     worker_begin_timed(worker, CW_QUEUE, 0);
-    const uint64_t end = limited(sim, before + EVENTS_PER_SAMPLE);
-    while (worker->committed < end && sequential_step(sim, worker, true)) {
-    }
-    activity_forget_interrupted(&worker->clock);
+    handle_timed(sim, worker, EVENTS_BEFORE_SAMPLE);
+    activity_forget(&worker->clock);
+    handle_timed(sim, worker, EVENTS_PER_SAMPLE);
+    activity_stop(&worker->clock);
+    activity_forget_interrupted(&worker->clock, clock_times_away() != away);
     worker_end_timed(worker, false);
     return sequential_next_look(worker->committed);
 }

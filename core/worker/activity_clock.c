@@ -27,37 +27,42 @@ void activity_log_to(struct activity_clock *clock, struct interval_log *log)
     clock->turns_per_sample = TURNS_PER_LOGGED_SAMPLE;
 }
 
-static void forget_turn(struct activity_clock *clock)
+void activity_forget(struct activity_clock *clock)
 {
     for (int i = 0; i < ACTIVITIES; i++)
         clock->turn[i] = 0;
 }
 
-void activity_forget_interrupted(struct activity_clock *clock)
+void activity_forget_interrupted(struct activity_clock *clock, bool away)
 {
     uint64_t ticks = 0;
     for (int i = 0; i < ACTIVITIES; i++)
         ticks += clock->turn[i];
-    if (clock->samples > SAMPLES_KNOWN &&
-        ticks / LONGEST_IN_MEANS > activity_ticks(clock) / clock->samples)
-        forget_turn(clock);
+    if (away || (clock->samples > SAMPLES_KNOWN &&
+                 ticks / LONGEST_IN_MEANS > activity_ticks(clock) / clock->samples))
+        activity_forget(clock);
 }
 
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment)
 {
     const uint32_t mean = clock->turns_per_sample; /* an odd number */
     clock->turns_left = (mean + 1) / 2 + (uint32_t)(sample_draw(clock->samples++) % mean);
-    forget_turn(clock); /* times of a turn that a failure cut short */
+    activity_forget(clock); /* times of a turn that a failure cut short */
     clock->on = true;
     clock->now = (uint8_t)activity;
     clock->moment = moment;
     clock->since = clock_ticks();
 }
 
-void activity_end(struct activity_clock *clock, bool idle)
+void activity_stop(struct activity_clock *clock)
 {
     (void)activity_go(clock, CW_IDLE);
     clock->on = false;
+}
+
+void activity_end(struct activity_clock *clock, bool idle)
+{
+    activity_stop(clock);
     for (int i = 0; i < ACTIVITIES; i++)
         clock->sum[idle && i != CW_ROLLBACK ? CW_IDLE : i] += clock->turn[i];
 }

@@ -19,6 +19,9 @@
  * the part of events that are timed one by one: with 64 events in a turn, one in 1,000. */
 enum { TURNS_PER_SAMPLE = 127, TURNS_PER_LOGGED_SAMPLE = 31, EVENTS_PER_SAMPLE = 8 };
 
+/* Handled right before them in the sequential mode, whose timed code is in no cache by then. */
+enum { EVENTS_BEFORE_SAMPLE = 8 };
+
 /* An activity that enum cw_activity lacks: handling and queue together. */
 enum { ACTIVITY_BATCH = CW_ACTIVITIES, ACTIVITIES };
 
@@ -39,9 +42,15 @@ void activity_init(struct activity_clock *clock);
 void activity_log_to(struct activity_clock *clock, struct interval_log *log);
 /* Times a turn; its time goes to `activity` at first. */
 void activity_begin(struct activity_clock *clock, enum cw_activity activity, uint64_t moment);
-/* Drops the times so far of a sample of a few events if it took many times the mean: another
- * process has run meanwhile. */
-void activity_forget_interrupted(struct activity_clock *clock);
+/* Drops the times so far of this sample: its first events only brought code and data into the
+ * caches. */
+void activity_forget(struct activity_clock *clock);
+/* Drops them if they hold somebody else's time. `away`: the thread did not have its core all the
+ * time. And a machine may stand still unseen: a sample of a few events that took many times the
+ * mean is dropped, too. */
+void activity_forget_interrupted(struct activity_clock *clock, bool away);
+/* From here on this turn is not timed any more. */
+void activity_stop(struct activity_clock *clock);
 /* Ends a timed turn. `idle`: the turn found nothing to do, so all its time, except for
  * rollbacks, counts as idle. */
 void activity_end(struct activity_clock *clock, bool idle);

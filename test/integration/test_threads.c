@@ -155,8 +155,8 @@ static void a_window_needs_a_mode_that_speculates(void **state)
     }
 }
 
-/* ThreadSanitizer takes minutes for 5 us, and sees as much in less. */
-#ifdef __SANITIZE_THREAD__
+/* Sanitizers take minutes for 5 us, and see as much in less. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define PHOLD_END "1us"
 #else
 #define PHOLD_END "5us"

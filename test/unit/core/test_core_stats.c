@@ -330,7 +330,7 @@ static void samples_keep_step_with_no_period(void **state)
     for (size_t i = 0; i < COUNT; i++) {
         at[i] = sequential_next_look(committed);
         assert_true(at[i] > committed && at[i] - committed <= 2 * 8192);
-        committed = at[i] + EVENTS_PER_SAMPLE;
+        committed = at[i] + EVENTS_BEFORE_SAMPLE + EVENTS_PER_SAMPLE;
     }
     assert_in_range(committed / COUNT, 8190, 8194); /* one in 1,024 events is timed */
     check_spread(at, COUNT);
@@ -346,30 +346,81 @@ static void samples_keep_step_with_no_period(void **state)
     free(at);
 }
 
-static void sample_of(struct activity_clock *clock, uint64_t ticks)
+/* A sample of that many ticks in the queue and in handlers, and a few more of the test's own. */
+static void sample_of(struct activity_clock *clock, uint64_t queue, uint64_t handling, bool away)
 {
     activity_begin(clock, CW_QUEUE, 0);
-    const uint64_t begin = clock_ticks();
-    while (clock_ticks() - begin < ticks) {
-    }
+    clock->since -= queue;
     (void)activity_go(clock, CW_HANDLING);
-    activity_forget_interrupted(clock);
+    clock->since -= handling;
+    (void)activity_go(clock, CW_QUEUE);
+    activity_stop(clock);
+    clock->since -= UINT64_C(100) * queue; /* nobody's */
+    activity_forget_interrupted(clock, away);
     activity_end(clock, false);
 }
 
-/* What another process took in a sample is no time of the engine's; a long event's is. */
-static void a_sample_that_was_interrupted_does_not_count(void **state)
+enum { QUEUE_TICKS = 150000, HANDLING_TICKS = 850000 }; /* much more than a test's own */
+
+static double queue_share(const struct activity_clock *clock)
+{
+    double share[CW_ACTIVITIES];
+    activity_shares(clock, share);
+    return share[CW_QUEUE];
+}
+
+/* A thread that lost its core in every tenth sample, also in the first one, for a hundred times as
+ * long as its events take: always in the queue. */
+static void what_others_took_while_the_thread_was_away_does_not_count(void **state)
+{
+    (void)state;
+    struct activity_clock clock;
+    activity_init(&clock);
+    for (int i = 0; i < 100; i++) {
+        const bool away = i % 10 == 0;
+        sample_of(&clock, QUEUE_TICKS + (away ? 100 * HANDLING_TICKS : 0), HANDLING_TICKS, away);
+    }
+    assert_true(fabs(queue_share(&clock) - 0.15) < 0.01);
+}
+
+/* What a machine that stood still took, unseen by the thread, is no time of the engine's; a long
+ * event's is. */
+static void a_sample_of_many_means_does_not_count(void **state)
 {
     (void)state;
     struct activity_clock clock;
     activity_init(&clock);
     for (int i = 0; i < 100; i++)
-        sample_of(&clock, 10000);
-    const uint64_t before = activity_ticks(&clock), mean = before / 100;
-    sample_of(&clock, 1000 * mean);
-    assert_true(activity_ticks(&clock) < before + 256 * mean);
-    sample_of(&clock, 30 * mean);
-    assert_true(activity_ticks(&clock) > before + 20 * mean);
+        sample_of(&clock, QUEUE_TICKS, HANDLING_TICKS, false);
+    sample_of(&clock, UINT64_C(1000) * (QUEUE_TICKS + HANDLING_TICKS), 0, false);
+    assert_true(fabs(queue_share(&clock) - 0.15) < 0.01);
+    sample_of(&clock, 100 * HANDLING_TICKS, 0, false);
+    assert_true(queue_share(&clock) > 0.5);
+}
+
+/* What a sample begins with is left out. */
+static void the_events_before_a_sample_do_not_count(void **state)
+{
+    (void)state;
+    struct activity_clock clock;
+    activity_init(&clock);
+    activity_begin(&clock, CW_QUEUE, 0);
+    clock.since -= UINT64_C(100) * HANDLING_TICKS;
+    (void)activity_go(&clock, CW_HANDLING);
+    activity_forget(&clock);
+    clock.since -= HANDLING_TICKS;
+    (void)activity_go(&clock, CW_QUEUE);
+    clock.since -= QUEUE_TICKS;
+    activity_end(&clock, false);
+    assert_true(fabs(queue_share(&clock) - 0.15) < 0.01);
+}
+
+static void a_thread_that_sleeps_is_away(void **state)
+{
+    (void)state;
+    const uint64_t before = clock_times_away();
+    assert_int_equal(nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL), 0);
+    assert_true(clock_times_away() > before);
 }
 
 int main(void)
@@ -380,7 +431,10 @@ int main(void)
         cmocka_unit_test(a_worker_alone_rolls_back_only_if_something_is_injected),
         cmocka_unit_test(shares_of_time_sum_to_1),
         cmocka_unit_test(samples_keep_step_with_no_period),
-        cmocka_unit_test(a_sample_that_was_interrupted_does_not_count),
+        cmocka_unit_test(what_others_took_while_the_thread_was_away_does_not_count),
+        cmocka_unit_test(a_sample_of_many_means_does_not_count),
+        cmocka_unit_test(the_events_before_a_sample_do_not_count),
+        cmocka_unit_test(a_thread_that_sleeps_is_away),
         cmocka_unit_test(every_round_is_told_in_order),
         cmocka_unit_test(the_window_is_told_as_it_was),
     };

@@ -93,7 +93,7 @@ static uint64_t events_at_look(uint64_t n)
 {
     uint64_t at = 0;
     for (uint64_t i = 0; i < n; i++)
-        at = sequential_next_look(i == 0 ? 0 : at + EVENTS_PER_SAMPLE);
+        at = sequential_next_look(i == 0 ? 0 : at + EVENTS_BEFORE_SAMPLE + EVENTS_PER_SAMPLE);
     return at;
 }
 
