@@ -42,6 +42,13 @@ static char *outcome_of(const char *line, const char *set, const char *key, int 
     return text;
 }
 
+/* Of the pairs of a line and a key AddressSanitizer sees as much in every fifth. */
+#ifdef __SANITIZE_ADDRESS__
+enum { EVERY = 5 };
+#else
+enum { EVERY = 1 };
+#endif
+
 /* Each of them either changes the run or is answered. */
 static void each_key_changes_the_run_or_has_a_note(void **state)
 {
@@ -96,7 +103,7 @@ static void each_key_changes_the_run_or_has_a_note(void **state)
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         int notes;
         char *const before = outcome_of(lines[i], "", "", &notes);
-        for (size_t k = 0; k < COUNT_OF(sets); k++) {
+        for (size_t k = i % EVERY; k < COUNT_OF(sets); k += EVERY) {
             char key[80];
             snprintf(key, sizeof key, "%.*s", (int)strcspn(sets[k], "="), sets[k]);
             char *const after = outcome_of(lines[i], sets[k], key, &notes);
