@@ -15,6 +15,7 @@
 /* A line's sizes take at most so much, by estimate. */
 #define SECONDS_MAX 10.0
 #define BYTES_MAX   ((uint64_t)2 << 30)
+#define ENOUGH      10 /* times as much: the larger sizes are not estimated any more */
 
 static const uint64_t sizes[] = {1 << 10, 1 << 14, 1 << 18, 1 << 20, 8 << 20, 64 << 20};
 enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -72,9 +73,10 @@ static struct config *config_with(struct run_options *run, const char *entry)
 static void choose_sizes(struct run_options *run, const struct config *config)
 {
     struct study_estimate all = {.seconds = 0};
-    size_t shown = 0;
+    size_t shown = 0, estimated = 0;
     run->size_count = 1;
-    for (size_t i = 0; i < SIZES; i++) {
+    for (; estimated < SIZES && all.seconds <= ENOUGH * SECONDS_MAX; estimated++) {
+        const size_t i = estimated;
         run->n_elem[0] = sizes[i] / (uint64_t)dtype_bytes(run->dtype);
         const struct study_estimate one = study_estimate_run(run, config);
         all.seconds += one.seconds;
@@ -88,9 +90,10 @@ static void choose_sizes(struct run_options *run, const struct config *config)
         return;
     char seconds[ESTIMATE_TEXT_BYTES], bytes[ESTIMATE_TEXT_BYTES];
     snprintf(run->rest, sizeof run->rest,
-             "%zu of %d sizes; all take some %s and %s; the rest: --algorithm %s "
+             "%zu of %d sizes; all take %s %s and %s; the rest: --algorithm %s "
              "--bytes-per-rank %s",
-             shown, SIZES, estimate_seconds_text(all.seconds, seconds),
+             shown, SIZES, estimated == SIZES ? "some" : "more than",
+             estimate_seconds_text(all.seconds, seconds),
              estimate_bytes_text((double)all.bytes, bytes),
              strncmp(config->ccl.algorithm, "auto_", 5) == 0 ? "auto" : config->ccl.algorithm,
              rest[shown]);

@@ -34,7 +34,10 @@
 #define STORED_FACTOR 1.1    /* of bytes in sparse memories: tables of pages */
 #define PROCESS_S     0.001
 #define PE_S          1.3e-6
-#define EVENT_S       1.2e-7
+#define EVENT_S       8e-8
+#define DATA_EVENT_S  9e-8 /* more, with tensor data */
+#define FAR_BYTES     64e6 /* of machine: more do not fit in a cache, */
+#define FAR_FACTOR    2.2  /* and an event takes so many times as long */
 #define TENSOR_BYTE_S 2.5e-9
 #define PRODUCT_S     6e-10 /* of two elements, added to others */
 
@@ -231,6 +234,12 @@ static double cause_bytes(const struct run_options *run, double events)
     return causes < most ? causes : most;
 }
 
+static double event_s(const struct run_options *run, double pes)
+{
+    return (EVENT_S + (run->no_data ? 0 : DATA_EVENT_S)) *
+           (pes * PE_BYTES > FAR_BYTES ? FAR_FACTOR : 1);
+}
+
 /* Adds the work of one size; its bytes count if they are the most so far. */
 static void add_call(struct study_estimate *estimate, const struct sized *sized,
                      const struct run_options *run)
@@ -251,7 +260,8 @@ static void add_call(struct study_estimate *estimate, const struct sized *sized,
                             : ranks * sized->shards * shard_bytes(sized);
     const double bytes = schedule_bytes(sized) + cause_bytes(run, events) + data * STORED_FACTOR;
     estimate->events += times * events;
-    estimate->seconds += times * (events * EVENT_S + data * TENSOR_BYTE_S);
+    estimate->seconds +=
+        times * (events * event_s(run, (double)hw_pe_count(call->hw)) + data * TENSOR_BYTE_S);
     estimate->bytes = bytes > (double)estimate->bytes ? (uint64_t)bytes : estimate->bytes;
 }
 
@@ -287,8 +297,9 @@ struct study_estimate study_estimate_run(const struct run_options *run, const st
     const double sizes = run->size_count > 0 ? (double)run->size_count : 1;
     const struct bench_own own = bench_own_work(run, config);
     estimate.events += times_of(run) * sizes * own.events;
-    estimate.seconds += times_of(run) * sizes *
-                        (own.events * EVENT_S + (run->no_data ? 0 : own.products * PRODUCT_S));
+    estimate.seconds +=
+        times_of(run) * sizes *
+        (own.events * event_s(run, pes) + (run->no_data ? 0 : own.products * PRODUCT_S));
     estimate.bytes += (uint64_t)(PROCESS_BYTES + pes * PE_BYTES + cause_bytes(run, own.events) +
                                  (run->no_data ? 0 : own.bytes * STORED_FACTOR));
     return estimate;
