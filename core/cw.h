@@ -279,6 +279,10 @@ CW_API int cw_inject(struct cw_sim *sim, uint32_t lp, int64_t time_ps, uint16_t 
  * exit code with *error filled. After a failed drain the simulation takes no more injections or
  * drains; states can still be read. */
 CW_API int cw_drain(struct cw_sim *sim, struct cw_error *error);
+/* The same until no event is left before end_ps (exclusive), too. Later events stay for the next
+ * drain. A host that reacts to what its model does drains so in steps, none longer than its
+ * reaction takes. */
+CW_API int cw_drain_until(struct cw_sim *sim, int64_t end_ps, struct cw_error *error);
 
 /* Time of the last committed event; 0 before the first. */
 CW_API int64_t cw_sim_now(const struct cw_sim *sim);

@@ -49,18 +49,19 @@ static bool speculate_on_safe(const struct timewarp *tw)
 /* How far speculation may reach: to the end, and no further than the window beyond GVT. */
 static int64_t horizon_ps(const struct timewarp *tw)
 {
-    const struct cw_config *const config = &tw->worker->sim->config;
-    int64_t horizon_ps = config->end_ps;
-    if (config->tuning.window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - config->tuning.window_ps)
-        horizon_ps = tw->gvt.now.time_ps + config->tuning.window_ps;
+    const struct cw_sim *const sim = tw->worker->sim;
+    const int64_t window_ps = sim->config.tuning.window_ps;
+    int64_t horizon_ps = sim->end_ps;
+    if (window_ps > 0 && tw->gvt.now.time_ps < horizon_ps - window_ps)
+        horizon_ps = tw->gvt.now.time_ps + window_ps;
     return horizon_ps;
 }
 
 /* Whether the least event may be handled, and how. */
 static enum verdict classify_least(struct timewarp *tw, const struct entry *least)
 {
-    const struct cw_config *const config = &tw->worker->sim->config;
-    if (least == NULL || least->time_ps >= config->end_ps)
+    const struct cw_sim *const sim = tw->worker->sim;
+    if (least == NULL || least->time_ps >= sim->end_ps)
         return NOTHING;
     if (tw->failures.failed && !gvt_is_before_failed(tw, least->event))
         return BLOCKED;
@@ -277,7 +278,7 @@ static unsigned handle_safe_run(struct timewarp *tw, unsigned most)
 {
     struct worker *const worker = tw->worker;
     const struct cw_sim *const sim = worker->sim;
-    const int64_t end_ps = sim->config.end_ps;
+    const int64_t end_ps = sim->end_ps;
     const int64_t bound_ps = tw->gvt.safe_ps < end_ps ? tw->gvt.safe_ps : end_ps;
     const bool any_logs = tw->undo_log.live > 0;
     const struct entry *least;
@@ -318,7 +319,7 @@ handle_gathered_of(struct timewarp *tw, struct event_pool *pool, unsigned most)
 {
     struct worker *const worker = tw->worker;
     const struct cw_sim *const sim = worker->sim;
-    const int64_t end_ps = sim->config.end_ps;
+    const int64_t end_ps = sim->end_ps;
     const struct entry *least;
     unsigned handled = 0;
     worker->ctx.keep = false;

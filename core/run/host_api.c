@@ -367,6 +367,12 @@ static void close_interval_logs(struct cw_sim *sim)
 
 int cw_drain(struct cw_sim *sim, struct cw_error *error)
 {
+    return cw_drain_until(sim, CW_TIME_MAX, error);
+}
+
+int cw_drain_until(struct cw_sim *sim, int64_t end_ps, struct cw_error *error)
+{
+    sim->end_ps = end_ps < sim->config.end_ps ? end_ps : sim->config.end_ps;
     if (sim->failure.exit_code != CW_OK) {
         *error = sim->failure;
         return error->exit_code;

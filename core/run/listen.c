@@ -239,7 +239,7 @@ static void handle_merged(struct listening *listening, const struct cw_event *fa
             listening->merged[i + HANDLE_AHEAD < listening->count ? i + HANDLE_AHEAD : i].event;
         __builtin_prefetch(ahead);
         __builtin_prefetch((const uint8_t *)ahead + 64);
-        if (entry->time_ps >= sim->config.end_ps ||
+        if (entry->time_ps >= sim->end_ps ||
             (failed != NULL && !cw_event_before(entry->event, failed)))
             break;
         CW_INVARIANT("I-LISTEN-1",

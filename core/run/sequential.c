@@ -72,7 +72,7 @@ static inline void commit(struct cw_sim *sim, struct worker *worker, struct lp_b
 static inline bool sequential_step(struct cw_sim *sim, struct worker *worker, bool timed)
 {
     const struct entry *const least = pending_peek(&worker->pending);
-    if (least == NULL || least->time_ps >= sim->config.end_ps)
+    if (least == NULL || least->time_ps >= sim->end_ps)
         return false;
     struct cw_event *const event = least->event;
     struct lp_block *const block = sim->lp_states.blocks[entry_lp(least)];
@@ -102,7 +102,7 @@ static void check_limit(struct cw_sim *sim, struct worker *worker)
     const struct entry *const least = pending_peek(&worker->pending);
     if (least == NULL && worker->pending.out_of_memory)
         worker_fail_for_memory(worker);
-    if (least != NULL && least->time_ps < sim->config.end_ps)
+    if (least != NULL && least->time_ps < sim->end_ps)
         worker_too_many_events(worker);
 }
 

@@ -206,7 +206,7 @@ static int64_t compute(struct gvt *gvt, const struct cw_sim *sim, uint32_t index
                  "a message for %lld ps was sent between the cuts, GVT is %lld ps",
                  (long long)told_ps, (long long)gvt->now.time_ps);
     gvt->failed = any_failed ? least_failed(sim, gvt->now) : NULL;
-    gvt->over = gvt->failed != NULL || gvt->now.time_ps >= sim->config.end_ps;
+    gvt->over = gvt->failed != NULL || gvt->now.time_ps >= sim->end_ps;
     return safe_ps;
 }
 

@@ -47,6 +47,7 @@ struct cw_sim {
     struct cw_model model;
     struct lp_states lp_states;
     struct worker *workers; /* [worker_count] */
+    int64_t end_ps;         /* exclusive, of this drain; at most config.end_ps */
     uint32_t worker_count;
     uint32_t listener; /* LP (run/listen.h); NO_LISTENER: there is none */
     /* only in the parallel modes: */

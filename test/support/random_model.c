@@ -268,6 +268,27 @@ static struct cw_sim *restored(struct cw_sim *sim, const struct cw_config *confi
     return other;
 }
 
+static uint64_t events_left(const struct cw_sim *sim)
+{
+    struct cw_stats stats;
+    cw_sim_stats(sim, &stats);
+    return stats.events_alive;
+}
+
+/* Runs until no event is left. */
+static int drain_in_steps(struct cw_sim *sim, const struct random_run *run, struct cw_error *error)
+{
+    int64_t step_ps = run->step_ps, end_ps = cw_sim_now(sim);
+    int code = CW_OK;
+    while (step_ps > 0 && code == CW_OK && events_left(sim) > 0) {
+        end_ps += step_ps;
+        code = cw_drain_until(sim, end_ps, error);
+        if (cw_sim_now(sim) + step_ps < end_ps)
+            step_ps *= 2;
+    }
+    return step_ps > 0 ? code : cw_drain(sim, error);
+}
+
 /* LPs that are near each other are in one worker, so that any two workers have the lookahead. */
 static void least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers, int64_t *least_ps)
 {
@@ -349,7 +370,7 @@ struct random_outcome random_model_run(const struct random_model *m, const struc
         }
         outcome.exit_code = inject(sim, m, &number, &error);
         if (outcome.exit_code == CW_OK)
-            outcome.exit_code = cw_drain(sim, &error);
+            outcome.exit_code = drain_in_steps(sim, run, &error);
     }
     finish(sim, &error, &outcome);
     outcome.records = receivers.digest;
@@ -417,6 +438,7 @@ bool random_modes_agree(const struct random_model *model, uint64_t seed, bool re
                                        .balance = balances[seed % 3],
                                        .gather = gathers[seed / 2 % 3],
                                        .lazy = seed / 4 % 2 == 1,
+                                       .step_ps = seed / 8 % 2 * (1 + seed % 997),
                                        .restores = restores};
         if (!random_model_runs(model, run.sync, run.workers))
             continue;

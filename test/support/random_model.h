@@ -62,6 +62,8 @@ struct random_run {
     uint64_t memory_bytes_max; /* 0: the engine's default */
     uint64_t events_max;       /* 0: no limit */
     /* of random_model_run() alone */
+    int64_t step_ps; /* a drain is made of drains this long, or longer where nothing happens; 0: it
+                        is one */
     bool restores; /* each drain has a simulation of its own, restored from the one before */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */
     /* of harsh_model_run() alone */

@@ -29,7 +29,8 @@ static void compare_one(const struct random_model *m, const struct random_run *r
     const struct random_outcome got = random_model_run(m, run);
     char text[2500];
     if (random_outcome_differs(&got, expected, text, sizeof text))
-        fail_msg("seed %llu, %s on %u workers, %s cancellation, balance %s, %s: %s\n"
+        fail_msg("seed %llu, %s on %u workers, %s cancellation, balance %s, %s, steps of %lld ps: "
+                 "%s\n"
                  "replay: PARALLEL_SEED=%llu PARALLEL_SEEDS=1 "
                  "build/check/test/unit/core/test_core_parallel",
                  (unsigned long long)run->seed, cw_sync_name[run->sync], run->workers,
@@ -37,12 +38,13 @@ static void compare_one(const struct random_model *m, const struct random_run *r
                  run->gather == CW_GATHER_NEVER   ? "apart"
                  : run->gather == CW_GATHER_OFTEN ? "gathered often"
                                                   : "gathered if faster",
-                 text, (unsigned long long)run->seed);
+                 (long long)run->step_ps, text, (unsigned long long)run->seed);
 }
 
 /* Every mode on 1, 2, 3, 4 and 8 workers. Every other seed with lazy cancellation, where the mode
  * undoes anything; of three seeds two with parts that move at random. Threads that stay apart, that
- * begin gathered, and that gather again and again. */
+ * begin gathered, and that gather again and again. A fifth of the runs
+ * is made of many short drains. */
 static void compare_all(const struct random_model *m, uint64_t seed)
 {
     static const uint32_t counts[] = {1, 2, 3, 4, 8};
@@ -60,7 +62,8 @@ static void compare_all(const struct random_model *m, uint64_t seed)
                                        .balance =
                                            seed % 3 == 0 ? CW_BALANCE_OFF : CW_BALANCE_RANDOM,
                                        .lazy = seed % 2 == 0,
-                                       .gather = gather_ways[i % GATHERS]};
+                                       .gather = gather_ways[i % GATHERS],
+                                       .step_ps = (seed + i) % 5 == 0 ? 1 + (int64_t)seed : 0};
         if (random_run_is_drawn(seed, i, RUNS) && random_model_runs(m, run.sync, run.workers))
             compare_one(m, &run, &expected);
     }
