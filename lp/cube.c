@@ -54,6 +54,19 @@ static void m_cpu_arrival(struct lp_view *view, const struct cw_event *event)
     lp_forward(view->ctx, view->lp, LP_EVENT_CPU_DONE, lp_sender_of(event), &transfer, &flight);
 }
 
+/* pe_cpu keeps a launch until the kernels of its batch may start. */
+static void wait_for_start(struct lp_view *view, const struct lp_transfer *launch,
+                           struct hw_flight *flight)
+{
+    cw_check(view->ctx, lp_has_launch(view->m, launch->seq));
+    const int64_t start_ps = lp_launch_of(view->m, launch->seq)->start_ps;
+    if (flight->tau_ps >= start_ps)
+        return;
+    if (lp_traces_causes(view->m))
+        lp_cause_flight_part(LP_PART_TOGETHER, start_ps - flight->tau_ps);
+    flight->tau_ps = start_ps;
+}
+
 static void m_cpu_done(struct lp_view *view, const struct cw_event *event)
 {
     struct lp_transfer transfer = *LP_PAYLOAD(view->ctx, event, struct lp_transfer);
@@ -67,11 +80,8 @@ static void m_cpu_done(struct lp_view *view, const struct cw_event *event)
     }
     lp_cross_noc(view, &flight, m->router.centre, m->router.of_pe[pe]);
     lp_cross_pe_in(view, &flight, pe, HW_NODE_PE_CPU);
-    if (transfer.kind == LP_TRANSFER_LAUNCH && flight.tau_ps < m->start_ps) {
-        if (lp_traces_causes(m))
-            lp_cause_flight_part(LP_PART_TOGETHER, m->start_ps - flight.tau_ps);
-        flight.tau_ps = m->start_ps; /* pe_cpu keeps the launch until then */
-    }
+    if (transfer.kind == LP_TRANSFER_LAUNCH)
+        wait_for_start(view, &transfer, &flight);
     lp_forward(view->ctx, view->lp, LP_EVENT_PE_CPU, lp_sender_of(event), &transfer, &flight);
 }
 

@@ -28,6 +28,7 @@
 #include "lp/record.h"
 
 struct lp_cause_direct; /* lp/causes.h */
+struct lp_batch;        /* lp/host/batches.h */
 struct lp_plan;         /* lp/queues/queue_ends.h */
 struct lp_maps;         /* lp/maps.h */
 
@@ -43,7 +44,10 @@ struct lp_sender {
 struct lp_launch {
     const struct tl_kernel *kernel;
     struct tl_args args;
-    uint32_t batch; /* launches of one collective; links count their bytes by it */
+    uint32_t batch;      /* launches of one collective */
+    uint32_t stretch;    /* the first batch since the machine was idle: links count bytes by it */
+    int64_t start_ps;    /* its kernels start no earlier. Set when the messages are injected */
+    struct lp_batch *of; /* the host's account of the batch (lp/host/batches.h) */
 };
 
 /* Overheads at the start of a call (hw/HARDWARE.md, "Blocks of a PE"). */
@@ -64,7 +68,7 @@ struct lp_numbers {
 /* Where the parts of a cube's state are: links first, then PEs. Owner: layout.c. */
 struct lp_cube_layout {
     size_t pe_offset, pe_bytes;
-    size_t slot_offset, context_offset, one_sided_offset; /* in a PE's part */
+    size_t slot_offset, context_offset, one_sided_offset, backlog_offset; /* in a PE's part */
     size_t state_bytes;
 };
 
@@ -84,6 +88,8 @@ struct lp_emitted {
     bool notes;    /* these, or `causes` */
     bool causes;   /* why each event comes when it comes (causes.h), in this batch */
     struct lp_cause_direct *direct; /* their receiver for final events; NULL: records */
+    void (*answer)(void *arg, const struct lp_answer *answer); /* likewise */
+    void *answer_arg;
 };
 
 /* The launches of the batch, numbered from 1 over all batches. Owner: system.c, which adds launches
@@ -135,7 +141,6 @@ struct lp_model {
     bool slot_write, slot_read; /* of a tile's write into its slot; of its read. Owner: layout.c */
     enum hw_memory tile_memory; /* where received tiles are read as operands; TCM with slot_access,
                                    since the receive has read them. Owner: layout.c */
-    int64_t start_ps;           /* no kernel of the batch starts earlier. Owner: system.c */
     struct lp_emitted emit;
     struct lp_launches launches;
 };
@@ -280,6 +285,13 @@ struct lp_one_sided {
     struct lp_peer peer[]; /* [lp_needs.peers], found by hashing */
 };
 
+/* Kernels that wait for the PE, in order of their launch messages; there only if lp_needs.launches
+ * says so. */
+struct lp_backlog {
+    uint32_t count;
+    uint32_t launch[]; /* [lp_needs.launches] numbers */
+};
+
 /* Requests to a memory, of sends and puts, whose grant was taken back: as many may be in flight. */
 enum { LP_VOID_REQUESTS = 4 };
 
@@ -295,10 +307,12 @@ struct lp_pe {
     const struct tl_source *async_source; /* of the latest recv_async, a constant: for reports */
     uint64_t served; /* strict fairness: directions, least recently served first, 4 bits each */
     uint32_t void_request[LP_VOID_REQUESTS]; /* generations of their grants; 0: the place is free */
-    uint32_t mapped;       /* highest number of an MmuMapMsg that has taken effect; 0: none has */
-    uint32_t written;      /* the latest batch in which a kernel has written into its HBM slice */
-    struct hw_dma_op op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
-                              slots (slot_map.h), the contexts, struct lp_one_sided */
+    uint32_t mapped;  /* highest number of an MmuMapMsg that has taken effect; 0: none has */
+    uint32_t written; /* the latest batch in which a kernel has written into its HBM slice */
+    struct hw_dma_op
+        op[]; /* [HW_VCS][queue_depth]; then, at offsets of lp_cube_layout, the maps of
+                 slots (slot_map.h), the contexts, struct lp_one_sided, struct lp_backlog
+               */
 };
 
 struct lp_cube {
@@ -317,7 +331,7 @@ struct lp_switch {
 };
 
 struct lp_host {
-    uint64_t acknowledged; /* acknowledgements and completions that have arrived */
+    uint64_t acknowledged; /* acknowledgements that have arrived */
     int64_t last_ps;       /* the latest of them */
 };
 
@@ -336,6 +350,10 @@ static inline const struct lp_one_sided *lp_one_sided(const struct lp_model *m,
                                                       const struct lp_pe *pe)
 {
     return (const struct lp_one_sided *)((const uint8_t *)pe + m->cube.one_sided_offset);
+}
+static inline const struct lp_backlog *lp_backlog(const struct lp_model *m, const struct lp_pe *pe)
+{
+    return (const struct lp_backlog *)((const uint8_t *)pe + m->cube.backlog_offset);
 }
 static inline const struct lp_early *lp_early(const struct lp_model *m,
                                               const struct lp_one_sided *own)

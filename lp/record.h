@@ -32,6 +32,7 @@ enum lp_record_kind {
     LP_RECORD_ARRIVAL,   /* struct lp_arrival, if the host wants them */
     LP_RECORD_CROSSED,   /* struct lp_crossed, if the host wants them */
     LP_RECORD_WAIT_KEPT, /* struct lp_waited, which the log of causes has already; if wanted */
+    LP_RECORD_ANSWER,    /* struct lp_answer */
     LP_RECORD_CAUSE,     /* struct lp_cause (causes.h), if the host wants them, and the two below */
     LP_RECORD_CAUSE_MORE,
     LP_RECORD_WAITED, /* struct lp_waited (causes.h) */
@@ -211,6 +212,11 @@ struct lp_crossed {
     uint32_t lp, index; /* its owner, its number in the owner's state */
     uint32_t bytes;
     uint32_t batch; /* that links count it under */
+};
+/* A kernel's completion is at the host. */
+struct lp_answer {
+    int64_t t_ps;
+    uint32_t pe, launch;
 };
 #pragma GCC diagnostic pop
 

@@ -96,7 +96,8 @@ static int by_place(const void *a, const void *b)
 static int submit_all(struct dist *dist, bool maps, struct cw_error *error)
 {
     uint32_t submitted = 0;
-    lp_system_begin_copy(dist->system);
+    if (lp_system_begin_copy(dist->system, error) != CW_OK)
+        return error->exit_code;
     for (size_t i = 0; i < dist->copy_count; i++) {
         const struct host_copy *copy = &dist->copies[i];
         if ((copy->bytes == 0) != maps)

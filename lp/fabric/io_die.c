@@ -223,12 +223,28 @@ static size_t host_state_bytes(const struct lp_model *m)
     return sizeof(struct lp_host);
 }
 
+/* As a record only where the event may be undone: one thread has all answers. */
+static void complete_kernel(struct cw_ctx *ctx, const struct lp_transfer *transfer)
+{
+    const struct lp_emitted *const emit = &((const struct lp_model *)cw_model_data(ctx))->emit;
+    const struct lp_answer answer = {cw_now(ctx), transfer->src, transfer->seq};
+    uint32_t worker;
+    if (cw_is_final(ctx, &worker))
+        emit->answer(emit->answer_arg, &answer);
+    else
+        cw_emit(ctx, LP_RECORD_ANSWER, &answer, sizeof answer);
+}
+
 static void host_handle(struct cw_ctx *ctx, const void *state, const struct cw_event *event)
 {
     const struct lp_host *host = state;
     cw_check(ctx, event->type == LP_EVENT_HOST);
-    cw_check(ctx, event->payload_bytes == sizeof(struct lp_transfer));
-    struct lp_host *const own = CW_MUT(ctx, host); /* no record: one worker has all answers */
+    const struct lp_transfer *const transfer = LP_PAYLOAD(ctx, event, struct lp_transfer);
+    if (transfer->kind == LP_TRANSFER_DONE) {
+        complete_kernel(ctx, transfer);
+        return;
+    }
+    struct lp_host *const own = CW_MUT(ctx, host);
     own->acknowledged++;
     own->last_ps = cw_now(ctx);
 }

@@ -16,16 +16,12 @@ struct lp_worker_times {
     struct sync_u64 last_end_pe; /* of last_end_ps, the least */
 };
 
-bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint32_t pe_count)
+bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint8_t *phase_of_pe)
 {
-    *times = (struct lp_batch_times){.worker_count = worker_count};
-    times->phase_of_pe = malloc(pe_count);
+    *times = (struct lp_batch_times){.worker_count = worker_count, .phase_of_pe = phase_of_pe};
     times->of_worker =
         aligned_alloc(_Alignof(struct lp_worker_times), worker_count * sizeof *times->of_worker);
-    if (times->phase_of_pe == NULL || times->of_worker == NULL)
-        return false;
-    memset(times->phase_of_pe, 255, pe_count);
-    return true;
+    return times->of_worker != NULL;
 }
 
 static void free_phases(struct lp_batch_times *times)
@@ -38,7 +34,6 @@ static void free_phases(struct lp_batch_times *times)
 
 void lp_batch_times_free(struct lp_batch_times *times)
 {
-    free(times->phase_of_pe);
     free(times->of_worker);
     free_phases(times);
 }

@@ -44,11 +44,12 @@ struct lp_batch_times {
     size_t rank_count;              /* of the phases */
     struct sync_u64 *rank_start_ps; /* [rank]: INT64_MAX: none yet */
     struct sync_u64 *rank_exit_ps;  /* [rank * phases.count + phase] */
-    uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker */
+    uint8_t *phase_of_pe; /* [pe] the phase its kernel is in, 255: none yet; of the PE's worker.
+                             The machine's, shared by all batches */
 };
 
 /* False: out of memory; freeing is allowed then, too. */
-bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint32_t pe_count);
+bool lp_batch_times_init(struct lp_batch_times *times, uint32_t worker_count, uint8_t *phase_of_pe);
 void lp_batch_times_free(struct lp_batch_times *times);
 
 /* Another batch begins now, with no message yet. */

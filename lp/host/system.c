@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "lp/host/batch_times.h"
+#include "lp/host/batches.h"
 #include "lp/host/control.h"
 #include "lp/host/deadlock.h"
 #include "lp/host/drained_check.h"
@@ -31,10 +31,10 @@ struct lp_system {
     struct cw_sim *sim;
     struct lp_control control;
     struct lp_maps *maps;
-    uint32_t batch;    /* number of the current one, from 1; 0: installation */
     struct lp_cut cut; /* with more than one thread */
-    struct lp_batch_times times;
-    uint64_t answered; /* acknowledgements and completions before the batch */
+    struct lp_batches batches;
+    uint64_t acknowledged; /* before the current batch */
+    int64_t host_now_ps;   /* the host's time: when messages are submitted */
     struct lp_landing landing;
     struct lp_launched *launched; /* [launched_count] since the last drain */
     size_t launched_count, launched_capacity;
@@ -102,6 +102,19 @@ static void on_record(void *arg, const struct cw_event *event, uint16_t kind, co
 
 /* ---- records on the workers ------------------------------------------------------------------ */
 
+/* A kernel's completion is at the host. In the total order, on the thread that drains. */
+static void on_answer(void *arg, const struct lp_answer *answer)
+{
+    struct lp_system *const system = arg;
+    const struct lp_launch *const launch = lp_launch_of(&system->model, answer->launch);
+    struct lp_batch *const batch = launch->of;
+    batch->answers++;
+    batch->answered_ps = answer->t_ps;
+    if (system->options.answered != NULL)
+        system->options.answered(system->options.answered_arg, batch->number, launch->args.rank,
+                                 answer->t_ps);
+}
+
 static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *event,
                              uint16_t kind, const void *record, uint16_t bytes)
 {
@@ -113,10 +126,12 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
             listener->op(listener->arg, worker, event, record);
     } else if (kind == LP_RECORD_KERNEL) {
         const struct lp_kernel_record *const kernel = record;
-        lp_batch_times_mark(&system->times, worker,
-                            lp_launch_of(&system->model, kernel->launch)->args.rank, kernel);
+        const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
+        lp_batch_times_mark(&launch->of->times, worker, launch->args.rank, kernel);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
             listener->kernel_ended(listener->arg, worker, event, kernel->pe);
+    } else if (kind == LP_RECORD_ANSWER) {
+        on_answer(system, record);
     } else if (kind >= LP_RECORD_CAUSE) {
         if (system->model.emit.causes)
             causes->record(causes->arg, worker, event, kind, record, bytes);
@@ -146,11 +161,17 @@ static int machine_out_of_memory(struct cw_error *error)
     return cw_error_set(error, CW_NO_RESOURCE, "out of memory while building the machine");
 }
 
-static void reset_times(struct lp_system *system)
+/* Another batch begins, of launches or of other messages. False: out of memory. */
+static bool begin_batch(struct lp_system *system, bool launches)
 {
     const struct lp_host *const host = cw_state(system->sim, 0);
-    lp_batch_times_reset(&system->times, cw_sim_now(system->sim));
-    system->answered = host->acknowledged;
+    system->acknowledged = host->acknowledged;
+    return lp_batches_begin(&system->batches, &system->model, system->host_now_ps, launches);
+}
+
+static struct lp_times *current_times(const struct lp_system *system)
+{
+    return &system->batches.last->times.sum;
 }
 
 static void system_least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
@@ -205,13 +226,15 @@ static bool build_model(struct lp_system *system)
     const uint32_t workers =
         options->engine.sync == CW_SEQUENTIAL ? 1 : options->engine.worker_count;
     lp_landing_init(&system->landing);
-    const bool timed = lp_batch_times_init(&system->times, workers, hw_pe_count(options->hw));
     lp_layout_init(m, options->hw, options->queues, options->needs);
+    const bool timed = lp_batches_init(&system->batches, workers, hw_pe_count(options->hw), m);
     system->maps = lp_maps_create(options->hw->sip_count, m->pes);
     m->maps = system->maps;
     for (uint32_t i = 0; i < LP_PLANS; i++)
         m->plan[1 + i] = options->plan[i];
     m->emit = emitted(options);
+    m->emit.answer = on_answer;
+    m->emit.answer_arg = system;
     for (size_t i = 0; i < LP_LISTENERS; i++)
         system->hears_ops |= options->listener[i].op != NULL;
     trace_causes(system, false);
@@ -280,7 +303,6 @@ struct lp_system *lp_system_create(const struct lp_system_options *options, stru
         lp_system_free(system);
         return NULL;
     }
-    reset_times(system);
     return system;
 }
 
@@ -294,7 +316,7 @@ void lp_system_free(struct lp_system *system)
     lp_landing_free(&system->landing);
     lp_maps_free(system->maps);
     free(system->launched);
-    lp_batch_times_free(&system->times);
+    lp_batches_free(&system->batches);
     free(system);
 }
 
@@ -309,7 +331,8 @@ static int submit_messages(struct lp_system *system, uint32_t pe, uint32_t count
         .pe = pe, .seq = seq, .data_bytes = data_bytes, .kind = (uint8_t)kind};
     if (!lp_control_submit_run(&system->control, message, count))
         return machine_out_of_memory(error);
-    system->times.sum.submitted += count;
+    current_times(system)->submitted += count;
+    system->batches.last->kernels += kind == LP_TRANSFER_LAUNCH ? count : 0;
     return CW_OK;
 }
 
@@ -367,8 +390,9 @@ static bool restore_installed(struct lp_system *system, uint32_t plan)
     if (!may_share_installation(system))
         return false;
     const struct lp_wired_machine machine = wired_machine(system, plan);
-    system->times.sum.submitted = lp_wired_restore(system->options.wired, &machine);
-    system->is_restored = system->times.sum.submitted > 0;
+    const uint32_t messages = lp_wired_restore(system->options.wired, &machine);
+    current_times(system)->submitted = messages;
+    system->is_restored = messages > 0;
     system->is_to_keep = !system->is_restored;
     return system->is_restored;
 }
@@ -376,7 +400,8 @@ static bool restore_installed(struct lp_system *system, uint32_t plan)
 int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_error *error)
 {
     const uint32_t pe_count = hw_pe_count(&system->model.hw);
-    reset_times(system);
+    if (!begin_batch(system, false))
+        return machine_out_of_memory(error);
     const bool is_restored = restore_installed(system, plan);
     name_plan(&system->model, plan);
     int code = CW_OK;
@@ -390,7 +415,10 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
     return code;
 }
 
-void lp_system_begin_copy(struct lp_system *system) { reset_times(system); }
+int lp_system_begin_copy(struct lp_system *system, struct cw_error *error)
+{
+    return begin_batch(system, false) ? CW_OK : machine_out_of_memory(error);
+}
 
 int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error)
 {
@@ -442,39 +470,15 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
                             "the machine has run %u launches, and the next batch may need more "
                             "numbers than 2^32 - 1; run the others in a process of their own",
                             (unsigned)system->model.launches.last);
-    reset_times(system);
     if (system->options.causes.begin != NULL)
         trace_causes(system, system->options.causes.begin(system->options.causes.arg));
-    system->batch++;
-    system->model.launches.dropped = system->model.launches.last;
-    system->launched_count = 0;
-    if (!lp_batch_times_name_phases(&system->times, kernel, rank_count(&system->model)))
+    if (!lp_batches_are_in_flight(&system->batches))
+        system->launched_count = 0;
+    if (!begin_batch(system, true) ||
+        !lp_batch_times_name_phases(&system->batches.last->times, kernel,
+                                    rank_count(&system->model)))
         return machine_out_of_memory(error);
     return CW_OK;
-}
-
-/* Adds a launch to the table, or finds the last one if it says the same. Returns its number; 0: out
- * of memory. */
-static uint32_t add_launch(struct lp_system *system, const struct tl_kernel *kernel,
-                           const struct tl_args *args)
-{
-    struct lp_launches *const launches = &system->model.launches;
-    const uint32_t count = launches->last - launches->dropped;
-    if (count > 0 && system->times.sum.submitted > 0) {
-        const struct lp_launch *const last = &launches->at[count - 1];
-        if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0)
-            return launches->last;
-    }
-    if (count == launches->capacity) {
-        const uint32_t capacity = launches->capacity ? 2 * launches->capacity : 64;
-        struct lp_launch *const at = realloc(launches->at, capacity * sizeof *at);
-        if (at == NULL)
-            return 0;
-        launches->at = at;
-        launches->capacity = capacity;
-    }
-    launches->at[count] = (struct lp_launch){kernel, *args, system->batch};
-    return ++launches->last;
 }
 
 /* These PEs have got this launch, since the last drain. False: out of memory. */
@@ -502,7 +506,7 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
     int code = tl_kernel_check(kernel, error);
     if (code != CW_OK || count == 0)
         return code;
-    const uint32_t launch = add_launch(system, kernel, args);
+    const uint32_t launch = lp_batches_add_launch(&system->batches, &system->model, kernel, args);
     if (launch == 0 || !note_launched(system, pe, count, launch))
         return machine_out_of_memory(error);
     for (uint32_t i = 0; i < count && code == CW_OK; i++)
@@ -516,12 +520,30 @@ int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct 
     return lp_system_submit_launches(system, &pe, 1, kernel, args, error);
 }
 
+static int by_pe(const void *a, const void *b)
+{
+    const struct lp_launched *const x = a, *const y = b;
+    if (x->pe != y->pe)
+        return x->pe < y->pe ? -1 : 1;
+    return x->launch < y->launch ? -1 : x->launch > y->launch;
+}
+
+/* The list as lp_check_received() wants it. One batch alone is in this order already. */
+static void sort_launched(struct lp_system *system)
+{
+    if (system->batches.last->stretch != system->batches.last->number)
+        qsort(system->launched, system->launched_count, sizeof *system->launched, by_pe);
+}
+
 /* Nothing is left to happen: all kernels have ended, and all their tiles were received. */
 static int check_ended(struct lp_system *system, struct cw_error *error)
 {
-    if (lp_system_times(system)->returned == system->times.sum.submitted)
+    if (lp_system_times(system)->returned == current_times(system)->submitted &&
+        !lp_batches_are_in_flight(&system->batches)) {
+        sort_launched(system);
         return lp_check_received(&system->model, system->sim, system->launched,
                                  system->launched_count, error);
+    }
     return lp_deadlock_report(&system->model, system->sim, error);
 }
 
@@ -567,9 +589,14 @@ bool lp_system_is_cut_short(const struct lp_system *system)
 /* With launch_together, the kernels of the batch start when the last launch message has come. */
 static bool set_start(struct lp_system *system)
 {
+    struct lp_launches *const launches = &system->model.launches;
     const int64_t way_ps =
         system->model.hw.launch_together ? lp_control_way_ps(&system->control, &system->model) : 0;
-    system->model.start_ps = system->times.sum.submitted_ps + way_ps;
+    const struct lp_batch *const batch = system->batches.last;
+    for (uint32_t i = batch->number > 0 ? batch->first_launch : UINT32_MAX; i <= launches->last;
+         i++)
+        launches->at[i - 1 - launches->dropped].start_ps =
+            current_times(system)->submitted_ps + way_ps;
     return way_ps >= 0;
 }
 
@@ -582,9 +609,10 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     if (!set_start(system))
         return cw_error_memory(error, "the control messages");
     int code = lp_control_inject(&system->control, &system->model, system->sim,
-                                 system->times.sum.submitted_ps, error);
+                                 current_times(system)->submitted_ps, error);
     if (code == CW_OK)
         code = cw_drain(system->sim, error);
+    system->host_now_ps = cw_sim_now(system->sim);
     if (code != CW_OK)
         return report_failure(system, error);
     if (system->out_of_memory) /* before all else: records are missing */
@@ -596,7 +624,7 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     code = check_ended(system, error);
     system->launched_count = 0;
     if (code == CW_OK && system->is_to_keep)
-        lp_wired_keep(system->options.wired, system->sim, system->times.sum.submitted);
+        lp_wired_keep(system->options.wired, system->sim, current_times(system)->submitted);
     system->is_to_keep = false;
     return code;
 }
@@ -613,16 +641,19 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system)
 const struct lp_times *lp_system_times(struct lp_system *system)
 {
     const struct lp_host *const host = cw_state(system->sim, 0);
-    (void)lp_batch_times_sum(&system->times);
-    struct lp_times *const sum = &system->times.sum;
-    sum->returned = (uint32_t)(host->acknowledged - system->answered);
-    sum->host_ps = sum->returned > 0 ? host->last_ps : 0;
+    struct lp_batch *const batch = system->batches.last;
+    (void)lp_batch_times_sum(&batch->times);
+    struct lp_times *const sum = &batch->times.sum;
+    const uint32_t acknowledged = (uint32_t)(host->acknowledged - system->acknowledged);
+    const int64_t acknowledged_ps = acknowledged > 0 ? host->last_ps : 0;
+    sum->returned = batch->answers + acknowledged;
+    sum->host_ps = batch->answered_ps > acknowledged_ps ? batch->answered_ps : acknowledged_ps;
     return sum;
 }
 
 const struct lp_phases *lp_system_phases(struct lp_system *system)
 {
-    return lp_batch_times_phases(&system->times);
+    return lp_batch_times_phases(&system->batches.last->times);
 }
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
@@ -637,18 +668,19 @@ bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_pla
     const struct lp_pe *const pe =
         lp_pe(m, lp_system_cube(system, place.sip, place.cube), place.pe);
     *at = lp_context(m, pe, 0)->kernel.source;
-    return pe->epoch == system->batch && pe->written != system->batch;
+    return pe->epoch == system->batches.last->stretch && pe->written != pe->epoch;
 }
 
 struct lp_counts lp_system_count(const struct lp_system *system)
 {
-    return lp_machine_count(&system->model, system->sim, system->times.worker_count);
+    return lp_machine_count(&system->model, system->sim, system->batches.worker_count);
 }
 
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    lp_links_visit(&system->model, system->sim,
-                   (struct lp_links_asked){system->batch, part.index, part.parts, part.groups},
-                   visit, arg);
+    lp_links_visit(
+        &system->model, system->sim,
+        (struct lp_links_asked){system->batches.last->stretch, part.index, part.parts, part.groups},
+        visit, arg);
 }

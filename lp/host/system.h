@@ -45,6 +45,10 @@ struct lp_system_options {
     struct lp_listener listener[LP_LISTENERS]; /* called in this order */
     struct lp_worker_listener on_workers;
     struct lp_cause_sink causes; /* record NULL: not wanted */
+    /* A completion of a kernel of this batch and rank is at the host. In order of their times,
+     * while the machine runs, on the thread that drains. NULL: not wanted. */
+    void (*answered)(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps);
+    void *answered_arg;
     /* Machines that were installed before this one, of which it may take over the states, and to
      * which it is added. It outlives the machine. NULL: none. */
     struct lp_wired *wired;
@@ -73,7 +77,7 @@ void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va);
  * (sip, cube, pe). Each is acknowledged when it has taken effect at the PE's pe_cpu. A write is
  * timing only: contents are the host's tables.
  */
-void lp_system_begin_copy(struct lp_system *system);
+int lp_system_begin_copy(struct lp_system *system, struct cw_error *error);
 int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message,
                          struct cw_error *error);
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,

@@ -74,15 +74,15 @@ static void run_started_contexts(struct lp_view *view, uint32_t pe)
         }
 }
 
-void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
+/* The kernel runs until it waits or has ended. */
+static void begin_kernel(struct lp_view *view, uint32_t pe, uint32_t launch)
 {
     struct tl tl = tl_view_of(view, pe, 0);
     cw_check(view->ctx, lp_has_launch(view->m, launch));
-    cw_check(view->ctx, tl.kernel->launch == 0);
     *tl.kernel = (struct lp_kernel){.launch = launch};
     tl.kernel->call.step = STEP_DONE;
     tl.launch = lp_launch_of(view->m, launch);
-    *CW_MUT(view->ctx, &tl.p->epoch) = tl.launch->batch;
+    *CW_MUT(view->ctx, &tl.p->epoch) = tl.launch->stretch;
     tl_emit_mark(&tl, LP_MARK_START, 0);
     tl.local_ps += view->m->hw.launch_static_ps;
     tl_note_part(&tl, LP_PART_STATIC, view->m->hw.launch_static_ps);
@@ -91,11 +91,48 @@ void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
         run_started_contexts(view, pe);
 }
 
+static bool is_busy(const struct lp_view *view, uint32_t pe)
+{
+    return lp_context(view->m, lp_pe(view->m, view->cube, pe), 0)->kernel.launch != 0;
+}
+
+/* The PE's kernel may have ended: the next one of the backlog begins at this moment. */
+static void begin_waiting_kernels(struct lp_view *view, uint32_t pe)
+{
+    const struct lp_backlog *const backlog = lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
+    while (backlog->count > 0 && !is_busy(view, pe)) {
+        cw_check(view->ctx, backlog->count <= view->m->needs.launches);
+        const uint32_t launch = backlog->launch[0], count = backlog->count - 1;
+        *CW_MUT(view->ctx, &backlog->count) = count;
+        for (uint32_t i = 0; i < count; i++)
+            *CW_MUT(view->ctx, &backlog->launch[i]) = backlog->launch[i + 1];
+        begin_kernel(view, pe, launch);
+    }
+}
+
+void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
+{
+    if (!is_busy(view, pe)) {
+        begin_kernel(view, pe, launch);
+    } else {
+        const struct lp_backlog *const backlog =
+            lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
+        cw_check(view->ctx, view->m->needs.launches > 0);
+        cw_check(view->ctx, backlog->count < view->m->needs.launches);
+        *CW_MUT(view->ctx, &backlog->launch[backlog->count]) = launch;
+        ++*CW_MUT(view->ctx, &backlog->count);
+    }
+    if (view->m->needs.launches > 0)
+        begin_waiting_kernels(view, pe);
+}
+
 void tl_resume(struct lp_view *view, uint32_t pe, uint32_t context)
 {
     run_context(view, pe, context);
     if (view->m->needs.contexts > 1)
         run_started_contexts(view, pe);
+    if (view->m->needs.launches > 0)
+        begin_waiting_kernels(view, pe);
 }
 
 /* What this context waits for may have come: it looks now, or at the next poll. */

@@ -7,7 +7,8 @@
 
 #include "lp/lp_view.h"
 
-/* A KernelLaunchMsg takes effect; `launch`: index + 1 in the launch table. */
+/* A KernelLaunchMsg takes effect; `launch`: index + 1 in the launch table. While another kernel
+ * runs, this one waits for the PE, after those that wait already. */
 void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch);
 /* Resumes the kernel in this context: what it waited for has come. */
 void tl_resume(struct lp_view *view, uint32_t pe, uint32_t context);

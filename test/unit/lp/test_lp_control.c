@@ -56,7 +56,7 @@ static void a_map_takes_as_long_as_an_installation(void **state)
     struct machine *m = controlled(1, 1, 1);
     machine_start(m);
     const int64_t begin_ps = cw_sim_now(lp_system_sim(m->system));
-    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_begin_copy(m->system, &m->error), CW_OK);
     assert_int_equal(lp_system_submit_map(m->system, 0, 1, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
     const struct lp_times *times = lp_system_times(m->system);
@@ -73,13 +73,13 @@ static void a_write_carries_its_data_to_the_pe(void **state)
     struct machine *m = controlled(1, 1, 2);
     m->hw.overhead_ps[HW_NODE_IO_CPU] = m->hw.overhead_ps[HW_NODE_M_CPU] = 0;
     machine_start(m);
-    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_begin_copy(m->system, &m->error), CW_OK);
     assert_int_equal(lp_system_submit_write(m->system, 0, 4032, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
     const struct lp_times *times = lp_system_times(m->system);
     const int64_t one_ps = DOWN + UP - 4 * 15000 - (2000 - 128000); /* 64 / 32 becomes 4096 / 32 */
     assert_int_equal(times->host_ps - times->submitted_ps, one_ps);
-    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_begin_copy(m->system, &m->error), CW_OK);
     for (uint32_t pe = 0; pe < 2; pe++)
         assert_int_equal(lp_system_submit_write(m->system, pe, 4032, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
@@ -95,7 +95,7 @@ static void a_write_longer_than_a_message_can_be_is_refused(void **state)
     (void)state;
     struct machine *m = controlled(1, 1, 1);
     machine_start(m);
-    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_begin_copy(m->system, &m->error), CW_OK);
     assert_int_equal(lp_system_submit_write(m->system, 0, UINT32_MAX - 63, &m->error),
                      CW_NO_RESOURCE);
     machine_free(m);

@@ -68,7 +68,7 @@ static struct machine *machine_with(struct lp_map map)
 
 static void send_map(struct machine *m, uint32_t pe, uint32_t message)
 {
-    lp_system_begin_copy(m->system);
+    assert_int_equal(lp_system_begin_copy(m->system, &m->error), CW_OK);
     assert_int_equal(lp_system_submit_map(m->system, pe, message, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
 }

@@ -1,0 +1,135 @@
+/*
+ * batches.c: a list of batches, oldest first, and the table of their launches (batches.h). A batch
+ * leaves the list when all its launches are answered and another one begins; so the table shrinks
+ * from its beginning.
+ */
+#include "lp/host/batches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct lp_batch *batch_create(const struct lp_batches *batches, int64_t now_ps)
+{
+    struct lp_batch *const batch = calloc(1, sizeof *batch);
+    if (batch == NULL)
+        return NULL;
+    if (!lp_batch_times_init(&batch->times, batches->worker_count, batches->phase_of_pe)) {
+        free(batch);
+        return NULL;
+    }
+    lp_batch_times_reset(&batch->times, now_ps);
+    return batch;
+}
+
+static void batch_free(struct lp_batch *batch)
+{
+    lp_batch_times_free(&batch->times);
+    free(batch);
+}
+
+bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, uint32_t pe_count,
+                     struct lp_model *m)
+{
+    *batches = (struct lp_batches){.worker_count = worker_count, .phase_of_pe = malloc(pe_count)};
+    if (batches->phase_of_pe == NULL)
+        return false;
+    memset(batches->phase_of_pe, 255, pe_count);
+    return lp_batches_begin(batches, m, 0, false);
+}
+
+void lp_batches_free(struct lp_batches *batches)
+{
+    for (struct lp_batch *at = batches->first, *next; at != NULL; at = next) {
+        next = at->next;
+        batch_free(at);
+    }
+    free(batches->phase_of_pe);
+}
+
+static bool is_answered(const struct lp_batch *batch) { return batch->answers == batch->kernels; }
+
+bool lp_batches_are_in_flight(const struct lp_batches *batches)
+{
+    for (const struct lp_batch *at = batches->first; at != NULL; at = at->next)
+        if (!is_answered(at))
+            return true;
+    return false;
+}
+
+/* Drops the launches before the first one of the oldest batch of launches. */
+static void drop_launches(const struct lp_batches *batches, struct lp_launches *launches)
+{
+    const struct lp_batch *oldest = batches->first;
+    while (oldest != NULL && oldest->number == 0)
+        oldest = oldest->next;
+    const uint32_t kept_from = oldest != NULL ? oldest->first_launch : launches->last + 1;
+    const uint32_t gone = kept_from - 1 - launches->dropped;
+    if (gone == 0)
+        return;
+    memmove(launches->at, launches->at + gone,
+            (launches->last - launches->dropped - gone) * sizeof *launches->at);
+    launches->dropped += gone;
+}
+
+bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps, bool launches)
+{
+    struct lp_batch *const batch = batch_create(batches, now_ps);
+    if (batch == NULL)
+        return false;
+    uint32_t stretch = 0;
+    for (struct lp_batch **at = &batches->first; *at != NULL;) {
+        struct lp_batch *const old = *at;
+        if (!is_answered(old)) {
+            stretch = stretch == 0 ? old->stretch : stretch;
+            batches->last = old;
+            at = &old->next;
+            continue;
+        }
+        *at = old->next;
+        batch_free(old);
+    }
+    if (launches) {
+        batch->number = ++batches->begun;
+        batch->stretch = stretch > 0 ? stretch : batch->number;
+        batch->first_launch = m->launches.last + 1;
+    }
+    if (batches->first == NULL)
+        batches->first = batch;
+    else
+        batches->last->next = batch;
+    batches->last = batch;
+    drop_launches(batches, &m->launches);
+    return true;
+}
+
+struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number)
+{
+    struct lp_batch *at = batches->first;
+    while (at != NULL && (at->number != number || number == 0))
+        at = at->next;
+    return at;
+}
+
+uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
+                               const struct tl_kernel *kernel, const struct tl_args *args)
+{
+    struct lp_launches *const launches = &m->launches;
+    struct lp_batch *const batch = batches->last;
+    const uint32_t count = launches->last - launches->dropped;
+    if (launches->last >= batch->first_launch) {
+        const struct lp_launch *const last = &launches->at[count - 1];
+        if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0)
+            return launches->last;
+    }
+    if (count == launches->capacity) {
+        const uint32_t capacity = launches->capacity ? 2 * launches->capacity : 64;
+        struct lp_launch *const at = realloc(launches->at, capacity * sizeof *at);
+        if (at == NULL)
+            return 0;
+        launches->at = at;
+        launches->capacity = capacity;
+    }
+    launches->at[count] =
+        (struct lp_launch){kernel, *args, batch->number, batch->stretch, 0, batch};
+    return ++launches->last;
+}

@@ -1,0 +1,53 @@
+/*
+ * batches.h: the host's batches of control messages: an installation, a copy of the host's, or the
+ * launches of one collective. Several batches of launches may be in flight at the same time; each
+ * has times of its own. The launches that messages name are in one table (lp_model.launches), from
+ * which those of ended batches are dropped.
+ *
+ * Threads: the host's, between drains. While the machine runs, the workers find a launch's batch
+ * (lp_launch.of) and note their kernels' times there (batch_times.h), and the thread that drains
+ * counts the answers.
+ */
+#ifndef LP_BATCHES_H
+#define LP_BATCHES_H
+
+#include "lp/host/batch_times.h"
+#include "lp/model.h"
+
+struct lp_batch {
+    struct lp_batch_times times;
+    uint32_t number;       /* from 1; 0: of messages without a kernel */
+    uint32_t stretch;      /* the first batch since the machine was idle */
+    uint32_t first_launch; /* number of its first launch */
+    uint32_t kernels;      /* launches that were submitted */
+    uint32_t answers;      /* their completions that are back at the host */
+    int64_t answered_ps;   /* the latest of them */
+    struct lp_batch *next; /* begun later */
+};
+
+struct lp_batches {
+    struct lp_batch *first, *last; /* that have not ended, in order; at least one */
+    uint32_t begun;                /* batches of launches, ever */
+    uint32_t worker_count;
+    uint8_t *phase_of_pe;
+};
+
+/* False: out of memory; freeing is allowed then, too. */
+bool lp_batches_init(struct lp_batches *batches, uint32_t worker_count, uint32_t pe_count,
+                     struct lp_model *m);
+void lp_batches_free(struct lp_batches *batches);
+
+/* Some launch has not been answered. */
+bool lp_batches_are_in_flight(const struct lp_batches *batches);
+/* Another batch begins: batches->last. All that are answered end. `launches`: it is of launches.
+ * False: out of memory. */
+bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps,
+                      bool launches);
+/* The batch with this number; NULL: it has ended. */
+struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number);
+/* Adds a launch of batches->last to the table, or finds its latest one, if that says the same.
+ * Returns its number; 0: out of memory. */
+uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
+                               const struct tl_kernel *kernel, const struct tl_args *args);
+
+#endif
