@@ -286,6 +286,9 @@ CW_API int cw_drain_until(struct cw_sim *sim, int64_t end_ps, struct cw_error *e
 
 /* Time of the last committed event; 0 before the first. */
 CW_API int64_t cw_sim_now(const struct cw_sim *sim);
+/* Time of the next event that is left, between drains; CW_TIME_MAX: there is none. Exact after a
+ * drain that has not failed. */
+CW_API int64_t cw_sim_next(const struct cw_sim *sim);
 /* The state of an LP, valid until the next drain. NULL: there is no such LP. */
 CW_API const void *cw_state(const struct cw_sim *sim, uint32_t lp);
 /* Fills *stats (cw_tuning.h): the trace hash, counts, times. Between drains. */

@@ -440,6 +440,22 @@ int64_t cw_sim_now(const struct cw_sim *sim)
     return now_ps;
 }
 
+int64_t cw_sim_next(const struct cw_sim *sim)
+{
+    int64_t next_ps = CW_TIME_MAX;
+    for (uint32_t i = 0; i < sim->worker_count; i++) {
+        const struct worker *const worker = &sim->workers[i];
+        const struct entry *const least = pending_peek(&sim->workers[i].pending);
+        const struct listened *const listened = &worker->listened;
+        if (least != NULL && least->time_ps < next_ps)
+            next_ps = least->time_ps;
+        for (size_t k = 0; k < listened->count; k++)
+            if (listened->entries[k].time_ps < next_ps)
+                next_ps = listened->entries[k].time_ps;
+    }
+    return next_ps;
+}
+
 const void *cw_state(const struct cw_sim *sim, uint32_t lp)
 {
     return lp < sim->lp_states.count ? sim->lp_states.blocks[lp]->state : NULL;

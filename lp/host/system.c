@@ -560,13 +560,6 @@ static int report_failure(struct lp_system *system, struct cw_error *error)
     return lp_overrun_report(&system->model, system->sim, fault, error);
 }
 
-static bool has_events_left(const struct lp_system *system)
-{
-    struct cw_stats stats;
-    cw_sim_stats(system->sim, &stats);
-    return stats.events_alive > 0;
-}
-
 static int report_end_of_time(const struct lp_system *system, struct cw_error *error)
 {
     const long long end_ps = (long long)system->options.engine.end_ps;
@@ -600,24 +593,49 @@ static bool set_start(struct lp_system *system)
     return way_ps >= 0;
 }
 
-int lp_system_drain(struct lp_system *system, struct cw_error *error)
+int lp_system_inject(struct lp_system *system, struct cw_error *error)
 {
-    if (system->is_restored) {
-        system->is_restored = false;
-        return CW_OK;
-    }
     if (!set_start(system))
         return cw_error_memory(error, "the control messages");
-    int code = lp_control_inject(&system->control, &system->model, system->sim,
-                                 current_times(system)->submitted_ps, error);
-    if (code == CW_OK)
-        code = cw_drain(system->sim, error);
-    system->host_now_ps = cw_sim_now(system->sim);
+    return lp_control_inject(&system->control, &system->model, system->sim, system->host_now_ps,
+                             error);
+}
+
+int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_error *error)
+{
+    const int code = cw_drain_until(system->sim, end_ps, error);
     if (code != CW_OK)
         return report_failure(system, error);
     if (system->out_of_memory) /* before all else: records are missing */
         return cw_error_memory(error, "the puts in flight");
-    if (system->options.engine.end_ps > 0 && has_events_left(system))
+    return CW_OK;
+}
+
+void lp_system_set_now(struct lp_system *system, int64_t now_ps) { system->host_now_ps = now_ps; }
+
+int64_t lp_system_reaction_ps(const struct lp_system *system)
+{
+    const struct hw_config *const hw = &system->model.hw;
+    const struct hw_link_class *const pcie = &hw->link[HW_LINK_PCIE];
+    return hw->overhead_ps[HW_NODE_HOST] + pcie->prop_ps + hw_ser_ps(pcie, hw->control_msg_bytes);
+}
+
+int64_t lp_system_next_ps(const struct lp_system *system) { return cw_sim_next(system->sim); }
+
+int lp_system_drain(struct lp_system *system, struct cw_error *error)
+{
+    if (system->is_restored) {
+        system->is_restored = false;
+        system->host_now_ps = cw_sim_now(system->sim);
+        return CW_OK;
+    }
+    int code = lp_system_inject(system, error);
+    if (code == CW_OK)
+        code = lp_system_run_until(system, CW_TIME_MAX, error);
+    system->host_now_ps = cw_sim_now(system->sim);
+    if (code != CW_OK)
+        return code;
+    if (system->options.engine.end_ps > 0 && lp_system_next_ps(system) < CW_TIME_MAX)
         return report_end_of_time(system, error);
     if (CW_ASSERTING && lp_check_drained(&system->model, system->sim, error) != CW_OK)
         return CW_BUG;

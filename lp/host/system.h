@@ -100,6 +100,23 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
                               const struct tl_kernel *kernel, const struct tl_args *args,
                               struct cw_error *error);
 
+/*
+ * A host that reacts while the machine runs: submits at times of its own, and runs in steps.
+ *   lp_system_set_now()       the host's time, at which messages are submitted from here on: not
+ *                             before the last one, and at most lp_system_reaction_ps() before the
+ *                             end of the last step. After lp_system_drain() it is the machine's
+ *   lp_system_reaction_ps()   from a submission to the first event that it can cause, at least
+ *   lp_system_next_ps()       when the machine has something to do next, of what has been injected;
+ *                             CW_TIME_MAX: nothing
+ *   lp_system_inject()        the messages submitted at the host's time are under way
+ *   lp_system_run_until()     runs until nothing is left to do before this time
+ */
+void lp_system_set_now(struct lp_system *system, int64_t now_ps);
+int64_t lp_system_reaction_ps(const struct lp_system *system);
+int64_t lp_system_next_ps(const struct lp_system *system);
+int lp_system_inject(struct lp_system *system, struct cw_error *error);
+int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_error *error);
+
 /* Runs until nothing is left to do. Kernels that then still wait: CW_PROGRAM_FAILED, with the
  * report of deadlock.h. Tiles that nobody has received: the same, with the report of unreceived.h.
  */

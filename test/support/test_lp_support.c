@@ -315,6 +315,8 @@ bool machine_build(struct machine *m)
                                         .plan = {m->plan, m->other_plan},
                                         .engine = m->engine,
                                         .cube_worker = m->cube_worker,
+                                        .answered = m->answered,
+                                        .answered_arg = m->answered_arg,
                                         .listener = {{.op = log_op, .arg = m}}};
     options.engine.worker_count = m->engine.worker_count > 0 ? m->engine.worker_count : 1;
     options.engine.check_changes = true;

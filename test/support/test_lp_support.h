@@ -162,6 +162,8 @@ struct machine {
     struct hw_config hw;
     struct lp_config config;
     struct lp_needs needs;
+    void (*answered)(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps); /* the system's */
+    void *answered_arg;
     bool pe0_alone;                 /* the install plan's: as in struct lp_plan_request */
     const struct lp_wiring *wiring; /* likewise */
     struct lp_plan *plan;           /* made at the start, if the test has not made it */
