@@ -16,25 +16,25 @@ static const struct ccl_algorithm staged_algorithm = {
 
 void dist_matmul(struct tensor *operands, const struct matmul_job *job)
 {
-    dist_submit(&(struct submission){.collective = CCL_MATMUL,
-                                     .in = operands,
-                                     .out = operands,
-                                     .op = REDOP_SUM,
-                                     .operands = operands,
-                                     .more = job,
-                                     .algorithm = job->shape.operands == MATMUL_STREAMED
-                                                      ? &matmul_algorithm
-                                                      : &staged_algorithm});
+    dist_submit_and_wait(&(struct submission){.collective = CCL_MATMUL,
+                                              .in = operands,
+                                              .out = operands,
+                                              .op = REDOP_SUM,
+                                              .operands = operands,
+                                              .more = job,
+                                              .algorithm = job->shape.operands == MATMUL_STREAMED
+                                                               ? &matmul_algorithm
+                                                               : &staged_algorithm});
 }
 
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
                             const struct matmul_job *job, const struct tl_kernel *kernel)
 {
-    dist_submit(&(struct submission){.collective = CCL_ALL_REDUCE,
-                                     .in = tensor,
-                                     .out = tensor,
-                                     .op = op,
-                                     .operands = operands,
-                                     .more = job,
-                                     .kernel = kernel});
+    dist_submit_and_wait(&(struct submission){.collective = CCL_ALL_REDUCE,
+                                              .in = tensor,
+                                              .out = tensor,
+                                              .op = op,
+                                              .operands = operands,
+                                              .more = job,
+                                              .kernel = kernel});
 }

@@ -25,9 +25,10 @@ static const struct tensor *launch_tensor(const struct submission *submission)
     return submission->in != NULL ? submission->in : submission->out;
 }
 
-static struct ccl_call call_of_rank(const struct dist *dist, uint32_t rank)
+static struct ccl_call call_of_rank(const struct dist_work *work, uint32_t rank)
 {
-    const struct submission *submission = &dist->submissions[rank];
+    const struct dist *const dist = work->dist;
+    const struct submission *submission = &work->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
     return (struct ccl_call){.hw = &dist->options.config->hw,
                              .ccl = &dist->options.config->ccl,
@@ -35,7 +36,7 @@ static struct ccl_call call_of_rank(const struct dist *dist, uint32_t rank)
                              .rank = rank,
                              .world_size = dist->facts.world_size,
                              .root = submission->root,
-                             .relay = dist->relay.parent != NULL ? &dist->relay : NULL,
+                             .relay = work->relay.parent != NULL ? &work->relay : NULL,
                              .n_elem = tensor != NULL ? tensor->shard_elems : 1,
                              .dtype = (enum lp_dtype)(tensor != NULL ? tensor->dtype : DTYPE_F32),
                              .math = (enum lp_math)redop_of_kernels(submission->op)};
@@ -101,11 +102,13 @@ static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **p
 /* The PEs of the rank's SIP that run the kernel, in order of (cube, pe), until the next call;
  * returns how many. The plans name the PEs of the configured algorithm; an algorithm for another
  * collective names its own. */
-static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algorithm,
-                             const struct ccl_call *call, const uint32_t **pes)
+static uint32_t launched_pes(const struct dist_work *work, const struct ccl_call *call,
+                             const uint32_t **pes)
 {
+    struct dist *const dist = work->dist;
+    const struct ccl_algorithm *const algorithm = work->algorithm;
     uint32_t *const out = dist->launched;
-    const struct submission *const submission = &dist->submissions[call->rank];
+    const struct submission *const submission = &work->submissions[call->rank];
     const struct tensor *shards = algorithm == submission->algorithm ? submission->operands
                                   : algorithm->machine.lanes         ? launch_tensor(submission)
                                                                      : NULL;
@@ -132,25 +135,26 @@ static uint32_t launched_pes(struct dist *dist, const struct ccl_algorithm *algo
 
 /* The PEs of the rank's SIP that take a shard each: those of a schedule's buffers, else those that
  * run the kernel. */
-static uint32_t pes_with_shards(struct dist *dist, const struct ccl_algorithm *algorithm,
-                                const struct ccl_call *call, const uint32_t **pes)
+static uint32_t pes_with_shards(const struct dist_work *work, const struct ccl_call *call,
+                                const uint32_t **pes)
 {
-    if (algorithm->schedule == NULL)
-        return launched_pes(dist, algorithm, call, pes);
+    const struct dist *const dist = work->dist;
+    if (work->algorithm->schedule == NULL)
+        return launched_pes(work, call, pes);
     *pes = dist->launched;
     return schedule_program_homes(install_plans_program(dist->plans), call->rank, dist->launched);
 }
 
 /* A validator of the user's own decides alone on shards that no kernel works on. */
-static int validate_layout(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
-                           struct cw_error *error)
+static int validate_layout(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct ccl_call call = call_of_rank(dist, rank);
-    const struct submission *const submission = &dist->submissions[rank];
+    const struct ccl_algorithm *const algorithm = work->algorithm;
+    const struct ccl_call call = call_of_rank(work, rank);
+    const struct submission *const submission = &work->submissions[rank];
     if (launch_tensor(submission) == NULL || algorithm == submission->algorithm)
         return CW_OK;
     const uint32_t *pes;
-    const uint32_t count = pes_with_shards(dist, algorithm, &call, &pes);
+    const uint32_t count = pes_with_shards(work, &call, &pes);
     const struct layout_need need = {.hw = call.hw,
                                      .algorithm = ccl_algorithm_label(call.ccl, algorithm),
                                      .pe = pes,
@@ -162,10 +166,11 @@ static int validate_layout(struct dist *dist, const struct ccl_algorithm *algori
 }
 
 /* A schedule whose small chunks share slots is for calls up to a size. */
-static int check_size(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                      const struct ccl_call *call, struct cw_error *error)
+static int check_size(const struct dist_work *work, const struct ccl_call *call,
+                      struct cw_error *error)
 {
-    const struct schedule_program *const program = install_plans_program(dist->plans);
+    const struct ccl_algorithm *const algorithm = work->algorithm;
+    const struct schedule_program *const program = install_plans_program(work->dist->plans);
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
     if (program == NULL || algorithm->schedule == NULL || bytes <= program->most_bytes)
         return CW_OK;
@@ -176,18 +181,15 @@ static int check_size(const struct dist *dist, const struct ccl_algorithm *algor
                         (unsigned long long)bytes);
 }
 
-/* The tensors of all ranks, before anything is launched: by the configured validator, and by the
- * one that every algorithm has. */
-static int validate_tensors(struct dist *dist, const struct ccl_algorithm *algorithm,
-                            struct cw_error *error)
+/* What the configured validator says of the tensors of all ranks: as soon as all have made the
+ * call. */
+static int validate_group(const struct dist_work *work, struct cw_error *error)
 {
-    const struct tensor_group group = {dist->tensors, dist->facts.world_size};
-    int code = CW_OK;
-    if (group.tensor[0] != NULL)
-        code = install_plans_validate(dist->plans, algorithm, &group, error);
-    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++)
-        code = validate_layout(dist, algorithm, rank, error);
-    return code == CW_USAGE ? dist_refuse(dist->options.config, "defaults.validator", error) : code;
+    const struct dist *const dist = work->dist;
+    const struct tensor_group group = {work->tensors, dist->facts.world_size};
+    if (work->submitted < dist->facts.world_size || group.tensor[0] == NULL)
+        return CW_OK;
+    return install_plans_validate(dist->plans, work->algorithm, &group, error);
 }
 
 /* ---- starting a call ------------------------------------------------------------------------- */
@@ -209,12 +211,13 @@ static enum tl_topology topology_of(const struct hw_config *hw)
 }
 
 /* One KernelLaunchMsg for each PE of the rank's SIP that takes part, in order of (cube, pe). */
-static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t rank,
-                       struct cw_error *error)
+static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct submission *submission = &dist->submissions[rank];
+    const struct dist *const dist = work->dist;
+    const struct ccl_algorithm *const algorithm = work->algorithm;
+    const struct submission *submission = &work->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
-    const struct ccl_call call = call_of_rank(dist, rank);
+    const struct ccl_call call = call_of_rank(work, rank);
     const struct hw_grid grid = hw_sip_grid(call.hw);
     struct tl_args args = {.n_elem = call.n_elem,
                            .rank = rank,
@@ -235,7 +238,7 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
         CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
         args.more = install_plans_program(dist->plans);
-    dist_map_regions(dist, rank, &args);
+    dist_map_regions(work, rank, &args);
     if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;
         if (args.more != NULL)
@@ -248,7 +251,8 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
             (struct tl_region){operands->window_va, operands->hbm_offset, operands->shard_bytes};
     }
     const uint32_t *pes;
-    const uint32_t count = launched_pes(dist, algorithm, &call, &pes);
+    const uint32_t count = launched_pes(work, &call, &pes);
+    work->left[rank] = count;
     return lp_system_submit_launches(dist->system, pes, count,
                                      kernel_of_call(algorithm, submission), &args, error);
 }
@@ -256,12 +260,12 @@ static int launch_rank(struct dist *dist, const struct ccl_algorithm *algorithm,
 /* ---- its end --------------------------------------------------------------------------------- */
 
 /* A collective whose result is new on this rank. */
-static bool has_new_result(const struct dist *dist, uint32_t rank)
+static bool has_new_result(const struct dist_work *work, uint32_t rank)
 {
-    const struct submission *const submission = &dist->submissions[rank];
+    const struct submission *const submission = &work->submissions[rank];
     switch (submission->collective) {
     case CCL_ALL_REDUCE:
-        return dist->facts.world_size * tensor_parts(submission->in) > 1;
+        return work->dist->facts.world_size * tensor_parts(submission->in) > 1;
     case CCL_REDUCE_SCATTER:
     case CCL_ALL_GATHER:
         return true;
@@ -276,16 +280,17 @@ static bool has_new_result(const struct dist *dist, uint32_t rank)
 
 /* The kernels of a loaded algorithm have ended: each has its result from somewhere, its own stores
  * or other PEs' writes. */
-static int check_written(const struct dist *dist, const struct ccl_algorithm *algorithm,
-                         struct cw_error *error)
+static int check_written(const struct dist_work *work, struct cw_error *error)
 {
+    const struct dist *const dist = work->dist;
+    const struct ccl_algorithm *const algorithm = work->algorithm;
     if (!plugin_is_path(dist->options.config->ccl.module) || algorithm->schedule != NULL ||
         algorithm != install_plan_of(dist->plans, 0).algorithm)
         return CW_OK;
     for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
-        const struct submission *const submission = &dist->submissions[rank];
+        const struct submission *const submission = &work->submissions[rank];
         const struct tensor *const out = submission->out;
-        for (uint32_t i = 0; has_new_result(dist, rank) && i < out->shard_count; i++) {
+        for (uint32_t i = 0; has_new_result(work, rank) && i < out->shard_count; i++) {
             const struct tensor_shard *const shard = &out->shard[i];
             const struct tl_source *source;
             char at[TL_SOURCE_TEXT_BYTES];
@@ -307,12 +312,13 @@ static int check_written(const struct dist *dist, const struct ccl_algorithm *al
 /* ---- choosing -------------------------------------------------------------------------------- */
 
 /* The algorithm for a call. A choice is reported when it differs from the one before. */
-static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_call *call,
+static const struct ccl_algorithm *chosen(const struct dist_work *work, const struct ccl_call *call,
                                           struct cw_error *error)
 {
+    struct dist *const dist = work->dist;
     struct ccl_choice choice;
-    if (dist->submissions[call->rank].algorithm != NULL)
-        return dist->submissions[call->rank].algorithm;
+    if (work->submissions[call->rank].algorithm != NULL)
+        return work->submissions[call->rank].algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
     if (choice.why[0] != '\0' && algorithm != dist->reported && !dist->options.says_choices) {
         fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
@@ -323,77 +329,155 @@ static const struct ccl_algorithm *chosen(struct dist *dist, const struct ccl_ca
 }
 
 /* Ranks that queues do not join: the hook or the topology that made the queues is at fault. */
-static int make_relay(struct dist *dist, const struct ccl_algorithm *algorithm, uint32_t root,
-                      struct cw_error *error)
+static int make_relay(struct dist_work *work, struct cw_error *error)
 {
+    const struct dist *const dist = work->dist;
+    const struct ccl_algorithm *const algorithm = work->algorithm;
+    const uint32_t root = work->submissions[work->first_rank].root;
     const struct config *config = dist->options.config;
     const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
     const int code = install_plans_relay(
-        dist->plans, root, algorithm->machine.relay == CCL_RELAY_BOTH, &dist->relay, error);
+        dist->plans, root, algorithm->machine.relay == CCL_RELAY_BOTH, &work->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
 }
 
-int dist_run_collective(void *arg, struct cw_error *error)
+/* The first part of a call is to be launched: which algorithm carries the call out. */
+static int choose_algorithm(struct dist_work *work, struct cw_error *error)
 {
-    struct dist *dist = arg;
-    const struct submission *first = &dist->submissions[0];
-    const struct ccl_call call = call_of_rank(dist, 0);
-    const struct ccl_algorithm *algorithm = chosen(dist, &call, error);
-    uint8_t *kept = NULL;
-    dist->submitted = 0;
-    if (algorithm == NULL)
-        return error->exit_code;
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
-        dist->tensors[rank] = dist->submissions[rank].out;
-    int code = check_size(dist, algorithm, &call, error);
+    const struct ccl_call call = call_of_rank(work, work->first_rank);
+    work->algorithm = chosen(work, &call, error);
+    return work->algorithm != NULL ? check_size(work, &call, error) : error->exit_code;
+}
+
+/* The tensors of these parts: by the configured validator if the configured algorithm runs, and by
+ * the one that every algorithm has. */
+static int validate_parts(const struct dist *dist, size_t count, struct cw_error *error)
+{
+    int code = CW_OK;
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        if (dist->parts[i].rank == dist->parts[i].work->last_rank)
+            code = validate_group(dist->parts[i].work, error);
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        code = validate_layout(dist->parts[i].work, dist->parts[i].rank, error);
+    return code == CW_USAGE ? dist_refuse(dist->options.config, "defaults.validator", error) : code;
+}
+
+/* What the algorithm of a call needs for all ranks. */
+static int prepare_work(struct dist_work *work, struct cw_error *error)
+{
+    const struct ccl_call call = call_of_rank(work, work->first_rank);
+    work->prepared = true;
+    const int code =
+        work->algorithm->machine.relay != CCL_RELAY_NONE ? make_relay(work, error) : CW_OK;
+    return code == CW_OK ? dist_take_scratch(work, &call, error) : code;
+}
+
+static int ready_part(const struct dist_part *part, struct cw_error *error)
+{
+    int code = dist_check_alike(part->work, part->rank, error);
     if (code == CW_OK)
-        code = validate_tensors(dist, algorithm, error);
-    if (code == CW_OK && algorithm->machine.relay != CCL_RELAY_NONE)
-        code = make_relay(dist, algorithm, first->root, error);
+        code = dist_scale_operand(part->work, part->rank, error);
+    return code == CW_OK ? dist_fill_buffers(part->work, part->rank, error) : code;
+}
+
+static int launch_part(const struct dist_part *part, struct cw_error *error)
+{
+    struct dist_work *const work = part->work;
+    const struct submission *const submission = &work->submissions[part->rank];
+    int code = CW_OK;
+    if (work->batch == 0) {
+        lp_system_cut_streams(work->dist->system, submission->kernel != NULL);
+        code = lp_system_begin_batch(work->dist->system,
+                                     kernel_of_call(work->algorithm, submission), error);
+        work->batch = code == CW_OK ? lp_system_hold_batch(work->dist->system) : 0;
+    }
+    if (code == CW_OK) {
+        lp_system_return_to_batch(work->dist->system, work->batch);
+        code = launch_rank(work, part->rank, error);
+    }
+    work->launched += code == CW_OK;
+    return code;
+}
+
+/* Calls of one moment, rank by rank, each rank's in the order in which it made them. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct dist_part *const x = a, *const y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->work->number < y->work->number ? -1 : x->work->number > y->work->number;
+}
+
+static void sort_parts(struct dist_part *parts, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (by_rank(&parts[i - 1], &parts[i]) > 0) {
+            qsort(parts, count, sizeof *parts, by_rank);
+            return;
+        }
+}
+
+int dist_launch_parts(struct dist *dist, struct cw_error *error)
+{
+    const struct dist_part *const parts = dist->parts;
+    const size_t count = dist->part_count;
+    int code = CW_OK;
+    if (count == 0)
+        return code;
+    dist->part_count = 0;
+    sort_parts(dist->parts, count);
+    if (!dist_reserve_instants(dist, count))
+        return dist_no_memory(error);
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        if (parts[i].work->algorithm == NULL)
+            code = choose_algorithm(parts[i].work, error);
     if (code == CW_OK)
-        code = dist_take_scratch(dist, algorithm, &call, error);
-    if (code == CW_OK)
-        code = dist_scale_operands(dist, &kept, error);
-    if (code == CW_OK)
-        code = dist_fill_buffers(dist, algorithm, error);
+        code = validate_parts(dist, count, error);
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        if (!parts[i].work->prepared)
+            code = prepare_work(parts[i].work, error);
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        code = ready_part(&parts[i], error);
     if (code == CW_OK)
         code = dist_drain_copies(dist, error);
-    lp_system_cut_streams(dist->system, first->kernel != NULL); /* a product beside it */
-    if (code == CW_OK)
-        code = lp_system_begin_batch(dist->system, kernel_of_call(algorithm, first), error);
-    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++)
-        code = launch_rank(dist, algorithm, rank, error);
+    for (size_t i = 0; i < count && code == CW_OK; i++)
+        code = launch_part(&parts[i], error);
     dist_phase_end(dist, "launches");
+    return code == CW_OK ? dist_inject(dist, error) : code;
+}
+
+int dist_finish_work(struct dist_work *work, struct cw_error *error)
+{
+    struct dist *const dist = work->dist;
+    const struct submission *const first = &work->submissions[0];
+    int code = check_written(work, error);
     if (code == CW_OK)
-        code = dist_drain(dist, error);
-    dist_phase_end(dist, "collectives");
+        code = dist_take_results(work, error);
     if (code == CW_OK)
-        code = check_written(dist, algorithm, error);
-    if (code == CW_OK)
-        code = dist_take_results(dist, algorithm, error);
-    if (code == CW_OK)
-        code = dist_scale_results(dist, &kept, error);
-    free(kept);
+        code = dist_scale_results(work, error);
     struct cw_error late;
-    const int given = dist_give_scratch(dist, &late);
+    const int given = dist_give_scratch(work, &late);
     if (code == CW_OK && given != CW_OK) {
         *error = late;
         code = given;
     }
-    relay_free(&dist->relay);
-    if (code != CW_OK || dist->options.completed == NULL)
-        return code;
+    relay_free(&work->relay);
     const struct dist_completion completion = {.dist = dist,
                                                .collective = first->collective,
-                                               .algorithm = algorithm,
-                                               .times = lp_system_times(dist->system),
-                                               .tensors = dist->tensors,
+                                               .algorithm = work->algorithm,
+                                               .times =
+                                                   lp_system_times_of(dist->system, work->batch),
+                                               .tensors = work->tensors,
                                                .world_size = dist->facts.world_size,
                                                .op = first->op,
                                                .root = first->root,
                                                .beside = first->kernel != NULL};
+    lp_system_release_batch(dist->system, work->batch);
+    work->batch = 0;
+    if (code != CW_OK || dist->options.completed == NULL)
+        return code;
     code = dist->options.completed(dist->options.arg, &completion, error);
     dist_phase_end(dist, "results");
     return code;
@@ -401,21 +485,15 @@ int dist_run_collective(void *arg, struct cw_error *error)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
-/* A rank's part of a call, for the barrier. */
-struct handover {
-    struct dist *dist;
-    uint32_t rank;
-    struct submission submission;
-};
-
 /* All ranks make the same call. */
-static int check_same(const struct dist *dist, const struct ccl_call *call, struct cw_error *error)
+static int check_same(const struct dist_work *work, const struct ccl_call *call,
+                      struct cw_error *error)
 {
-    const struct ccl_call one = call_of_rank(dist, dist->first_rank), other = *call;
+    const struct ccl_call one = call_of_rank(work, work->first_rank), other = *call;
     const uint32_t rank = call->rank;
     if (one.collective != other.collective)
         return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
-                            rank, ccl_collective_name(other.collective), dist->first_rank,
+                            rank, ccl_collective_name(other.collective), work->first_rank,
                             ccl_collective_name(one.collective));
     const char *const name = ccl_collective_name(one.collective);
     if (one.dtype != other.dtype || one.n_elem != other.n_elem)
@@ -424,28 +502,28 @@ static int check_same(const struct dist *dist, const struct ccl_call *call, stru
             "%s: rank %u has shards of %llu elements of %s, rank %u of %llu of %s; all "
             "ranks' tensors must be alike",
             name, rank, (unsigned long long)other.n_elem, dtype_name((enum dtype)other.dtype),
-            dist->first_rank, (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
-    const struct tensor *const first = launch_tensor(&dist->submissions[dist->first_rank]),
-                               *const own = launch_tensor(&dist->submissions[rank]);
+            work->first_rank, (unsigned long long)one.n_elem, dtype_name((enum dtype)one.dtype));
+    const struct tensor *const first = launch_tensor(&work->submissions[work->first_rank]),
+                               *const own = launch_tensor(&work->submissions[rank]);
     char has[LAYOUT_NAME_BYTES], had[LAYOUT_NAME_BYTES];
     if (own != NULL && !layout_is_alike(first, own))
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "%s: rank %u's tensor has %s, rank %u's %s; all ranks' tensors must be "
                             "alike",
-                            name, rank, layout_name(one.hw, own, has), dist->first_rank,
+                            name, rank, layout_name(one.hw, own, has), work->first_rank,
                             layout_name(one.hw, first, had));
     if (one.math != other.math || one.root != other.root)
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "%s: rank %u and rank %u do not name the same operation and root", name,
-                            rank, dist->first_rank);
+                            rank, work->first_rank);
     return CW_OK;
 }
 
 /* A rank's tensor is on the rank's SIP. */
-static int check_tensor_sip(const struct dist *dist, uint32_t rank, struct cw_error *error)
+static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct tensor *tensor = launch_tensor(&dist->submissions[rank]);
-    const uint32_t sip = install_plan_of(dist->plans, rank).sip;
+    const struct tensor *tensor = launch_tensor(&work->submissions[rank]);
+    const uint32_t sip = install_plan_of(work->dist->plans, rank).sip;
     if (tensor == NULL || tensor->sip == sip)
         return CW_OK;
     return cw_error_set(error, CW_PROGRAM_FAILED,
@@ -455,9 +533,10 @@ static int check_tensor_sip(const struct dist *dist, uint32_t rank, struct cw_er
 }
 
 /* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
-static int check_lanes(struct dist *dist, uint32_t rank, struct cw_error *error)
+static int check_lanes(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct tensor *const tensor = launch_tensor(&dist->submissions[rank]);
+    struct dist *const dist = work->dist;
+    const struct tensor *const tensor = launch_tensor(&work->submissions[rank]);
     const struct hw_config *const hw = &dist->options.config->hw;
     char has[LAYOUT_NAME_BYTES], legal[LAYOUT_NAME_BYTES];
     for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
@@ -474,7 +553,7 @@ static int check_lanes(struct dist *dist, uint32_t rank, struct cw_error *error)
             error, CW_PROGRAM_FAILED,
             "%s: rank %u's tensor has %s, and PE %u of cube %u has no queues to other SIPs; "
             "legal: %s",
-            ccl_collective_name(dist->submissions[rank].collective), rank,
+            ccl_collective_name(work->submissions[rank].collective), rank,
             layout_name(hw, tensor, has), shard->pe, shard->cube,
             layout_name_of_pes(hw, dist->launched, joined, legal));
     }
@@ -492,11 +571,13 @@ static bool is_checked(const struct dist *dist, const struct ccl_call *call)
 
 /* Finds the algorithm of a call, and looks at the call's conditions. Neither depends on the rank
  * where all is built in, so it is done once for all ranks, and for all calls alike. */
-static int check_call(struct dist *dist, const struct ccl_call *call, struct cw_error *error)
+static int check_call(const struct dist_work *work, const struct ccl_call *call,
+                      struct cw_error *error)
 {
+    struct dist *const dist = work->dist;
     const struct ccl_algorithm *const algorithm =
         is_checked(dist, call) ? dist->checked_algorithm : ccl_algorithm_of(call, NULL, error);
-    int code = algorithm != NULL && algorithm->machine.lanes ? check_lanes(dist, call->rank, error)
+    int code = algorithm != NULL && algorithm->machine.lanes ? check_lanes(work, call->rank, error)
                                                              : CW_OK;
     if (code != CW_OK || is_checked(dist, call))
         return code;
@@ -512,39 +593,68 @@ static int check_call(struct dist *dist, const struct ccl_call *call, struct cw_
     return code;
 }
 
-static int submit(void *arg, struct cw_error *error)
+static int submit(struct dist_work *work, uint32_t rank, const struct submission *submission,
+                  struct cw_error *error)
 {
-    const struct handover *handover = arg;
-    struct dist *dist = handover->dist;
-    dist->submissions[handover->rank] = handover->submission;
-    if (dist->submitted++ == 0)
-        dist->first_rank = handover->rank;
-    const struct ccl_call call = call_of_rank(dist, handover->rank);
-    int code = check_tensor_sip(dist, handover->rank, error);
+    struct dist *const dist = work->dist;
+    work->submissions[rank] = *submission;
+    work->tensors[rank] = submission->out;
+    work->submits[rank] = true;
+    work->last_rank = rank;
+    if (work->submitted++ == 0)
+        work->first_rank = rank;
+    const struct ccl_call call = call_of_rank(work, rank);
+    int code = check_tensor_sip(work, rank, error);
     if (code == CW_OK)
-        code = check_same(dist, &call, error);
-    if (code == CW_OK && handover->submission.operands != NULL)
+        code = check_same(work, &call, error);
+    if (code == CW_OK && submission->operands != NULL)
         code = dist_check_product(dist->options.config, error);
-    if (code != CW_OK || call.collective == CCL_MATMUL)
-        return code;
-    return check_call(dist, &call, error);
+    if (code == CW_OK && call.collective != CCL_MATMUL)
+        code = check_call(work, &call, error);
+    if (code == CW_OK && !dist_add_part(dist, work, rank))
+        code = dist_no_memory(error);
+    return code;
 }
 
-void dist_submit(const struct submission *submission)
+struct dist_work *dist_submit(const struct submission *submission)
 {
+    struct dist *const dist = dist_current();
+    const uint32_t rank = (uint32_t)mp_rank();
     const bool reduces =
         submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER ||
         submission->collective == CCL_REDUCE || submission->collective == CCL_CUSTOM;
+    struct cw_error error;
     if (reduces && (submission->op < REDOP_SUM || submission->op >= REDOPS))
         mp_fail(CW_USAGE, "dist_%s: operation %u; legal: %d (sum) to %d (premulsum)",
                 ccl_collective_name(submission->collective), (unsigned)submission->op, REDOP_SUM,
                 REDOP_PREMULSUM);
-    struct handover handover = {dist_current(), (uint32_t)mp_rank(), *submission};
-    if (!handover.dist->open)
+    if (!dist->open)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s before dist_init_process_group: the queues are not installed",
                 ccl_collective_name(submission->collective));
-    dist_join(handover.dist->barrier, submit, &handover);
+    dist_wait_for_room(dist, rank);
+    struct dist_work *const work = dist_work_of_call(dist, rank);
+    const int code = work != NULL ? submit(work, rank, submission, &error) : dist_no_memory(&error);
+    if (code != CW_OK)
+        mp_fail(error.exit_code, "%s", cw_error_text(&error));
+    return work;
+}
+
+static void wait_for_all(struct dist_work *work)
+{
+    dist_wait_for_work(work, true);
+    dist_release_work(work);
+}
+
+void dist_submit_and_wait(const struct submission *submission)
+{
+    wait_for_all(dist_submit(submission));
+}
+
+void dist_wait(struct dist_work *work)
+{
+    dist_wait_for_work(work, false);
+    dist_release_work(work);
 }
 
 /* A scalar belongs to each call. */
@@ -554,24 +664,30 @@ static void check_scalar(const char *call, enum redop op)
         mp_fail(CW_USAGE, "dist_%s: premulsum needs a scalar; use dist_%s_scaled()", call, call);
 }
 
+static struct dist_work *all_reduce(struct tensor *tensor, enum redop op, double scalar)
+{
+    return dist_submit(&(struct submission){
+        .collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op, .scalar = scalar});
+}
+
 void dist_all_reduce_scaled(struct tensor *tensor, double scalar)
 {
-    dist_submit(&(struct submission){.collective = CCL_ALL_REDUCE,
-                                     .in = tensor,
-                                     .out = tensor,
-                                     .op = REDOP_PREMULSUM,
-                                     .scalar = scalar});
+    wait_for_all(all_reduce(tensor, REDOP_PREMULSUM, scalar));
+}
+
+struct dist_work *dist_all_reduce_async(struct tensor *tensor, enum redop op)
+{
+    check_scalar("all_reduce", op);
+    return all_reduce(tensor, op, 0);
 }
 
 void dist_all_reduce(struct tensor *tensor, enum redop op)
 {
-    check_scalar("all_reduce", op);
-    dist_submit(
-        &(struct submission){.collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op});
+    wait_for_all(dist_all_reduce_async(tensor, op));
 }
 
-static void reduce_scatter(struct tensor *output, struct tensor *input, enum redop op,
-                           double scalar)
+static struct dist_work *reduce_scatter(struct tensor *output, struct tensor *input, enum redop op,
+                                        double scalar)
 {
     const uint64_t ranks = dist_current()->facts.world_size;
     if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
@@ -581,22 +697,28 @@ static void reduce_scatter(struct tensor *output, struct tensor *input, enum red
                 (unsigned long long)output->shard_elems, dtype_name(output->dtype),
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
-    dist_submit(&(struct submission){
+    return dist_submit(&(struct submission){
         .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op, .scalar = scalar});
+}
+
+struct dist_work *dist_reduce_scatter_async(struct tensor *output, struct tensor *input,
+                                            enum redop op)
+{
+    check_scalar("reduce_scatter", op);
+    return reduce_scatter(output, input, op, 0);
 }
 
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
 {
-    check_scalar("reduce_scatter", op);
-    reduce_scatter(output, input, op, 0);
+    wait_for_all(dist_reduce_scatter_async(output, input, op));
 }
 
 void dist_reduce_scatter_scaled(struct tensor *output, struct tensor *input, double scalar)
 {
-    reduce_scatter(output, input, REDOP_PREMULSUM, scalar);
+    wait_for_all(reduce_scatter(output, input, REDOP_PREMULSUM, scalar));
 }
 
-void dist_all_gather(struct tensor *output, struct tensor *input)
+struct dist_work *dist_all_gather_async(struct tensor *output, struct tensor *input)
 {
     const uint64_t ranks = dist_current()->facts.world_size;
     if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
@@ -609,10 +731,16 @@ void dist_all_gather(struct tensor *output, struct tensor *input)
                 dtype_name(output->dtype), input->shard_count,
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
-    dist_submit(&(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
+    return dist_submit(
+        &(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
 }
 
-void dist_all_to_all(struct tensor *output, struct tensor *input)
+void dist_all_gather(struct tensor *output, struct tensor *input)
+{
+    wait_for_all(dist_all_gather_async(output, input));
+}
+
+struct dist_work *dist_all_to_all_async(struct tensor *output, struct tensor *input)
 {
     const uint64_t ranks = dist_current()->facts.world_size;
     if (output == input)
@@ -628,15 +756,21 @@ void dist_all_to_all(struct tensor *output, struct tensor *input)
                 dtype_name(output->dtype), input->shard_count,
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
-    dist_submit(&(struct submission){.collective = CCL_ALL_TO_ALL, .in = input, .out = output});
+    return dist_submit(
+        &(struct submission){.collective = CCL_ALL_TO_ALL, .in = input, .out = output});
 }
 
-void dist_broadcast(struct tensor *tensor, uint32_t root)
+void dist_all_to_all(struct tensor *output, struct tensor *input)
+{
+    wait_for_all(dist_all_to_all_async(output, input));
+}
+
+struct dist_work *dist_broadcast_async(struct tensor *tensor, uint32_t root)
 {
     if (root >= dist_current()->facts.world_size)
         mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %u ranks", root,
                 dist_current()->facts.world_size);
-    dist_submit(&(struct submission){
+    return dist_submit(&(struct submission){
         .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
 }
 
@@ -653,15 +787,25 @@ void dist_reduce(struct tensor *tensor, uint32_t root, enum redop op)
         mp_fail(CW_PROGRAM_FAILED, "dist_reduce: root %u; there are %u ranks", root,
                 dist_current()->facts.world_size);
     check_op_of_steps("reduce", op);
-    dist_submit(&(struct submission){
+    dist_submit_and_wait(&(struct submission){
         .collective = CCL_REDUCE, .in = tensor, .out = tensor, .op = op, .root = root});
 }
 
 void dist_custom(struct tensor *tensor, enum redop op)
 {
     check_op_of_steps("custom", op);
-    dist_submit(
+    dist_submit_and_wait(
         &(struct submission){.collective = CCL_CUSTOM, .in = tensor, .out = tensor, .op = op});
 }
 
-void dist_barrier(void) { dist_submit(&(struct submission){.collective = CCL_BARRIER}); }
+void dist_broadcast(struct tensor *tensor, uint32_t root)
+{
+    wait_for_all(dist_broadcast_async(tensor, root));
+}
+
+struct dist_work *dist_barrier_async(void)
+{
+    return dist_submit(&(struct submission){.collective = CCL_BARRIER});
+}
+
+void dist_barrier(void) { wait_for_all(dist_barrier_async()); }

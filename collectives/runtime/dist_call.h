@@ -7,6 +7,23 @@
 
 #include "collectives/runtime/tensor.h"
 
+/*
+ * Calls that do not wait: each launches its own rank's kernels at this moment, and returns a
+ * handle, PyTorch's Work. dist_wait() returns when these kernels have ended and their host knows:
+ * the rank's result is there, though other ranks may still be busy. Until then the rank leaves the
+ * call's tensors alone. Each handle is waited for once. A rank's calls run one after the other
+ * where they share PEs, in the order of the calls.
+ */
+struct dist_work;
+struct dist_work *dist_all_reduce_async(struct tensor *tensor, enum redop op);
+struct dist_work *dist_all_gather_async(struct tensor *output, struct tensor *input);
+struct dist_work *dist_all_to_all_async(struct tensor *output, struct tensor *input);
+struct dist_work *dist_reduce_scatter_async(struct tensor *output, struct tensor *input,
+                                            enum redop op);
+struct dist_work *dist_broadcast_async(struct tensor *tensor, uint32_t root);
+struct dist_work *dist_barrier_async(void);
+void dist_wait(struct dist_work *work);
+
 /* Reduces over all ranks, in place. */
 void dist_all_reduce(struct tensor *tensor, enum redop op);
 /* The same with REDOP_PREMULSUM: this rank's tensor times its own scalar, rounded to the type, is

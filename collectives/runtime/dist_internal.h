@@ -14,7 +14,7 @@
 
 enum { DIST_OPERANDS_REGION = 0 };
 
-/* A rank's part of the collective in flight. */
+/* A rank's part of a call. */
 struct submission {
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
@@ -29,6 +29,38 @@ struct submission {
     const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
 
+/*
+ * A call of the process group, from its first rank's part to its end on every rank. A rank's k-th
+ * call is its part of the k-th work, so ranks may be calls apart. Its kernels are launched when the
+ * machine next runs: all calls of one moment together, in the order in which they were made.
+ */
+struct dist_work {
+    struct dist *dist;
+    uint64_t number;                       /* of the call, from 0 */
+    struct submission *submissions;        /* [world_size] */
+    struct tensor **tensors;               /* [world_size] the results */
+    struct tensor **scratch;               /* [world_size] or all NULL */
+    uint8_t **kept;                        /* [world_size] of dist_scale.c */
+    uint32_t *left;                        /* [world_size] kernels that have not answered */
+    int64_t *done_ps;                      /* [world_size] the last has; INT64_MAX: not yet */
+    bool *submits;                         /* [world_size] the rank's part is in */
+    struct relay relay;                    /* where the algorithm asks for one */
+    const struct ccl_algorithm *algorithm; /* NULL: nothing is launched yet */
+    uint32_t batch;                        /* lp/host/batches.h */
+    uint32_t submitted, launched, done;    /* ranks */
+    uint32_t first_rank, last_rank;        /* to submit, so far */
+    bool prepared;                         /* for all ranks */
+    int64_t complete_ps;                   /* on all ranks; INT64_MAX: not yet */
+    uint32_t holders;       /* ranks that have not returned from it, or hold its handle */
+    struct dist_work *next; /* begun later */
+};
+
+/* A rank's part of a work, which is to be launched. */
+struct dist_part {
+    struct dist_work *work;
+    uint32_t rank;
+};
+
 struct dist {
     struct dist_options options;
     struct dist_facts facts;
@@ -37,20 +69,24 @@ struct dist {
     struct strict_check *strict; /* NULL without strict_validation */
     struct install_plans *plans;
     struct lp_plan *kernels_plan; /* of a program of kernels alone, which has no `plans` */
-    struct barrier *init_barrier, *barrier, *end_barrier;
+    struct barrier *init_barrier, *end_barrier;
     bool installed;
-    bool open;                      /* there is a process group */
-    struct submission *submissions; /* [world_size] */
-    uint32_t submitted, first_rank; /* of the open epoch: how many ranks, and the first */
-    struct tensor **tensors;        /* [world_size] of the last collective: its results */
+    bool open;               /* there is a process group */
+    struct dist_work *works; /* that are not over, in order */
+    struct dist_work *spare; /* one that is; NULL: none */
+    uint64_t *calls;         /* [world_size] that the rank has made */
+    struct dist_part *parts; /* [part_count] to be launched, in order */
+    size_t part_count, part_capacity;
+    uint32_t waits_alone; /* ranks that wait for their own end of a work */
+    int64_t now_ps;       /* the host's time */
+    int64_t *instants;    /* [instant_count] later times at which kernels have answered */
+    size_t instant_count, instant_capacity, instant_at;
     uint32_t *launched;      /* [PEs of a SIP] that run the rank's kernel: room for a launch */
     uint32_t *planned;       /* [rank][PEs of a SIP] the same, as the plans say; NULL: too many */
     uint32_t *planned_count; /* [rank] how many; UINT32_MAX: not yet asked */
-    struct tensor **scratch; /* [world_size] of the collective in flight; or all NULL */
     /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
     const struct ccl_algorithm *checked_algorithm;
     struct ccl_call checked;
-    struct relay relay;                   /* of the collective in flight, where it asks for one */
     const struct ccl_algorithm *reported; /* the last choice that was reported */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
@@ -77,13 +113,42 @@ struct dist *dist_current(void);
 /* Joins a barrier of the world as the calling rank; ends the worker if that fails. A failure of the
  * drain belongs to no rank. */
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
+/* What has been submitted is under way; the machine runs until nothing is left to do before this
+ * time. */
+int dist_inject(struct dist *dist, struct cw_error *error);
+int dist_run_until(struct dist *dist, int64_t end_ps, struct cw_error *error);
 
 /* ---- dist_call.c ----------------------------------------------------------------------------- */
 
-/* Joins the open collective call as the calling rank; ends the worker if that fails. */
-void dist_submit(const struct submission *submission);
-/* The last rank has submitted: launches all at one moment, runs the machine, calls the bench. */
-int dist_run_collective(void *dist, struct cw_error *error);
+/* Makes a call as the calling rank; ends the worker if that fails. Returns its work, which
+ * dist_release_work() ends. */
+struct dist_work *dist_submit(const struct submission *submission);
+/* The same, and returns when the call has ended on all ranks. */
+void dist_submit_and_wait(const struct submission *submission);
+/* Launches the parts that have been submitted since it was last called. An enum cw_exit. */
+int dist_launch_parts(struct dist *dist, struct cw_error *error);
+/* The work has ended on all ranks: takes its results, calls the bench. */
+int dist_finish_work(struct dist_work *work, struct cw_error *error);
+
+/* ---- dist_work.c ----------------------------------------------------------------------------- */
+
+/* The work of the rank's next call. NULL: out of memory. */
+struct dist_work *dist_work_of_call(struct dist *dist, uint32_t rank);
+/* Returns when the rank's PEs have room for the kernels of another call. */
+void dist_wait_for_room(struct dist *dist, uint32_t rank);
+/* Room for the ends of this many more parts. False: out of memory. */
+bool dist_reserve_instants(struct dist *dist, size_t parts);
+bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank);
+/* Returns when the work has ended on the calling rank, or on all. */
+void dist_wait_for_work(struct dist_work *work, bool all);
+/* The calling rank needs the work no more. */
+void dist_release_work(struct dist_work *work);
+/* No worker can continue: launches, and runs the machine until one can. False: none ever will;
+ * error->exit_code CW_OK: nothing has failed. */
+bool dist_advance(void *dist, struct cw_error *error);
+/* A kernel has ended, as its host hears (lp_system_options.answered). */
+void dist_answered(void *dist, uint32_t batch, uint32_t rank, int64_t t_ps);
+void dist_drop_works(struct dist *dist);
 
 /* ---- dist_tensor.c --------------------------------------------------------------------------- */
 

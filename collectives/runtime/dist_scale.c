@@ -8,9 +8,10 @@
 
 enum { SCALE_ELEMS = 1 << 16 };
 
-static struct scaling scaling_of_rank(const struct dist *dist, uint32_t rank)
+static struct scaling scaling_of_rank(const struct dist_work *work, uint32_t rank)
 {
-    const struct submission *const submission = &dist->submissions[rank];
+    const struct dist *const dist = work->dist;
+    const struct submission *const submission = &work->submissions[rank];
     if (dist->data == NULL || submission->in == NULL)
         return (struct scaling){.multiplies = false};
     const uint64_t operands =
@@ -48,64 +49,50 @@ static int scale_tensor(struct dist *dist, const struct tensor *tensor,
     return code;
 }
 
-/* Reads all shards of all ranks' inputs into `kept`, or writes them back. */
-static int move_inputs(struct dist *dist, uint8_t *kept, bool back, struct cw_error *error)
+/* Reads all shards of a rank's input into `kept`, or writes them back. */
+static int move_input(const struct dist_work *work, uint32_t rank, uint8_t *kept, bool back,
+                      struct cw_error *error)
 {
+    const struct tensor *const in = work->submissions[rank].in;
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
-        const struct tensor *const in = dist->submissions[rank].in;
-        for (uint32_t i = 0; i < in->shard_count && code == CW_OK; i++) {
-            const struct tensor_shard *const at = &in->shard[i];
-            if (back)
-                code = data_pass_write(dist->data, at->pe_index, at->hbm_offset, kept,
-                                       in->shard_bytes, error);
-            else
-                data_pass_read(dist->data, at->pe_index, at->hbm_offset, kept, in->shard_bytes);
-            kept += in->shard_bytes;
-        }
+    for (uint32_t i = 0; i < in->shard_count && code == CW_OK; i++, kept += in->shard_bytes) {
+        const struct tensor_shard *const at = &in->shard[i];
+        if (back)
+            code = data_pass_write(work->dist->data, at->pe_index, at->hbm_offset, kept,
+                                   in->shard_bytes, error);
+        else
+            data_pass_read(work->dist->data, at->pe_index, at->hbm_offset, kept, in->shard_bytes);
     }
     return code;
 }
 
-static bool works_in_place(const struct dist *dist)
+int dist_scale_operand(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    return dist->submissions[0].in == dist->submissions[0].out;
-}
-
-static size_t bytes_of_inputs(const struct dist *dist)
-{
-    const struct tensor *const in = dist->submissions[0].in;
-    return dist->facts.world_size * in->shard_count * in->shard_bytes;
-}
-
-int dist_scale_operands(struct dist *dist, uint8_t **kept, struct cw_error *error)
-{
-    *kept = NULL;
-    if (!scaling_of_rank(dist, 0).multiplies)
+    struct dist *const dist = work->dist;
+    const struct submission *const own = &work->submissions[rank];
+    const struct scaling scaling = scaling_of_rank(work, rank);
+    if (!scaling.multiplies)
         return CW_OK;
     int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
-    if (code == CW_OK && !works_in_place(dist)) {
-        *kept = malloc(bytes_of_inputs(dist));
-        code = *kept != NULL ? move_inputs(dist, *kept, false, error) : dist_no_memory(error);
+    if (code == CW_OK && own->in != own->out) {
+        work->kept[rank] = malloc((size_t)own->in->shard_count * own->in->shard_bytes);
+        code = work->kept[rank] != NULL ? move_input(work, rank, work->kept[rank], false, error)
+                                        : dist_no_memory(error);
     }
-    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
-        const struct scaling scaling = scaling_of_rank(dist, rank);
-        code = scale_tensor(dist, dist->submissions[rank].in, &scaling, error);
-    }
-    return code;
+    return code == CW_OK ? scale_tensor(dist, own->in, &scaling, error) : code;
 }
 
-int dist_scale_results(struct dist *dist, uint8_t **kept, struct cw_error *error)
+int dist_scale_results(struct dist_work *work, struct cw_error *error)
 {
     int code = CW_OK;
-    if (*kept != NULL)
-        code = move_inputs(dist, *kept, true, error);
-    free(*kept);
-    *kept = NULL;
-    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
-        const struct scaling scaling = scaling_of_rank(dist, rank);
-        if (scaling.divisor > 0)
-            code = scale_tensor(dist, dist->submissions[rank].out, &scaling, error);
+    for (uint32_t rank = 0; rank < work->dist->facts.world_size; rank++) {
+        const struct scaling scaling = scaling_of_rank(work, rank);
+        if (work->kept[rank] != NULL && code == CW_OK)
+            code = move_input(work, rank, work->kept[rank], true, error);
+        free(work->kept[rank]);
+        work->kept[rank] = NULL;
+        if (scaling.divisor > 0 && code == CW_OK)
+            code = scale_tensor(work->dist, work->submissions[rank].out, &scaling, error);
     }
     return code;
 }

@@ -9,10 +9,10 @@
 
 #include "collectives/runtime/dist_internal.h"
 
-/* The inputs of the call in flight, before anything else reads them. *kept: what they were, of
- * inputs that the call must leave alone; for dist_scale_results(). */
-int dist_scale_operands(struct dist *dist, uint8_t **kept, struct cw_error *error);
-/* The results; gives inputs back what they were, and frees *kept. */
-int dist_scale_results(struct dist *dist, uint8_t **kept, struct cw_error *error);
+/* A rank's input, before anything else reads it. What it was is kept, of an input that the call
+ * must leave alone. */
+int dist_scale_operand(struct dist_work *work, uint32_t rank, struct cw_error *error);
+/* The results; gives inputs back what they were. */
+int dist_scale_results(struct dist_work *work, struct cw_error *error);
 
 #endif

@@ -13,11 +13,12 @@
 #include "collectives/runtime/host_copy.h"
 #include "collectives/schedule/schedule_program.h"
 
-static struct tensor *scratch_on(struct dist *dist, uint32_t rank, uint64_t bytes,
+static struct tensor *scratch_on(const struct dist *dist, uint32_t rank, uint64_t bytes,
                                  struct cw_error *error)
 {
     const struct dp_policy policy = dist_scratch_policy(dist->plans);
-    return tensor_create_bytes(dist->space, dist->submissions[rank].in->sip, bytes, &policy, error);
+    return tensor_create_bytes(dist->space, install_plan_of(dist->plans, rank).sip, bytes, &policy,
+                               error);
 }
 
 struct dp_policy dist_scratch_policy(const struct install_plans *plans)
@@ -55,55 +56,56 @@ static int check_offset(const char *what, uint32_t rank, uint64_t here, uint64_t
         rank, what, (unsigned long long)here, (unsigned long long)first);
 }
 
-static int check_alike(const struct dist *dist, uint32_t rank, struct cw_error *error)
+int dist_check_alike(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct submission *const first = &dist->submissions[0], *const own = first + rank;
+    const struct submission *const first = &work->submissions[work->first_rank],
+                                   *const own = &work->submissions[rank];
+    if (work->algorithm->machine.scratch_bytes == NULL)
+        return CW_OK;
     int code = check_offset("input", rank, own->in->hbm_offset, first->in->hbm_offset, error);
     if (code == CW_OK)
         code = check_offset("output", rank, own->out->hbm_offset, first->out->hbm_offset, error);
-    if (code == CW_OK && dist->scratch[0] != NULL)
-        code = check_offset("scratch", rank, dist->scratch[rank]->hbm_offset,
-                            dist->scratch[0]->hbm_offset, error);
+    if (code == CW_OK && work->scratch[0] != NULL)
+        code = check_offset("scratch", rank, work->scratch[rank]->hbm_offset,
+                            work->scratch[0]->hbm_offset, error);
     return code;
 }
 
-int dist_take_scratch(struct dist *dist, const struct ccl_algorithm *algorithm,
-                      const struct ccl_call *call, struct cw_error *error)
+int dist_take_scratch(struct dist_work *work, const struct ccl_call *call, struct cw_error *error)
 {
+    struct dist *const dist = work->dist;
+    const struct ccl_algorithm *const algorithm = work->algorithm;
     if (algorithm->machine.scratch_bytes == NULL && algorithm->schedule == NULL)
         return CW_OK;
     const uint64_t bytes = dist_scratch_bytes(dist->plans, algorithm, call);
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
-        if (bytes > 0)
-            dist->scratch[rank] = scratch_on(dist, rank, bytes, error);
-        if (bytes > 0 && dist->scratch[rank] == NULL) {
+    for (uint32_t rank = 0; rank < dist->facts.world_size && bytes > 0; rank++) {
+        work->scratch[rank] = scratch_on(dist, rank, bytes, error);
+        if (work->scratch[rank] == NULL) {
             char text[sizeof error->text];
             memcpy(text, error->text, sizeof text);
             return cw_error_set(error, (enum cw_exit)error->exit_code, "scratch of %s: %s",
                                 algorithm->name, text);
         }
-        int code = bytes > 0 ? dist_map_tensor(dist, dist->scratch[rank], error) : CW_OK;
-        if (code == CW_OK && algorithm->schedule == NULL)
-            code = check_alike(dist, rank, error);
-        if (code != CW_OK)
-            return code;
+        if (dist_map_tensor(dist, work->scratch[rank], error) != CW_OK)
+            return error->exit_code;
     }
     return CW_OK;
 }
 
-int dist_give_scratch(struct dist *dist, struct cw_error *error)
+int dist_give_scratch(struct dist_work *work, struct cw_error *error)
 {
+    struct dist *const dist = work->dist;
     int code = CW_OK;
     for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
-        const struct tensor *const scratch = dist->scratch[rank];
+        const struct tensor *const scratch = work->scratch[rank];
         for (uint32_t i = 0;
              scratch != NULL && dist->data != NULL && code == CW_OK && i < scratch->shard_count;
              i++)
             code = data_pass_forget(dist->data, scratch->shard[i].pe_index, scratch->hbm_offset,
                                     scratch->shard_bytes, error);
         dist_unmap_tensor(dist, scratch);
-        tensor_free(dist->scratch[rank]);
-        dist->scratch[rank] = NULL;
+        tensor_free(work->scratch[rank]);
+        work->scratch[rank] = NULL;
     }
     return code;
 }
@@ -114,11 +116,11 @@ static struct tl_region region_of(const struct tensor *tensor)
         .va = tensor->window_va, .pa = tensor->hbm_offset, .bytes = tensor->shard_bytes};
 }
 
-void dist_map_regions(const struct dist *dist, uint32_t rank, struct tl_args *args)
+void dist_map_regions(const struct dist_work *work, uint32_t rank, struct tl_args *args)
 {
-    const struct submission *const submission = &dist->submissions[rank];
+    const struct submission *const submission = &work->submissions[rank];
     if (submission->out != NULL && submission->out != submission->in)
         args->region[0] = region_of(submission->out);
-    if (dist->scratch[rank] != NULL)
-        args->region[1] = region_of(dist->scratch[rank]);
+    if (work->scratch[rank] != NULL)
+        args->region[1] = region_of(work->scratch[rank]);
 }

@@ -98,6 +98,7 @@ static int drain_installation(void *arg, struct cw_error *error)
 {
     struct dist *dist = arg;
     const int code = dist_install(dist, error);
+    dist->now_ps = cw_sim_now(lp_system_sim(dist->system));
     dist->open = code == CW_OK;
     return code;
 }
@@ -138,14 +139,11 @@ static bool allocate_planned(struct dist *dist)
 
 static bool allocate_world(struct dist *dist)
 {
-    dist->submissions = calloc(dist->facts.world_size, sizeof *dist->submissions);
-    dist->tensors = calloc(dist->facts.world_size, sizeof *dist->tensors);
+    dist->calls = calloc(dist->facts.world_size, sizeof *dist->calls);
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
-    dist->scratch = calloc(dist->facts.world_size, sizeof *dist->scratch);
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
     dist->init_barrier = barrier_create(dist->facts.world_size, drain_installation, dist);
-    dist->barrier = barrier_create(dist->facts.world_size, dist_run_collective, dist);
     dist->end_barrier = barrier_create(dist->facts.world_size, close_group, dist);
     if (!dist->options.no_data)
         dist->data = data_pass_create(&dist->options.config->hw,
@@ -158,9 +156,8 @@ static bool allocate_world(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.queues.n_slots,
                                            dist->options.warn, dist->options.arg);
-    return allocate_planned(dist) && dist->submissions && dist->tensors && dist->scratch &&
-           dist->launched && dist->space && dist->init_barrier && dist->barrier &&
-           dist->end_barrier && (dist->data || dist->options.no_data) &&
+    return allocate_planned(dist) && dist->calls && dist->launched && dist->space &&
+           dist->init_barrier && dist->end_barrier && (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
@@ -242,6 +239,8 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     machine->engine.tuning.stress_seed = 1;
     machine->cube_worker = cube_worker;
     machine->listener[1] = own_listener(dist);
+    machine->answered = dist_answered;
+    machine->answered_arg = dist;
     if (data)
         machine->on_workers = data_commit_listener(dist->data);
     struct lp_system *const system = lp_system_create(machine, error);
@@ -317,10 +316,11 @@ void dist_free(struct dist *dist)
     if (!dist)
         return;
     dist_free_tensors(dist);
+    if (dist->calls != NULL)
+        dist_drop_works(dist);
     free(dist->owned);
     tensor_space_free(dist->space);
     barrier_free(dist->init_barrier);
-    barrier_free(dist->barrier);
     barrier_free(dist->end_barrier);
     if (dist->data != NULL && dist->system != NULL)
         cw_each_worker(lp_system_sim(dist->system), free_worker_data, dist->data);
@@ -335,9 +335,9 @@ void dist_free(struct dist *dist)
     lp_plan_free(dist->kernels_plan);
     free(dist->copies);
     contents_free(&dist->contents);
-    free(dist->submissions);
-    free(dist->tensors);
-    free(dist->scratch);
+    free(dist->calls);
+    free(dist->parts);
+    free(dist->instants);
     free(dist->launched);
     free(dist->planned);
     free(dist->planned_count);
@@ -360,25 +360,46 @@ static int first_data_failure(struct dist *dist, const struct cw_event *failed, 
     return error->exit_code;
 }
 
-int dist_drain(struct dist *dist, struct cw_error *error)
+/* Fills that were put off. */
+static int settle_contents(struct dist *dist, struct cw_error *error)
 {
-    int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
-    if (code == CW_OK && dist->content_error.exit_code != CW_OK) {
-        *error = dist->content_error;
-        code = error->exit_code;
-    }
-    if (code != CW_OK)
+    const int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
+    if (code != CW_OK || dist->content_error.exit_code == CW_OK)
         return code;
-    code = lp_system_drain(dist->system, error);
+    *error = dist->content_error;
+    return error->exit_code;
+}
+
+/* The machine has run, with this result. Records come before the end of a run that failed, so an
+ * error in a record goes first. */
+static int settle_run(struct dist *dist, int code, struct cw_error *error)
+{
     const struct cw_event *const failed = cw_failed_event(lp_system_sim(dist->system));
     const bool aborted =
         code == CW_NO_RESOURCE || (code != CW_OK && lp_system_is_cut_short(dist->system));
-    /* Records come before the end of a run that failed, so an error in a record goes first. */
     struct cw_error data_error;
     if (first_data_failure(dist, failed, aborted, &data_error) == CW_OK)
         return code;
     *error = data_error;
     return error->exit_code;
+}
+
+int dist_drain(struct dist *dist, struct cw_error *error)
+{
+    if (settle_contents(dist, error) != CW_OK)
+        return error->exit_code;
+    return settle_run(dist, lp_system_drain(dist->system, error), error);
+}
+
+int dist_inject(struct dist *dist, struct cw_error *error)
+{
+    const int code = settle_contents(dist, error);
+    return code == CW_OK ? lp_system_inject(dist->system, error) : code;
+}
+
+int dist_run_until(struct dist *dist, int64_t end_ps, struct cw_error *error)
+{
+    return settle_run(dist, lp_system_run_until(dist->system, end_ps, error), error);
 }
 
 int dist_install(struct dist *dist, struct cw_error *error)
@@ -421,12 +442,13 @@ static void help_each(void *arg, mp_part_fn part, void *part_arg)
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error)
 {
     void *const outer = mp_set_runtime(dist);
-    dist->submitted = 0;
+    dist_drop_works(dist);
     dist->copy_count = 0;
     dist->open = false;
-    const struct mp_helpers helpers = {help_each, dist};
-    const int code = mp_spawn_helped(worker, dist->facts.world_size, arg, &helpers, error);
+    const struct mp_machine machine = {help_each, dist_advance, dist};
+    const int code = mp_spawn_beside(worker, dist->facts.world_size, arg, &machine, error);
     (void)mp_set_runtime(outer);
+    dist_drop_works(dist);
     dist_free_tensors(dist);
     return code;
 }
@@ -511,6 +533,8 @@ int dist_get_world_size(void)
     check_open(dist, "dist_get_world_size");
     return (int)dist->facts.world_size;
 }
+
+int64_t dist_time_ps(void) { return dist_current()->now_ps; }
 
 int dist_get_rank(void)
 {

@@ -105,6 +105,8 @@ void dist_init_process_group(const char *backend);
  * there, so that it takes no simulated time. */
 void dist_destroy_process_group(void);
 int dist_get_world_size(void); /* in a process group */
+/* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
+int64_t dist_time_ps(void);
 /* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
  * otherwise. */
 int dist_device_of(int rank);

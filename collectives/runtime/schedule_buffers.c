@@ -42,16 +42,16 @@ static int move_shards(struct dist *dist, const struct move *move, struct cw_err
 }
 
 /* The move before the launch; bytes 0: none. */
-static struct move move_before(const struct dist *dist, const struct schedule_program *program,
+static struct move move_before(const struct dist_work *work, const struct schedule_program *program,
                                uint32_t rank)
 {
-    const struct tensor *const in = dist->submissions[rank].in, *const out =
-                                                                    dist->submissions[rank].out;
+    const struct tensor *const in = work->submissions[rank].in, *const out =
+                                                                    work->submissions[rank].out;
     struct move move = {.from = in, .to = out, .bytes = in->shard_bytes};
     switch (schedule_program_layout(program)) {
     case PROGRAM_APART:
         if (in == out) {
-            move.to = dist->scratch[rank];
+            move.to = work->scratch[rank];
             move.to_byte = move.to->shard_bytes - in->shard_bytes;
             return move;
         }
@@ -70,34 +70,29 @@ static struct move move_before(const struct dist *dist, const struct schedule_pr
     return move;
 }
 
-int dist_fill_buffers(struct dist *dist, const struct ccl_algorithm *algorithm,
-                      struct cw_error *error)
+int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
+    struct dist *const dist = work->dist;
     const struct schedule_program *const program = install_plans_program(dist->plans);
-    int code = CW_OK;
-    if (algorithm->schedule == NULL || dist->data == NULL)
+    if (work->algorithm->schedule == NULL || dist->data == NULL)
         return CW_OK;
-    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
-        const struct move move = move_before(dist, program, rank);
-        if (move.bytes == 0)
-            continue;
-        code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
-        if (code == CW_OK)
-            code = move_shards(dist, &move, error);
-    }
-    return code;
+    const struct move move = move_before(work, program, rank);
+    if (move.bytes == 0)
+        return CW_OK;
+    const int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
+    return code == CW_OK ? move_shards(dist, &move, error) : code;
 }
 
-int dist_take_results(struct dist *dist, const struct ccl_algorithm *algorithm,
-                      struct cw_error *error)
+int dist_take_results(struct dist_work *work, struct cw_error *error)
 {
+    struct dist *const dist = work->dist;
     const struct schedule_program *const program = install_plans_program(dist->plans);
     int code = CW_OK;
-    if (algorithm->schedule == NULL || dist->data == NULL ||
+    if (work->algorithm->schedule == NULL || dist->data == NULL ||
         schedule_program_layout(program) != PROGRAM_OUTPUT_INSIDE)
         return CW_OK;
     for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
-        const struct submission *const submission = &dist->submissions[rank];
+        const struct submission *const submission = &work->submissions[rank];
         const struct move move = {.from = submission->in,
                                   .to = submission->out,
                                   .from_byte = rank * submission->out->shard_bytes,

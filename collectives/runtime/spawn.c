@@ -59,7 +59,7 @@ struct launcher {
     void *arg;
     uint8_t *stacks;
     size_t stack_bytes, stacks_bytes;
-    const struct mp_helpers *helpers; /* NULL: none */
+    const struct mp_machine *machine; /* NULL: none */
     struct sync_u64 no_guard;         /* errno of a stack without guard pages; 0: all have them */
     struct sync_u64 no_guard_rank;    /* its rank */
 };
@@ -138,8 +138,8 @@ static uint32_t rank_at(const struct launcher *launcher, uint32_t index, uint32_
 /* Work on the stacks, by ranks. Each part writes the stacks of its own ranks alone. */
 static void share_out(struct launcher *launcher, mp_part_fn part)
 {
-    if (launcher->helpers != NULL && launcher->nprocs >= HELPED_RANKS_MIN)
-        launcher->helpers->each(launcher->helpers->arg, part, launcher);
+    if (launcher->machine != NULL && launcher->nprocs >= HELPED_RANKS_MIN)
+        launcher->machine->each(launcher->machine->arg, part, launcher);
     else
         part(launcher, 0, 1);
 }
@@ -228,7 +228,7 @@ static void tear_down(struct launcher *launcher)
     }
     free(launcher->workers);
     free(launcher->common_error);
-    if (launcher->stacks && launcher->helpers != NULL && launcher->nprocs >= HELPED_RANKS_MIN)
+    if (launcher->stacks && launcher->machine != NULL && launcher->nprocs >= HELPED_RANKS_MIN)
         share_out(launcher, drop_stacks);
     if (launcher->stacks)
         pages_release(launcher->stacks, launcher->stacks_bytes);
@@ -356,14 +356,35 @@ static uint32_t run_round(struct launcher *launcher, bool waiting)
     return resumed;
 }
 
+/* No worker can continue. False: none ever will; error->exit_code: whether the machine failed. */
+static bool advance(const struct launcher *launcher, struct cw_error *error)
+{
+    *error = (struct cw_error){.exit_code = CW_OK};
+    const struct mp_machine *const machine = launcher->machine;
+    return machine != NULL && machine->advance != NULL && machine->advance(machine->arg, error);
+}
+
+/* An error that belongs to no rank. The gravest code counts, and the first text. */
+static int note_common(struct launcher *launcher, const struct cw_error *error)
+{
+    if (launcher->common_code == CW_OK)
+        launcher->common_error = strdup(cw_error_text(error));
+    if (error->exit_code > launcher->common_code)
+        launcher->common_code = error->exit_code;
+    return launcher->common_code;
+}
+
 static int spawn_run(struct launcher *launcher, struct cw_error *error)
 {
     while (launcher->alive && !launcher->failed && launcher->common_code == CW_OK) {
-        if (!run_round(launcher, false)) {
-            const int code = report_stuck(launcher, error);
-            end_all(launcher);
-            return code;
-        }
+        if (run_round(launcher, false) || advance(launcher, error))
+            continue;
+        const int code = error->exit_code != CW_OK ? note_common(launcher, error)
+                                                   : report_stuck(launcher, error);
+        if (launcher->common_code != CW_OK)
+            break;
+        end_all(launcher);
+        return code;
     }
     if (!launcher->failed && launcher->common_code == CW_OK)
         return CW_OK;
@@ -372,11 +393,11 @@ static int spawn_run(struct launcher *launcher, struct cw_error *error)
     return list_errors(launcher, error);
 }
 
-int mp_spawn_helped(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_helpers *helpers,
+int mp_spawn_beside(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_machine *machine,
                     struct cw_error *error)
 {
     struct launcher launcher = {
-        .nprocs = nprocs, .alive = nprocs, .fn = fn, .arg = arg, .helpers = helpers};
+        .nprocs = nprocs, .alive = nprocs, .fn = fn, .arg = arg, .machine = machine};
     if (nprocs == 0)
         return CW_OK;
     int code = stack_size(&launcher.stack_bytes, error);
@@ -390,7 +411,7 @@ int mp_spawn_helped(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp
 
 int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error)
 {
-    return mp_spawn_helped(fn, nprocs, arg, NULL, error);
+    return mp_spawn_beside(fn, nprocs, arg, NULL, error);
 }
 
 /* ---- for workers ----------------------------------------------------------------------------- */
@@ -426,11 +447,7 @@ void mp_fail_for_all(const struct cw_error *error)
     struct worker *const worker = here.worker;
     if (worker == NULL)
         mp_fail(error->exit_code, "%s", cw_error_text(error));
-    struct launcher *const launcher = worker->launcher;
-    if (launcher->common_code == CW_OK)
-        launcher->common_error = strdup(cw_error_text(error));
-    launcher->common_code =
-        error->exit_code > launcher->common_code ? error->exit_code : launcher->common_code;
+    (void)note_common(worker->launcher, error);
     end_worker(worker);
 }
 

@@ -35,15 +35,22 @@ typedef void (*mp_worker_fn)(int rank, void *arg);
  */
 int mp_spawn(mp_worker_fn fn, uint32_t nprocs, void *arg, struct cw_error *error);
 
-/* Threads that share work on the stacks. each() calls part(part_arg, index, parts) for each index
- * below parts, which it chooses, maybe at the same time, and returns when all have. */
+/*
+ * The machine that workers wait for.
+ *   each     shares work on the stacks among threads: calls part(part_arg, index, parts) for each
+ *            index below parts, which it chooses, maybe at the same time, and returns when all have
+ *   advance  called when no worker can continue, on the stack of the caller of mp_spawn(): makes
+ *            the machine run until some worker may. False: none ever will; or error->exit_code is
+ *            not CW_OK: it has failed, which is an error of no rank's
+ */
 typedef void (*mp_part_fn)(void *part_arg, uint32_t index, uint32_t parts);
-struct mp_helpers {
+struct mp_machine {
     void (*each)(void *arg, mp_part_fn part, void *part_arg);
+    bool (*advance)(void *arg, struct cw_error *error);
     void *arg;
 };
-/* mp_spawn() with helpers; NULL: none. */
-int mp_spawn_helped(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_helpers *helpers,
+/* mp_spawn() beside a machine; NULL: none. */
+int mp_spawn_beside(mp_worker_fn fn, uint32_t nprocs, void *arg, const struct mp_machine *machine,
                     struct cw_error *error);
 
 /* Lets the other workers run. Only a worker that loops without collectives needs it. */

@@ -79,8 +79,9 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
     uint32_t stretch = 0;
     for (struct lp_batch **at = &batches->first; *at != NULL;) {
         struct lp_batch *const old = *at;
-        if (!is_answered(old)) {
-            stretch = stretch == 0 ? old->stretch : stretch;
+        if (!is_answered(old) && stretch == 0)
+            stretch = old->stretch;
+        if (!is_answered(old) || old->held) {
             batches->last = old;
             at = &old->next;
             continue;
@@ -97,7 +98,7 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
         batches->first = batch;
     else
         batches->last->next = batch;
-    batches->last = batch;
+    batches->last = batches->current = batch;
     drop_launches(batches, &m->launches);
     return true;
 }
@@ -114,11 +115,12 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
                                const struct tl_kernel *kernel, const struct tl_args *args)
 {
     struct lp_launches *const launches = &m->launches;
-    struct lp_batch *const batch = batches->last;
+    struct lp_batch *const batch = batches->current;
     const uint32_t count = launches->last - launches->dropped;
-    if (launches->last >= batch->first_launch) {
+    if (count > 0) {
         const struct lp_launch *const last = &launches->at[count - 1];
-        if (last->kernel == kernel && memcmp(&last->args, args, sizeof *args) == 0)
+        if (last->of == batch && last->start_ps == INT64_MAX && last->kernel == kernel &&
+            memcmp(&last->args, args, sizeof *args) == 0)
             return launches->last;
     }
     if (count == launches->capacity) {
@@ -130,6 +132,6 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
         launches->capacity = capacity;
     }
     launches->at[count] =
-        (struct lp_launch){kernel, *args, batch->number, batch->stretch, 0, batch};
+        (struct lp_launch){kernel, *args, batch->number, batch->stretch, INT64_MAX, batch};
     return ++launches->last;
 }

@@ -16,6 +16,7 @@
 
 struct lp_batch {
     struct lp_batch_times times;
+    bool held;             /* it does not end, though it is answered */
     uint32_t number;       /* from 1; 0: of messages without a kernel */
     uint32_t stretch;      /* the first batch since the machine was idle */
     uint32_t first_launch; /* number of its first launch */
@@ -27,6 +28,7 @@ struct lp_batch {
 
 struct lp_batches {
     struct lp_batch *first, *last; /* that have not ended, in order; at least one */
+    struct lp_batch *current;      /* to which messages are added */
     uint32_t begun;                /* batches of launches, ever */
     uint32_t worker_count;
     uint8_t *phase_of_pe;
@@ -39,13 +41,13 @@ void lp_batches_free(struct lp_batches *batches);
 
 /* Some launch has not been answered. */
 bool lp_batches_are_in_flight(const struct lp_batches *batches);
-/* Another batch begins: batches->last. All that are answered end. `launches`: it is of launches.
- * False: out of memory. */
+/* Another batch begins: batches->current. All that are answered and not held end. `launches`: it is
+ * of launches. False: out of memory. */
 bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps,
                       bool launches);
 /* The batch with this number; NULL: it has ended. */
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number);
-/* Adds a launch of batches->last to the table, or finds its latest one, if that says the same.
+/* Adds a launch of batches->current to the table, or finds its latest one, if that says the same.
  * Returns its number; 0: out of memory. */
 uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
                                const struct tl_kernel *kernel, const struct tl_args *args);

@@ -171,7 +171,7 @@ static bool begin_batch(struct lp_system *system, bool launches)
 
 static struct lp_times *current_times(const struct lp_system *system)
 {
-    return &system->batches.last->times.sum;
+    return &system->batches.current->times.sum;
 }
 
 static void system_least_delays(void *arg, const uint32_t *lp_worker, uint32_t workers,
@@ -332,7 +332,7 @@ static int submit_messages(struct lp_system *system, uint32_t pe, uint32_t count
     if (!lp_control_submit_run(&system->control, message, count))
         return machine_out_of_memory(error);
     current_times(system)->submitted += count;
-    system->batches.last->kernels += kind == LP_TRANSFER_LAUNCH ? count : 0;
+    system->batches.current->kernels += kind == LP_TRANSFER_LAUNCH ? count : 0;
     return CW_OK;
 }
 
@@ -475,7 +475,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     if (!lp_batches_are_in_flight(&system->batches))
         system->launched_count = 0;
     if (!begin_batch(system, true) ||
-        !lp_batch_times_name_phases(&system->batches.last->times, kernel,
+        !lp_batch_times_name_phases(&system->batches.current->times, kernel,
                                     rank_count(&system->model)))
         return machine_out_of_memory(error);
     return CW_OK;
@@ -531,7 +531,7 @@ static int by_pe(const void *a, const void *b)
 /* The list as lp_check_received() wants it. One batch alone is in this order already. */
 static void sort_launched(struct lp_system *system)
 {
-    if (system->batches.last->stretch != system->batches.last->number)
+    if (system->batches.current->stretch != system->batches.current->number)
         qsort(system->launched, system->launched_count, sizeof *system->launched, by_pe);
 }
 
@@ -579,17 +579,16 @@ bool lp_system_is_cut_short(const struct lp_system *system)
     return system->engine_failed && cw_failed_event(system->sim) == NULL;
 }
 
-/* With launch_together, the kernels of the batch start when the last launch message has come. */
+/* With launch_together, the kernels that are submitted together start when the last launch message
+ * has come. */
 static bool set_start(struct lp_system *system)
 {
     struct lp_launches *const launches = &system->model.launches;
     const int64_t way_ps =
         system->model.hw.launch_together ? lp_control_way_ps(&system->control, &system->model) : 0;
-    const struct lp_batch *const batch = system->batches.last;
-    for (uint32_t i = batch->number > 0 ? batch->first_launch : UINT32_MAX; i <= launches->last;
-         i++)
-        launches->at[i - 1 - launches->dropped].start_ps =
-            current_times(system)->submitted_ps + way_ps;
+    for (uint32_t i = launches->last - launches->dropped;
+         i > 0 && launches->at[i - 1].start_ps == INT64_MAX; i--)
+        launches->at[i - 1].start_ps = system->host_now_ps + way_ps;
     return way_ps >= 0;
 }
 
@@ -647,6 +646,24 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     return code;
 }
 
+uint32_t lp_system_hold_batch(struct lp_system *system)
+{
+    system->batches.current->held = true;
+    return system->batches.current->number;
+}
+
+void lp_system_return_to_batch(struct lp_system *system, uint32_t batch)
+{
+    system->batches.current = lp_batches_find(&system->batches, batch);
+}
+
+void lp_system_release_batch(struct lp_system *system, uint32_t batch)
+{
+    struct lp_batch *const held = lp_batches_find(&system->batches, batch);
+    if (held != NULL)
+        held->held = false;
+}
+
 /* ---- queries --------------------------------------------------------------------------------- */
 
 const struct lp_model *lp_system_model(const struct lp_system *system) { return &system->model; }
@@ -656,22 +673,35 @@ const struct lp_cut *lp_system_cut(const struct lp_system *system)
     return system->options.engine.worker_count > 1 ? &system->cut : NULL;
 }
 
+/* Without the host's messages beside the launches. */
+static struct lp_times *sum_times(struct lp_batch *batch)
+{
+    struct lp_times *const sum = &batch->times.sum;
+    (void)lp_batch_times_sum(&batch->times);
+    sum->returned = batch->answers;
+    sum->host_ps = batch->answered_ps;
+    return sum;
+}
+
 const struct lp_times *lp_system_times(struct lp_system *system)
 {
     const struct lp_host *const host = cw_state(system->sim, 0);
-    struct lp_batch *const batch = system->batches.last;
-    (void)lp_batch_times_sum(&batch->times);
-    struct lp_times *const sum = &batch->times.sum;
     const uint32_t acknowledged = (uint32_t)(host->acknowledged - system->acknowledged);
-    const int64_t acknowledged_ps = acknowledged > 0 ? host->last_ps : 0;
-    sum->returned = batch->answers + acknowledged;
-    sum->host_ps = batch->answered_ps > acknowledged_ps ? batch->answered_ps : acknowledged_ps;
+    struct lp_times *const sum = sum_times(system->batches.current);
+    sum->returned += acknowledged;
+    if (acknowledged > 0 && host->last_ps > sum->host_ps)
+        sum->host_ps = host->last_ps;
     return sum;
+}
+
+const struct lp_times *lp_system_times_of(struct lp_system *system, uint32_t batch)
+{
+    return sum_times(lp_batches_find(&system->batches, batch));
 }
 
 const struct lp_phases *lp_system_phases(struct lp_system *system)
 {
-    return lp_batch_times_phases(&system->batches.last->times);
+    return lp_batch_times_phases(&system->batches.current->times);
 }
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
@@ -686,7 +716,7 @@ bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_pla
     const struct lp_pe *const pe =
         lp_pe(m, lp_system_cube(system, place.sip, place.cube), place.pe);
     *at = lp_context(m, pe, 0)->kernel.source;
-    return pe->epoch == system->batches.last->stretch && pe->written != pe->epoch;
+    return pe->epoch == system->batches.current->stretch && pe->written != pe->epoch;
 }
 
 struct lp_counts lp_system_count(const struct lp_system *system)
@@ -697,8 +727,8 @@ struct lp_counts lp_system_count(const struct lp_system *system)
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    lp_links_visit(
-        &system->model, system->sim,
-        (struct lp_links_asked){system->batches.last->stretch, part.index, part.parts, part.groups},
-        visit, arg);
+    lp_links_visit(&system->model, system->sim,
+                   (struct lp_links_asked){system->batches.current->stretch, part.index, part.parts,
+                                           part.groups},
+                   visit, arg);
 }

@@ -68,6 +68,14 @@ int lp_system_submit_install(struct lp_system *system, uint32_t plan, struct cw_
 /* Adds a map to the host's table, between drains. PEs reach it when their MmuMapMsgs have taken
  * effect; at once, if it names no message. */
 int lp_system_map(struct lp_system *system, const struct lp_map *map, struct cw_error *error);
+/* Holds the current batch: its times can be read by its number, until it is released. Returns the
+ * number. Other batches end, once all their kernels have answered, when another one begins. */
+uint32_t lp_system_hold_batch(struct lp_system *system);
+void lp_system_release_batch(struct lp_system *system, uint32_t batch);
+/* What is submitted from here on belongs to this batch, which is held. */
+void lp_system_return_to_batch(struct lp_system *system, uint32_t batch);
+/* The times of a batch that is held. */
+const struct lp_times *lp_system_times_of(struct lp_system *system, uint32_t batch);
 /* From here on no PE reaches the map that begins at this address. */
 void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va);
 

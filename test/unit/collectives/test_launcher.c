@@ -279,8 +279,8 @@ static void a_rank_that_ends_before_the_collective_is_missed_by_name(void **stat
     struct world *world = make_world(2, 2, NULL, false);
     world->fails = 1;
     run_badly(world, leaves_early, CW_PROGRAM_FAILED,
-              "rank 0 waits forever: epoch 0 of the barrier lacks rank 1 of 4, which will not "
-              "join it any more");
+              "rank 0 waits forever: call 0, all_reduce, lacks rank 1 of 4, which will not "
+              "make it any more");
     world->fails = -1;
     run_well(world, leaves_early);
     assert_int_equal(world->completed, 1);

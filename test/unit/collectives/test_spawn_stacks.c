@@ -173,11 +173,11 @@ static void helpers_share_the_work_on_many_stacks(void **state)
     (void)state;
     static uint32_t ranks[HELPED];
     uint32_t calls = 0;
-    const struct mp_helpers helpers = {help_backwards, &calls};
+    const struct mp_machine helpers = {.each = help_backwards, .arg = &calls};
     struct cw_error error;
-    assert_int_equal(mp_spawn_helped(uses_its_stack, 2, ranks, &helpers, &error), CW_OK);
+    assert_int_equal(mp_spawn_beside(uses_its_stack, 2, ranks, &helpers, &error), CW_OK);
     assert_int_equal(calls, 0); /* two ranks are not worth a call */
-    assert_int_equal(mp_spawn_helped(uses_its_stack, HELPED, ranks, &helpers, &error), CW_OK);
+    assert_int_equal(mp_spawn_beside(uses_its_stack, HELPED, ranks, &helpers, &error), CW_OK);
     assert_int_equal(calls, 2); /* before the ranks begin, and after they have ended */
     for (uint32_t rank = 0; rank < HELPED; rank++)
         assert_int_equal(ranks[rank], rank < 2 ? 12 : 6);

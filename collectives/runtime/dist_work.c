@@ -1,0 +1,329 @@
+/*
+ * dist_work.c: the calls of a process group in flight (dist_internal.h): which call a rank's part
+ * belongs to, what waits for it, and how the machine runs meanwhile.
+ *
+ * The machine runs only when no worker can continue. If all of them wait for the end of one call on
+ * all ranks, and nothing else is in flight, it runs until it is idle. Otherwise it runs in steps,
+ * each as long as the host's reaction takes (RUNTIME.md, "Calls and the machine's time").
+ *
+ * Between drains, one thread; dist_answered() on the thread that drains.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_scratch.h"
+#include "collectives/runtime/spawn.h"
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static void free_work(struct dist_work *work)
+{
+    if (work == NULL)
+        return;
+    free(work->submissions);
+    free(work->tensors);
+    free(work->scratch);
+    free(work->kept);
+    free(work->left);
+    free(work->done_ps);
+    free(work->submits);
+    free(work);
+}
+
+static struct dist_work *create_work(uint32_t ranks)
+{
+    struct dist_work *const work = calloc(1, sizeof *work);
+    if (work == NULL)
+        return NULL;
+    work->submissions = calloc(ranks, sizeof *work->submissions);
+    work->tensors = calloc(ranks, sizeof *work->tensors);
+    work->scratch = calloc(ranks, sizeof(struct tensor *));
+    work->kept = calloc(ranks, sizeof(uint8_t *));
+    work->left = calloc(ranks, sizeof *work->left);
+    work->done_ps = calloc(ranks, sizeof *work->done_ps);
+    work->submits = calloc(ranks, sizeof *work->submits);
+    if (work->submissions != NULL && work->tensors != NULL && work->scratch != NULL &&
+        work->kept != NULL && work->left != NULL && work->done_ps != NULL && work->submits != NULL)
+        return work;
+    free_work(work);
+    return NULL;
+}
+
+/* As if it had just been created. */
+static void begin_work(struct dist *dist, struct dist_work *work, uint64_t number)
+{
+    const uint32_t ranks = dist->facts.world_size;
+    work->dist = dist;
+    work->number = number;
+    work->algorithm = NULL;
+    work->prepared = false;
+    work->batch = work->submitted = work->launched = work->done = 0;
+    work->holders = ranks;
+    work->complete_ps = INT64_MAX;
+    work->next = NULL;
+    memset(work->submits, 0, ranks * sizeof *work->submits);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        work->done_ps[rank] = INT64_MAX;
+        work->left[rank] = 0;
+    }
+}
+
+struct dist_work *dist_work_of_call(struct dist *dist, uint32_t rank)
+{
+    const uint64_t number = dist->calls[rank];
+    struct dist_work **at = &dist->works;
+    while (*at != NULL && (*at)->number != number)
+        at = &(*at)->next;
+    if (*at == NULL) {
+        struct dist_work *const work =
+            dist->spare != NULL ? dist->spare : create_work(dist->facts.world_size);
+        if (work == NULL)
+            return NULL;
+        dist->spare = NULL;
+        begin_work(dist, work, number);
+        *at = work;
+    }
+    dist->calls[rank]++;
+    return *at;
+}
+
+void dist_release_work(struct dist_work *work)
+{
+    struct dist *const dist = work->dist;
+    if (--work->holders > 0)
+        return;
+    struct dist_work **at = &dist->works;
+    while (*at != work)
+        at = &(*at)->next;
+    *at = work->next;
+    if (dist->spare == NULL)
+        dist->spare = work;
+    else
+        free_work(work);
+}
+
+void dist_drop_works(struct dist *dist)
+{
+    for (struct dist_work *at = dist->works, *next; at != NULL; at = next) {
+        struct cw_error ignored;
+        next = at->next;
+        (void)dist_give_scratch(at, &ignored);
+        for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
+            free(at->kept[rank]);
+        relay_free(&at->relay);
+        free_work(at);
+    }
+    free_work(dist->spare);
+    dist->works = dist->spare = NULL;
+    dist->part_count = dist->instant_count = dist->instant_at = 0;
+    dist->waits_alone = 0;
+    memset(dist->calls, 0, dist->facts.world_size * sizeof *dist->calls);
+}
+
+bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
+{
+    if (dist->part_count == dist->part_capacity) {
+        const size_t capacity = 2 * dist->part_capacity + dist->facts.world_size;
+        struct dist_part *const parts = realloc(dist->parts, capacity * sizeof *parts);
+        if (parts == NULL)
+            return false;
+        dist->parts = parts;
+        dist->part_capacity = capacity;
+    }
+    dist->parts[dist->part_count++] = (struct dist_part){work, rank};
+    return true;
+}
+
+bool dist_reserve_instants(struct dist *dist, size_t parts)
+{
+    size_t needed = dist->instant_count + parts;
+    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
+        needed += at->launched - at->done;
+    if (needed <= dist->instant_capacity)
+        return true;
+    int64_t *const instants = realloc(dist->instants, 2 * needed * sizeof *instants);
+    if (instants == NULL)
+        return false;
+    dist->instants = instants;
+    dist->instant_capacity = 2 * needed;
+    return true;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+/* A rank's wait for the end of a work, its own or everybody's. */
+struct waiting {
+    struct dist_work *work;
+    uint32_t rank;
+    bool all;
+};
+
+static bool has_ended(const void *arg)
+{
+    const struct waiting *const waiting = arg;
+    const struct dist_work *const work = waiting->work;
+    return (waiting->all ? work->complete_ps : work->done_ps[waiting->rank]) <= work->dist->now_ps;
+}
+
+/* "call 2, all_reduce, lacks rank 1, 4-7 of 8, which will not make it any more" */
+static void describe_work(const void *arg, char *text, size_t size)
+{
+    const struct dist_work *const work = ((const struct waiting *)arg)->work;
+    const uint32_t ranks = work->dist->facts.world_size;
+    size_t used =
+        (size_t)snprintf(text, size, "call %llu, %s, lacks rank", (unsigned long long)work->number,
+                         ccl_collective_name(work->submissions[work->first_rank].collective));
+    const char *separator = " ";
+    for (uint32_t rank = 0, last; rank < ranks; rank = last + 1) {
+        last = rank;
+        if (work->submits[rank])
+            continue;
+        while (last + 1 < ranks && !work->submits[last + 1])
+            last++;
+        if (used + 100 > size) {
+            used += (size_t)snprintf(text + used, size - used, ", ...");
+            break;
+        }
+        used += (size_t)(last == rank ? snprintf(text + used, size - used, "%s%u", separator, rank)
+                                      : snprintf(text + used, size - used, "%s%u-%u", separator,
+                                                 rank, last));
+        separator = ", ";
+    }
+    snprintf(text + used, size - used, " of %u, which will not make it any more", ranks);
+}
+
+void dist_wait_for_work(struct dist_work *work, bool all)
+{
+    struct waiting waiting = {work, (uint32_t)mp_rank(), all};
+    work->dist->waits_alone += !all;
+    mp_wait_until(&(struct mp_wait){has_ended, describe_work, NULL, &waiting});
+    work->dist->waits_alone -= !all;
+}
+
+/* The oldest call of a rank that has not ended there; *count: how many there are. */
+static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t rank, uint32_t *count)
+{
+    struct dist_work *oldest = NULL;
+    *count = 0;
+    for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
+        if (!at->submits[rank] || at->done_ps[rank] <= dist->now_ps)
+            continue;
+        if (oldest == NULL)
+            oldest = at;
+        ++*count;
+    }
+    return oldest;
+}
+
+void dist_wait_for_room(struct dist *dist, uint32_t rank)
+{
+    uint32_t count;
+    for (struct dist_work *oldest; (oldest = oldest_of_rank(dist, rank, &count)) != NULL &&
+                                   count > dist->options.machine.needs.launches;)
+        dist_wait_for_work(oldest, false);
+}
+
+/* ---- the machine runs ------------------------------------------------------------------------ */
+
+/* There is room: dist_launch_parts(). */
+static void note_end(struct dist_work *work, uint32_t rank, int64_t t_ps)
+{
+    struct dist *const dist = work->dist;
+    work->done_ps[rank] = t_ps;
+    if (++work->done == dist->facts.world_size)
+        work->complete_ps = t_ps;
+    dist->instants[dist->instant_count++] = t_ps;
+}
+
+void dist_answered(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps)
+{
+    struct dist *const dist = arg;
+    struct dist_work *work = dist->works;
+    while (work != NULL && work->batch != batch)
+        work = work->next;
+    if (work != NULL && --work->left[rank] == 0)
+        note_end(work, rank, t_ps);
+}
+
+/* The one work that is in flight, if all its ranks wait for its end on all of them; else NULL. */
+static struct dist_work *alone_in_flight(const struct dist *dist)
+{
+    struct dist_work *only = NULL;
+    for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
+        if (at->complete_ps < INT64_MAX)
+            continue;
+        if (only != NULL || at->launched < dist->facts.world_size)
+            return NULL;
+        only = at;
+    }
+    return dist->waits_alone == 0 ? only : NULL;
+}
+
+static bool is_in_flight(const struct dist *dist)
+{
+    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
+        if (at->launched > at->done)
+            return true;
+    return false;
+}
+
+/* Some rank has not made a call that others have. */
+static bool lacks_ranks(const struct dist *dist)
+{
+    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
+        if (at->submitted < dist->facts.world_size)
+            return true;
+    return false;
+}
+
+/* The host's time becomes the next one at which a rank's kernels have answered. */
+static int take_instant(struct dist *dist, struct cw_error *error)
+{
+    const int64_t t_ps = dist->instants[dist->instant_at];
+    int code = CW_OK;
+    while (dist->instant_at < dist->instant_count && dist->instants[dist->instant_at] <= t_ps)
+        dist->instant_at++;
+    if (dist->instant_at == dist->instant_count)
+        dist->instant_at = dist->instant_count = 0;
+    dist->now_ps = t_ps > dist->now_ps ? t_ps : dist->now_ps;
+    lp_system_set_now(dist->system, dist->now_ps);
+    for (struct dist_work *at = dist->works; at != NULL && code == CW_OK; at = at->next)
+        if (at->complete_ps <= dist->now_ps && at->batch != 0)
+            code = dist_finish_work(at, error);
+    return code;
+}
+
+/* Runs the machine until it is idle, at the end of this work. */
+static int run_to_end(struct dist *dist, struct dist_work *work, struct cw_error *error)
+{
+    int code = dist_drain(dist, error);
+    dist_phase_end(dist, "collectives");
+    dist->now_ps = cw_sim_now(lp_system_sim(dist->system));
+    dist->instant_at = dist->instant_count = 0;
+    return code == CW_OK ? dist_finish_work(work, error) : code;
+}
+
+bool dist_advance(void *arg, struct cw_error *error)
+{
+    struct dist *const dist = arg;
+    *error = (struct cw_error){.exit_code = CW_OK};
+    if (dist_launch_parts(dist, error) != CW_OK)
+        return false;
+    while (dist->instant_count == 0 && is_in_flight(dist)) {
+        struct dist_work *const alone = alone_in_flight(dist);
+        if (alone != NULL)
+            return run_to_end(dist, alone, error) == CW_OK;
+        const int64_t next_ps = lp_system_next_ps(dist->system);
+        if (next_ps == CW_TIME_MAX && lacks_ranks(dist))
+            return false;
+        if (next_ps == CW_TIME_MAX) {
+            (void)dist_drain(dist, error); /* says which kernels wait for each other */
+            return false;
+        }
+        if (dist_run_until(dist, next_ps + lp_system_reaction_ps(dist->system), error) != CW_OK)
+            return false;
+    }
+    return dist->instant_count > 0 && take_instant(dist, error) == CW_OK;
+}

@@ -1,0 +1,241 @@
+/*
+ * test_dist_work.c: calls that do not wait (dist_call.h): what each leaves, when each rank
+ * continues, and random programs of them in every mode of the engine.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/random_model.h"
+#include "test/support/test_dist_support.h"
+
+#include "collectives/config/config_load.h"
+#include "collectives/runtime/distributed.h"
+
+enum { RANKS = 4, TENSORS = 4, STEPS = 12, N_MAX = 4000, BACKLOG = 3 };
+
+static const struct dp_policy one = {
+    .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+
+/* How a program runs. */
+struct way {
+    enum cw_sync sync;
+    uint32_t workers;
+    uint32_t backlog;
+};
+
+struct world {
+    struct config *config;
+    struct dist *dist;
+    const void *program;
+    uint64_t trace_hash;
+    int64_t time_ps[RANKS][2 * STEPS]; /* at which a rank has continued */
+    uint32_t times[RANKS];
+};
+
+static struct world *run_on(const char *algorithm, const struct way *way, const void *program,
+                            mp_worker_fn worker)
+{
+    static const char *const sets[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
+                                       "sip.cube_mesh.h=1"};
+    const struct config_request request = {.algorithm = algorithm, .sets = sets, .set_count = 3};
+    struct world *const world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->config = must_load(&request);
+    world->program = program;
+    const struct dist_options options = {
+        .config = world->config,
+        .machine = {.engine = {.sync = way->sync,
+                               .worker_count = way->workers,
+                               .tuning.stress_rate_p32 = UINT64_C(1) << 29},
+                    .needs.launches = way->backlog}};
+    world->dist = must_create(&options);
+    struct cw_error error;
+    if (dist_spawn(world->dist, worker, world, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    struct cw_stats stats;
+    cw_sim_stats(lp_system_sim(dist_system(world->dist)), &stats);
+    world->trace_hash = stats.trace_hash;
+    return world;
+}
+
+static void free_world(struct world *world)
+{
+    dist_free(world->dist);
+    config_free(world->config);
+    free(world);
+}
+
+static void note_time(struct world *world, int rank)
+{
+    assert_true(world->times[rank] < 2 * STEPS);
+    world->time_ps[rank][world->times[rank]++] = dist_time_ps();
+}
+
+static void begin(int rank)
+{
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+}
+
+static struct tensor *filled(uint32_t n, float value)
+{
+    static float values[N_MAX];
+    struct tensor *const tensor = dist_tensor_zeros(n, DTYPE_F32, &one);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = value + (float)(i % 7);
+    dist_tensor_copy_from(tensor, DTYPE_F32, values, n);
+    return tensor;
+}
+
+/* What `filled` has become: each value is `sum` + `ranks` * (i mod 7). */
+static void expect_sums(struct tensor *tensor, uint32_t n, float sum, uint32_t ranks)
+{
+    static float values[N_MAX];
+    dist_tensor_copy_to(tensor, DTYPE_F32, values, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i] != sum + (float)(ranks * (i % 7)))
+            fail_msg("element %u of %u is %g instead of %g", i, n, (double)values[i],
+                     (double)(sum + (float)(ranks * (i % 7))));
+}
+
+/* ---- two calls ------------------------------------------------------------------------------- */
+
+static void two_handles(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    struct tensor *const a = filled(1000, (float)rank), *const b = filled(10, (float)(2 * rank));
+    struct dist_work *const first = dist_all_reduce_async(a, REDOP_SUM);
+    struct dist_work *const second = dist_all_reduce_async(b, REDOP_SUM);
+    dist_wait(second);
+    note_time(world, rank);
+    dist_wait(first); /* it has ended */
+    note_time(world, rank);
+    expect_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
+    expect_sums(b, 10, 2 * (0 + 1 + 2 + 3), RANKS);
+}
+
+static void one_handle(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    struct tensor *const a = filled(1000, (float)rank);
+    (void)filled(10, 0);
+    struct dist_work *const first = dist_all_reduce_async(a, REDOP_SUM);
+    dist_wait(first);
+    note_time(world, rank);
+    expect_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
+}
+
+static void a_later_call_takes_its_turn_on_the_same_pes(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
+    struct world *const both = run_on("ring_allreduce", &way, NULL, two_handles);
+    struct world *const alone = run_on("ring_allreduce", &way, NULL, one_handle);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(both->time_ps[rank][0], both->time_ps[rank][1]);
+        assert_true(both->time_ps[rank][0] > alone->time_ps[rank][0]);
+    }
+    free_world(both);
+    free_world(alone);
+}
+
+/* ---- random programs ------------------------------------------------------------------------- */
+
+/* The same calls on every rank; each waits for its handles at moments of its own. */
+static void random_program(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint64_t seed = *(const uint64_t *)world->program;
+    struct cw_rng calls = cw_rng_seeded(seed, 1), own = cw_rng_seeded(seed, 2 + (uint64_t)rank);
+    struct dist_work *work[TENSORS] = {NULL};
+    struct tensor *tensor[TENSORS];
+    uint32_t n[TENSORS];
+    float sum[TENSORS];
+    bool reduced[TENSORS] = {false};
+    begin(rank);
+    for (uint32_t i = 0; i < TENSORS; i++) {
+        n[i] = 1 + cw_rng_below(&calls, N_MAX);
+        tensor[i] = filled(n[i], (float)(rank + 1));
+        sum[i] = 1 + 2 + 3 + 4;
+    }
+    for (uint32_t step = 0; step < STEPS; step++) {
+        const uint32_t i = cw_rng_below(&calls, TENSORS), what = cw_rng_below(&calls, 8);
+        if (work[i] != NULL) {
+            dist_wait(work[i]);
+            note_time(world, rank);
+            work[i] = NULL;
+        }
+        if (what == 0) {
+            dist_barrier();
+        } else if (!reduced[i] && what == 1) {
+            dist_all_reduce(tensor[i], REDOP_SUM);
+            reduced[i] = true;
+        } else if (!reduced[i]) {
+            work[i] = dist_all_reduce_async(tensor[i], REDOP_SUM);
+            reduced[i] = true;
+        } else {
+            expect_sums(tensor[i], n[i], sum[i], RANKS);
+            work[i] = dist_all_reduce_async(tensor[i], REDOP_MAX); /* changes nothing */
+        }
+        const uint32_t early = cw_rng_below(&own, TENSORS);
+        if (work[early] != NULL && cw_rng_below(&own, 2) == 0) {
+            dist_wait(work[early]);
+            note_time(world, rank);
+            work[early] = NULL;
+            expect_sums(tensor[early], n[early], sum[early], RANKS);
+        }
+    }
+    for (uint32_t i = 0; i < TENSORS; i++)
+        if (work[i] != NULL)
+            dist_wait(work[i]);
+    for (uint32_t i = 0; i < TENSORS; i++)
+        if (reduced[i])
+            expect_sums(tensor[i], n[i], sum[i], RANKS);
+}
+
+static void random_programs_do_the_same_in_every_mode(void **state)
+{
+    (void)state;
+    static const struct way ways[] = {{CW_CONSERVATIVE, 2, BACKLOG}, {CW_OPTIMISTIC, 1, BACKLOG},
+                                      {CW_OPTIMISTIC, 3, BACKLOG},   {CW_ADAPTIVE, 2, BACKLOG},
+                                      {CW_STRESS, 1, BACKLOG},       {CW_STRESS, 2, BACKLOG}};
+    static const char *const algorithms[] = {"ring_allreduce", "lrab_hierarchical_allreduce",
+                                             "ring_rs_ag"};
+    const uint64_t first = random_from_environment("WORK_SEED", 1);
+    const uint64_t seeds = random_from_environment("WORK_SEEDS", 6);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        const char *const algorithm = algorithms[seed % 3];
+        const struct way sequential = {CW_SEQUENTIAL, 1, BACKLOG};
+        struct world *const expected = run_on(algorithm, &sequential, &seed, random_program);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct world *const got = run_on(algorithm, &ways[i], &seed, random_program);
+            if (got->trace_hash != expected->trace_hash ||
+                memcmp(got->time_ps, expected->time_ps, sizeof got->time_ps) != 0)
+                fail_msg("seed %llu, %s, %s on %u workers: another trace, or other times",
+                         (unsigned long long)seed, algorithm, cw_sync_name[ways[i].sync],
+                         ways[i].workers);
+            free_world(got);
+        }
+        const struct way in_turn = {CW_SEQUENTIAL, 1, 0};
+        free_world(run_on(algorithm, &in_turn, &seed, random_program)); /* the values are right */
+        free_world(expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_later_call_takes_its_turn_on_the_same_pes),
+        cmocka_unit_test(random_programs_do_the_same_in_every_mode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
