@@ -104,8 +104,17 @@ void dist_release_work(struct dist_work *work)
         free_work(work);
 }
 
+static bool is_in_flight(const struct dist *dist)
+{
+    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
+        if (at->launched > at->done)
+            return true;
+    return false;
+}
+
 void dist_drop_works(struct dist *dist)
 {
+    dist->kernels_left |= is_in_flight(dist);
     for (struct dist_work *at = dist->works, *next; at != NULL; at = next) {
         struct cw_error ignored;
         next = at->next;
@@ -259,14 +268,6 @@ static struct dist_work *alone_in_flight(const struct dist *dist)
         only = at;
     }
     return dist->waits_alone == 0 ? only : NULL;
-}
-
-static bool is_in_flight(const struct dist *dist)
-{
-    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
-        if (at->launched > at->done)
-            return true;
-    return false;
 }
 
 /* Some rank has not made a call that others have. */

@@ -441,12 +441,20 @@ static void help_each(void *arg, mp_part_fn part, void *part_arg)
 
 int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_error *error)
 {
+    if (dist->kernels_left)
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "the machine still has kernels of a program that has failed; legal: a "
+                            "world of its own for another program");
     void *const outer = mp_set_runtime(dist);
     dist_drop_works(dist);
     dist->copy_count = 0;
     dist->open = false;
     const struct mp_machine machine = {help_each, dist_advance, dist};
-    const int code = mp_spawn_beside(worker, dist->facts.world_size, arg, &machine, error);
+    int code = mp_spawn_beside(worker, dist->facts.world_size, arg, &machine, error);
+    while (code == CW_OK && dist_advance(dist, error)) { /* calls that nobody has waited for */
+    }
+    if (code == CW_OK)
+        code = error->exit_code;
     (void)mp_set_runtime(outer);
     dist_drop_works(dist);
     dist_free_tensors(dist);

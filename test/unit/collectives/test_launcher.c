@@ -281,6 +281,11 @@ static void a_rank_that_ends_before_the_collective_is_missed_by_name(void **stat
     run_badly(world, leaves_early, CW_PROGRAM_FAILED,
               "rank 0 waits forever: call 0, all_reduce, lacks rank 1 of 4, which will not "
               "make it any more");
+    run_badly(world, leaves_early, CW_PROGRAM_FAILED,
+              "the machine still has kernels of a program that has failed; legal: a world of its "
+              "own for another program");
+    free_world(world);
+    world = make_world(2, 2, NULL, false);
     world->fails = -1;
     run_well(world, leaves_early);
     assert_int_equal(world->completed, 1);
