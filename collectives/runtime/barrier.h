@@ -1,7 +1,7 @@
 /*
- * barrier.h: where the ranks of a process group meet (RUNTIME.md, "Barrier"). Each collective
- * call is an epoch: every rank submits its part and waits; the last to arrive drains the engine for
- * all, then all continue. So the engine runs only when every rank has submitted.
+ * barrier.h: where the ranks meet that enter or leave a process group (RUNTIME.md, "Calls and the
+ * machine's time"). Each meeting is an epoch: every rank joins it and waits; the last to arrive
+ * drains the engine for all, then all continue.
  *
  * I-BARRIER-1: one epoch is open at a time; a rank joins it at most once.
  * Entered by the workers of one launcher (spawn.h), one at a time. Between launches all epochs are
