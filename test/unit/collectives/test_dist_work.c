@@ -148,6 +148,28 @@ static void a_later_call_takes_its_turn_on_the_same_pes(void **state)
     free_world(alone);
 }
 
+/* From rank 0 the tile goes around the ring both ways. */
+static void broadcasts(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    struct tensor *const tensor = filled(1000, (float)rank);
+    struct dist_work *const work = dist_broadcast_async(tensor, 0);
+    dist_wait(work);
+    note_time(world, rank);
+    expect_sums(tensor, 1000, 0, 1);
+}
+
+static void each_rank_continues_when_its_own_kernels_have_ended(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
+    struct world *const world = run_on("ring_allreduce", &way, NULL, broadcasts);
+    assert_true(world->time_ps[0][0] < world->time_ps[1][0]);
+    assert_true(world->time_ps[1][0] < world->time_ps[2][0]);
+    free_world(world);
+}
+
 /* ---- random programs ------------------------------------------------------------------------- */
 
 /* The same calls on every rank; each waits for its handles at moments of its own. */
@@ -235,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_later_call_takes_its_turn_on_the_same_pes),
+        cmocka_unit_test(each_rank_continues_when_its_own_kernels_have_ended),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
