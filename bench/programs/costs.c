@@ -96,6 +96,7 @@ static int64_t time_without(const struct cost_key *key, const struct run_options
     own.verify_data = own.dump_pointers = own.explain = own.trace_links = false;
     own.measured = own.json = own.csv = own.ccl_trace = own.op_log = own.timeline = NULL;
     own.links = own.engine_log = own.engine_trace = own.svg = own.data_out = NULL;
+    own.aside = true;
     own.warn = keep_quiet;
     const int code = bench_run(&own, &changed, &result, &ignored);
     const int64_t ps = code == CW_OK && result.row_count == 1 && result.rows[0].not_run == NULL

@@ -84,7 +84,7 @@ static void run_logs_on_waited(void *arg, int64_t now_ps, const struct lp_waited
 static int open_ccl_trace(struct run_logs *logs, struct cw_error *error)
 {
     const char *path = logs->options->ccl_trace;
-    if (path == NULL && environment_is(ENVIRONMENT_CCL_TRACE, "1"))
+    if (path == NULL && !logs->options->aside && environment_is(ENVIRONMENT_CCL_TRACE, "1"))
         path = "-";
     if (path == NULL)
         return CW_OK;

@@ -101,6 +101,8 @@ struct run_options {
     const char *links;                     /* --links FILE; NULL: none */
     const char *engine_log, *engine_trace; /* NULL: none */
     bool dump_pointers;
+    bool aside; /* a run for a figure of another run: it writes no listing, whatever the environment
+                   asks for */
     bool explain; /* where the time of each row goes */
     bool quiet;   /* no progress line */
 

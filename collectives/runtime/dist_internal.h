@@ -72,6 +72,7 @@ struct dist {
     struct barrier *init_barrier, *end_barrier;
     bool installed;
     bool open;               /* there is a process group */
+    bool failed;             /* no wait of the program ends any more */
     bool kernels_left;       /* of a program that has failed: the machine runs no other */
     struct dist_work *works; /* that are not over, in order */
     struct dist_work *spare; /* one that is; NULL: none */

@@ -128,6 +128,7 @@ void dist_drop_works(struct dist *dist)
     dist->works = dist->spare = NULL;
     dist->part_count = dist->instant_count = dist->instant_at = 0;
     dist->waits_alone = 0;
+    dist->failed = false;
     memset(dist->calls, 0, dist->facts.world_size * sizeof *dist->calls);
 }
 
@@ -173,7 +174,8 @@ static bool has_ended(const void *arg)
 {
     const struct waiting *const waiting = arg;
     const struct dist_work *const work = waiting->work;
-    return (waiting->all ? work->complete_ps : work->done_ps[waiting->rank]) <= work->dist->now_ps;
+    return !work->dist->failed &&
+           (waiting->all ? work->complete_ps : work->done_ps[waiting->rank]) <= work->dist->now_ps;
 }
 
 /* "call 2, all_reduce, lacks rank 1, 4-7 of 8, which will not make it any more" */
@@ -306,10 +308,9 @@ static int run_to_end(struct dist *dist, struct dist_work *work, struct cw_error
     return code == CW_OK ? dist_finish_work(work, error) : code;
 }
 
-bool dist_advance(void *arg, struct cw_error *error)
+/* False: no worker can continue; *error says whether something has failed. */
+static bool advance(struct dist *dist, struct cw_error *error)
 {
-    struct dist *const dist = arg;
-    *error = (struct cw_error){.exit_code = CW_OK};
     if (dist_launch_parts(dist, error) != CW_OK)
         return false;
     while (dist->instant_count == 0 && is_in_flight(dist)) {
@@ -327,4 +328,13 @@ bool dist_advance(void *arg, struct cw_error *error)
             return false;
     }
     return dist->instant_count > 0 && take_instant(dist, error) == CW_OK;
+}
+
+bool dist_advance(void *arg, struct cw_error *error)
+{
+    struct dist *const dist = arg;
+    *error = (struct cw_error){.exit_code = CW_OK};
+    const bool more = advance(dist, error);
+    dist->failed = error->exit_code != CW_OK;
+    return more;
 }

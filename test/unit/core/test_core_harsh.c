@@ -61,6 +61,7 @@ static uint64_t limit_for(const struct harsh_model *m, const struct random_run *
 static void compare_modes(const struct harsh_model *m, uint64_t seed,
                           const struct random_outcome *expected)
 {
+    static const enum cw_gather gathers[] = {CW_GATHER_NEVER, CW_GATHER_IF_FASTER, CW_GATHER_OFTEN};
     struct cw_rng rng = cw_rng_seeded(seed, 8);
     const uint32_t workers = 1 + cw_rng_below(&rng, HARSH_WORKERS_MAX);
     const uint32_t of = 2 * (2 * (CW_SYNCS - CW_CONSERVATIVE) - 1);
@@ -74,7 +75,7 @@ static void compare_modes(const struct harsh_model *m, uint64_t seed,
                     .threads = 1 + cw_rng_below(&rng, workers < 3 ? workers : 3),
                     .seed = seed,
                     .balance = cw_rng_below(&rng, 3) == 0 ? CW_BALANCE_RANDOM : CW_BALANCE_OFF,
-                    .gather = cw_rng_below(&rng, 3),
+                    .gather = gathers[cw_rng_below(&rng, 3)],
                     .lazy = lazy,
                     .check_changes = cw_rng_below(&rng, 5) == 0};
                 run.memory_bytes_max = limited ? limit_for(m, &run) : 0;
