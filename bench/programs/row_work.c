@@ -109,8 +109,10 @@ struct result_row *row_work_add(struct bench_session *session, const char *name,
     row->counted_bytes = row->together ? row->bytes : row->bytes * shards;
     row->bus_factor =
         bus_factor(collective, (double)row->ranks * (row->together ? (double)shards : 1));
-    bench_set_bound(row, collective == CCL_CUSTOM ? (struct hw_bound){.by = NULL}
-                                                  : bound_of(session, row, collective));
+    struct hw_bound bound = {.by = NULL};
+    if (collective != CCL_CUSTOM)
+        bound = bound_of(session, row, collective);
+    bench_set_bound(row, bound);
     return row;
 }
 

@@ -697,10 +697,11 @@ static double events_of(const struct ccl_call *call, const struct step *step)
                 cost_store_events(call, at_most(bytes, tile)));
     }
     case OP_PUT:
-    case OP_NOTIFY:
-        return cost_send_events(
-            call, cost_hops(call->hw, (struct hw_place){.sip = from}, (struct hw_place){.sip = to}),
-            step->op == OP_PUT ? step->put.bytes : NOTICE_BYTES);
+    case OP_NOTIFY: {
+        const struct hw_place here = {.sip = from}, there = {.sip = to};
+        return cost_send_events(call, cost_hops(call->hw, here, there),
+                                step->op == OP_PUT ? step->put.bytes : NOTICE_BYTES);
+    }
     default:
         return 1;
     }

@@ -64,7 +64,7 @@ struct random_run {
     /* of random_model_run() alone */
     int64_t step_ps; /* a drain is made of drains this long, or longer where nothing happens; 0: it
                         is one */
-    bool restores; /* each drain has a simulation of its own, restored from the one before */
+    bool restores;   /* each drain has a simulation of its own, restored from the one before */
     struct random_records *records; /* zeroed by the caller; NULL: not wanted */
     /* of harsh_model_run() alone */
     bool pressed; /* the limit seems near, or not, at random: for the explorer's one thread */
