@@ -35,21 +35,40 @@ static void find_given(const struct survey *survey, bool is_given[SURVEY_AXES_MA
         is_given[i] = has_choice && survey->axes[i].is_series && !is_choice(&survey->axes[i]);
 }
 
-static bool is_faster(const struct survey_row *row, const struct survey_row *than)
+/* Whether a row reduces less than the size of a rank that was asked for, since its algorithm adds a
+ * rank's shards together: other work, which is done sooner. */
+static bool adds_shards(const struct survey *survey, const struct survey_row *row)
 {
-    return than == NULL || row->figure[FIGURE_TIME] < than->figure[FIGURE_TIME];
+    const int axis = survey_axis_find(survey, "bytes_per_rank");
+    const struct survey_value *const size =
+        axis < 0 ? NULL : survey_value_of(survey, row->axis, (size_t)axis);
+    const double reduced =
+        row->figure[FIGURE_ALGBW] * row->figure[FIGURE_TIME] * 1e3;     /* GB/s, us */
+    return size != NULL && reduced > 0 && reduced < 0.9 * size->number; /* sizes are rounded */
 }
 
-static void winner_take(struct winner *winner, const struct survey_row *row)
+/* One that reduces all that was asked for comes before one that does not. */
+static bool is_faster(const struct survey *survey, const struct survey_row *row,
+                      const struct survey_row *than)
+{
+    if (than == NULL)
+        return true;
+    const bool less = adds_shards(survey, row);
+    return less != adds_shards(survey, than) ? !less
+                                             : row->figure[FIGURE_TIME] < than->figure[FIGURE_TIME];
+}
+
+static void winner_take(const struct survey *survey, struct winner *winner,
+                        const struct survey_row *row)
 {
     winner->any = winner->any == NULL ? row : winner->any;
     winner->rivals++;
     if (row->wrong > 0)
         return;
-    if (is_faster(row, winner->row)) {
+    if (is_faster(survey, row, winner->row)) {
         winner->next = winner->row;
         winner->row = row;
-    } else if (is_faster(row, winner->next)) {
+    } else if (is_faster(survey, row, winner->next)) {
         winner->next = row;
     }
 }
@@ -86,7 +105,7 @@ static bool fill_cases(const struct survey *survey, const uint32_t *groups, uint
             winners->cases[winners->count++] = (struct winner){.row = NULL};
             *at = (uint32_t)winners->count;
         }
-        winner_take(&winners->cases[*at - 1], row);
+        winner_take(survey, &winners->cases[*at - 1], row);
         winners->has_rivals |= winners->cases[*at - 1].rivals > 1;
     }
     return true;
@@ -137,7 +156,7 @@ static size_t fastest_of_groups(const struct survey *survey, const uint32_t *gro
         if (row->series == UINT32_MAX || row->wrong > 0 || isnan(row->figure[FIGURE_TIME]))
             continue;
         count += *best == 0;
-        if (*best == 0 || is_faster(row, &survey->rows[*best - 1]))
+        if (*best == 0 || is_faster(survey, row, &survey->rows[*best - 1]))
             *best = (uint32_t)i + 1;
     }
     return count;
@@ -270,6 +289,8 @@ static const char *name_of(struct survey *survey, const struct winners *winners,
         name = survey_print(survey, "%s on %s", name, placement);
     else if (name != NULL && placement == NULL)
         name = survey_print(survey, "%s%s", name, shards_text(survey, row, by));
+    if (name != NULL && adds_shards(survey, row))
+        name = survey_print(survey, "%s, which adds a rank's shards together: other work", name);
     return name == NULL || flaw == NULL ? name : survey_print(survey, "%s, %s", name, flaw);
 }
 

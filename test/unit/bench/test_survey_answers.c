@@ -66,6 +66,31 @@ static void the_algorithm_that_ran_cuts_no_curve(void **state)
     survey_free(&survey);
 }
 
+/* An algorithm that adds a rank's 16 shards together reduces a sixteenth of what the others do: it
+ * is no rival, however soon it is done. */
+static void what_reduces_less_is_not_the_fastest(void **state)
+{
+    (void)state;
+    struct survey survey;
+    struct winner_table table;
+    survey_init(&survey);
+    for (int size = 16384; size <= 65536; size *= 4) {
+        char algbw[40];
+        snprintf(algbw, sizeof algbw, ", \"algbw_gbs\": %.6f", size / 900.0);
+        add_point(&survey, "ring", "ring", 100, size, 900, algbw);
+        snprintf(algbw, sizeof algbw, ", \"algbw_gbs\": %.6f", size / 16 / 300.0);
+        add_point(&survey, "tower", "tower", 100, size, 300, algbw);
+    }
+    finish(&survey);
+    assert_true(winners_table(&survey, &table));
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(cell(&table, i, "fastest"), "ring");
+        assert_string_equal(cell(&table, i, "second, and its time / the fastest"),
+                            "tower, which adds a rank's shards together: other work, 0.3333 ×");
+    }
+    survey_free(&survey);
+}
+
 /* Every size has its winner, on each machine that was given, its distance to the bound, its limit
  * and the second. */
 static void each_size_has_its_fastest(void **state)
@@ -325,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_algorithm_that_ran_cuts_no_curve),
+        cmocka_unit_test(what_reduces_less_is_not_the_fastest),
         cmocka_unit_test(each_size_has_its_fastest),
         cmocka_unit_test(a_call_without_a_path_has_no_limit),
         cmocka_unit_test(many_cases_become_one_for_each_size),
