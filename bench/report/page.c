@@ -53,7 +53,7 @@ static const struct page_section sections[] = {
     {"failures", "Failures", page_has_failures, page_write_failures},
     {"rows", "All results", page_has_rows, page_write_rows},
     {"engine", "The simulator", page_has_engine, page_write_engine},
-    {"history", "Throughput over commits", page_has_history, page_write_history},
+    {"history", "Throughput over runs", page_has_history, page_write_history},
     {"provenance", "Provenance", page_has_provenance, page_write_provenance},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

@@ -611,6 +611,8 @@ def a_history_of_many_cases_has_a_mark_for_each(browser):
     assert len(marks) == 28 and not any("undefined" in mark for mark in marks), marks
     looks = page.value("[...document.querySelectorAll('#history-view .keys svg')].map(s => s.getAttribute('class') + s.innerHTML)")
     assert len(set(looks)) == 14, looks  # no two cases look alike
+    runs = page.value("[...document.querySelectorAll('#history-view .chartbox .tick[text-anchor=middle]')].map(t => t.textContent)")
+    assert runs == ["1", "2"], runs  # there is no run 1.5
 
 
 def a_night_begins_with_its_verdicts(browser):

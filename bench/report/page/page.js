@@ -159,7 +159,7 @@
   /*
    * chart.lines: [{name, colour, dash, form, points: [{x, y, low, high, facts, row}], bound: [{x, y}],
    * open: [{x, y}]}], in the order of the arrow keys. chart.x, chart.y: {label, log}; chart.x.texts: the
-   * text of each value of x, where only these may be ticks; chart.y.free: y need not begin at 0.
+   * text of each value of x, where only these may be ticks; chart.x.whole: x counts; chart.y.free: y need not begin at 0.
    * Hovering and the arrow keys show the nearest point; a click or Enter calls chart.onselect(point).
    */
   function drawChart(holder, chart) {
@@ -185,7 +185,7 @@
     const svg = d3.select(holder).append("svg").attr("viewBox", `0 0 ${W} ${H}`).attr("tabindex", 0).attr("role", "application")
       .attr("aria-label", `${chart.y.label} over ${chart.x.label}. Arrow keys go from point to point, Enter chooses one.`);
     const sayX = v => chart.x.texts ? chart.x.texts.get(v) : say(v);
-    for (const t of chart.x.texts ? withRoom([...new Set(points.map(p => p.x))].sort((a, b) => a - b), x) : x.ticks(Math.max(3, W / 110))) {
+    for (const t of chart.x.texts ? withRoom([...new Set(points.map(p => p.x))].sort((a, b) => a - b), x) : x.ticks(Math.max(3, W / 110)).filter(t => !chart.x.whole || Number.isInteger(t))) {
       svg.append("path").attr("class", "grid").attr("d", `M${x(t)} ${M.top}V${H - M.bottom}`);
       svg.append("text").attr("class", "tick").attr("x", x(t)).attr("y", H - M.bottom + 18).attr("text-anchor", "middle").text(sayX(t));
     }
@@ -907,7 +907,7 @@
             return { x: i + 1, y: m[2] / unit, changed: m[6], disturbed: m[5], ...(state.one < 0 ? {} : { low: m[3], high: m[4] }),
               facts: () => [["date", m[0]], ["commit", m[1]], ["median", say(m[2], "/s")], ["least to most", say(m[3]) + " to " + say(m[4])], ...(m[5] ? [["", "most rounds were disturbed"]] : []), ...(m[6] ? [["", "simulated results are others than before"]] : [])] };
           }) })),
-        x: { label: "Run, oldest first", log: false }, y: { label: state.one < 0 ? "Events per second, relative to the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
+        x: { label: "Run, oldest first", log: false, whole: true }, y: { label: state.one < 0 ? "Events per second, relative to the first run" : "Events per second (1/s)", log: false, free: true }, height: 340
       });
     }
     onWidth(box, draw);
