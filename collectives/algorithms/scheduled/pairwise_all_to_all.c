@@ -81,7 +81,7 @@ static int pairwise_check(const struct ccl_call *call, struct ccl_refusal *refus
                          "%s: each PE exchanges its shard's blocks with %u other ranks by queues "
                          "of its own",
                          call->ccl->algorithm, ranks - 1);
-        return ccl_legal(refusal, "legal are %d ranks; with the mapper leader_only, more",
+        return ccl_legal(refusal, "legal are at most %d ranks; with the mapper leader_only, more",
                          PEERS_MAX + 1);
     }
     if (sharing.threads <= places)

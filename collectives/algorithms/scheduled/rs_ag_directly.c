@@ -35,7 +35,8 @@ int rs_ag_refuse(const struct ccl_call *call, struct ccl_refusal *refusal)
     (void)ccl_refuse(refusal, "defaults.module",
                      "%s would exchange messages with %u other ranks directly",
                      call->ccl->algorithm, call->world_size - 1);
-    return ccl_legal(refusal, "legal are %d ranks; ring_rs_ag and halving_doubling take any number",
+    return ccl_legal(refusal,
+                     "legal are at most %d ranks; ring_rs_ag and halving_doubling take any number",
                      RS_AG_THREADS_MAX * RS_AG_PEERS_MAX + 1);
 }
 
