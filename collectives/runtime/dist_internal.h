@@ -148,6 +148,8 @@ void dist_release_work(struct dist_work *work);
 /* No worker can continue: launches, and runs the machine until one can. False: none ever will;
  * error->exit_code CW_OK: nothing has failed. */
 bool dist_advance(void *dist, struct cw_error *error);
+/* All workers have ended: carries out the calls that nobody has waited for. An enum cw_exit. */
+int dist_carry_out(struct dist *dist, struct cw_error *error);
 /* A kernel has ended, as its host hears (lp_system_options.answered). */
 void dist_answered(void *dist, uint32_t batch, uint32_t rank, int64_t t_ps);
 void dist_drop_works(struct dist *dist);

@@ -338,3 +338,18 @@ bool dist_advance(void *arg, struct cw_error *error)
     dist->failed = error->exit_code != CW_OK;
     return more;
 }
+
+int dist_carry_out(struct dist *dist, struct cw_error *error)
+{
+    while (dist_advance(dist, error)) {
+    }
+    for (struct dist_work *at = dist->works; at != NULL && error->exit_code == CW_OK;
+         at = at->next) {
+        char text[900];
+        if (at->launched == at->done)
+            continue;
+        describe_work(&(struct waiting){.work = at}, text, sizeof text);
+        return cw_error_set(error, CW_PROGRAM_FAILED, "kernels wait forever: %s", text);
+    }
+    return error->exit_code;
+}

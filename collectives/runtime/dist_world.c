@@ -451,10 +451,8 @@ int dist_spawn(struct dist *dist, mp_worker_fn worker, void *arg, struct cw_erro
     dist->open = false;
     const struct mp_machine machine = {help_each, dist_advance, dist};
     int code = mp_spawn_beside(worker, dist->facts.world_size, arg, &machine, error);
-    while (code == CW_OK && dist_advance(dist, error)) { /* calls that nobody has waited for */
-    }
     if (code == CW_OK)
-        code = error->exit_code;
+        code = dist_carry_out(dist, error);
     (void)mp_set_runtime(outer);
     dist_drop_works(dist);
     dist_free_tensors(dist);

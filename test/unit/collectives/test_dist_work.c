@@ -39,8 +39,9 @@ struct world {
     uint32_t times[RANKS];
 };
 
-static struct world *run_on(const char *algorithm, const struct way *way, const void *program,
-                            mp_worker_fn worker)
+/* `fails`: the program is to fail with this text; NULL: it is not. */
+static struct world *try_on(const char *algorithm, const struct way *way, const void *program,
+                            mp_worker_fn worker, const char *fails)
 {
     static const char *const sets[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
                                        "sip.cube_mesh.h=1"};
@@ -57,12 +58,22 @@ static struct world *run_on(const char *algorithm, const struct way *way, const 
                     .needs.launches = way->backlog}};
     world->dist = must_create(&options);
     struct cw_error error;
-    if (dist_spawn(world->dist, worker, world, &error) != CW_OK)
+    const int code = dist_spawn(world->dist, worker, world, &error);
+    if (code != CW_OK && fails == NULL)
         fail_msg("%s", error.text);
+    assert_int_equal(code, fails != NULL ? CW_PROGRAM_FAILED : CW_OK);
+    if (fails != NULL)
+        assert_string_equal(error.text, fails);
     struct cw_stats stats;
     cw_sim_stats(lp_system_sim(dist_system(world->dist)), &stats);
     world->trace_hash = stats.trace_hash;
     return world;
+}
+
+static struct world *run_on(const char *algorithm, const struct way *way, const void *program,
+                            mp_worker_fn worker)
+{
+    return try_on(algorithm, way, program, worker, NULL);
 }
 
 static void free_world(struct world *world)
@@ -170,6 +181,30 @@ static void each_rank_continues_when_its_own_kernels_have_ended(void **state)
     free_world(world);
 }
 
+/* Nobody waits for the call. */
+static void calls_and_ends(int rank, void *arg)
+{
+    const struct world *const world = arg;
+    begin(rank);
+    struct tensor *const tensor = filled(100, (float)rank);
+    if (rank != *(const int *)world->program)
+        (void)dist_all_reduce_async(tensor, REDOP_SUM);
+}
+
+static void a_call_that_nobody_waits_for_is_carried_out(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
+    const int nobody = -1, two = 2;
+    struct world *world = run_on("ring_allreduce", &way, &nobody, calls_and_ends);
+    struct lp_system *const system = dist_system(world->dist);
+    assert_int_equal(lp_system_times(system)->returned, RANKS);
+    free_world(world);
+    free_world(try_on("ring_allreduce", &way, &two, calls_and_ends,
+                      "kernels wait forever: call 0, all_reduce, lacks rank 2 of 4, which will not "
+                      "make it any more"));
+}
+
 /* ---- random programs ------------------------------------------------------------------------- */
 
 /* The same calls on every rank; each waits for its handles at moments of its own. */
@@ -258,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_later_call_takes_its_turn_on_the_same_pes),
         cmocka_unit_test(each_rank_continues_when_its_own_kernels_have_ended),
+        cmocka_unit_test(a_call_that_nobody_waits_for_is_carried_out),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
