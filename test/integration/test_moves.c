@@ -155,7 +155,7 @@ static void what_does_not_fit_is_refused(void **state)
         {"run --bench ccl_all_to_all --set system.sips.topology=switch --set system.sips.count=17 "
          "--set algorithms.pairwise_all_to_all.mapper=all_pes --n-elem 1700",
          "each PE exchanges its shard's blocks with 16 other ranks by queues of its own; legal are "
-         "16 ranks"},
+         "at most 16 ranks"},
         {"run --bench ccl_all_gather --set system.sips.topology=pair_switch",
          ":15: topology: an all-gather goes along lines of ranks"},
         {"run --bench ccl_broadcast --set system.sips.topology=pair_switch",
