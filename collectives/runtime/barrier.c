@@ -76,29 +76,15 @@ static void abandon(void *arg)
     barrier_reset(waiting->barrier);
 }
 
-/* "the barrier's epoch 2 lacks rank 1, 4-7 of 8, which ended without joining it" */
+static bool lacks_rank(const void *arg, uint32_t rank) { return !has_joined(arg, rank); }
+
+/* "epoch 2 of the barrier lacks rank 1, 4-7 of 8, which will not join it any more" */
 static void barrier_describe(const void *arg, char *text, size_t size)
 {
     const struct barrier *barrier = ((const struct waiting *)arg)->barrier;
-    static const char end[] = ", ... of %u, which will not join it any more";
     size_t used = (size_t)snprintf(text, size, "epoch %llu of the barrier lacks rank",
                                    (unsigned long long)barrier->epoch);
-    const char *separator = " ";
-    for (uint32_t rank = 0, last; rank < barrier->world_size; rank = last + 1) {
-        last = rank;
-        if (has_joined(barrier, rank))
-            continue;
-        while (last + 1 < barrier->world_size && !has_joined(barrier, last + 1))
-            last++;
-        if (used + sizeof end + 40 > size) {
-            used += (size_t)snprintf(text + used, size - used, ", ...");
-            break;
-        }
-        used += (size_t)(last == rank ? snprintf(text + used, size - used, "%s%u", separator, rank)
-                                      : snprintf(text + used, size - used, "%s%u-%u", separator,
-                                                 rank, last));
-        separator = ", ";
-    }
+    used = mp_list_ranks(lacks_rank, barrier, barrier->world_size, text, size, used);
     snprintf(text + used, size - used, " of %u, which will not join it any more",
              barrier->world_size);
 }

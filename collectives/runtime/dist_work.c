@@ -178,6 +178,11 @@ static bool has_ended(const void *arg)
            (waiting->all ? work->complete_ps : work->done_ps[waiting->rank]) <= work->dist->now_ps;
 }
 
+static bool lacks_rank(const void *arg, uint32_t rank)
+{
+    return !((const struct dist_work *)arg)->submits[rank];
+}
+
 /* "call 2, all_reduce, lacks rank 1, 4-7 of 8, which will not make it any more" */
 static void describe_work(const void *arg, char *text, size_t size)
 {
@@ -186,22 +191,7 @@ static void describe_work(const void *arg, char *text, size_t size)
     size_t used =
         (size_t)snprintf(text, size, "call %llu, %s, lacks rank", (unsigned long long)work->number,
                          ccl_collective_name(work->submissions[work->first_rank].collective));
-    const char *separator = " ";
-    for (uint32_t rank = 0, last; rank < ranks; rank = last + 1) {
-        last = rank;
-        if (work->submits[rank])
-            continue;
-        while (last + 1 < ranks && !work->submits[last + 1])
-            last++;
-        if (used + 100 > size) {
-            used += (size_t)snprintf(text + used, size - used, ", ...");
-            break;
-        }
-        used += (size_t)(last == rank ? snprintf(text + used, size - used, "%s%u", separator, rank)
-                                      : snprintf(text + used, size - used, "%s%u-%u", separator,
-                                                 rank, last));
-        separator = ", ";
-    }
+    used = mp_list_ranks(lacks_rank, work, ranks, text, size, used);
     snprintf(text + used, size - used, " of %u, which will not make it any more", ranks);
 }
 

@@ -309,6 +309,27 @@ static int report_stuck(const struct launcher *launcher, struct cw_error *error)
     return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u waits forever: %s", rank, text);
 }
 
+size_t mp_list_ranks(bool (*lacks)(const void *arg, uint32_t rank), const void *arg, uint32_t ranks,
+                     char *text, size_t size, size_t used)
+{
+    enum { ROOM_AFTER = 100 };
+    const char *separator = " ";
+    for (uint32_t rank = 0, last; rank < ranks; rank = last + 1) {
+        last = rank;
+        if (!lacks(arg, rank))
+            continue;
+        while (last + 1 < ranks && lacks(arg, last + 1))
+            last++;
+        if (used + ROOM_AFTER > size)
+            return used + (size_t)snprintf(text + used, size - used, ", ...");
+        used += (size_t)(last == rank ? snprintf(text + used, size - used, "%s%u", separator, rank)
+                                      : snprintf(text + used, size - used, "%s%u-%u", separator,
+                                                 rank, last));
+        separator = ", ";
+    }
+    return used;
+}
+
 /* ---- the scheduler --------------------------------------------------------------------------- */
 
 /* Ends the workers that are left, where they are. */

@@ -104,6 +104,11 @@ struct mp_wait {
     void *arg;
 };
 
+/* Appends " 1, 4-7" to the first `used` bytes of text: the ranks below `ranks` that lacks() names,
+ * or as many as leave room for 100 more bytes, and ", ...". Returns the bytes used. */
+size_t mp_list_ranks(bool (*lacks)(const void *arg, uint32_t rank), const void *arg, uint32_t ranks,
+                     char *text, size_t size, size_t used);
+
 /* Returns when the condition holds. Only in a worker. */
 void mp_wait_until(const struct mp_wait *wait);
 
