@@ -237,7 +237,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
     if (algorithm->kernel_args != NULL)
         CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
-        args.more = install_plans_program(dist->plans);
+        args.more = &install_plans_program(dist->plans)->launch;
     dist_map_regions(work, rank, &args);
     if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;

@@ -4,6 +4,8 @@
  */
 #include "collectives/schedule/schedule_kernel.h"
 
+#include "collectives/schedule/schedule_messages.h"
+
 enum {
     OPERANDS = 4, /* tiles in TCM that have been loaded, and one after them: the result of add */
     AHEAD = 2,    /* loads that may be in flight before they are needed */
@@ -32,7 +34,16 @@ _Static_assert(sizeof(struct schedule_frame) <= TL_FRAME_BYTES, "fits into a fra
 
 /* ---- where things are ------------------------------------------------------------------------ */
 
-static const struct schedule_program *program_of(const struct tl *tl) { return tl_args(tl)->more; }
+static const struct schedule_program *program_of(const struct tl *tl)
+{
+    return ((const struct schedule_launch *)tl_args(tl)->more)->program;
+}
+
+/* NULL: the tensors are cut into equal blocks. */
+static const struct schedule_messages *messages_of(const struct tl *tl)
+{
+    return ((const struct schedule_launch *)tl_args(tl)->more)->messages;
+}
 
 static const struct program_rank *rank_of(const struct tl *tl, const struct schedule_frame *f)
 {
@@ -81,10 +92,68 @@ static uint32_t chunks_at_once(const struct tl *tl, const struct schedule_frame 
     return goes_together(tl, f, step) ? step->count : 1;
 }
 
+/* ---- messages of sizes of their own ---------------------------------------------------------- */
+
+/* A step's chunk of a message in a buffer; NULL: the step has none in this piece. */
+static const struct schedule_message *message_at(const struct tl *tl,
+                                                 const struct schedule_frame *f,
+                                                 const struct program_step *step,
+                                                 enum schedule_buffer buffer)
+{
+    const struct schedule_messages *const messages = messages_of(tl);
+    const uint32_t peer = schedule_message_peer(program_of(tl), step);
+    return buffer == SCHEDULE_INPUT
+               ? schedule_message_find(messages->send, messages->send_count, peer, f->piece)
+               : schedule_message_find(messages->receive, messages->receive_count, peer, f->piece);
+}
+
+/* The message whose elements the step moves. */
+static const struct schedule_message *
+message_of(const struct tl *tl, const struct schedule_frame *f, const struct program_step *step)
+{
+    return message_at(tl, f, step, step->op == SCHEDULE_RECV ? SCHEDULE_OUTPUT : SCHEDULE_INPUT);
+}
+
+static enum lp_dtype dtype_at(const struct tl *tl, const struct schedule_frame *f,
+                              const struct cursor *at)
+{
+    return messages_of(tl) == NULL ? (enum lp_dtype)tl_args(tl)->dtype
+                                   : message_of(tl, f, step_of(tl, f, at->step))->dtype;
+}
+
+/* Elements of a message before a tile of this piece, from the step's chunk of it on. */
+static uint64_t elems_before(const struct tl *tl, const struct schedule_frame *f,
+                             const struct schedule_message *message, uint32_t tile)
+{
+    const uint64_t tiles =
+        (uint64_t)(f->piece - message->first_piece) * program_of(tl)->piece_tiles;
+    return (tiles + tile) * (tl_slot_bytes(tl) / tl_itemsize(message->dtype));
+}
+
+static uint32_t elems_of_message(const struct tl *tl, const struct schedule_frame *f,
+                                 const struct cursor *at)
+{
+    const struct schedule_program *const p = program_of(tl);
+    const struct program_step *const step = step_of(tl, f, at->step);
+    const struct schedule_message *const message = message_of(tl, f, step);
+    if (message == NULL || at->chunk > 0 || at->tile >= p->piece_tiles)
+        return 0;
+    const uint32_t tile = tl_slot_bytes(tl) / tl_itemsize(message->dtype);
+    const uint64_t length = schedule_message_span(p, message, step).count;
+    const uint64_t before = elems_before(tl, f, message, at->tile);
+    if (before >= length)
+        return 0;
+    return length - before < tile ? (uint32_t)(length - before) : tile;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
 /* Elements of a tile that a cursor names, in this piece; 0: the chunk has no such tile. */
 static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
                          const struct cursor *at)
 {
+    if (messages_of(tl) != NULL)
+        return elems_of_message(tl, f, at);
     const struct schedule_program *const p = program_of(tl);
     const struct program_step *const step = step_of(tl, f, at->step);
     const uint64_t block = program_block_elems(p, tl_args(tl)->n_elem);
@@ -106,7 +175,7 @@ static uint32_t elems_at(const struct tl *tl, const struct schedule_frame *f,
 static uint32_t bytes_at(const struct tl *tl, const struct schedule_frame *f,
                          const struct cursor *at)
 {
-    return elems_at(tl, f, at) * tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    return elems_at(tl, f, at) * tl_itemsize(dtype_at(tl, f, at));
 }
 
 /* Byte in a buffer at which the tile of a cursor begins; `chunk` is the step's first there. */
@@ -160,6 +229,19 @@ static struct base base_of(const struct tl *tl, const struct schedule_frame *f,
         return moved_by(shard, buffer == SCHEDULE_OUTPUT ? block : 0);
     }
     return shard; /* LCOV: all cases return */
+}
+
+/* Where the tile of a cursor begins; `chunk` is the step's first in the buffer. */
+static struct base place_of(const struct tl *tl, const struct schedule_frame *f,
+                            const struct cursor *at, enum schedule_buffer buffer, uint32_t chunk)
+{
+    if (messages_of(tl) == NULL)
+        return moved_by(base_of(tl, f, buffer), offset_at(tl, f, at, buffer, chunk));
+    const struct program_step *const step = step_of(tl, f, at->step);
+    const struct schedule_message *const message = message_at(tl, f, step, buffer);
+    const uint64_t elems = schedule_message_span(program_of(tl), message, step).first +
+                           elems_before(tl, f, message, at->tile);
+    return moved_by((struct base){message->va, message->pa}, elems * tl_itemsize(message->dtype));
 }
 
 static uint32_t operand_tcm(const struct tl *tl, uint32_t number)
@@ -243,14 +325,13 @@ static enum tl_status finish(struct tl *tl, struct schedule_frame *f, uint32_t c
 static void issue_load(struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->ahead.step);
-    const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
-    const struct base base = base_of(tl, f, buffer);
-    const uint64_t offset = offset_at(tl, f, &f->ahead, buffer, step->src);
+    const struct base source =
+        place_of(tl, f, &f->ahead, (enum schedule_buffer)step->src_buffer, step->src);
     const uint32_t tcm = operand_tcm(tl, f->loads), handle = f->begun % TL_HANDLES;
     if (is_home(tl, f))
-        tl_load_async(tl, tcm, base.va + offset, bytes_at(tl, f, &f->ahead), handle);
+        tl_load_async(tl, tcm, source.va, bytes_at(tl, f, &f->ahead), handle);
     else
-        tl_load_from_async(tl, tcm, home_of(tl, f), tl_hbm((uint32_t)(base.pa + offset)),
+        tl_load_from_async(tl, tcm, home_of(tl, f), tl_hbm((uint32_t)source.pa),
                            bytes_at(tl, f, &f->ahead), handle);
 }
 
@@ -271,14 +352,13 @@ static enum tl_status begin_load(struct tl *tl, struct schedule_frame *f)
 static void issue_store(struct tl *tl, const struct schedule_frame *f, struct lp_operand value)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
-    const enum schedule_buffer buffer = (enum schedule_buffer)step->dst_buffer;
-    const struct base base = base_of(tl, f, buffer);
-    const uint64_t offset = offset_at(tl, f, &f->at, buffer, step->dst);
+    const struct base target =
+        place_of(tl, f, &f->at, (enum schedule_buffer)step->dst_buffer, step->dst);
     const uint32_t handle = f->begun % TL_HANDLES;
     if (is_home(tl, f))
-        tl_store_async(tl, base.va + offset, value, bytes_at(tl, f, &f->at), handle);
+        tl_store_async(tl, target.va, value, bytes_at(tl, f, &f->at), handle);
     else
-        tl_store_direct_async(tl, home_of(tl, f), tl_hbm((uint32_t)(base.pa + offset)), value,
+        tl_store_direct_async(tl, home_of(tl, f), tl_hbm((uint32_t)target.pa), value,
                               bytes_at(tl, f, &f->at), handle);
 }
 
@@ -313,22 +393,20 @@ static struct lp_operand value_at(const struct tl *tl, const struct schedule_fra
         return tl_received(tl);
     if (loads(tl, f, step))
         return tl_tcm(operand_tcm(tl, f->used));
-    const enum schedule_buffer buffer = (enum schedule_buffer)step->src_buffer;
     return tl_hbm(
-        (uint32_t)(base_of(tl, f, buffer).pa + offset_at(tl, f, &f->at, buffer, step->src)));
+        (uint32_t)place_of(tl, f, &f->at, (enum schedule_buffer)step->src_buffer, step->src).pa);
 }
 
 /* The old value at the step's destination, for a reduction without a message. */
 static void load_other(struct tl *tl, const struct schedule_frame *f)
 {
     const struct program_step *const step = step_of(tl, f, f->at.step);
-    const enum schedule_buffer buffer = (enum schedule_buffer)step->dst_buffer;
-    const struct base base = base_of(tl, f, buffer);
-    const uint64_t offset = offset_at(tl, f, &f->at, buffer, step->dst);
+    const struct base old =
+        place_of(tl, f, &f->at, (enum schedule_buffer)step->dst_buffer, step->dst);
     if (is_home(tl, f))
-        tl_load(tl, other_tcm(tl), base.va + offset, bytes_at(tl, f, &f->at));
+        tl_load(tl, other_tcm(tl), old.va, bytes_at(tl, f, &f->at));
     else
-        tl_load_from(tl, other_tcm(tl), home_of(tl, f), tl_hbm((uint32_t)(base.pa + offset)),
+        tl_load_from(tl, other_tcm(tl), home_of(tl, f), tl_hbm((uint32_t)old.pa),
                      bytes_at(tl, f, &f->at));
 }
 
@@ -406,15 +484,17 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
         TL_RUN(&f->tile_line, begin_load(tl, f));
     for (f->fused = 0; f->fused < step->fused; f->fused++) {
         if (schedule_op_receives((enum schedule_op)step_under_way(tl, f)->op))
-            TL_CALL(&f->tile_line, tl_recv(tl, (enum hw_dir)step_under_way(tl, f)->recv_dir,
-                                           bytes_at(tl, f, &f->at)));
+            TL_CALL(&f->tile_line,
+                    tl_recv(tl, (enum hw_dir)step_under_way(tl, f)->recv_dir,
+                            bytes_at(tl, f, &f->at), .dtype = dtype_at(tl, f, &f->at)));
         if (f->fused == 0 && loads(tl, f, step))
             TL_RUN(&f->tile_line, finish(tl, f, f->move_of_load[f->used % AHEAD] + 1));
         if (adds((enum schedule_op)step_under_way(tl, f)->op))
             TL_CALL(&f->tile_line, add(tl, f));
         if (schedule_op_sends((enum schedule_op)step_under_way(tl, f)->op))
-            TL_CALL(&f->tile_line, tl_send(tl, (enum hw_dir)step_under_way(tl, f)->send_dir,
-                                           value_at(tl, f), bytes_at(tl, f, &f->at)));
+            TL_CALL(&f->tile_line,
+                    tl_send(tl, (enum hw_dir)step_under_way(tl, f)->send_dir, value_at(tl, f),
+                            bytes_at(tl, f, &f->at), .dtype = dtype_at(tl, f, &f->at)));
     }
     if (keeps_value(tl, f))
         TL_RUN(&f->tile_line, begin_store(tl, f, tl_last(value_at(tl, f))));
@@ -427,6 +507,8 @@ static enum tl_status move_tile(struct tl *tl, struct schedule_frame *f)
 static uint32_t pieces_of(const struct tl *tl, const struct schedule_frame *f)
 {
     const uint32_t of_piece = elems_of_piece(tl);
+    if (messages_of(tl) != NULL)
+        return messages_of(tl)->pieces;
     return (f->chunk_elems + of_piece - 1) / of_piece;
 }
 

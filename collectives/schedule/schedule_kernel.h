@@ -1,9 +1,10 @@
 /*
  * schedule_kernel.h: the kernel that carries out a schedule's threads, one on each PE that takes
- * part (schedule_program.h). Its launch has the program in args->more.
+ * part (schedule_program.h). Its launch has a struct schedule_launch in args->more.
  *
  * Buffers: input is the shard; output is region 0 of the launch, or the shard where there is none;
- * scratch is region 1. All are in the HBM slice of the home, which is the PE itself in a lane.
+ * scratch is region 1. All are in the HBM slice of the home, which is the PE itself in a lane. A
+ * launch with messages has its tensors in them (schedule_messages.h).
  *
  * For each tile of a step, the kernel loads the step's own value into TCM, receives a tile, adds,
  * sends, and stores, as the operation says. Loads for the next tile, and for the next step where

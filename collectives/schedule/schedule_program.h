@@ -80,15 +80,26 @@ struct program_rank {
     uint32_t first_pe; /* of its PEs: global index */
 };
 
+struct schedule_messages; /* schedule_messages.h */
+
+/* What a launch of the kernel names: a program, and the messages of a call whose blocks have sizes
+ * of their own. NULL: equal blocks. */
+struct schedule_launch {
+    const struct schedule_program *program;
+    const struct schedule_messages *messages;
+};
+
 struct schedule_program {
     const struct schedule *schedule;
-    uint32_t lanes;       /* of each SIP; 0: each rank has one shard */
-    uint32_t lanes_apart; /* PEs from a lane to the next */
+    struct schedule_launch launch; /* of equal blocks */
+    uint32_t lanes;                /* of each SIP; 0: each rank has one shard */
+    uint32_t lanes_apart;          /* PEs from a lane to the next */
     uint32_t pes_of_sip, pes_of_rank;
     uint32_t blocks[SCHEDULE_BUFFERS]; /* of each buffer: schedule.h, "Parts" */
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
     uint32_t piece_tiles;         /* m */
+    uint32_t tile_bytes;          /* of a full tile at most */
     uint64_t most_bytes;          /* of a call's shard: rings may fill up forever with more */
     uint32_t peers;               /* most PEs with which one exchanges notifications */
     uint32_t rings; /* of places only: the most of any PE; otherwise the wiring knows */

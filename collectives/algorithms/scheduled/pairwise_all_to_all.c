@@ -8,6 +8,13 @@
  * All ranks share their steps alike, and each thread goes through its steps in one order. So a
  * thread that waits in step k waits for the same thread of another rank, which is in an earlier
  * step or in this one: no thread waits forever.
+ *
+ * That holds for blocks of any sizes, too, and where some are empty (schedule_messages.h). A step
+ * moves no more tiles of a piece than a ring has slots, and no two steps of a thread share a ring.
+ * So within a piece no send waits. A thread that waits to receive in step k waits for a thread that
+ * has not sent in step k: that one waits in an earlier step, or can continue. Steps of such a chain
+ * descend, so it ends at a thread that can continue. Pieces: schedule_rings.h, whose argument does
+ * not depend on how many tiles a step moves.
  */
 #include "collectives/algorithms/scheduled/scheduled.h"
 #include "collectives/schedule/schedule_builder.h"
@@ -145,7 +152,10 @@ static struct schedule *pairwise_schedule(const struct ccl_call *call, struct cw
         schedule_builder_create("pairwise_all_to_all", CCL_ALL_TO_ALL, call->world_size, 1);
     for (uint32_t rank = 0; b != NULL && rank < call->world_size; rank++)
         add_rank(b, call, sharing, rank);
-    return schedule_build(b, error);
+    struct schedule *const schedule = schedule_build(b, error);
+    if (schedule != NULL)
+        schedule->direct = true;
+    return schedule;
 }
 
 const struct ccl_algorithm ccl_pairwise_all_to_all = {.name = "pairwise_all_to_all",
