@@ -35,7 +35,7 @@ static void dma_run_alone(struct hw_dma *dma, const struct hw_dma_params *params
     dma->last = (uint8_t)vc;
     dma->running = (uint8_t)vc;
     dma->run_passed[vc] =
-        params->whole_chunks ? after_chunks(params, dma->passed[vc], bytes, 1) : bytes;
+        dma->whole_chunks ? after_chunks(params, dma->passed[vc], bytes, 1) : bytes;
 }
 
 /* An operation of 0 bytes is one chunk of nothing. */
@@ -66,11 +66,11 @@ static void dma_run_both(struct hw_dma *dma, const struct hw_dma_params *params,
     uint64_t chunks_a = 1, chunks_b = 0; /* of the run */
     dma->last = (uint8_t)a;
     dma->quota = (uint16_t)(turn - 1);
-    if (!params->whole_chunks && end_a < end_b) {
+    if (!dma->whole_chunks && end_a < end_b) {
         chunks_a = left_a;
         chunks_b = turns_b * weight_b;
         dma->quota = (uint16_t)(turn + turns_b * weight_a - left_a);
-    } else if (!params->whole_chunks) {
+    } else if (!dma->whole_chunks) {
         chunks_a = turn + turns_a * weight_a;
         chunks_b = left_b;
         dma->last = (uint8_t)b;

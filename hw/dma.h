@@ -48,8 +48,8 @@ struct hw_dma {
     uint8_t running;                      /* enum hw_vc, HW_VC_BOTH or HW_VC_IDLE */
     uint8_t last; /* the channel of the run's last chunk; HW_VC_IDLE: none yet */
     uint8_t last_before;
-    uint8_t reserved;
-    uint16_t quota; /* chunks left to `last` of its turn after the run */
+    bool whole_chunks; /* the caller's: each chunk is a run, since it goes its way by itself */
+    uint16_t quota;    /* chunks left to `last` of its turn after the run */
     uint16_t quota_before;
     uint16_t reserved2;
 };
@@ -60,7 +60,6 @@ struct hw_dma_params {
     struct hw_rate rate;
     uint32_t chunk_bytes;
     uint32_t weight[HW_VCS];
-    bool whole_chunks; /* never coalesce: contention `chunk` sends each chunk on its own */
 };
 
 /* Initial state. */

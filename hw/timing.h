@@ -26,15 +26,15 @@ static inline int64_t hw_ser_ps(const struct hw_link_class *link, uint64_t bytes
 #pragma GCC diagnostic error "-Wpadded" /* states, payloads and records have none */
 
 /*
- * One directed link: a server that sends one message after the other. Its counts belong to one
- * epoch (a collective): the first message of another epoch resets them. 24 bytes, part of an LP's
- * state.
+ * One directed link: a server that sends one message after the other. Its counts are of the epochs
+ * from a first one on (of collectives that are in flight together): the first message after older
+ * ones resets them. 24 bytes, part of an LP's state.
  */
 struct hw_link {
     int64_t free_ps;       /* when its last message's tail has left it */
-    uint64_t bytes;        /* sent in this epoch */
-    uint32_t queue_ps_max; /* the longest that a message waited for it in this epoch; saturates */
-    uint32_t epoch;
+    uint64_t bytes;        /* sent in these epochs */
+    uint32_t queue_ps_max; /* the longest that a message waited for it in them; saturates */
+    uint32_t epoch;        /* of the latest message */
 };
 _Static_assert(sizeof(struct hw_link) == 24, "72 links make 216 bytes per PE");
 #pragma GCC diagnostic pop
@@ -62,14 +62,17 @@ static inline int64_t hw_flight_serialise(struct hw_flight *flight,
     return ser_ps;
 }
 
-/* Counts a flight that waited this long for the link; below 0: it did not wait. */
+/* Counts a flight that waited this long for the link; below 0: it did not wait. What came in epochs
+ * before `first_epoch` counts no more. */
 static inline void hw_link_count(struct hw_link *link, const struct hw_flight *flight,
-                                 int64_t wait_ps)
+                                 uint32_t first_epoch, int64_t wait_ps)
 {
     if (link->epoch != flight->epoch) {
+        if (link->epoch < first_epoch) {
+            link->bytes = 0;
+            link->queue_ps_max = 0;
+        }
         link->epoch = flight->epoch;
-        link->bytes = 0;
-        link->queue_ps_max = 0;
     }
     const uint32_t queue_ps = wait_ps < 0            ? 0
                               : wait_ps < UINT32_MAX ? (uint32_t)wait_ps
@@ -81,14 +84,15 @@ static inline void hw_link_count(struct hw_link *link, const struct hw_flight *f
 
 /*
  * Sends the flight over a link to the next node, whose overhead it pays. `link` is NULL where
- * nothing is reserved: contention `none`, and transfers of 0 bytes. `late_ps`: jitter, by which the
- * flight leaves the link later and the link is free later, so that nothing overtakes it there.
+ * nothing is reserved: contention `none`, and transfers of 0 bytes. `first_epoch`: see
+ * hw_link_count(). `late_ps`: jitter, by which the flight leaves the link later and the link is
+ * free later, so that nothing overtakes it there.
  * Returns how long the flight waited for the link; not above 0: it did not.
  */
 static inline int64_t hw_flight_cross_late(struct hw_flight *flight,
                                            const struct hw_link_class *link_class,
-                                           struct hw_link *link, int64_t next_overhead_ps,
-                                           int64_t late_ps)
+                                           struct hw_link *link, uint32_t first_epoch,
+                                           int64_t next_overhead_ps, int64_t late_ps)
 {
     const int64_t ser_ps = hw_flight_serialise(flight, link_class);
     int64_t wait_ps = 0;
@@ -98,7 +102,7 @@ static inline int64_t hw_flight_cross_late(struct hw_flight *flight,
             flight->tau_ps += wait_ps;
         link->free_ps = flight->tau_ps + late_ps;
         if (flight->epoch > 0)
-            hw_link_count(link, flight, wait_ps);
+            hw_link_count(link, flight, first_epoch, wait_ps);
     }
     flight->tau_ps += late_ps + link_class->prop_ps + next_overhead_ps;
     return wait_ps;
@@ -106,9 +110,9 @@ static inline int64_t hw_flight_cross_late(struct hw_flight *flight,
 
 static inline int64_t hw_flight_cross(struct hw_flight *flight,
                                       const struct hw_link_class *link_class, struct hw_link *link,
-                                      int64_t next_overhead_ps)
+                                      uint32_t first_epoch, int64_t next_overhead_ps)
 {
-    return hw_flight_cross_late(flight, link_class, link, next_overhead_ps, 0);
+    return hw_flight_cross_late(flight, link_class, link, first_epoch, next_overhead_ps, 0);
 }
 
 /* Durations of the blocks of a PE (HARDWARE.md, "Blocks of a PE"). */

@@ -55,8 +55,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
     lp_link_layout_init(&m->links, hw, needs.peers > 0);
     m->dma = (struct hw_dma_params){.rate = hw->link[HW_LINK_PE_NOC].rate,
                                     .chunk_bytes = config->vc_chunk_bytes,
-                                    .weight = {config->vc_weight[0], config->vc_weight[1]},
-                                    .whole_chunks = hw->contention == HW_CONTENTION_CHUNK};
+                                    .weight = {config->vc_weight[0], config->vc_weight[1]}};
     m->cube.pe_offset = round_up_to_word(sizeof(struct lp_cube) +
                                          m->links.count[LP_OF_CUBE] * sizeof(struct hw_link));
     m->cube.slot_offset =

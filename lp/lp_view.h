@@ -93,14 +93,14 @@ static inline bool lp_is_control(const struct lp_transfer *transfer)
 static inline struct hw_flight lp_flight(struct cw_ctx *ctx, const struct lp_transfer *transfer)
 {
     const bool last = lp_is_control(transfer) || (transfer->flags & LP_TRANSFER_LAST);
-    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->epoch,
+    return (struct hw_flight){cw_now(ctx), transfer->sigma_ps, transfer->bytes, transfer->batch,
                               lp_piece(ctx->event->entity, ctx->event->number, last)};
 }
 
 /* A kernel of this batch has written into the PE's HBM slice. */
 static inline void lp_note_written(struct lp_view *view, const struct lp_pe *pe, uint32_t batch)
 {
-    if (pe->written != batch)
+    if (pe->written < batch)
         *CW_MUT(view->ctx, &pe->written) = batch;
 }
 

@@ -44,8 +44,8 @@ struct lp_sender {
 struct lp_launch {
     const struct tl_kernel *kernel;
     struct tl_args args;
-    uint32_t batch;      /* launches of one collective */
-    uint32_t stretch;    /* the first batch since the machine was idle: links count bytes by it */
+    uint32_t batch;      /* launches of one collective; its transfers carry this number */
+    bool cuts_streams;   /* lp_batch_options.cuts_streams */
     int64_t start_ps;    /* its kernels start no earlier. Set when the messages are injected */
     struct lp_batch *of; /* the host's account of the batch (lp/host/batches.h) */
 };
@@ -120,11 +120,9 @@ struct lp_model {
     struct lp_config config;
     struct lp_needs needs; /* contexts: at least 1 */
     struct hw_dma_params dma;
-    /* With contention `message`: loads, stores and copies of forked streams travel in chunks. These
-     * are products beside communication, whose tiles are not to lock a link. Changes between drains
-     * alone. */
-    bool cuts_streams;
-    uint32_t cubes, pes; /* per SIP, per cube */
+    uint32_t first_batch; /* since the machine was idle: links count from it on. Changes between
+                             drains alone */
+    uint32_t cubes, pes;  /* per SIP, per cube */
     struct lp_divisors by;
     struct lp_numbers lps;
     struct lp_link_layout links; /* numbers in lp_cube.link, lp_io_die.link, lp_switch.link */
@@ -299,7 +297,7 @@ struct lp_pe {
     struct lp_queue queue[HW_DIRS_MAX];
     struct hw_dma dma;
     uint32_t next_number; /* of this entity's events */
-    uint32_t epoch;       /* batch of the last launch: its transfers are counted under it */
+    uint32_t batch;       /* of the latest launch */
     uint16_t installed;   /* directions, one bit each */
     uint8_t plan; /* 1 + the index that its IpcqInitMsg has named; 0: none has taken effect */
     uint8_t last_polled; /* recv from any direction starts after this one */
@@ -426,8 +424,9 @@ enum { LP_TRANSFER_BACK = 8 };   /* flag: from outside into the SIP that it came
 struct lp_transfer {
     int64_t sigma_ps;
     uint32_t src, dst; /* PEs, global index; on the way to the host: dst is the PE it comes from */
-    uint32_t bytes, seq, epoch;
-    uint8_t kind; /* enum lp_transfer_kind */
+    uint32_t bytes, seq;
+    uint32_t batch; /* of the kernel that it comes from; 0: of none */
+    uint8_t kind;   /* enum lp_transfer_kind */
     uint8_t flags;
     uint8_t dir;    /* the queue's direction at the destination */
     uint8_t memory; /* enum hw_memory at the destination */

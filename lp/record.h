@@ -211,7 +211,7 @@ struct lp_crossed {
     int64_t end_ps, busy_ps;
     uint32_t lp, index; /* its owner, its number in the owner's state */
     uint32_t bytes;
-    uint32_t batch; /* that links count it under */
+    uint32_t batch;
 };
 /* A kernel's completion is at the host. */
 struct lp_answer {

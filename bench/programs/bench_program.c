@@ -436,10 +436,10 @@ static void survey_links(struct lp_system *system, struct result_row *row)
 
 /* Time that each phase adds to a rank: from the last leaving of the phases before it to its own.
  * So a rank's phases sum to its time. */
-static int fill_phases(struct bench_session *session, struct result_row *row,
+static int fill_phases(struct bench_session *session, struct result_row *row, uint32_t batch,
                        struct cw_error *error)
 {
-    const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
+    const struct lp_phases *phases = lp_system_phases_of(dist_system(session->dist), batch);
     const uint32_t ranks = dist_facts(session->dist)->world_size;
     free(row->phases);
     row->phase_count = 0;
@@ -477,7 +477,7 @@ static int fill_phases(struct bench_session *session, struct result_row *row,
 
 /* The waits for credits since the row before, as means over all calls, warm-up included: a call
  * receives as many tiles as any other. */
-static int fill_credit_waits(struct bench_session *session, struct result_row *row,
+static int fill_credit_waits(struct bench_session *session, struct result_row *row, uint32_t batch,
                              uint32_t iterations, struct cw_error *error)
 {
     struct lp_system *const system = dist_system(session->dist);
@@ -488,7 +488,7 @@ static int fill_credit_waits(struct bench_session *session, struct result_row *r
     if (session->credit_wait_ps == NULL)
         return cw_error_memory(error, "the results");
     const struct lp_credit_waits waits = lp_credit_waits_since(
-        m, lp_system_sim(system), lp_system_times(dist_system(session->dist))->last_end_pe,
+        m, lp_system_sim(system), lp_system_times_of(system, batch)->last_end_pe,
         session->credit_wait_ps);
     row->credit_longest = waits.longest;
     row->credit_last = waits.last;
@@ -498,8 +498,8 @@ static int fill_credit_waits(struct bench_session *session, struct result_row *r
     return CW_OK;
 }
 
-int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
-                     struct cw_error *error)
+int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
+                     uint32_t iterations, struct cw_error *error)
 {
     row->time_ps = result_mean_ps(row->time_ps, iterations);
     row->host_time_ps = result_mean_ps(row->host_time_ps, iterations);
@@ -516,11 +516,11 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row->events = events_so_far(session) - session->progress.begun;
     bench_note_algorithm(session, row);
     int code = run_use_row(&session->use, session->result, row, dist_system(session->dist),
-                           lp_system_times(dist_system(session->dist)), error);
+                           lp_system_times_of(dist_system(session->dist), batch), error);
     if (code == CW_OK)
-        code = fill_credit_waits(session, row, iterations, error);
+        code = fill_credit_waits(session, row, batch, iterations, error);
     if (code == CW_OK)
-        code = fill_phases(session, row, error);
+        code = fill_phases(session, row, batch, error);
     row->done = code == CW_OK; /* a row that lacks figures is none */
     return code;
 }
@@ -575,7 +575,8 @@ run_tile_size(struct bench_session *session, uint64_t n_elem,
             bench_row_sample(row, lp_system_times(dist_system(session->dist)));
     }
     bench_set_bound(row, bound(session, bytes));
-    return bench_row_finish(session, row, timed, error);
+    return bench_row_finish(session, row, lp_system_current_batch(dist_system(session->dist)),
+                            timed, error);
 }
 
 int bench_run_tiles(struct bench_session *session,

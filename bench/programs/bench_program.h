@@ -115,8 +115,9 @@ struct ccl_call bench_call(const struct bench_session *session, enum ccl_collect
 struct result_row *bench_add_row(struct bench_session *session, const char *collective,
                                  uint64_t n_elem, struct cw_error *error);
 void bench_row_sample(struct result_row *row, const struct lp_times *times);
-int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t iterations,
-                     struct cw_error *error);
+/* `batch`: the launches of the last iteration. */
+int bench_row_finish(struct bench_session *session, struct result_row *row, uint32_t batch,
+                     uint32_t iterations, struct cw_error *error);
 
 /* The i-th size begins, and ends: all its rows are known. */
 void bench_size_begin(struct bench_session *session, size_t i);

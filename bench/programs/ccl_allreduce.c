@@ -94,7 +94,9 @@ static int ccl_allreduce_run_size(struct bench_session *session, uint64_t n_elem
     const int code = dist_spawn(session->dist, ccl_allreduce_worker, &allreduce, error);
     session->own = NULL;
     verifier_free(allreduce.verifier);
-    return code == CW_OK ? bench_row_finish(session, allreduce.row, options->iterations, error)
+    return code == CW_OK ? bench_row_finish(session, allreduce.row,
+                                            lp_system_current_batch(dist_system(session->dist)),
+                                            options->iterations, error)
                          : code;
 }
 

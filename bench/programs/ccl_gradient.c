@@ -227,7 +227,9 @@ static int ccl_gradient_run(struct bench_session *session, struct cw_error *erro
         code = dist_spawn(session->dist, ccl_gradient_worker, g, error);
     verifier_free(g->verifier);
     if (code == CW_OK)
-        code = bench_row_finish(session, g->row, session->options->iterations, error);
+        code =
+            bench_row_finish(session, g->row, lp_system_current_batch(dist_system(session->dist)),
+                             session->options->iterations, error);
     return code == CW_OK ? write_result(g, error) : code;
 }
 

@@ -153,9 +153,10 @@ static int ccl_moves_run_size(struct bench_session *session, uint64_t n_elem,
     session->own = &move;
     const int code = dist_spawn(session->dist, ccl_moves_worker, &move, error);
     session->own = NULL;
-    return code == CW_OK
-               ? bench_row_finish(session, ccl_moves_row_of(&move), options->iterations, error)
-               : code;
+    return code == CW_OK ? bench_row_finish(session, ccl_moves_row_of(&move),
+                                            lp_system_current_batch(dist_system(session->dist)),
+                                            options->iterations, error)
+                         : code;
 }
 
 static int check_size(const struct bench_session *session, uint64_t n_elem, struct cw_error *error)

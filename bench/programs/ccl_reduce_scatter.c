@@ -98,6 +98,7 @@ static int ccl_reduce_scatter_run_size(struct bench_session *session, uint64_t n
     session->own = NULL;
     verifier_free(scatter.verifier);
     return code == CW_OK ? bench_row_finish(session, ccl_reduce_scatter_row_of(&scatter),
+                                            lp_system_current_batch(dist_system(session->dist)),
                                             options->iterations, error)
                          : code;
 }

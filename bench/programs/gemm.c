@@ -138,11 +138,11 @@ static int add_rows(struct gemm *gemm, struct cw_error *error)
 }
 
 /* When the last rank left the collective's own phases, since the first kernel's start. */
-static int64_t collective_ps(const struct gemm *gemm)
+static int64_t collective_ps(const struct gemm *gemm, const struct dist_completion *completion)
 {
-    struct lp_system *system = dist_system(gemm->session->dist);
-    const struct lp_phases *phases = lp_system_phases(system);
-    const struct lp_times *times = lp_system_times(system);
+    const struct lp_phases *const phases =
+        lp_system_phases_of(dist_system(completion->dist), completion->batch);
+    const struct lp_times *const times = completion->times;
     int64_t last_ps = times->first_start_ps;
     for (uint32_t rank = 0; rank < dist_facts(gemm->session->dist)->world_size; rank++)
         for (uint32_t i = 0; i < gemm->collective_phases; i++) {
@@ -152,13 +152,14 @@ static int64_t collective_ps(const struct gemm *gemm)
     return last_ps - times->first_start_ps;
 }
 
-static void sample(struct gemm *gemm, const struct lp_times *times)
+static void sample(struct gemm *gemm, const struct dist_completion *completion)
 {
+    const struct lp_times *const times = completion->times;
     for (size_t i = 0; i < row_count(gemm->stage); i++)
         bench_row_sample(row_at(gemm, i), times);
     if (gemm->stage == BOTH)
         row_at(gemm, 0)->time_ps +=
-            collective_ps(gemm) - (times->last_end_ps - times->first_start_ps);
+            collective_ps(gemm, completion) - (times->last_end_ps - times->first_start_ps);
 }
 
 /* ---- verification ---------------------------------------------------------------------------- */
@@ -232,7 +233,7 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
     const struct run_options *options = session->options;
     int code = gemm->completed == 0 ? add_rows(gemm, error) : CW_OK;
     if (code == CW_OK && gemm->completed >= options->warmup) {
-        sample(gemm, completion->times);
+        sample(gemm, completion);
         code = gemm_verify(gemm, completion, error);
     }
     if (code != CW_OK || ++gemm->completed < calls(session))
@@ -241,7 +242,8 @@ static int gemm_completed(void *arg, const struct dist_completion *completion,
     if (!options->no_data)
         code = hash(gemm, completion, error);
     for (size_t i = 0; i < row_count(gemm->stage) && code == CW_OK; i++)
-        code = bench_row_finish(session, row_at(gemm, i), options->iterations, error);
+        code = bench_row_finish(session, row_at(gemm, i), completion->batch, options->iterations,
+                                error);
     if (code == CW_OK && row_count(gemm->stage) == 2) {                /* of one call */
         row_at(gemm, 0)->link_count = row_at(gemm, 0)->kind_count = 0; /* which the product uses */
         row_at(gemm, 0)->busiest.kind = NULL;

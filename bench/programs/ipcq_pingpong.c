@@ -37,7 +37,8 @@ static int once(struct bench_session *session, uint64_t n_elem, struct cw_error 
     const enum hw_dir dir = pair_direction(session->config, ends[0], ends[1]);
     const enum hw_dir back = dir == HW_DIR_PEER ? dir : (enum hw_dir)(dir ^ 1);
     const bool swap = hw_pe_index(hw, ends[0]) > hw_pe_index(hw, ends[1]);
-    int code = lp_system_begin_batch(dist_system(session->dist), &kernel, error);
+    int code = lp_system_begin_batch(dist_system(session->dist),
+                                     &(struct lp_batch_options){.kernel = &kernel}, error);
     for (int i = 0; i < 2 && code == CW_OK; i++) {
         const int end = swap ? 1 - i : i;
         struct tl_args args = {.n_elem = n_elem, .dtype = (uint8_t)session->options->dtype};

@@ -161,7 +161,8 @@ static int ipcq_shift_once(struct bench_session *session, uint64_t n_elem, struc
     const struct hw_config *hw = &session->config->hw;
     const uint32_t pe_count = hw_pe_count(hw);
     const bool pe0 = session->config->ccl.wiring == CCL_WIRING_PE0;
-    int code = lp_system_begin_batch(dist_system(session->dist), &kernel, error);
+    int code = lp_system_begin_batch(dist_system(session->dist),
+                                     &(struct lp_batch_options){.kernel = &kernel}, error);
     for (uint32_t pe = 0; pe < pe_count && code == CW_OK; pe++) {
         const struct hw_place place = hw_place_of(hw, pe);
         struct tl_args args = {

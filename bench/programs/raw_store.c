@@ -94,7 +94,8 @@ static int round_trip(struct bench_session *session, uint64_t n_elem, struct res
     const struct hw_place from = session->options->from, to = session->options->to;
     const struct hw_config *hw = &session->config->hw;
     const bool swap = hw_pe_index(hw, from) > hw_pe_index(hw, to);
-    int code = lp_system_begin_batch(dist_system(session->dist), &ping_kernel, error);
+    int code = lp_system_begin_batch(dist_system(session->dist),
+                                     &(struct lp_batch_options){.kernel = &ping_kernel}, error);
     for (int i = 0; i < 2 && code == CW_OK; i++) {
         const bool second = swap ? i == 0 : i == 1;
         const struct hw_place ends[2] = {second ? to : from, second ? from : to};
@@ -104,7 +105,8 @@ static int round_trip(struct bench_session *session, uint64_t n_elem, struct res
         code = dist_drain(session->dist, error);
     if (code != CW_OK || row == NULL)
         return code;
-    const struct lp_phases *phases = lp_system_phases(dist_system(session->dist));
+    struct lp_system *const system = dist_system(session->dist);
+    const struct lp_phases *phases = lp_system_phases_of(system, lp_system_current_batch(system));
     const int64_t *exit_ps = &phases->exit_ps[(size_t)from.sip * phases->count];
     bench_row_sample(row, lp_system_times(dist_system(session->dist)));
     row->time_ps -= lp_system_times(dist_system(session->dist))->last_end_ps -
@@ -120,7 +122,8 @@ static int stores(struct bench_session *session, uint64_t n_elem, struct result_
     const struct hw_place there[2] = {session->options->from, session->options->to};
     const struct hw_place back[2] = {there[1], there[0]};
     for (int i = 0; i < 2; i++) {
-        int code = lp_system_begin_batch(dist_system(session->dist), &store_kernel, error);
+        int code = lp_system_begin_batch(
+            dist_system(session->dist), &(struct lp_batch_options){.kernel = &store_kernel}, error);
         if (code == CW_OK)
             code = launch(session, &store_kernel, i == 0 ? there : back, false, n_elem, error);
         if (code == CW_OK)
@@ -149,7 +152,8 @@ static int raw_store_measure(struct bench_session *session, const char *name, ui
             return code;
     }
     bench_set_bound(row, pair_bound(session, row->bytes));
-    return bench_row_finish(session, row, timed, error);
+    return bench_row_finish(session, row, lp_system_current_batch(dist_system(session->dist)),
+                            timed, error);
 }
 
 static int raw_store_run(struct bench_session *session, struct cw_error *error)

@@ -295,7 +295,8 @@ static int check_written(const struct dist_work *work, struct cw_error *error)
             const struct tl_source *source;
             char at[TL_SOURCE_TEXT_BYTES];
             if (!lp_system_has_written_nothing(
-                    dist->system, (struct hw_place){shard->sip, shard->cube, shard->pe}, &source))
+                    dist->system, work->batch,
+                    (struct hw_place){shard->sip, shard->cube, shard->pe}, &source))
                 continue;
             return cw_error_set(
                 error, CW_PROGRAM_FAILED,
@@ -388,9 +389,10 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
     const struct submission *const submission = &work->submissions[part->rank];
     int code = CW_OK;
     if (work->batch == 0) {
-        lp_system_cut_streams(work->dist->system, submission->kernel != NULL);
-        code = lp_system_begin_batch(work->dist->system,
-                                     kernel_of_call(work->algorithm, submission), error);
+        const struct lp_batch_options options = {.kernel =
+                                                     kernel_of_call(work->algorithm, submission),
+                                                 .cuts_streams = submission->kernel != NULL};
+        code = lp_system_begin_batch(work->dist->system, &options, error);
         work->batch = code == CW_OK ? lp_system_hold_batch(work->dist->system) : 0;
     }
     if (code == CW_OK) {
@@ -469,6 +471,7 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
                                                .algorithm = work->algorithm,
                                                .times =
                                                    lp_system_times_of(dist->system, work->batch),
+                                               .batch = work->batch,
                                                .tensors = work->tensors,
                                                .world_size = dist->facts.world_size,
                                                .op = first->op,

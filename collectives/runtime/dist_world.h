@@ -24,6 +24,7 @@ struct dist_completion {
     enum ccl_collective collective;
     const struct ccl_algorithm *algorithm; /* that carried it out */
     const struct lp_times *times;
+    uint32_t batch;                /* its launches', of lp_system_times_of() and its like */
     struct tensor *const *tensors; /* [world size] by rank: the results; a barrier has
                                       none: each is NULL */
     uint32_t world_size;

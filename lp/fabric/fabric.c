@@ -26,7 +26,7 @@ void lp_forward(struct cw_ctx *ctx, uint32_t to_lp, enum lp_event_type type,
         (uint64_t)flight->sigma_ps,
         read_alone(t->dst) << 32 | read_alone(t->src),
         read_alone(t->seq) << 32 | read_alone(t->bytes),
-        kind << 32 | read_alone(t->epoch),
+        kind << 32 | read_alone(t->batch),
         read_alone(t->order) << 32 | read_alone(t->exit) << 8 | read_alone(t->port),
     };
     _Static_assert(sizeof words == sizeof *t, "all of it");
@@ -87,9 +87,9 @@ static __attribute__((noinline, cold)) void cross_watched(struct lp_view *view,
     const bool holds = next == HW_NODE_PE_DMA || next == HW_NODE_PE_TCM;
     struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const int64_t wait_ps =
-        hw_flight_cross_late(flight, &hw->link[kind], link, overhead_ps + (holds ? 0 : late_ps),
-                             lp_late_ps(view, flight, kind, index) + (holds ? late_ps : 0));
+    const int64_t wait_ps = hw_flight_cross_late(
+        flight, &hw->link[kind], link, view->m->first_batch, overhead_ps + (holds ? 0 : late_ps),
+        lp_late_ps(view, flight, kind, index) + (holds ? late_ps : 0));
     if (lp_traces_causes(view->m)) {
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
         if (late_ps > 0)
@@ -105,7 +105,8 @@ cross_and_report(struct lp_view *view, struct hw_flight *flight, enum hw_link_ki
 {
     const struct hw_config *hw = &view->m->hw;
     struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
-    return hw_flight_cross(flight, &hw->link[kind], link, hw->overhead_ps[next]) > 0;
+    return hw_flight_cross(flight, &hw->link[kind], link, view->m->first_batch,
+                           hw->overhead_ps[next]) > 0;
 }
 
 static inline __attribute__((always_inline)) void
@@ -163,7 +164,7 @@ fabric_cross(struct lp_view *view, struct hw_flight *flight, enum hw_link_kind k
     else
         hw_flight_cross(flight, &hw->link[kind],
                         lp_link(view->ctx, view->m, &view->cube->link[index], flight),
-                        hw->overhead_ps[next]);
+                        view->m->first_batch, hw->overhead_ps[next]);
 }
 
 void lp_cross_in(struct lp_view *view, struct hw_flight *flight, enum hw_port port)
@@ -277,8 +278,9 @@ void lp_cross_m_cpu(struct lp_view *view, struct hw_flight *flight, bool to_m_cp
         const struct hw_link_class *const link_class = &view->m->hw.link[HW_LINK_M_CPU];
         struct hw_link *const link = lp_link(view->ctx, view->m, &view->cube->link[index], flight);
         const int64_t sigma_before_ps = flight->sigma_ps;
-        const int64_t wait_ps = hw_flight_cross_late(
-            flight, link_class, link, 0, lp_late_ps(view, flight, HW_LINK_M_CPU, index));
+        const int64_t wait_ps =
+            hw_flight_cross_late(flight, link_class, link, view->m->first_batch, 0,
+                                 lp_late_ps(view, flight, HW_LINK_M_CPU, index));
         if (lp_traces_causes(view->m))
             lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, HW_LINK_M_CPU, index,
                              HW_NODE_KINDS);
@@ -346,7 +348,7 @@ void lp_write_slot(struct lp_view *view, struct hw_flight *flight, uint32_t pe, 
         return;
     link->free_ps = flight->tau_ps;
     if (flight->epoch > 0)
-        hw_link_count(link, flight, wait_ps);
+        hw_link_count(link, flight, m->first_batch, wait_ps);
     lp_link_crossed(view->ctx, m, view->lp, index,
                     m->hw.link[memory == HW_MEMORY_TCM ? HW_LINK_TCM : lp_memory_link(memory)].rate,
                     flight, link);

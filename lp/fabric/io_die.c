@@ -32,14 +32,15 @@ static void cross_io_die_link(struct die_view *view, struct hw_flight *flight,
     const int64_t next_overhead_ps = next < HW_NODE_KINDS ? view->m->hw.overhead_ps[next] : 0;
     struct hw_link *const link = lp_link(view->ctx, view->m, &view->die->link[index], flight);
     if (__builtin_expect(!view->m->hw.watched, 1)) {
-        hw_flight_cross(flight, &view->m->hw.link[kind], link, next_overhead_ps);
+        hw_flight_cross(flight, &view->m->hw.link[kind], link, view->m->first_batch,
+                        next_overhead_ps);
         return;
     }
     const int64_t sigma_before_ps = flight->sigma_ps;
     const struct hw_jitter_place place = {view->sip, HW_JITTER_ANY, HW_JITTER_ANY, index};
     const int64_t wait_ps =
-        hw_flight_cross_late(flight, &view->m->hw.link[kind], link, next_overhead_ps,
-                             lp_late_link_ps(&view->m->hw, kind, place, flight));
+        hw_flight_cross_late(flight, &view->m->hw.link[kind], link, view->m->first_batch,
+                             next_overhead_ps, lp_late_link_ps(&view->m->hw, kind, place, flight));
     if (lp_traces_causes(view->m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, kind, index, next);
     lp_link_crossed(view->ctx, view->m, lp_of_io_die(view->m, view->sip), index,
@@ -203,9 +204,9 @@ static void switch_handle(struct cw_ctx *ctx, const void *state, const struct cw
     const struct hw_jitter_place place = {HW_JITTER_ANY, HW_JITTER_ANY, number, to_sip};
     struct hw_link *const down = lp_link(ctx, m, &s->link[at], &flight);
     const int64_t sigma_before_ps = flight.sigma_ps;
-    const int64_t wait_ps =
-        hw_flight_cross_late(&flight, &m->hw.link[link], down, m->hw.overhead_ps[HW_NODE_IO_PORT],
-                             lp_late_link_ps(&m->hw, link, place, &flight));
+    const int64_t wait_ps = hw_flight_cross_late(&flight, &m->hw.link[link], down, m->first_batch,
+                                                 m->hw.overhead_ps[HW_NODE_IO_PORT],
+                                                 lp_late_link_ps(&m->hw, link, place, &flight));
     if (lp_traces_causes(m))
         lp_cause_crossed(&flight, sigma_before_ps, wait_ps > 0, link, at, HW_NODE_IO_PORT);
     lp_link_crossed(ctx, m, event->lp, at, m->hw.link[link].rate, &flight, down);

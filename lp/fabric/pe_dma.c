@@ -74,10 +74,10 @@ static bool is_move(uint8_t kind)
 
 /* Whether the bytes of an operation travel chunk by chunk: of all, or of the loads, stores and
  * copies of a stream, which is a product beside communication. */
-static bool is_cut(const struct lp_model *m, uint8_t kind, uint8_t owner)
+static bool is_cut(const struct lp_model *m, const struct lp_pe *p, uint8_t kind, uint8_t owner)
 {
-    return m->hw.contention == HW_CONTENTION_CHUNK ||
-           (m->cuts_streams && is_move(kind) && LP_CONTEXT_OF(owner) > 0);
+    return p->dma.whole_chunks &&
+           (m->hw.contention == HW_CONTENTION_CHUNK || (is_move(kind) && LP_CONTEXT_OF(owner) > 0));
 }
 
 /* The request's way as the steps of a flight; the wait for the grant is the rest of its delay. */
@@ -248,7 +248,7 @@ static inline __attribute__((always_inline)) void become_transfer(struct lp_view
     *transfer = (struct lp_transfer){.src = lp_pe_index(view, pe),
                                      .bytes = bytes,
                                      .seq = op->seq,
-                                     .epoch = p->epoch,
+                                     .batch = p->batch,
                                      .flags = last ? LP_TRANSFER_LAST : 0,
                                      .exit = HW_OUTLET_NONE};
     switch (op->kind) {
@@ -302,7 +302,7 @@ static void depart_from_tcm(struct lp_view *view, uint32_t pe, const struct hw_d
                                          m->hw.overhead_ps[HW_NODE_ROUTER],
                                .sigma_ps = hw_ser_ps(&m->hw.link[HW_LINK_PE_NOC], bytes),
                                .bytes = bytes,
-                               .epoch = p->epoch,
+                               .epoch = p->batch,
                                .operation = operation};
     if (lp_traces_causes(m)) {
         lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, operation));
@@ -356,7 +356,7 @@ bool lp_dma_engine(struct lp_view *view, uint32_t pe, uint32_t generation, enum 
     const struct hw_dma_op op = *first_op(m, p, vc);
     const bool last = dma->passed[vc] >= op.bytes;
     if (!asks_memory(&op)) {
-        if (is_cut(m, op.kind, op.dir))
+        if (is_cut(m, p, op.kind, op.dir))
             depart_from_tcm(view, pe, &op, dma->passed[vc] - before, last);
         else if (last)
             depart_from_tcm(view, pe, &op, op.bytes, true);
@@ -396,7 +396,7 @@ static void become_transfer_of_load(struct lp_view *view, const struct lp_load *
                              .dst = load->peer,
                              .bytes = flight->bytes,
                              .seq = load->seq,
-                             .epoch = flight->epoch,
+                             .batch = flight->epoch,
                              .kind = LP_TRANSFER_PUT,
                              .flags = (uint8_t)(load->flags | (last ? LP_TRANSFER_LAST : 0)),
                              .memory = load->to,
@@ -438,11 +438,11 @@ void lp_dma_memory(struct lp_view *view, const struct cw_event *event, struct lp
     }
     const enum hw_memory memory = (enum hw_memory)load.memory;
     const uint32_t left = load.bytes - load.sent;
-    const bool piecewise = is_cut(m, load.kind, load.owner);
+    const bool piecewise = is_cut(m, p, load.kind, load.owner);
     const uint32_t bytes = piecewise && left > m->dma.chunk_bytes ? m->dma.chunk_bytes : left;
     const int64_t ser_ps = hw_ser_ps(&m->hw.link[lp_memory_link(memory)], bytes);
     const bool last = load.sent + bytes == load.bytes;
-    struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes, p->epoch,
+    struct hw_flight flight = {cw_now(view->ctx) + ser_ps, ser_ps, bytes, p->batch,
                                lp_piece(event->entity, event->number, last)};
     if (lp_traces_causes(m))
         lp_cause_flight_part(memory == HW_MEMORY_HBM ? LP_PART_SER_HBM : LP_PART_SER_SRAM, ser_ps);

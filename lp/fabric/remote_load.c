@@ -20,7 +20,7 @@ void lp_load_request(struct lp_view *view, const struct cw_event *event, const s
     struct lp_transfer request = {.src = lp_pe_index(view, load->pe),
                                   .dst = load->peer,
                                   .seq = load->seq,
-                                  .epoch = lp_pe(m, view->cube, load->pe)->epoch,
+                                  .batch = lp_pe(m, view->cube, load->pe)->batch,
                                   .kind = LP_TRANSFER_LOAD,
                                   .dir = load->owner,
                                   .memory = load->memory,
@@ -74,7 +74,7 @@ static int64_t leave_memory(struct lp_view *view, struct hw_flight *flight, uint
         lp_cause_pass(kind, HW_NODE_KINDS);
         lp_cause_flight_part(LP_PART_DMA, lp_dma_out_ps(view, pe, flight->operation));
     }
-    hw_flight_cross(flight, &m->hw.link[kind], NULL, lp_dma_out_ps(view, pe, flight->operation));
+    hw_flight_cross(flight, &m->hw.link[kind], NULL, 0, lp_dma_out_ps(view, pe, flight->operation));
     lp_cross_pe_out(view, flight, pe);
     *router = m->router.of_pe[pe];
     return left_ps;
@@ -92,12 +92,12 @@ void lp_load_lend(struct lp_view *view, const struct cw_event *event, struct lp_
         emit_lent(view, &request);
     struct hw_flight flight = {.tau_ps = cw_now(view->ctx),
                                .bytes = bytes,
-                               .epoch = request.epoch,
+                               .epoch = request.batch,
                                .operation = lp_piece(event->entity, event->number, last)};
     struct lp_transfer response = {.src = request.dst,
                                    .dst = request.src,
                                    .bytes = bytes,
-                                   .epoch = request.epoch,
+                                   .batch = request.batch,
                                    .kind = LP_TRANSFER_LOADED,
                                    .flags = last ? LP_TRANSFER_LAST : 0,
                                    .dir = request.dir,

@@ -31,7 +31,7 @@ static void cross_reduce(struct lp_view *view, struct hw_flight *flight, uint32_
     const uint32_t index = m->links.first[LP_LINKS_REDUCE] + pe;
     struct hw_link *const link = lp_link(view->ctx, m, &view->cube->link[index], flight);
     const int64_t sigma_before_ps = flight->sigma_ps;
-    const int64_t wait_ps = hw_flight_cross(flight, &unit, link, 0);
+    const int64_t wait_ps = hw_flight_cross(flight, &unit, link, m->first_batch, 0);
     if (lp_traces_causes(m))
         lp_cause_crossed(flight, sigma_before_ps, wait_ps > 0, HW_LINK_KINDS, index, HW_NODE_KINDS);
     if (m->hw.watched)
@@ -163,7 +163,7 @@ static void data_arrived(struct lp_view *view, struct lp_sender sender, struct h
     }
     if (transfer->memory == HW_MEMORY_HBM &&
         (transfer->kind == LP_TRANSFER_PUT || transfer->kind == LP_TRANSFER_STORE))
-        lp_note_written(view, lp_pe(m, view->cube, pe), transfer->epoch);
+        lp_note_written(view, lp_pe(m, view->cube, pe), transfer->batch);
     switch (transfer->kind) {
     case LP_TRANSFER_TILE:
         take_wire(view, flight);

@@ -76,11 +76,9 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
     struct lp_batch *const batch = batch_create(batches, now_ps);
     if (batch == NULL)
         return false;
-    uint32_t stretch = 0;
+    const bool is_idle = !lp_batches_are_in_flight(batches);
     for (struct lp_batch **at = &batches->first; *at != NULL;) {
         struct lp_batch *const old = *at;
-        if (!is_answered(old) && stretch == 0)
-            stretch = old->stretch;
         if (!is_answered(old) || old->held) {
             batches->last = old;
             at = &old->next;
@@ -91,7 +89,7 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
     }
     if (launches) {
         batch->number = ++batches->begun;
-        batch->stretch = stretch > 0 ? stretch : batch->number;
+        m->first_batch = is_idle ? batch->number : m->first_batch;
         batch->first_launch = m->launches.last + 1;
     }
     if (batches->first == NULL)
@@ -131,7 +129,11 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
         launches->at = at;
         launches->capacity = capacity;
     }
-    launches->at[count] =
-        (struct lp_launch){kernel, *args, batch->number, batch->stretch, INT64_MAX, batch};
+    launches->at[count] = (struct lp_launch){.kernel = kernel,
+                                             .args = *args,
+                                             .batch = batch->number,
+                                             .cuts_streams = batch->cuts_streams,
+                                             .start_ps = INT64_MAX,
+                                             .of = batch};
     return ++launches->last;
 }

@@ -17,8 +17,8 @@
 struct lp_batch {
     struct lp_batch_times times;
     bool held;             /* it does not end, though it is answered */
+    bool cuts_streams;     /* lp_batch_options.cuts_streams */
     uint32_t number;       /* from 1; 0: of messages without a kernel */
-    uint32_t stretch;      /* the first batch since the machine was idle */
     uint32_t first_launch; /* number of its first launch */
     uint32_t kernels;      /* launches that were submitted */
     uint32_t answers;      /* their completions that are back at the host */
@@ -42,7 +42,7 @@ void lp_batches_free(struct lp_batches *batches);
 /* Some launch has not been answered. */
 bool lp_batches_are_in_flight(const struct lp_batches *batches);
 /* Another batch begins: batches->current. All that are answered and not held end. `launches`: it is
- * of launches. False: out of memory. */
+ * of launches; if none is in flight, m->first_batch is its number. False: out of memory. */
 bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps,
                       bool launches);
 /* The batch with this number; NULL: it has ended. */

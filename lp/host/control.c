@@ -153,7 +153,7 @@ static int inject_message(const struct injection *injection, const struct lp_con
     struct hw_link link = {.free_ps = control->pcie_free_ps[sip]};
     const bool reserves = hw->contention != HW_CONTENTION_NONE && transfer.bytes > 0;
     const struct hw_jitter_place place = {sip, HW_JITTER_ANY, HW_JITTER_ANY, HW_JITTER_ANY};
-    hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0,
+    hw_flight_cross_late(&flight, &hw->link[HW_LINK_PCIE], reserves ? &link : NULL, 0, 0,
                          lp_late_link_ps(hw, HW_LINK_PCIE, place, &flight));
     control->pcie_free_ps[sip] = link.free_ps;
     transfer.sigma_ps = flight.sigma_ps;

@@ -262,7 +262,7 @@ static void print_orphans(FILE *out, const struct lp_model *m, const struct cw_s
             continue;
         fputs(": its peer, PE ", out);
         print_pe(out, m, peer);
-        fputs(pe_state(m, sim, peer)->epoch == pe_state(m, sim, pe)->epoch ? ", has finished"
+        fputs(pe_state(m, sim, peer)->batch == pe_state(m, sim, pe)->batch ? ", has finished"
                                                                            : ", runs no kernel",
               out);
     }

@@ -15,7 +15,7 @@ struct span {
 
 struct visit {
     const struct lp_model *m;
-    uint32_t epoch, groups;
+    uint32_t first_batch, groups;
     void (*fn)(void *arg, const struct lp_link_use *use);
     void *arg;
     char place[40]; /* "sip 3 cube 5" */
@@ -145,7 +145,7 @@ static void visit_groups(const struct visit *v, const struct hw_link *links, uin
                 &links[lanes ? v->m->links.edge[unit] : span->first + unit * span->stride];
             const uint32_t each = lanes ? lp_lanes(&v->m->hw, (enum hw_port)unit) : span->each;
             for (uint32_t i = 0; i < each; i++)
-                if (link[i].epoch == v->epoch && link[i].bytes > 0)
+                if (link[i].epoch >= v->first_batch && link[i].bytes > 0)
                     report_link(v, &link[i], (enum lp_links)group, unit, i,
                                 (uint32_t)(&link[i] - links));
         }
@@ -169,7 +169,7 @@ void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct l
                     void (*fn)(void *arg, const struct lp_link_use *use), void *arg)
 {
     struct visit v = {.m = m,
-                      .epoch = asked.epoch,
+                      .first_batch = asked.first_batch,
                       .groups = asked.groups > 0 ? asked.groups : UINT32_MAX,
                       .fn = fn,
                       .arg = arg};

@@ -1,13 +1,13 @@
 /*
- * link_use.h: the bytes that every link of the machine carried in one batch, by the link's name.
- * Host side, between drains; changes nothing.
+ * link_use.h: the bytes that every link of the machine carried in the latest batches, by the link's
+ * name. Host side, between drains; changes nothing.
  */
 #ifndef LP_LINK_USE_H
 #define LP_LINK_USE_H
 
 #include "lp/model.h"
 
-/* One directed link, over the last batch. */
+/* One directed link, over these batches. */
 struct lp_link_use {
     const char *place; /* "sip 0 cube 1" */
     const char *kind;  /* "noc": the same pointer for all links of a kind */
@@ -39,13 +39,13 @@ struct hw_jitter_place lp_link_place(const struct lp_model *m, uint32_t lp, uint
 /* Part `part` of the `parts` parts of the machine: runs of whole SIPs, and switches with the last.
  */
 struct lp_links_asked {
-    uint32_t epoch; /* the batch */
+    uint32_t first_batch; /* what was sent in it and later ones */
     uint32_t part, parts;
     uint32_t groups; /* bit g: links of group g; 0: of all groups */
 };
 _Static_assert(LP_LINK_GROUPS < 31, "a group has a bit");
 
-/* Visits every link of those groups that carried something in that batch. */
+/* Visits every link of those groups that carried something in those batches. */
 void lp_links_visit(const struct lp_model *m, const struct cw_sim *sim, struct lp_links_asked asked,
                     void (*visit)(void *arg, const struct lp_link_use *use), void *arg);
 

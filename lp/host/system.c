@@ -455,14 +455,7 @@ static size_t rank_count(const struct lp_model *m)
     return ranks > m->hw.sip_count ? ranks : m->hw.sip_count;
 }
 
-void lp_system_cut_streams(struct lp_system *system, bool cut)
-{
-    struct lp_model *const m = &system->model;
-    m->cuts_streams = cut && m->hw.contention == HW_CONTENTION_MESSAGE;
-    m->dma.whole_chunks = m->cuts_streams || m->hw.contention == HW_CONTENTION_CHUNK;
-}
-
-int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
+int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_options *options,
                           struct cw_error *error)
 {
     if (system->model.launches.last > UINT32_MAX - hw_pe_count(&system->model.hw))
@@ -475,9 +468,11 @@ int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kern
     if (!lp_batches_are_in_flight(&system->batches))
         system->launched_count = 0;
     if (!begin_batch(system, true) ||
-        !lp_batch_times_name_phases(&system->batches.current->times, kernel,
+        !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,
                                     rank_count(&system->model)))
         return machine_out_of_memory(error);
+    system->batches.current->cuts_streams =
+        options->cuts_streams && system->model.hw.contention == HW_CONTENTION_MESSAGE;
     return CW_OK;
 }
 
@@ -531,7 +526,7 @@ static int by_pe(const void *a, const void *b)
 /* The list as lp_check_received() wants it. One batch alone is in this order already. */
 static void sort_launched(struct lp_system *system)
 {
-    if (system->batches.current->stretch != system->batches.current->number)
+    if (system->batches.current->number != system->model.first_batch)
         qsort(system->launched, system->launched_count, sizeof *system->launched, by_pe);
 }
 
@@ -646,6 +641,11 @@ int lp_system_drain(struct lp_system *system, struct cw_error *error)
     return code;
 }
 
+uint32_t lp_system_current_batch(const struct lp_system *system)
+{
+    return system->batches.current->number;
+}
+
 uint32_t lp_system_hold_batch(struct lp_system *system)
 {
     system->batches.current->held = true;
@@ -699,9 +699,9 @@ const struct lp_times *lp_system_times_of(struct lp_system *system, uint32_t bat
     return sum_times(lp_batches_find(&system->batches, batch));
 }
 
-const struct lp_phases *lp_system_phases(struct lp_system *system)
+const struct lp_phases *lp_system_phases_of(struct lp_system *system, uint32_t batch)
 {
-    return lp_batch_times_phases(&system->batches.current->times);
+    return lp_batch_times_phases(&lp_batches_find(&system->batches, batch)->times);
 }
 
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube)
@@ -709,14 +709,14 @@ const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t si
     return cw_state(system->sim, lp_of_cube(&system->model, sip, cube));
 }
 
-bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
-                                   const struct tl_source **at)
+bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batch,
+                                   struct hw_place place, const struct tl_source **at)
 {
     const struct lp_model *const m = &system->model;
     const struct lp_pe *const pe =
         lp_pe(m, lp_system_cube(system, place.sip, place.cube), place.pe);
     *at = lp_context(m, pe, 0)->kernel.source;
-    return pe->epoch == system->batches.current->stretch && pe->written != pe->epoch;
+    return pe->batch == batch && pe->written < batch;
 }
 
 struct lp_counts lp_system_count(const struct lp_system *system)
@@ -727,8 +727,8 @@ struct lp_counts lp_system_count(const struct lp_system *system)
 void lp_system_visit_links(const struct lp_system *system, struct lp_machine_part part,
                            void (*visit)(void *arg, const struct lp_link_use *use), void *arg)
 {
-    lp_links_visit(&system->model, system->sim,
-                   (struct lp_links_asked){system->batches.current->stretch, part.index, part.parts,
-                                           part.groups},
-                   visit, arg);
+    lp_links_visit(
+        &system->model, system->sim,
+        (struct lp_links_asked){system->model.first_batch, part.index, part.parts, part.groups},
+        visit, arg);
 }

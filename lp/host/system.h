@@ -74,8 +74,11 @@ uint32_t lp_system_hold_batch(struct lp_system *system);
 void lp_system_release_batch(struct lp_system *system, uint32_t batch);
 /* What is submitted from here on belongs to this batch, which is held. */
 void lp_system_return_to_batch(struct lp_system *system, uint32_t batch);
-/* The times of a batch that is held. */
+/* The latest batch; it ends when another one begins, unless it is held. */
+uint32_t lp_system_current_batch(const struct lp_system *system);
+/* The times and phases of a batch that has not ended. Between drains. */
 const struct lp_times *lp_system_times_of(struct lp_system *system, uint32_t batch);
+const struct lp_phases *lp_system_phases_of(struct lp_system *system, uint32_t batch);
 /* From here on no PE reaches the map that begins at this address. */
 void lp_system_unmap(struct lp_system *system, uint32_t sip, uint64_t va);
 
@@ -91,15 +94,19 @@ int lp_system_submit_map(struct lp_system *system, uint32_t pe, uint32_t message
 int lp_system_submit_write(struct lp_system *system, uint32_t pe, uint64_t data_bytes,
                            struct cw_error *error);
 
-/* Whether PE_DMA cuts the loads, stores and copies of forked streams into chunks in the batches
- * that follow, although messages are whole (`contention: message`). */
-void lp_system_cut_streams(struct lp_system *system, bool cut);
+/* A batch of launches. */
+struct lp_batch_options {
+    const struct tl_kernel *kernel; /* whose phases the batch's kernels mark */
+    /* With contention `message`: loads, stores and copies of its kernels' streams travel in chunks.
+     * These are products beside communication, whose tiles are not to lock a link. */
+    bool cuts_streams;
+};
 /*
- * Starts a batch of launches, all submitted at this moment. Kernels of one batch mark phases of
- * `kernel`. Then submits one KernelLaunchMsg per call, in order of (sip, cube, pe). Launches that
- * differ are numbered with 32 bits: a machine whose numbers may end within the batch is refused.
+ * Starts a batch of launches, all submitted at this moment. Then submits one KernelLaunchMsg per
+ * call, in order of (sip, cube, pe). Launches that differ are numbered with 32 bits: a machine
+ * whose numbers may end within the batch is refused.
  */
-int lp_system_begin_batch(struct lp_system *system, const struct tl_kernel *kernel,
+int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_options *options,
                           struct cw_error *error);
 int lp_system_submit_launch(struct lp_system *system, uint32_t pe, const struct tl_kernel *kernel,
                             const struct tl_args *args, struct cw_error *error);
@@ -137,20 +144,21 @@ bool lp_system_is_cut_short(const struct lp_system *system);
 const struct lp_model *lp_system_model(const struct lp_system *system);
 struct cw_sim *lp_system_sim(struct lp_system *system);
 const struct lp_cut *lp_system_cut(const struct lp_system *system); /* NULL: one thread */
-/* Of the last batch, up to now. Between drains. */
+/* Of the last batch and the host's messages beside it, up to now. Between drains. */
 const struct lp_times *lp_system_times(struct lp_system *system);
-const struct lp_phases *lp_system_phases(struct lp_system *system); /* between drains */
 const struct lp_cube *lp_system_cube(const struct lp_system *system, uint32_t sip, uint32_t cube);
-/* A kernel of the current batch ran on the PE, and no kernel of the batch has written into the PE's
- * HBM slice; *at then is the line that the PE's kernel reached last, NULL: none. Between drains. */
-bool lp_system_has_written_nothing(const struct lp_system *system, struct hw_place place,
-                                   const struct tl_source **at);
+/* A kernel of this batch was the latest on the PE, and no kernel of the batch has written into the
+ * PE's HBM slice; *at then is the line that the PE's kernel reached last, NULL: none. False where a
+ * kernel of a later batch hides it. Between drains. */
+bool lp_system_has_written_nothing(const struct lp_system *system, uint32_t batch,
+                                   struct hw_place place, const struct tl_source **at);
 /* Between drains. */
 struct lp_counts lp_system_count(const struct lp_system *system);
 
-/* Visits every link of one part of the machine that carried something in the last batch. The parts
- * one after the other are the whole, in order; workers may visit them at the same time. Nothing is
- * reserved, hence nothing counted, with contention `none`. */
+/* Visits every link of one part of the machine that carried something in the last batch, and in
+ * those in flight with it since the machine was idle. The parts one after the other are the whole,
+ * in order; workers may visit them at the same time. Nothing is reserved, hence nothing counted,
+ * with contention `none`. */
 struct lp_machine_part {
     uint32_t index, parts;
     uint32_t groups; /* of links: bit g asks for group g; 0: all */

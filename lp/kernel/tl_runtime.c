@@ -74,6 +74,12 @@ static void run_started_contexts(struct lp_view *view, uint32_t pe)
         }
 }
 
+/* Whether PE_DMA sends chunks on their own while this kernel has the PE. */
+static bool goes_in_chunks(const struct lp_model *m, const struct lp_launch *launch)
+{
+    return launch->cuts_streams || m->hw.contention == HW_CONTENTION_CHUNK;
+}
+
 /* The kernel runs until it waits or has ended. */
 static void begin_kernel(struct lp_view *view, uint32_t pe, uint32_t launch)
 {
@@ -82,7 +88,9 @@ static void begin_kernel(struct lp_view *view, uint32_t pe, uint32_t launch)
     *tl.kernel = (struct lp_kernel){.launch = launch};
     tl.kernel->call.step = STEP_DONE;
     tl.launch = lp_launch_of(view->m, launch);
-    *CW_MUT(view->ctx, &tl.p->epoch) = tl.launch->stretch;
+    *CW_MUT(view->ctx, &tl.p->batch) = tl.launch->batch;
+    if (__builtin_expect(tl.p->dma.whole_chunks != goes_in_chunks(view->m, tl.launch), 0))
+        CW_MUT(view->ctx, &tl.p->dma)->whole_chunks = tl.launch->cuts_streams;
     tl_emit_mark(&tl, LP_MARK_START, 0);
     tl.local_ps += view->m->hw.launch_static_ps;
     tl_note_part(&tl, LP_PART_STATIC, view->m->hw.launch_static_ps);

@@ -377,10 +377,16 @@ const char *first_line_of_error(const struct machine *m)
     return line;
 }
 
+void begin_scripts_with(struct machine *m, struct lp_batch_options options)
+{
+    options.kernel = &script_kernel;
+    assert_int_equal(lp_system_begin_batch(m->system, &options, &m->error), CW_OK);
+}
+
 void begin_scripts(struct machine *m)
 {
     m->op_count = 0;
-    assert_int_equal(lp_system_begin_batch(m->system, &script_kernel, &m->error), CW_OK);
+    begin_scripts_with(m, (struct lp_batch_options){0});
 }
 
 void submit_scripts(struct machine *m, const struct part *parts, size_t count)

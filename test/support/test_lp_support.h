@@ -211,6 +211,8 @@ void machine_settle_data(struct machine *m);
 
 /* The steps of the next: a batch begins, and is launched. */
 void begin_scripts(struct machine *m);
+/* The same, without forgetting the operations so far; options.kernel is set here. */
+void begin_scripts_with(struct machine *m, struct lp_batch_options options);
 void submit_scripts(struct machine *m, const struct part *parts, size_t count);
 /* Launches, and runs until nothing is left to do. Returns the exit code; m->error says why. */
 int try_scripts(struct machine *m, const struct part *parts, size_t count);

@@ -469,7 +469,8 @@ static const struct tl_kernel receiver = {
 static int launch_receivers(struct world *world, struct cw_error *error)
 {
     const struct tl_args args = {.n_elem = N, .dtype = LP_F32};
-    int code = lp_system_begin_batch(dist_system(world->dist), &receiver, error);
+    int code = lp_system_begin_batch(dist_system(world->dist),
+                                     &(struct lp_batch_options){.kernel = &receiver}, error);
     for (uint32_t sip = 0; sip < 2 && code == CW_OK; sip++)
         code = lp_system_submit_launch(
             dist_system(world->dist), hw_pe_index(&world->config->hw, (struct hw_place){sip, 0, 0}),
@@ -531,7 +532,8 @@ static int launch_loader(struct world *world, uint32_t pe, struct cw_error *erro
                                  .shard_bytes = tensor->shard_bytes,
                                  .n_elem = N,
                                  .dtype = LP_F32};
-    int code = lp_system_begin_batch(dist_system(world->dist), &loader, error);
+    int code = lp_system_begin_batch(dist_system(world->dist),
+                                     &(struct lp_batch_options){.kernel = &loader}, error);
     if (code == CW_OK)
         code = lp_system_submit_launch(dist_system(world->dist),
                                        hw_pe_index(&world->config->hw, (struct hw_place){1, 0, pe}),

@@ -86,7 +86,8 @@ static int run(struct world *world, const struct tl_kernel *kernel, enum lp_dtyp
                struct cw_error *error)
 {
     *error = (struct cw_error){0};
-    int code = lp_system_begin_batch(dist_system(world->dist), kernel, error);
+    int code = lp_system_begin_batch(dist_system(world->dist),
+                                     &(struct lp_batch_options){.kernel = kernel}, error);
     for (uint32_t cube = 0; cube < 2 && code == CW_OK; cube++) {
         const struct tl_args args = {.n_elem = BYTES / 2,
                                      .dtype = (uint8_t)(cube == 0 ? LP_F16 : second)};
@@ -161,8 +162,8 @@ static void a_receive_of_another_size_fails_and_names_both_ends(void **state)
         expect_parts(
             error.text,
             "IpcqTypeMismatch: PE 0.0.0 sent tile 1 in direction E as 32 bytes of f16" AT(
-                115) ", and PE 0.1.0 received it from direction W, at ",
-            " ns, as 64 bytes of f16" AT(117) "; both ends must name one type and one shape");
+                116) ", and PE 0.1.0 received it from direction W, at ",
+            " ns, as 64 bytes of f16" AT(118) "; both ends must name one type and one shape");
         free_world(world);
     }
 }
@@ -176,8 +177,8 @@ static void a_receive_of_another_type_fails(void **state)
     expect_parts(
         error.text,
         "IpcqTypeMismatch: PE 0.0.0 sent tile 0 in direction E as 64 bytes of f16" AT(
-            128) ", and PE 0.1.0 received it from direction W, at ",
-        " ns, as 64 bytes of bf16" AT(130) "; both ends must name one type and one shape (or set "
+            129) ", and PE 0.1.0 received it from direction W, at ",
+        " ns, as 64 bytes of bf16" AT(131) "; both ends must name one type and one shape (or set "
                                            "defaults.strict_validation=false)");
     free_world(world);
 }
@@ -240,8 +241,8 @@ static void another_size_is_found_wherever_there_is_data(void **state)
         assert_int_equal(run(world, &halves, LP_F16, &error), CW_PROGRAM_FAILED);
         assert_string_equal(error.text,
                             "IpcqTypeMismatch: PE 0.1.0 received tile 1 from direction W as 64 "
-                            "bytes" AT(117) ", and it was sent as 32 bytes" AT(
-                                115) "; both ends must name one size");
+                            "bytes" AT(118) ", and it was sent as 32 bytes" AT(
+                                116) "; both ends must name one size");
         free_world(world);
     }
 }

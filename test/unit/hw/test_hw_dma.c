@@ -22,6 +22,7 @@ struct request {
 
 struct workload {
     struct hw_dma_params params;
+    bool whole_chunks;
     struct request request[REQUESTS_MAX];
     uint32_t count;
 };
@@ -251,7 +252,7 @@ static void run_ends(struct engine *e, const struct event *event)
     const uint32_t passed = e->dma.passed[vc];
     e->runs++;
     assert_true(passed > before_bytes && passed <= e->w->request[request].bytes);
-    if (e->w->params.whole_chunks)
+    if (e->w->whole_chunks)
         assert_true(passed - before_bytes <= e->w->params.chunk_bytes);
     if (passed == e->w->request[request].bytes) {
         e->outcome->done_ps[request] = event->at_ps;
@@ -271,6 +272,7 @@ static uint32_t simulate_runs(const struct workload *w, uint64_t seed, struct ou
     e.w = w;
     e.outcome = outcome;
     hw_dma_init(&e.dma);
+    e.dma.whole_chunks = w->whole_chunks;
     post_requests(&e.events, w, seed);
     while (next_event(&e.events, &event)) {
         if (event.kind == REQUEST)
@@ -302,7 +304,7 @@ static void expect_done(const struct workload *w, const int64_t *expected_ps)
     for (int whole = 0; whole < 2; whole++) {
         struct workload copy = *w;
         struct outcome literal = {.done_ps = {0}}, runs = literal;
-        copy.params.whole_chunks = whole;
+        copy.whole_chunks = whole;
         simulate_chunks(&copy, 1, &literal);
         (void)simulate_runs(&copy, 1, &runs);
         for (uint32_t i = 0; i < w->count; i++) {
@@ -329,7 +331,7 @@ static void chunks_that_cannot_be_reordered_are_one_run(void **state)
     struct outcome outcome;
     add(&alone, 0, HW_VC_COMPUTE, 1 << 20);
     assert_int_equal(simulate_runs(&alone, 1, &outcome), 1);
-    alone.params.whole_chunks = true;
+    alone.whole_chunks = true;
     assert_int_equal(simulate_runs(&alone, 1, &outcome), 4096);
     add(&both, 0, HW_VC_COMPUTE, 1 << 20);
     add(&both, 0, HW_VC_COMM, 1 << 20);
@@ -429,8 +431,8 @@ static struct workload random_workload(uint64_t seed)
     struct workload w = {
         .params = {.rate = per_ns(1 + cw_rng_below(&rng, 999), 1 + cw_rng_below(&rng, 3)),
                    .chunk_bytes = cw_rng_below(&rng, 2) ? 256 : 1 + cw_rng_below(&rng, 300),
-                   .weight = {1 + cw_rng_below(&rng, 4), 1 + cw_rng_below(&rng, 4)},
-                   .whole_chunks = cw_rng_below(&rng, 4) == 0}};
+                   .weight = {1 + cw_rng_below(&rng, 4), 1 + cw_rng_below(&rng, 4)}},
+        .whole_chunks = cw_rng_below(&rng, 4) == 0};
     const uint32_t count = 1 + cw_rng_below(&rng, REQUESTS_MAX);
     const int64_t chunk_ps = ser_ps(&w.params, w.params.chunk_bytes);
     int64_t at_ps = 0;

@@ -7,6 +7,8 @@
 #include "core/cw.h"
 #include "hw/timing.h"
 
+enum { FIRST_EPOCH = 1 };
+
 /* ---- ser and rates --------------------------------------------------------------------------- */
 
 static void serialisation_is_rounded_up_to_whole_ps(void **state)
@@ -42,7 +44,7 @@ static void a_faster_link_adds_flight_time_and_overhead_only(void **state)
     (void)state;
     const struct hw_link_class link = link_class(30, 256); /* 128 bytes: 500 ps */
     struct hw_flight flight = {.tau_ps = 10000, .sigma_ps = 1000, .bytes = 128};
-    hw_flight_cross(&flight, &link, NULL, 4000);
+    hw_flight_cross(&flight, &link, NULL, FIRST_EPOCH, 4000);
     assert_int_equal(flight.tau_ps, 10000 + 30 + 4000);
     assert_int_equal(flight.sigma_ps, 1000);
 }
@@ -52,7 +54,7 @@ static void a_slower_link_adds_the_serialisation_not_paid_yet(void **state)
     (void)state;
     const struct hw_link_class link = link_class(30, 64); /* 128 bytes: 2000 ps */
     struct hw_flight flight = {.tau_ps = 10000, .sigma_ps = 1500, .bytes = 128};
-    hw_flight_cross(&flight, &link, NULL, 0);
+    hw_flight_cross(&flight, &link, NULL, FIRST_EPOCH, 0);
     assert_int_equal(flight.tau_ps, 10000 + 500 + 30);
     assert_int_equal(flight.sigma_ps, 2000);
 }
@@ -63,7 +65,7 @@ static void an_idle_link_is_free_again_when_the_tail_has_left(void **state)
     const struct hw_link_class class = link_class(30, 64);
     struct hw_link link = {.free_ps = 0};
     struct hw_flight flight = {.tau_ps = 10000, .sigma_ps = 0, .bytes = 128};
-    hw_flight_cross(&flight, &class, &link, 4000);
+    hw_flight_cross(&flight, &class, &link, FIRST_EPOCH, 4000);
     assert_int_equal(link.free_ps, 12000); /* before the flight time */
     assert_int_equal(flight.tau_ps, 12000 + 30 + 4000);
 }
@@ -74,18 +76,18 @@ static void a_busy_link_sends_after_its_last_message(void **state)
     const struct hw_link_class class = link_class(30, 64); /* 128 bytes: 2000 ps */
     struct hw_link link = {.free_ps = 11500};
     struct hw_flight flight = {.tau_ps = 12000, .sigma_ps = 2000, .bytes = 128};
-    hw_flight_cross(&flight, &class, &link, 0);
+    hw_flight_cross(&flight, &class, &link, FIRST_EPOCH, 0);
     assert_int_equal(link.free_ps, 13500); /* max(12000, 11500 + 2000) */
     assert_int_equal(flight.tau_ps, 13530);
     /* a link that is free in time changes nothing */
     link.free_ps = 20000;
     flight = (struct hw_flight){.tau_ps = 22000, .sigma_ps = 2000, .bytes = 128};
-    hw_flight_cross(&flight, &class, &link, 0);
+    hw_flight_cross(&flight, &class, &link, FIRST_EPOCH, 0);
     assert_int_equal(link.free_ps, 22000);
     /* the missing serialisation comes first, then the wait */
     link.free_ps = 30000;
     flight = (struct hw_flight){.tau_ps = 31000, .sigma_ps = 500, .bytes = 128};
-    hw_flight_cross(&flight, &class, &link, 0);
+    hw_flight_cross(&flight, &class, &link, FIRST_EPOCH, 0);
     assert_int_equal(link.free_ps, 32500);
     assert_int_equal(flight.sigma_ps, 2000);
 }
@@ -105,7 +107,7 @@ static void on_an_idle_fabric_every_path_takes_t(void **state)
             const int64_t overhead_ps = cw_rng_below(&rng, 5000);
             const int64_t ser_ps = (int64_t)((bytes * 1000ull + gbs - 1) / gbs);
             struct hw_link link = {.free_ps = 0};
-            hw_flight_cross(&flight, &class, round % 2 ? &link : NULL, overhead_ps);
+            hw_flight_cross(&flight, &class, round % 2 ? &link : NULL, FIRST_EPOCH, overhead_ps);
             sum_ps += class.prop_ps + overhead_ps;
             ser_ps_max = ser_ps > ser_ps_max ? ser_ps : ser_ps_max;
         }
@@ -126,7 +128,7 @@ static void messages_on_one_link_never_overlap(void **state)
         const uint32_t bytes = 1 + cw_rng_below(&rng, 500);
         offered_ps += cw_rng_below(&rng, 5000);
         struct hw_flight flight = {.tau_ps = offered_ps, .bytes = bytes};
-        hw_flight_cross(&flight, &class, &link, 0);
+        hw_flight_cross(&flight, &class, &link, FIRST_EPOCH, 0);
         assert_true(flight.tau_ps - bytes * 10 >= last_ps);
         assert_true(flight.tau_ps - bytes * 10 >= offered_ps);
         assert_true(flight.tau_ps - bytes * 10 == last_ps ||
@@ -135,22 +137,30 @@ static void messages_on_one_link_never_overlap(void **state)
     }
 }
 
-static void a_link_counts_what_one_epoch_sent_over_it(void **state)
+static void a_link_counts_what_the_latest_epochs_sent_over_it(void **state)
 {
     (void)state;
     const struct hw_link_class class = link_class(0, 1); /* 1 ns per byte */
     struct hw_link link = {.free_ps = 0};
     struct hw_flight first = {.tau_ps = 0, .bytes = 10, .epoch = 1}, second = first;
-    hw_flight_cross(&first, &class, &link, 0);  /* leaves at 10 ns */
-    hw_flight_cross(&second, &class, &link, 0); /* ready at 10 ns, leaves at 20: waited 10 */
+    hw_flight_cross(&first, &class, &link, FIRST_EPOCH, 0); /* leaves at 10 ns */
+    hw_flight_cross(&second, &class, &link, FIRST_EPOCH,
+                    0); /* ready at 10 ns, leaves at 20: waited 10 */
     assert_int_equal(link.bytes, 20);
     assert_int_equal(link.queue_ps_max, 10000);
     struct hw_flight control = {.tau_ps = 0, .bytes = 64, .epoch = 0};
-    hw_flight_cross(&control, &class, &link, 0);
+    hw_flight_cross(&control, &class, &link, FIRST_EPOCH, 0);
     assert_int_equal(link.bytes, 20); /* control messages use the link but are not counted */
     assert_int_equal(link.free_ps, 84000);
-    struct hw_flight later = {.tau_ps = 200000, .bytes = 5, .epoch = 2};
-    hw_flight_cross(&later, &class, &link, 0);
+    struct hw_flight beside = {.tau_ps = 100000, .bytes = 7, .epoch = 2}, again = first;
+    hw_flight_cross(&beside, &class, &link, FIRST_EPOCH, 0);
+    assert_int_equal(link.bytes, 27);
+    again.tau_ps = 150000;
+    hw_flight_cross(&again, &class, &link, FIRST_EPOCH, 0);
+    assert_int_equal(link.bytes, 37);
+    assert_int_equal(link.queue_ps_max, 10000);
+    struct hw_flight later = {.tau_ps = 200000, .bytes = 5, .epoch = 3};
+    hw_flight_cross(&later, &class, &link, 3, 0);
     assert_int_equal(link.bytes, 5);
     assert_int_equal(link.queue_ps_max, 0);
 }
@@ -208,7 +218,7 @@ int main(void)
         cmocka_unit_test(a_busy_link_sends_after_its_last_message),
         cmocka_unit_test(on_an_idle_fabric_every_path_takes_t),
         cmocka_unit_test(messages_on_one_link_never_overlap),
-        cmocka_unit_test(a_link_counts_what_one_epoch_sent_over_it),
+        cmocka_unit_test(a_link_counts_what_the_latest_epochs_sent_over_it),
         cmocka_unit_test(math_takes_a_cycle_for_each_full_or_part_set_of_lanes),
         cmocka_unit_test(gemm_takes_a_cycle_for_each_tile),
         cmocka_unit_test(fetch_and_store_pay_their_bytes),

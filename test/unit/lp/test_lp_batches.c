@@ -111,11 +111,124 @@ static void a_host_in_steps_hears_each_batch_in_time(void **state)
     }
 }
 
+/* ---- what is of one batch -------------------------------------------------------------------- */
+
+struct phased_frame {
+    uint16_t line;
+};
+
+/* One phase, as long as its launch says. */
+static enum tl_status run_phased(struct tl *tl, void *state)
+{
+    struct phased_frame *f = state;
+    TL_BEGIN(&f->line);
+    tl_phase(tl, 0);
+    TL_CALL(&f->line,
+            tl_math(tl, LP_MATH_SUM, 0, tl_tcm(0), tl_tcm(64), (uint32_t)tl_args(tl)->scalar[0]));
+    TL_END(&f->line);
+}
+
+static const char *const phase_names[] = {"only"};
+static const struct tl_kernel phased = {.name = "phased",
+                                        .frame_bytes = sizeof(struct phased_frame),
+                                        .run = run_phased,
+                                        .phase = phase_names,
+                                        .phase_count = 1};
+
+static uint32_t begin_phased(struct machine *m, uint32_t pe, int64_t ns)
+{
+    const struct tl_args args = {.scalar = {ns - 9}, .dtype = LP_F16};
+    assert_int_equal(
+        lp_system_begin_batch(m->system, &(struct lp_batch_options){.kernel = &phased}, &m->error),
+        CW_OK);
+    assert_int_equal(lp_system_submit_launch(m->system, pe, &phased, &args, &m->error), CW_OK);
+    return lp_system_hold_batch(m->system);
+}
+
+static void phases_are_of_the_batch_that_is_asked(void **state)
+{
+    (void)state;
+    struct machine *m = machine_of_pes(1);
+    const uint32_t batch[] = {begin_phased(m, 0, LONG_NS), begin_phased(m, 0, SHORT_NS)};
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    const struct lp_phases *const first = lp_system_phases_of(m->system, batch[0]);
+    assert_int_equal(first->exit_ps[0] - first->start_ps[0], LONG_NS * 1000);
+    const struct lp_phases *const second = lp_system_phases_of(m->system, batch[1]);
+    assert_int_equal(second->start_ps[0], first->exit_ps[0]);
+    assert_int_equal(second->exit_ps[0] - second->start_ps[0], SHORT_NS * 1000);
+    machine_free(m);
+}
+
+static bool has_written_nothing(struct machine *m, uint32_t batch)
+{
+    const struct tl_source *at;
+    return lp_system_has_written_nothing(m->system, batch, (struct hw_place){0, 0, 0}, &at);
+}
+
+/* Its kernel's stores count for it alone, and say nothing of the batch before. */
+static void a_batch_s_own_stores_count(void **state)
+{
+    (void)state;
+    static const struct line stores[] = {STORE(TENSOR_VA, 64), DONE};
+    struct machine *m = machine_of_pes(1);
+    uint32_t batch[2];
+    submit(m, 0, stores);
+    batch[0] = lp_system_hold_batch(m->system);
+    submit(m, 0, takes_short);
+    batch[1] = lp_system_hold_batch(m->system);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    assert_false(has_written_nothing(m, batch[0]));
+    assert_true(has_written_nothing(m, batch[1]));
+    submit(m, 0, stores);
+    batch[0] = lp_system_current_batch(m->system);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    assert_false(has_written_nothing(m, batch[0]));
+    assert_false(has_written_nothing(m, batch[1])); /* the later one hides it */
+    machine_free(m);
+}
+
+/* Events of two batches in flight, each on a PE of its own, whose streams load 16 chunks. */
+static uint64_t events_of_loads(bool first_cuts, bool second_cuts)
+{
+    static const struct line load[] = {LOAD(TENSOR_VA, 4096), DONE};
+    static const struct line forks[] = {FORK(load), JOIN, DONE};
+    struct machine *m = small_machine(1, 1, 1);
+    struct cw_stats stats[2];
+    m->hw.corner_count = 1;
+    m->hw.pe_per_corner = 2;
+    m->needs.launches = BACKLOG;
+    m->needs.contexts = 2;
+    machine_start(m);
+    cw_sim_stats(lp_system_sim(m->system), &stats[0]);
+    for (uint32_t pe = 0; pe < 2; pe++) {
+        const struct part part = {pe, forks};
+        begin_scripts_with(
+            m, (struct lp_batch_options){.cuts_streams = pe == 0 ? first_cuts : second_cuts});
+        submit_scripts(m, &part, 1);
+    }
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
+    cw_sim_stats(lp_system_sim(m->system), &stats[1]);
+    machine_free(m);
+    return stats[1].events_committed - stats[0].events_committed;
+}
+
+static void a_batch_s_streams_are_cut_as_it_says(void **state)
+{
+    (void)state;
+    const uint64_t plain = events_of_loads(false, false), cut = events_of_loads(true, true);
+    assert_true(cut >= plain + 2 * 15);
+    assert_int_equal(2 * events_of_loads(true, false), plain + cut);
+    assert_int_equal(2 * events_of_loads(false, true), plain + cut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_starts_when_the_one_before_it_on_its_pe_ends),
         cmocka_unit_test(a_host_in_steps_hears_each_batch_in_time),
+        cmocka_unit_test(phases_are_of_the_batch_that_is_asked),
+        cmocka_unit_test(a_batch_s_own_stores_count),
+        cmocka_unit_test(a_batch_s_streams_are_cut_as_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,7 +238,9 @@ static void launches_are_numbered_up_to_2_to_32_less_one(void **state)
     RUN(m, {0, done}, {1, done});
     set_launches(m, UINT32_MAX - pes + 1);
     static const struct tl_kernel unused = {.name = "unused"};
-    assert_int_equal(lp_system_begin_batch(m->system, &unused, &m->error), CW_PROGRAM_FAILED);
+    assert_int_equal(
+        lp_system_begin_batch(m->system, &(struct lp_batch_options){.kernel = &unused}, &m->error),
+        CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text, "the next batch may need more numbers than 2^32 - 1"));
     machine_free(m);
 }
@@ -254,13 +256,16 @@ static void a_rank_leaves_a_phase_when_its_last_pe_does(void **state)
                                             .phase_count = 3};
     struct machine *m = small_machine(2, 1, 1); /* PEs 0 and 1 start together */
     machine_start(m);
-    assert_int_equal(lp_system_begin_batch(m->system, &phased, &m->error), CW_OK);
+    assert_int_equal(
+        lp_system_begin_batch(m->system, &(struct lp_batch_options){.kernel = &phased}, &m->error),
+        CW_OK);
     for (uint32_t pe = 0; pe < 2; pe++) {
         const struct tl_args args = {.rank = 0, .dtype = LP_F16};
         assert_int_equal(lp_system_submit_launch(m->system, pe, &phased, &args, &m->error), CW_OK);
     }
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_OK);
-    const struct lp_phases *phases = lp_system_phases(m->system);
+    const struct lp_phases *phases =
+        lp_system_phases_of(m->system, lp_system_current_batch(m->system));
     const int64_t start_ps = lp_system_times(m->system)->first_start_ps;
     assert_int_equal(phases->count, 3);
     assert_string_equal(phases->name[1], "two");

@@ -100,7 +100,9 @@ static void a_tile_of_a_direction_that_has_received_none_is_no_operand(void **st
     const struct tl_args args = {.dtype = LP_F16, .n_elem = 8};
     struct machine *m = small_machine(1, 1, 1);
     machine_start(m);
-    assert_int_equal(lp_system_begin_batch(m->system, &kernel, &m->error), CW_OK);
+    assert_int_equal(
+        lp_system_begin_batch(m->system, &(struct lp_batch_options){.kernel = &kernel}, &m->error),
+        CW_OK);
     assert_int_equal(lp_system_submit_launch(m->system, 1, &kernel, &args, &m->error), CW_OK);
     assert_int_equal(lp_system_drain(m->system, &m->error), CW_PROGRAM_FAILED);
     assert_non_null(strstr(m->error.text,

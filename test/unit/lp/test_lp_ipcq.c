@@ -374,7 +374,9 @@ static const struct tl_kernel all_directions = {
 static void run_on_every_pe(struct machine *m, const struct tl_kernel *kernel)
 {
     m->op_count = 0;
-    assert_int_equal(lp_system_begin_batch(m->system, kernel, &m->error), CW_OK);
+    assert_int_equal(
+        lp_system_begin_batch(m->system, &(struct lp_batch_options){.kernel = kernel}, &m->error),
+        CW_OK);
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
         const struct tl_args args = {.n_elem = 32, .dtype = LP_F16};
         assert_int_equal(lp_system_submit_launch(m->system, pe, kernel, &args, &m->error), CW_OK);

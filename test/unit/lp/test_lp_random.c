@@ -422,7 +422,10 @@ static struct machine *random_machine(uint64_t seed)
 
 static void run_random_kernels(struct machine *m, uint64_t seed)
 {
-    assert_int_equal(lp_system_begin_batch(m->system, &random_kernel, &m->error), CW_OK);
+    assert_int_equal(lp_system_begin_batch(m->system,
+                                           &(struct lp_batch_options){.kernel = &random_kernel},
+                                           &m->error),
+                     CW_OK);
     for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
         const struct tl_args args = {
             .tensor = TENSOR_VA,

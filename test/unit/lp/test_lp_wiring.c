@@ -332,7 +332,9 @@ static void invented_names_are_found_and_named_in_a_deadlock(void **state)
     struct machine *m =
         machine_of(2, MAP({0, "bridge", 1, "landing", 0}, {1, "landing", 0, "bridge", 0}));
     for (uint32_t ranks = 2; ranks > 0; ranks--) {
-        assert_int_equal(lp_system_begin_batch(m->system, &kernel, &m->error), CW_OK);
+        assert_int_equal(lp_system_begin_batch(
+                             m->system, &(struct lp_batch_options){.kernel = &kernel}, &m->error),
+                         CW_OK);
         for (uint32_t rank = 2 - ranks; rank < 2; rank++) {
             const struct tl_args args = {.rank = rank, .dtype = LP_F16, .n_elem = 32};
             assert_int_equal(lp_system_submit_launch(m->system, pe_of_rank(&m->hw, rank), &kernel,
