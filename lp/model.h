@@ -40,14 +40,22 @@ struct lp_sender {
 
 /* ---- parameters ----------------------------------------------------------------------------- */
 
+/* The directions of a PE that a process group's kernels use, where a PE has those of several
+ * groups (queue_ends.h): kernels have numbers of their own for them. */
+struct lp_dirs {
+    uint8_t of_pe[HW_DIRS_MAX]; /* [kernel's]: the PE's; HW_DIRS_MAX: there is none */
+    uint16_t mask_own, mask;    /* the kernel's, and the PE's, one bit each */
+};
+
 /* A kernel launch, as the host has prepared it. */
 struct lp_launch {
     const struct tl_kernel *kernel;
     struct tl_args args;
-    uint32_t batch;      /* launches of one collective; its transfers carry this number */
-    bool cuts_streams;   /* lp_batch_options.cuts_streams */
-    int64_t start_ps;    /* its kernels start no earlier. Set when the messages are injected */
-    struct lp_batch *of; /* the host's account of the batch (lp/host/batches.h) */
+    uint32_t batch;    /* launches of one collective; its transfers carry this number */
+    bool cuts_streams; /* lp_batch_options.cuts_streams */
+    int64_t start_ps;  /* its kernels start no earlier. Set when the messages are injected */
+    const struct lp_dirs *dirs; /* NULL: the kernel's directions are the PE's */
+    struct lp_batch *of;        /* the host's account of the batch (lp/host/batches.h) */
 };
 
 /* Overheads at the start of a call (hw/HARDWARE.md, "Blocks of a PE"). */

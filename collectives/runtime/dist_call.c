@@ -27,14 +27,14 @@ static const struct tensor *launch_tensor(const struct submission *submission)
 
 static struct ccl_call call_of_rank(const struct dist_work *work, uint32_t rank)
 {
-    const struct dist *const dist = work->dist;
+    const struct dist_group *const group = work->group;
     const struct submission *submission = &work->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
-    return (struct ccl_call){.hw = &dist->options.config->hw,
-                             .ccl = &dist->options.config->ccl,
+    return (struct ccl_call){.hw = &group->config->hw,
+                             .ccl = &group->config->ccl,
                              .collective = submission->collective,
                              .rank = rank,
-                             .world_size = dist->facts.world_size,
+                             .world_size = group->size,
                              .root = submission->root,
                              .relay = work->relay.parent != NULL ? &work->relay : NULL,
                              .n_elem = tensor != NULL ? tensor->shard_elems : 1,
@@ -54,49 +54,49 @@ static bool has_shard(const struct tensor *tensor, uint32_t cube, uint32_t pe)
 }
 
 /* Where the PEs of a rank are kept that the plans name. */
-static uint32_t *kept_pes(const struct dist *dist, uint32_t rank)
+static uint32_t *kept_pes(const struct dist_group *group, uint32_t rank)
 {
-    const struct hw_config *const hw = &dist->options.config->hw;
-    return dist->planned + (size_t)rank * hw_cubes(hw) * hw_pes(hw);
+    const struct hw_config *const hw = &group->config->hw;
+    return group->planned + (size_t)rank * hw_cubes(hw) * hw_pes(hw);
 }
 
 /* A part of the ranks, whose places no other part writes. */
-static void plan_part(const struct dist *dist, uint32_t index, uint32_t parts)
+static void plan_part(const struct dist_group *group, uint32_t index, uint32_t parts)
 {
-    const uint64_t ranks = dist->facts.world_size;
+    const uint64_t ranks = group->size;
     for (uint64_t rank = ranks * index / parts; rank < ranks * (index + 1) / parts; rank++)
-        dist->planned_count[rank] =
-            install_plan_participants(dist->plans, (uint32_t)rank, kept_pes(dist, (uint32_t)rank));
+        group->planned_count[rank] = install_plan_participants(group->plans, (uint32_t)rank,
+                                                               kept_pes(group, (uint32_t)rank));
 }
 
 static void plan_of_worker(void *arg, uint32_t worker)
 {
-    const struct dist *const dist = arg;
-    plan_part(dist, worker, cw_sim_worker_count(lp_system_sim(dist->system)));
+    const struct dist_group *const group = arg;
+    plan_part(group, worker, cw_sim_worker_count(lp_system_sim(group->dist->system)));
 }
 
 /* Asks for the PEs of all ranks. A loaded module is asked on this thread alone. */
-static void plan_ranks(struct dist *dist)
+static void plan_ranks(struct dist_group *group)
 {
     enum { SHARED_RANKS_MIN = 256 }; /* fewer are not worth waking a thread for */
-    if (dist->facts.world_size >= SHARED_RANKS_MIN &&
-        !plugin_is_path(dist->options.config->ccl.module))
-        cw_each_worker(lp_system_sim(dist->system), plan_of_worker, dist);
+    if (group->size >= SHARED_RANKS_MIN && !plugin_is_path(group->config->ccl.module))
+        cw_each_worker(lp_system_sim(group->dist->system), plan_of_worker, group);
     else
-        plan_part(dist, 0, 1);
+        plan_part(group, 0, 1);
 }
 
 /* The PEs that the plans name. They are the same in each call, so they are kept where there is room
  * for every rank's. */
-static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **pes)
+static uint32_t planned_pes(struct dist_group *group, uint32_t rank, const uint32_t **pes)
 {
-    *pes = dist->launched;
-    if (dist->planned == NULL)
-        return install_plan_participants(dist->plans, rank, dist->launched);
-    if (dist->planned_count[rank] == UINT32_MAX)
-        plan_ranks(dist);
-    *pes = kept_pes(dist, rank);
-    return dist->planned_count[rank];
+    uint32_t *const launched = group->dist->launched;
+    *pes = launched;
+    if (group->planned == NULL)
+        return install_plan_participants(group->plans, rank, launched);
+    if (group->planned_count[rank] == UINT32_MAX)
+        plan_ranks(group);
+    *pes = kept_pes(group, rank);
+    return group->planned_count[rank];
 }
 
 /* The PEs of the rank's SIP that run the kernel, in order of (cube, pe), until the next call;
@@ -105,18 +105,18 @@ static uint32_t planned_pes(struct dist *dist, uint32_t rank, const uint32_t **p
 static uint32_t launched_pes(const struct dist_work *work, const struct ccl_call *call,
                              const uint32_t **pes)
 {
-    struct dist *const dist = work->dist;
+    struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm = work->algorithm;
-    uint32_t *const out = dist->launched;
+    uint32_t *const out = group->dist->launched;
     const struct submission *const submission = &work->submissions[call->rank];
     const struct tensor *shards = algorithm == submission->algorithm ? submission->operands
                                   : algorithm->machine.lanes         ? launch_tensor(submission)
                                                                      : NULL;
     const bool by_shards = algorithm == submission->algorithm || algorithm->machine.lanes;
-    if (!by_shards && algorithm == install_plan_of(dist->plans, call->rank).algorithm)
-        return planned_pes(dist, call->rank, pes);
+    if (!by_shards && algorithm == install_plan_of(group->plans, call->rank).algorithm)
+        return planned_pes(group, call->rank, pes);
     *pes = out;
-    const struct sip_install_plan plan = install_plan_of(dist->plans, call->rank);
+    const struct sip_install_plan plan = install_plan_of(group->plans, call->rank);
     uint32_t count = 0;
     for (uint32_t cube = 0; cube < hw_cubes(call->hw); cube++)
         for (uint32_t pe = 0; pe < hw_pes(call->hw); pe++) {
@@ -142,7 +142,8 @@ static uint32_t pes_with_shards(const struct dist_work *work, const struct ccl_c
     if (work->algorithm->schedule == NULL)
         return launched_pes(work, call, pes);
     *pes = dist->launched;
-    return schedule_program_homes(install_plans_program(dist->plans), call->rank, dist->launched);
+    return schedule_program_homes(install_plans_program(work->group->plans), call->rank,
+                                  dist->launched);
 }
 
 /* A validator of the user's own decides alone on shards that no kernel works on. */
@@ -170,7 +171,7 @@ static int check_size(const struct dist_work *work, const struct ccl_call *call,
                       struct cw_error *error)
 {
     const struct ccl_algorithm *const algorithm = work->algorithm;
-    const struct schedule_program *const program = install_plans_program(work->dist->plans);
+    const struct schedule_program *const program = install_plans_program(work->group->plans);
     const uint64_t bytes = call->n_elem * tl_itemsize(call->dtype);
     if (program == NULL || algorithm->schedule == NULL || bytes <= program->most_bytes)
         return CW_OK;
@@ -185,11 +186,10 @@ static int check_size(const struct dist_work *work, const struct ccl_call *call,
  * call. */
 static int validate_group(const struct dist_work *work, struct cw_error *error)
 {
-    const struct dist *const dist = work->dist;
-    const struct tensor_group group = {work->tensors, dist->facts.world_size};
-    if (work->submitted < dist->facts.world_size || group.tensor[0] == NULL)
+    const struct tensor_group group = {work->tensors, work->group->size};
+    if (work->submitted < work->group->size || group.tensor[0] == NULL)
         return CW_OK;
-    return install_plans_validate(dist->plans, work->algorithm, &group, error);
+    return install_plans_validate(work->group->plans, work->algorithm, &group, error);
 }
 
 /* ---- starting a call ------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
     if (algorithm->kernel_args != NULL)
         CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
-        args.more = &install_plans_program(dist->plans)->launch;
+        args.more = &install_plans_program(work->group->plans)->launch;
     dist_map_regions(work, rank, &args);
     if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;
@@ -265,7 +265,7 @@ static bool has_new_result(const struct dist_work *work, uint32_t rank)
     const struct submission *const submission = &work->submissions[rank];
     switch (submission->collective) {
     case CCL_ALL_REDUCE:
-        return work->dist->facts.world_size * tensor_parts(submission->in) > 1;
+        return work->group->size * tensor_parts(submission->in) > 1;
     case CCL_REDUCE_SCATTER:
     case CCL_ALL_GATHER:
         return true;
@@ -283,11 +283,12 @@ static bool has_new_result(const struct dist_work *work, uint32_t rank)
 static int check_written(const struct dist_work *work, struct cw_error *error)
 {
     const struct dist *const dist = work->dist;
+    const struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm = work->algorithm;
-    if (!plugin_is_path(dist->options.config->ccl.module) || algorithm->schedule != NULL ||
-        algorithm != install_plan_of(dist->plans, 0).algorithm)
+    if (!plugin_is_path(group->config->ccl.module) || algorithm->schedule != NULL ||
+        algorithm != install_plan_of(group->plans, 0).algorithm)
         return CW_OK;
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
+    for (uint32_t rank = 0; rank < group->size; rank++) {
         const struct submission *const submission = &work->submissions[rank];
         const struct tensor *const out = submission->out;
         for (uint32_t i = 0; has_new_result(work, rank) && i < out->shard_count; i++) {
@@ -316,15 +317,16 @@ static int check_written(const struct dist_work *work, struct cw_error *error)
 static const struct ccl_algorithm *chosen(const struct dist_work *work, const struct ccl_call *call,
                                           struct cw_error *error)
 {
-    struct dist *const dist = work->dist;
+    struct dist_group *const group = work->group;
     struct ccl_choice choice;
     if (work->submissions[call->rank].algorithm != NULL)
         return work->submissions[call->rank].algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
-    if (choice.why[0] != '\0' && algorithm != dist->reported && !dist->options.says_choices) {
+    if (choice.why[0] != '\0' && algorithm != group->reported &&
+        !group->dist->options.says_choices) {
         fprintf(stderr, "cubewarp: auto takes %s: %s%s%s\n", algorithm->name, choice.why,
                 choice.advice[0] != '\0' ? "; " : "", choice.advice);
-        dist->reported = algorithm;
+        group->reported = algorithm;
     }
     return algorithm;
 }
@@ -332,13 +334,13 @@ static const struct ccl_algorithm *chosen(const struct dist_work *work, const st
 /* Ranks that queues do not join: the hook or the topology that made the queues is at fault. */
 static int make_relay(struct dist_work *work, struct cw_error *error)
 {
-    const struct dist *const dist = work->dist;
+    const struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm = work->algorithm;
     const uint32_t root = work->submissions[work->first_rank].root;
-    const struct config *config = dist->options.config;
-    const bool hooked = install_plan_of(dist->plans, 0).algorithm->neighbors != NULL;
+    const struct config *config = group->config;
+    const bool hooked = install_plan_of(group->plans, 0).algorithm->neighbors != NULL;
     const int code = install_plans_relay(
-        dist->plans, root, algorithm->machine.relay == CCL_RELAY_BOTH, &work->relay, error);
+        group->plans, root, algorithm->machine.relay == CCL_RELAY_BOTH, &work->relay, error);
     if (code == CW_USAGE)
         dist_refuse(config, hooked ? "defaults.module" : "defaults.topology", error);
     return code;
@@ -391,7 +393,8 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
     if (work->batch == 0) {
         const struct lp_batch_options options = {.kernel =
                                                      kernel_of_call(work->algorithm, submission),
-                                                 .cuts_streams = submission->kernel != NULL};
+                                                 .cuts_streams = submission->kernel != NULL,
+                                                 .dirs = work->group->dirs};
         code = lp_system_begin_batch(work->dist->system, &options, error);
         work->batch = code == CW_OK ? lp_system_hold_batch(work->dist->system) : 0;
     }
@@ -407,9 +410,11 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
 static int by_rank(const void *a, const void *b)
 {
     const struct dist_part *const x = a, *const y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->work->number < y->work->number ? -1 : x->work->number > y->work->number;
+    const uint32_t x_rank = dist_world_rank(x->work->group, x->rank),
+                   y_rank = dist_world_rank(y->work->group, y->rank);
+    if (x_rank != y_rank)
+        return x_rank < y_rank ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static void sort_parts(struct dist_part *parts, size_t count)
@@ -473,7 +478,7 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
                                                    lp_system_times_of(dist->system, work->batch),
                                                .batch = work->batch,
                                                .tensors = work->tensors,
-                                               .world_size = dist->facts.world_size,
+                                               .world_size = work->group->size,
                                                .op = first->op,
                                                .root = first->root,
                                                .beside = first->kernel != NULL};
@@ -526,7 +531,7 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
 static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     const struct tensor *tensor = launch_tensor(&work->submissions[rank]);
-    const uint32_t sip = install_plan_of(work->dist->plans, rank).sip;
+    const uint32_t sip = install_plan_of(work->group->plans, rank).sip;
     if (tensor == NULL || tensor->sip == sip)
         return CW_OK;
     return cw_error_set(error, CW_PROGRAM_FAILED,
@@ -545,11 +550,11 @@ static int check_lanes(const struct dist_work *work, uint32_t rank, struct cw_er
     for (uint32_t i = 0; tensor != NULL && i < tensor->shard_count; i++) {
         const struct tensor_shard *const shard = &tensor->shard[i];
         uint32_t joined = 0;
-        if (install_plan_joins(dist->plans, rank, shard->cube, shard->pe))
+        if (install_plan_joins(work->group->plans, rank, shard->cube, shard->pe))
             continue;
         for (uint32_t cube = 0; cube < hw_cubes(hw); cube++)
             for (uint32_t pe = 0; pe < hw_pes(hw); pe++)
-                if (install_plan_joins(dist->plans, rank, cube, pe))
+                if (install_plan_joins(work->group->plans, rank, cube, pe))
                     dist->launched[joined++] =
                         hw_pe_index(hw, (struct hw_place){shard->sip, cube, pe});
         return cw_error_set(
@@ -564,10 +569,10 @@ static int check_lanes(const struct dist_work *work, uint32_t rank, struct cw_er
 }
 
 /* The call is like the last one whose conditions hold, but for its rank. */
-static bool is_checked(const struct dist *dist, const struct ccl_call *call)
+static bool is_checked(const struct dist_group *group, const struct ccl_call *call)
 {
-    const struct ccl_call *const last = &dist->checked;
-    return dist->checked_algorithm != NULL && last->collective == call->collective &&
+    const struct ccl_call *const last = &group->checked;
+    return group->checked_algorithm != NULL && last->collective == call->collective &&
            last->root == call->root && last->n_elem == call->n_elem && last->dtype == call->dtype &&
            last->math == call->math;
 }
@@ -577,21 +582,21 @@ static bool is_checked(const struct dist *dist, const struct ccl_call *call)
 static int check_call(const struct dist_work *work, const struct ccl_call *call,
                       struct cw_error *error)
 {
-    struct dist *const dist = work->dist;
+    struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm =
-        is_checked(dist, call) ? dist->checked_algorithm : ccl_algorithm_of(call, NULL, error);
+        is_checked(group, call) ? group->checked_algorithm : ccl_algorithm_of(call, NULL, error);
     int code = algorithm != NULL && algorithm->machine.lanes ? check_lanes(work, call->rank, error)
                                                              : CW_OK;
-    if (code != CW_OK || is_checked(dist, call))
+    if (code != CW_OK || is_checked(group, call))
         return code;
-    code = dist_check_call(dist->options.config, call, error);
-    if (code == CW_OK && algorithm == install_plan_of(dist->plans, 0).algorithm)
-        code = dist_check_own_rings(dist->options.config, algorithm, call,
-                                    install_plans_rings(dist->plans), error);
+    code = dist_check_call(group->config, call, error);
+    if (code == CW_OK && algorithm == install_plan_of(group->plans, 0).algorithm)
+        code = dist_check_own_rings(group->config, algorithm, call,
+                                    install_plans_rings(group->plans), error);
     if (code == CW_OK && algorithm != NULL && ccl_algorithm_find(algorithm->name) == algorithm &&
         !plugin_is_path(call->ccl->module)) {
-        dist->checked_algorithm = algorithm;
-        dist->checked = *call;
+        group->checked_algorithm = algorithm;
+        group->checked = *call;
     }
     return code;
 }
@@ -622,7 +627,8 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
 struct dist_work *dist_submit(const struct submission *submission)
 {
     struct dist *const dist = dist_current();
-    const uint32_t rank = (uint32_t)mp_rank();
+    struct dist_group *const group = dist_group_or_world(submission->group);
+    const uint32_t world_rank = (uint32_t)mp_rank(), rank = dist_rank_in(group, world_rank);
     const bool reduces =
         submission->collective == CCL_ALL_REDUCE || submission->collective == CCL_REDUCE_SCATTER ||
         submission->collective == CCL_REDUCE || submission->collective == CCL_CUSTOM;
@@ -635,8 +641,12 @@ struct dist_work *dist_submit(const struct submission *submission)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_%s before dist_init_process_group: the queues are not installed",
                 ccl_collective_name(submission->collective));
-    dist_wait_for_room(dist, rank);
-    struct dist_work *const work = dist_work_of_call(dist, rank);
+    if (rank == UINT32_MAX)
+        mp_fail(CW_PROGRAM_FAILED, "dist_%s: rank %u is not in the group%s%s",
+                ccl_collective_name(submission->collective), world_rank,
+                group->name[0] != '\0' ? " " : "", group->name);
+    dist_wait_for_room(dist, world_rank);
+    struct dist_work *const work = dist_work_of_call(group, rank);
     const int code = work != NULL ? submit(work, rank, submission, &error) : dist_no_memory(&error);
     if (code != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
@@ -667,32 +677,38 @@ static void check_scalar(const char *call, enum redop op)
         mp_fail(CW_USAGE, "dist_%s: premulsum needs a scalar; use dist_%s_scaled()", call, call);
 }
 
-static struct dist_work *all_reduce(struct tensor *tensor, enum redop op, double scalar)
+static struct dist_work *all_reduce(struct dist_group *group, struct tensor *tensor, enum redop op,
+                                    double scalar)
 {
-    return dist_submit(&(struct submission){
-        .collective = CCL_ALL_REDUCE, .in = tensor, .out = tensor, .op = op, .scalar = scalar});
+    return dist_submit(&(struct submission){.group = group,
+                                            .collective = CCL_ALL_REDUCE,
+                                            .in = tensor,
+                                            .out = tensor,
+                                            .op = op,
+                                            .scalar = scalar});
 }
 
 void dist_all_reduce_scaled(struct tensor *tensor, double scalar)
 {
-    wait_for_all(all_reduce(tensor, REDOP_PREMULSUM, scalar));
+    wait_for_all(all_reduce(NULL, tensor, REDOP_PREMULSUM, scalar));
 }
 
-struct dist_work *dist_all_reduce_async(struct tensor *tensor, enum redop op)
+struct dist_work *dist_all_reduce_async(struct dist_group *group, struct tensor *tensor,
+                                        enum redop op)
 {
     check_scalar("all_reduce", op);
-    return all_reduce(tensor, op, 0);
+    return all_reduce(group, tensor, op, 0);
 }
 
 void dist_all_reduce(struct tensor *tensor, enum redop op)
 {
-    wait_for_all(dist_all_reduce_async(tensor, op));
+    wait_for_all(dist_all_reduce_async(NULL, tensor, op));
 }
 
-static struct dist_work *reduce_scatter(struct tensor *output, struct tensor *input, enum redop op,
-                                        double scalar)
+static struct dist_work *reduce_scatter(struct dist_group *group, struct tensor *output,
+                                        struct tensor *input, enum redop op, double scalar)
 {
-    const uint64_t ranks = dist_current()->facts.world_size;
+    const uint64_t ranks = dist_group_or_world(group)->size;
     if (output->shard_elems * ranks != input->shard_elems || output->dtype != input->dtype)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_reduce_scatter: an output of %llu elements of %s for an input of %llu of %s "
@@ -700,30 +716,35 @@ static struct dist_work *reduce_scatter(struct tensor *output, struct tensor *in
                 (unsigned long long)output->shard_elems, dtype_name(output->dtype),
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
-    return dist_submit(&(struct submission){
-        .collective = CCL_REDUCE_SCATTER, .in = input, .out = output, .op = op, .scalar = scalar});
+    return dist_submit(&(struct submission){.group = group,
+                                            .collective = CCL_REDUCE_SCATTER,
+                                            .in = input,
+                                            .out = output,
+                                            .op = op,
+                                            .scalar = scalar});
 }
 
-struct dist_work *dist_reduce_scatter_async(struct tensor *output, struct tensor *input,
-                                            enum redop op)
+struct dist_work *dist_reduce_scatter_async(struct dist_group *group, struct tensor *output,
+                                            struct tensor *input, enum redop op)
 {
     check_scalar("reduce_scatter", op);
-    return reduce_scatter(output, input, op, 0);
+    return reduce_scatter(group, output, input, op, 0);
 }
 
 void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop op)
 {
-    wait_for_all(dist_reduce_scatter_async(output, input, op));
+    wait_for_all(dist_reduce_scatter_async(NULL, output, input, op));
 }
 
 void dist_reduce_scatter_scaled(struct tensor *output, struct tensor *input, double scalar)
 {
-    wait_for_all(reduce_scatter(output, input, REDOP_PREMULSUM, scalar));
+    wait_for_all(reduce_scatter(NULL, output, input, REDOP_PREMULSUM, scalar));
 }
 
-struct dist_work *dist_all_gather_async(struct tensor *output, struct tensor *input)
+struct dist_work *dist_all_gather_async(struct dist_group *group, struct tensor *output,
+                                        struct tensor *input)
 {
-    const uint64_t ranks = dist_current()->facts.world_size;
+    const uint64_t ranks = dist_group_or_world(group)->size;
     if (output->shard_elems != input->shard_elems * ranks || output->dtype != input->dtype ||
         output->shard_count != input->shard_count)
         mp_fail(CW_PROGRAM_FAILED,
@@ -734,18 +755,19 @@ struct dist_work *dist_all_gather_async(struct tensor *output, struct tensor *in
                 dtype_name(output->dtype), input->shard_count,
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
-    return dist_submit(
-        &(struct submission){.collective = CCL_ALL_GATHER, .in = input, .out = output});
+    return dist_submit(&(struct submission){
+        .group = group, .collective = CCL_ALL_GATHER, .in = input, .out = output});
 }
 
 void dist_all_gather(struct tensor *output, struct tensor *input)
 {
-    wait_for_all(dist_all_gather_async(output, input));
+    wait_for_all(dist_all_gather_async(NULL, output, input));
 }
 
-struct dist_work *dist_all_to_all_async(struct tensor *output, struct tensor *input)
+struct dist_work *dist_all_to_all_async(struct dist_group *group, struct tensor *output,
+                                        struct tensor *input)
 {
-    const uint64_t ranks = dist_current()->facts.world_size;
+    const uint64_t ranks = dist_group_or_world(group)->size;
     if (output == input)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_all_to_all: input and output are one tensor; legal: two, since blocks come "
@@ -759,22 +781,23 @@ struct dist_work *dist_all_to_all_async(struct tensor *output, struct tensor *in
                 dtype_name(output->dtype), input->shard_count,
                 (unsigned long long)input->shard_elems, dtype_name(input->dtype),
                 (unsigned long long)ranks);
-    return dist_submit(
-        &(struct submission){.collective = CCL_ALL_TO_ALL, .in = input, .out = output});
+    return dist_submit(&(struct submission){
+        .group = group, .collective = CCL_ALL_TO_ALL, .in = input, .out = output});
 }
 
 void dist_all_to_all(struct tensor *output, struct tensor *input)
 {
-    wait_for_all(dist_all_to_all_async(output, input));
+    wait_for_all(dist_all_to_all_async(NULL, output, input));
 }
 
-struct dist_work *dist_broadcast_async(struct tensor *tensor, uint32_t root)
+struct dist_work *dist_broadcast_async(struct dist_group *group, struct tensor *tensor,
+                                       uint32_t root)
 {
-    if (root >= dist_current()->facts.world_size)
+    if (root >= dist_group_or_world(group)->size)
         mp_fail(CW_PROGRAM_FAILED, "dist_broadcast: root %u; there are %u ranks", root,
-                dist_current()->facts.world_size);
+                dist_group_or_world(group)->size);
     return dist_submit(&(struct submission){
-        .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
+        .group = group, .collective = CCL_BROADCAST, .in = tensor, .out = tensor, .root = root});
 }
 
 /* Averages and scalars are of results that all ranks have. */
@@ -803,12 +826,12 @@ void dist_custom(struct tensor *tensor, enum redop op)
 
 void dist_broadcast(struct tensor *tensor, uint32_t root)
 {
-    wait_for_all(dist_broadcast_async(tensor, root));
+    wait_for_all(dist_broadcast_async(NULL, tensor, root));
 }
 
-struct dist_work *dist_barrier_async(void)
+struct dist_work *dist_barrier_async(struct dist_group *group)
 {
-    return dist_submit(&(struct submission){.collective = CCL_BARRIER});
+    return dist_submit(&(struct submission){.group = group, .collective = CCL_BARRIER});
 }
 
-void dist_barrier(void) { wait_for_all(dist_barrier_async()); }
+void dist_barrier(void) { wait_for_all(dist_barrier_async(NULL)); }

@@ -12,16 +12,22 @@
  * handle, PyTorch's Work. dist_wait() returns when these kernels have ended and their host knows:
  * the rank's result is there, though other ranks may still be busy. Until then the rank leaves the
  * call's tensors alone. Each handle is waited for once. A rank's calls run one after the other
- * where they share PEs, in the order of the calls.
+ * where they share PEs, in the order of the calls. `group`: a process group that the rank is in;
+ * NULL: the world. Roots and parts of tensors are by the group's own ranks.
  */
 struct dist_work;
-struct dist_work *dist_all_reduce_async(struct tensor *tensor, enum redop op);
-struct dist_work *dist_all_gather_async(struct tensor *output, struct tensor *input);
-struct dist_work *dist_all_to_all_async(struct tensor *output, struct tensor *input);
-struct dist_work *dist_reduce_scatter_async(struct tensor *output, struct tensor *input,
-                                            enum redop op);
-struct dist_work *dist_broadcast_async(struct tensor *tensor, uint32_t root);
-struct dist_work *dist_barrier_async(void);
+struct dist_group;
+struct dist_work *dist_all_reduce_async(struct dist_group *group, struct tensor *tensor,
+                                        enum redop op);
+struct dist_work *dist_all_gather_async(struct dist_group *group, struct tensor *output,
+                                        struct tensor *input);
+struct dist_work *dist_all_to_all_async(struct dist_group *group, struct tensor *output,
+                                        struct tensor *input);
+struct dist_work *dist_reduce_scatter_async(struct dist_group *group, struct tensor *output,
+                                            struct tensor *input, enum redop op);
+struct dist_work *dist_broadcast_async(struct dist_group *group, struct tensor *tensor,
+                                       uint32_t root);
+struct dist_work *dist_barrier_async(struct dist_group *group);
 void dist_wait(struct dist_work *work);
 
 /* Reduces over all ranks, in place. */

@@ -12,10 +12,11 @@
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
 
-enum { DIST_OPERANDS_REGION = 0 };
+enum { DIST_OPERANDS_REGION = 0, DIST_GROUP_NAME_BYTES = 64 };
 
 /* A rank's part of a call. */
 struct submission {
+    struct dist_group *group; /* NULL: the world */
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
@@ -30,20 +31,44 @@ struct submission {
 };
 
 /*
- * A call of the process group, from its first rank's part to its end on every rank. A rank's k-th
- * call is its part of the k-th work, so ranks may be calls apart. Its kernels are launched when the
- * machine next runs: all calls of one moment together, in the order in which they were made.
+ * A process group: the ranks that make its calls, in an order of their own, and the queues that
+ * join them. The world is one. In what belongs to a group, a rank is a number within it.
+ */
+struct dist_group {
+    struct dist *dist;
+    char name[DIST_GROUP_NAME_BYTES]; /* "": the world's */
+    uint32_t size;                    /* ranks */
+    const uint32_t *ranks;            /* [size] in the world; NULL: the same */
+    const struct config *config;      /* of its algorithm */
+    struct install_plans *plans;
+    const struct lp_dirs *dirs; /* of its kernels; NULL: the PEs' */
+    uint64_t *calls;            /* [size] that the rank has made */
+    uint32_t *planned;       /* [rank][PEs of a SIP] that run the rank's kernel, as the plans say;
+                                NULL: too many */
+    uint32_t *planned_count; /* [rank] how many; UINT32_MAX: not yet asked */
+    /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
+    const struct ccl_algorithm *checked_algorithm;
+    struct ccl_call checked;
+    const struct ccl_algorithm *reported; /* the last choice that was reported */
+};
+
+/*
+ * A call of a process group, from its first rank's part to its end on every rank. A rank's k-th
+ * call is its part of the group's k-th work, so ranks may be calls apart. Its kernels are launched
+ * when the machine next runs: all calls of one moment together, rank by rank, a rank's in the order
+ * in which it made them.
  */
 struct dist_work {
     struct dist *dist;
-    uint64_t number;                       /* of the call, from 0 */
-    struct submission *submissions;        /* [world_size] */
-    struct tensor **tensors;               /* [world_size] the results */
-    struct tensor **scratch;               /* [world_size] or all NULL */
-    uint8_t **kept;                        /* [world_size] of dist_scale.c */
-    uint32_t *left;                        /* [world_size] kernels that have not answered */
-    int64_t *done_ps;                      /* [world_size] the last has; INT64_MAX: not yet */
-    bool *submits;                         /* [world_size] the rank's part is in */
+    struct dist_group *group;
+    uint64_t number;                       /* of the group's call, from 0 */
+    struct submission *submissions;        /* [group's size] */
+    struct tensor **tensors;               /* [group's size] the results */
+    struct tensor **scratch;               /* [group's size] or all NULL */
+    uint8_t **kept;                        /* [group's size] of dist_scale.c */
+    uint32_t *left;                        /* [group's size] kernels that have not answered */
+    int64_t *done_ps;                      /* [group's size] the last has; INT64_MAX: not yet */
+    bool *submits;                         /* [group's size] the rank's part is in */
     struct relay relay;                    /* where the algorithm asks for one */
     const struct ccl_algorithm *algorithm; /* NULL: nothing is launched yet */
     uint32_t batch;                        /* lp/host/batches.h */
@@ -58,17 +83,18 @@ struct dist_work {
 /* A rank's part of a work, which is to be launched. */
 struct dist_part {
     struct dist_work *work;
-    uint32_t rank;
+    uint32_t rank;   /* of the work's group */
+    uint32_t number; /* in order of submission */
 };
 
 struct dist {
     struct dist_options options;
     struct dist_facts facts;
     struct lp_system *system;
-    struct data_pass *data;      /* NULL with no_data */
-    struct strict_check *strict; /* NULL without strict_validation */
-    struct install_plans *plans;
-    struct lp_plan *kernels_plan; /* of a program of kernels alone, which has no `plans` */
+    struct data_pass *data;       /* NULL with no_data */
+    struct strict_check *strict;  /* NULL without strict_validation */
+    struct dist_group world;      /* without plans, of a program of kernels alone, */
+    struct lp_plan *kernels_plan; /* which has this one */
     struct barrier *init_barrier, *end_barrier;
     bool installed;
     bool open;               /* there is a process group */
@@ -76,20 +102,13 @@ struct dist {
     bool kernels_left;       /* of a program that has failed: the machine runs no other */
     struct dist_work *works; /* that are not over, in order */
     struct dist_work *spare; /* one that is; NULL: none */
-    uint64_t *calls;         /* [world_size] that the rank has made */
     struct dist_part *parts; /* [part_count] to be launched, in order */
     size_t part_count, part_capacity;
     uint32_t waits_alone; /* ranks that wait for their own end of a work */
     int64_t now_ps;       /* the host's time */
     int64_t *instants;    /* [instant_count] later times at which kernels have answered */
     size_t instant_count, instant_capacity, instant_at;
-    uint32_t *launched;      /* [PEs of a SIP] that run the rank's kernel: room for a launch */
-    uint32_t *planned;       /* [rank][PEs of a SIP] the same, as the plans say; NULL: too many */
-    uint32_t *planned_count; /* [rank] how many; UINT32_MAX: not yet asked */
-    /* The last call whose conditions hold, and its algorithm; NULL: none is known. */
-    const struct ccl_algorithm *checked_algorithm;
-    struct ccl_call checked;
-    const struct ccl_algorithm *reported; /* the last choice that was reported */
+    uint32_t *launched; /* [PEs of a SIP] that run the rank's kernel: room for a launch */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
     size_t owned_count, owned_capacity;
@@ -112,6 +131,8 @@ void dist_phase_end(const struct dist *dist, const char *name);
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
+/* The group; of NULL, the calling worker's world. */
+struct dist_group *dist_group_or_world(struct dist_group *group);
 /* Joins a barrier of the world as the calling rank; ends the worker if that fails. A failure of the
  * drain belongs to no rank. */
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
@@ -134,10 +155,14 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error);
 
 /* ---- dist_work.c ----------------------------------------------------------------------------- */
 
-/* The work of the rank's next call. NULL: out of memory. */
-struct dist_work *dist_work_of_call(struct dist *dist, uint32_t rank);
-/* Returns when the rank's PEs have room for the kernels of another call. */
-void dist_wait_for_room(struct dist *dist, uint32_t rank);
+/* The work of the next call of a rank of the group. NULL: out of memory. */
+struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank);
+/* The group's number of a rank of the world; UINT32_MAX: it is not in the group. */
+uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank);
+/* The reverse. */
+uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank);
+/* Returns when the PEs of a rank of the world have room for the kernels of another call. */
+void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */
 bool dist_reserve_instants(struct dist *dist, size_t parts);
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank);

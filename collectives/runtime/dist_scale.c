@@ -15,7 +15,7 @@ static struct scaling scaling_of_rank(const struct dist_work *work, uint32_t ran
     if (dist->data == NULL || submission->in == NULL)
         return (struct scaling){.multiplies = false};
     const uint64_t operands =
-        dist->facts.world_size * (dist->facts.parts > 0 ? 1 : tensor_parts(submission->in));
+        work->group->size * (dist->facts.parts > 0 ? 1 : tensor_parts(submission->in));
     return scaling_of(submission->in->dtype, submission->op, submission->scalar, operands);
 }
 
@@ -85,7 +85,7 @@ int dist_scale_operand(struct dist_work *work, uint32_t rank, struct cw_error *e
 int dist_scale_results(struct dist_work *work, struct cw_error *error)
 {
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < work->dist->facts.world_size; rank++) {
+    for (uint32_t rank = 0; rank < work->group->size; rank++) {
         const struct scaling scaling = scaling_of_rank(work, rank);
         if (work->kept[rank] != NULL && code == CW_OK)
             code = move_input(work, rank, work->kept[rank], true, error);

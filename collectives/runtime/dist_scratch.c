@@ -13,11 +13,12 @@
 #include "collectives/runtime/host_copy.h"
 #include "collectives/schedule/schedule_program.h"
 
-static struct tensor *scratch_on(const struct dist *dist, uint32_t rank, uint64_t bytes,
+static struct tensor *scratch_on(const struct dist_work *work, uint32_t rank, uint64_t bytes,
                                  struct cw_error *error)
 {
-    const struct dp_policy policy = dist_scratch_policy(dist->plans);
-    return tensor_create_bytes(dist->space, install_plan_of(dist->plans, rank).sip, bytes, &policy,
+    const struct install_plans *const plans = work->group->plans;
+    const struct dp_policy policy = dist_scratch_policy(plans);
+    return tensor_create_bytes(work->dist->space, install_plan_of(plans, rank).sip, bytes, &policy,
                                error);
 }
 
@@ -77,9 +78,9 @@ int dist_take_scratch(struct dist_work *work, const struct ccl_call *call, struc
     const struct ccl_algorithm *const algorithm = work->algorithm;
     if (algorithm->machine.scratch_bytes == NULL && algorithm->schedule == NULL)
         return CW_OK;
-    const uint64_t bytes = dist_scratch_bytes(dist->plans, algorithm, call);
-    for (uint32_t rank = 0; rank < dist->facts.world_size && bytes > 0; rank++) {
-        work->scratch[rank] = scratch_on(dist, rank, bytes, error);
+    const uint64_t bytes = dist_scratch_bytes(work->group->plans, algorithm, call);
+    for (uint32_t rank = 0; rank < work->group->size && bytes > 0; rank++) {
+        work->scratch[rank] = scratch_on(work, rank, bytes, error);
         if (work->scratch[rank] == NULL) {
             char text[sizeof error->text];
             memcpy(text, error->text, sizeof text);
@@ -96,7 +97,7 @@ int dist_give_scratch(struct dist_work *work, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < dist->facts.world_size; rank++) {
+    for (uint32_t rank = 0; rank < work->group->size; rank++) {
         const struct tensor *const scratch = work->scratch[rank];
         for (uint32_t i = 0;
              scratch != NULL && dist->data != NULL && code == CW_OK && i < scratch->shard_count;

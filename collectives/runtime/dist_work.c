@@ -52,10 +52,11 @@ static struct dist_work *create_work(uint32_t ranks)
 }
 
 /* As if it had just been created. */
-static void begin_work(struct dist *dist, struct dist_work *work, uint64_t number)
+static void begin_work(struct dist_group *group, struct dist_work *work, uint64_t number)
 {
-    const uint32_t ranks = dist->facts.world_size;
-    work->dist = dist;
+    const uint32_t ranks = group->size;
+    work->dist = group->dist;
+    work->group = group;
     work->number = number;
     work->algorithm = NULL;
     work->prepared = false;
@@ -70,23 +71,47 @@ static void begin_work(struct dist *dist, struct dist_work *work, uint64_t numbe
     }
 }
 
-struct dist_work *dist_work_of_call(struct dist *dist, uint32_t rank)
+/* A work for this many ranks, which has been used before, or is new. */
+static struct dist_work *take_work(struct dist *dist, uint32_t ranks)
 {
-    const uint64_t number = dist->calls[rank];
+    struct dist_work *const spare = dist->spare;
+    if (spare == NULL || spare->group->size != ranks)
+        return create_work(ranks);
+    dist->spare = NULL;
+    return spare;
+}
+
+struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank)
+{
+    struct dist *const dist = group->dist;
+    const uint64_t number = group->calls[rank];
     struct dist_work **at = &dist->works;
-    while (*at != NULL && (*at)->number != number)
+    while (*at != NULL && ((*at)->group != group || (*at)->number != number))
         at = &(*at)->next;
     if (*at == NULL) {
-        struct dist_work *const work =
-            dist->spare != NULL ? dist->spare : create_work(dist->facts.world_size);
+        struct dist_work *const work = take_work(dist, group->size);
         if (work == NULL)
             return NULL;
-        dist->spare = NULL;
-        begin_work(dist, work, number);
+        begin_work(group, work, number);
         *at = work;
     }
-    dist->calls[rank]++;
+    group->calls[rank]++;
     return *at;
+}
+
+uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank)
+{
+    if (group->ranks == NULL)
+        return world_rank < group->size ? world_rank : UINT32_MAX;
+    for (uint32_t rank = 0; rank < group->size; rank++)
+        if (group->ranks[rank] == world_rank)
+            return rank;
+    return UINT32_MAX;
+}
+
+uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank)
+{
+    return group->ranks != NULL ? group->ranks[rank] : rank;
 }
 
 void dist_release_work(struct dist_work *work)
@@ -119,7 +144,7 @@ void dist_drop_works(struct dist *dist)
         struct cw_error ignored;
         next = at->next;
         (void)dist_give_scratch(at, &ignored);
-        for (uint32_t rank = 0; rank < dist->facts.world_size; rank++)
+        for (uint32_t rank = 0; rank < at->group->size; rank++)
             free(at->kept[rank]);
         relay_free(&at->relay);
         free_work(at);
@@ -129,7 +154,7 @@ void dist_drop_works(struct dist *dist)
     dist->part_count = dist->instant_count = dist->instant_at = 0;
     dist->waits_alone = 0;
     dist->failed = false;
-    memset(dist->calls, 0, dist->facts.world_size * sizeof *dist->calls);
+    memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
 }
 
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
@@ -142,7 +167,8 @@ bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
         dist->parts = parts;
         dist->part_capacity = capacity;
     }
-    dist->parts[dist->part_count++] = (struct dist_part){work, rank};
+    dist->parts[dist->part_count] = (struct dist_part){work, rank, (uint32_t)dist->part_count};
+    dist->part_count++;
     return true;
 }
 
@@ -187,7 +213,7 @@ static bool lacks_rank(const void *arg, uint32_t rank)
 static void describe_work(const void *arg, char *text, size_t size)
 {
     const struct dist_work *const work = ((const struct waiting *)arg)->work;
-    const uint32_t ranks = work->dist->facts.world_size;
+    const uint32_t ranks = work->group->size;
     size_t used =
         (size_t)snprintf(text, size, "call %llu, %s, lacks rank", (unsigned long long)work->number,
                          ccl_collective_name(work->submissions[work->first_rank].collective));
@@ -197,19 +223,21 @@ static void describe_work(const void *arg, char *text, size_t size)
 
 void dist_wait_for_work(struct dist_work *work, bool all)
 {
-    struct waiting waiting = {work, (uint32_t)mp_rank(), all};
+    struct waiting waiting = {work, dist_rank_in(work->group, (uint32_t)mp_rank()), all};
     work->dist->waits_alone += !all;
     mp_wait_until(&(struct mp_wait){has_ended, describe_work, NULL, &waiting});
     work->dist->waits_alone -= !all;
 }
 
-/* The oldest call of a rank that has not ended there; *count: how many there are. */
-static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t rank, uint32_t *count)
+/* The oldest call of a rank of the world that has not ended there; *count: how many there are. */
+static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t world_rank,
+                                        uint32_t *count)
 {
     struct dist_work *oldest = NULL;
     *count = 0;
     for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
-        if (!at->submits[rank] || at->done_ps[rank] <= dist->now_ps)
+        const uint32_t rank = dist_rank_in(at->group, world_rank);
+        if (rank == UINT32_MAX || !at->submits[rank] || at->done_ps[rank] <= dist->now_ps)
             continue;
         if (oldest == NULL)
             oldest = at;
@@ -218,10 +246,10 @@ static struct dist_work *oldest_of_rank(const struct dist *dist, uint32_t rank, 
     return oldest;
 }
 
-void dist_wait_for_room(struct dist *dist, uint32_t rank)
+void dist_wait_for_room(struct dist *dist, uint32_t world_rank)
 {
     uint32_t count;
-    for (struct dist_work *oldest; (oldest = oldest_of_rank(dist, rank, &count)) != NULL &&
+    for (struct dist_work *oldest; (oldest = oldest_of_rank(dist, world_rank, &count)) != NULL &&
                                    count > dist->options.machine.needs.launches;)
         dist_wait_for_work(oldest, false);
 }
@@ -233,7 +261,7 @@ static void note_end(struct dist_work *work, uint32_t rank, int64_t t_ps)
 {
     struct dist *const dist = work->dist;
     work->done_ps[rank] = t_ps;
-    if (++work->done == dist->facts.world_size)
+    if (++work->done == work->group->size)
         work->complete_ps = t_ps;
     dist->instants[dist->instant_count++] = t_ps;
 }
@@ -255,7 +283,7 @@ static struct dist_work *alone_in_flight(const struct dist *dist)
     for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
         if (at->complete_ps < INT64_MAX)
             continue;
-        if (only != NULL || at->launched < dist->facts.world_size)
+        if (only != NULL || at->group != &dist->world || at->launched < at->group->size)
             return NULL;
         only = at;
     }
@@ -266,7 +294,7 @@ static struct dist_work *alone_in_flight(const struct dist *dist)
 static bool lacks_ranks(const struct dist *dist)
 {
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
-        if (at->submitted < dist->facts.world_size)
+        if (at->submitted < at->group->size)
             return true;
     return false;
 }

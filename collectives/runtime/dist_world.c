@@ -115,7 +115,8 @@ static int close_group(void *arg, struct cw_error *error)
 static uint64_t reserved_bytes(const struct dist *dist)
 {
     const struct ccl_config *ccl = &dist->options.config->ccl;
-    const struct lp_wiring *wiring = dist->plans ? install_plans_wiring(dist->plans) : NULL;
+    const struct lp_wiring *wiring =
+        dist->world.plans ? install_plans_wiring(dist->world.plans) : NULL;
     if (wiring == NULL || ccl->queues.slots != HW_MEMORY_HBM)
         return dist_ring_bytes(dist->options.config, HW_MEMORY_HBM);
     return (uint64_t)lp_wiring_rings_max(wiring) * ccl->queues.n_slots * ccl->queues.slot_bytes;
@@ -123,23 +124,28 @@ static uint64_t reserved_bytes(const struct dist *dist)
 
 /* Room for the PEs that the plans name for each rank. Beyond a bound they are asked for again in
  * each call. */
-static bool allocate_planned(struct dist *dist)
+static bool allocate_planned(struct dist_group *group)
 {
     enum { PLANNED_MAX = 1 << 20 };
-    const struct hw_config *const hw = &dist->options.config->hw;
-    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = dist->facts.world_size;
+    const struct hw_config *const hw = &group->dist->options.config->hw;
+    const size_t of_rank = (size_t)hw_cubes(hw) * hw_pes(hw), ranks = group->size;
     if (ranks > PLANNED_MAX / of_rank)
         return true;
-    dist->planned = malloc((ranks * of_rank + 1) * sizeof *dist->planned);
-    dist->planned_count = malloc((ranks + 1) * sizeof *dist->planned_count);
-    if (dist->planned_count != NULL)
-        memset(dist->planned_count, 0xff, ranks * sizeof *dist->planned_count);
-    return dist->planned != NULL && dist->planned_count != NULL;
+    group->planned = malloc((ranks * of_rank + 1) * sizeof *group->planned);
+    group->planned_count = malloc((ranks + 1) * sizeof *group->planned_count);
+    if (group->planned_count != NULL)
+        memset(group->planned_count, 0xff, ranks * sizeof *group->planned_count);
+    return group->planned != NULL && group->planned_count != NULL;
+}
+
+static bool allocate_group(struct dist_group *group)
+{
+    group->calls = calloc(group->size, sizeof *group->calls);
+    return group->calls != NULL && allocate_planned(group);
 }
 
 static bool allocate_world(struct dist *dist)
 {
-    dist->calls = calloc(dist->facts.world_size, sizeof *dist->calls);
     dist->space = tensor_space_create(&dist->options.config->hw, reserved_bytes(dist));
     const struct hw_config *const hw = &dist->options.config->hw;
     dist->launched = malloc((size_t)hw_cubes(hw) * hw_pes(hw) * sizeof *dist->launched);
@@ -156,8 +162,8 @@ static bool allocate_world(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.queues.n_slots,
                                            dist->options.warn, dist->options.arg);
-    return allocate_planned(dist) && dist->calls && dist->launched && dist->space &&
-           dist->init_barrier && dist->end_barrier && (dist->data || dist->options.no_data) &&
+    return allocate_group(&dist->world) && dist->launched && dist->space && dist->init_barrier &&
+           dist->end_barrier && (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
 }
 
@@ -166,10 +172,10 @@ static uint32_t at_least(uint32_t count, uint32_t least) { return count > least 
 /* Adds what the algorithm's kernel needs to what other kernels need. */
 static void add_needs(const struct dist *dist, struct lp_needs *needs)
 {
-    if (dist->plans == NULL)
+    if (dist->world.plans == NULL)
         return;
-    const struct ccl_algorithm *algorithm = install_plan_of(dist->plans, 0).algorithm;
-    const struct schedule_program *const program = install_plans_program(dist->plans);
+    const struct ccl_algorithm *algorithm = install_plan_of(dist->world.plans, 0).algorithm;
+    const struct schedule_program *const program = install_plans_program(dist->world.plans);
     const struct ccl_call call = {.hw = &dist->options.config->hw,
                                   .ccl = &dist->options.config->ccl,
                                   .world_size = dist->facts.world_size};
@@ -191,14 +197,15 @@ static int plan(struct dist *dist, struct cw_error *error)
         return dist->kernels_plan != NULL ? CW_OK : dist_no_memory(error);
     }
     const char *key;
-    const int code = build_install_plans(dist->facts.world_size, config->ccl.algorithm,
-                                         &config->ccl, &config->hw, &dist->plans, &key, error);
+    const int code =
+        build_install_plans(dist->facts.world_size, config->ccl.algorithm, &config->ccl,
+                            &config->hw, &dist->world.plans, &key, error);
     if (code != CW_OK)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
-    if (dist_check_rings(config, install_plans_rings(dist->plans),
-                         install_plans_pes_of_cube(dist->plans), error) != CW_OK)
+    if (dist_check_rings(config, install_plans_rings(dist->world.plans),
+                         install_plans_pes_of_cube(dist->world.plans), error) != CW_OK)
         return error->exit_code;
-    const struct ccl_algorithm *const algorithm = install_plan_of(dist->plans, 0).algorithm;
+    const struct ccl_algorithm *const algorithm = install_plan_of(dist->world.plans, 0).algorithm;
     if (algorithm->schedule == NULL)
         return CW_OK;
     const struct ccl_call call = {.hw = &config->hw,
@@ -207,7 +214,8 @@ static int plan(struct dist *dist, struct cw_error *error)
                                   .world_size = dist->facts.world_size,
                                   .n_elem = 1,
                                   .dtype = LP_F16}; /* its kernel needs as much TCM for any call */
-    return dist_check_own_rings(config, algorithm, &call, install_plans_rings(dist->plans), error);
+    return dist_check_own_rings(config, algorithm, &call, install_plans_rings(dist->world.plans),
+                                error);
 }
 
 /* Which worker has which cube; the caller frees. NULL: *error says why. */
@@ -235,7 +243,8 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
     machine->hw = &dist->options.config->hw;
     machine->queues = &dist->options.config->ccl.queues;
     add_needs(dist, &machine->needs);
-    machine->plan[0] = dist->plans != NULL ? install_plans_queues(dist->plans) : dist->kernels_plan;
+    machine->plan[0] =
+        dist->world.plans != NULL ? install_plans_queues(dist->world.plans) : dist->kernels_plan;
     machine->engine.tuning.stress_seed = 1;
     machine->cube_worker = cube_worker;
     machine->listener[1] = own_listener(dist);
@@ -261,11 +270,11 @@ static void note_facts(struct dist *dist)
     struct dist_facts *const facts = &dist->facts;
     const char *const partition = dist->options.partition;
     facts->partition = partition != NULL ? partition : partitioner_at(0)->name;
-    if (dist->plans == NULL)
+    if (dist->world.plans == NULL)
         return;
-    const struct schedule_program *const program = install_plans_program(dist->plans);
-    facts->policy = install_plan_policy(dist->plans);
-    facts->parts = install_plans_lanes(dist->plans);
+    const struct schedule_program *const program = install_plans_program(dist->world.plans);
+    facts->policy = install_plan_policy(dist->world.plans);
+    facts->parts = install_plans_lanes(dist->world.plans);
     facts->schedule = program != NULL ? program->schedule : NULL;
 }
 
@@ -280,6 +289,8 @@ struct dist *dist_create(const struct dist_options *options, struct cw_error *er
     }
     dist->options = *options;
     dist->facts.world_size = dist_world_size_for(config);
+    dist->world =
+        (struct dist_group){.dist = dist, .size = dist->facts.world_size, .config = config};
     if (plan(dist, error) != CW_OK) {
         dist_free(dist);
         return NULL;
@@ -311,12 +322,20 @@ static void free_worker_data(void *arg, uint32_t worker)
     give_back_freed();
 }
 
+static void free_group(struct dist_group *group)
+{
+    install_plans_free(group->plans);
+    free(group->calls);
+    free(group->planned);
+    free(group->planned_count);
+}
+
 void dist_free(struct dist *dist)
 {
     if (!dist)
         return;
     dist_free_tensors(dist);
-    if (dist->calls != NULL)
+    if (dist->world.calls != NULL)
         dist_drop_works(dist);
     free(dist->owned);
     tensor_space_free(dist->space);
@@ -331,16 +350,13 @@ void dist_free(struct dist *dist)
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
-    install_plans_free(dist->plans);
+    free_group(&dist->world);
     lp_plan_free(dist->kernels_plan);
     free(dist->copies);
     contents_free(&dist->contents);
-    free(dist->calls);
     free(dist->parts);
     free(dist->instants);
     free(dist->launched);
-    free(dist->planned);
-    free(dist->planned_count);
     free(dist);
 }
 
@@ -485,6 +501,11 @@ struct dist *dist_current(void)
     if (dist == NULL)
         mp_fail(CW_BUG, "a dist_ function was called outside of dist_spawn()");
     return dist;
+}
+
+struct dist_group *dist_group_or_world(struct dist_group *group)
+{
+    return group != NULL ? group : &dist_current()->world;
 }
 
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg)

@@ -73,7 +73,7 @@ static struct move move_before(const struct dist_work *work, const struct schedu
 int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct schedule_program *const program = install_plans_program(dist->plans);
+    const struct schedule_program *const program = install_plans_program(work->group->plans);
     if (work->algorithm->schedule == NULL || dist->data == NULL)
         return CW_OK;
     const struct move move = move_before(work, program, rank);
@@ -86,12 +86,12 @@ int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *er
 int dist_take_results(struct dist_work *work, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct schedule_program *const program = install_plans_program(dist->plans);
+    const struct schedule_program *const program = install_plans_program(work->group->plans);
     int code = CW_OK;
     if (work->algorithm->schedule == NULL || dist->data == NULL ||
         schedule_program_layout(program) != PROGRAM_OUTPUT_INSIDE)
         return CW_OK;
-    for (uint32_t rank = 0; rank < dist->facts.world_size && code == CW_OK; rank++) {
+    for (uint32_t rank = 0; rank < work->group->size && code == CW_OK; rank++) {
         const struct submission *const submission = &work->submissions[rank];
         const struct move move = {.from = submission->in,
                                   .to = submission->out,

@@ -134,6 +134,7 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
                                              .batch = batch->number,
                                              .cuts_streams = batch->cuts_streams,
                                              .start_ps = INT64_MAX,
+                                             .dirs = batch->dirs,
                                              .of = batch};
     return ++launches->last;
 }

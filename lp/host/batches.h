@@ -16,14 +16,15 @@
 
 struct lp_batch {
     struct lp_batch_times times;
-    bool held;             /* it does not end, though it is answered */
-    bool cuts_streams;     /* lp_batch_options.cuts_streams */
-    uint32_t number;       /* from 1; 0: of messages without a kernel */
-    uint32_t first_launch; /* number of its first launch */
-    uint32_t kernels;      /* launches that were submitted */
-    uint32_t answers;      /* their completions that are back at the host */
-    int64_t answered_ps;   /* the latest of them */
-    struct lp_batch *next; /* begun later */
+    const struct lp_dirs *dirs; /* of its launches */
+    bool held;                  /* it does not end, though it is answered */
+    bool cuts_streams;          /* lp_batch_options.cuts_streams */
+    uint32_t number;            /* from 1; 0: of messages without a kernel */
+    uint32_t first_launch;      /* number of its first launch */
+    uint32_t kernels;           /* launches that were submitted */
+    uint32_t answers;           /* their completions that are back at the host */
+    int64_t answered_ps;        /* the latest of them */
+    struct lp_batch *next;      /* begun later */
 };
 
 struct lp_batches {

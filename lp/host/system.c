@@ -471,6 +471,7 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,
                                     rank_count(&system->model)))
         return machine_out_of_memory(error);
+    system->batches.current->dirs = options->dirs;
     system->batches.current->cuts_streams =
         options->cuts_streams && system->model.hw.contention == HW_CONTENTION_MESSAGE;
     return CW_OK;

@@ -100,6 +100,8 @@ struct lp_batch_options {
     /* With contention `message`: loads, stores and copies of its kernels' streams travel in chunks.
      * These are products beside communication, whose tiles are not to lock a link. */
     bool cuts_streams;
+    /* The directions of its kernels (lp_plan_dirs()), which outlive it. NULL: the PE's. */
+    const struct lp_dirs *dirs;
 };
 /*
  * Starts a batch of launches, all submitted at this moment. Then submits one KernelLaunchMsg per

@@ -101,7 +101,7 @@ void tl_check_place(struct tl *tl, enum tl_call_kind kind, uint32_t pe_index, st
 void tl_check_each_tile(struct tl *tl, enum tl_call_kind kind, struct lp_operand tile,
                         uint64_t bytes)
 {
-    if (!tl_installed(tl, (enum hw_dir)tile.dir))
+    if (!tl_has_queue(tl, (enum hw_dir)tile.dir))
         tl_fail(tl, "", ": %s of a tile of direction %u, which is not installed there",
                 tl_call_name[kind], tile.dir);
     uint32_t tiles = 1;

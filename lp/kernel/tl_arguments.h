@@ -62,7 +62,7 @@ static inline void tl_check_tiles(struct tl *tl, enum tl_call_kind kind, struct 
                                   uint64_t bytes)
 {
     const struct lp_pe *const p = tl->p;
-    if (__builtin_expect(!tl_installed(tl, (enum hw_dir)tile.dir) ||
+    if (__builtin_expect(!tl_has_queue(tl, (enum hw_dir)tile.dir) ||
                              tile.at >= p->queue[tile.dir].my_tail ||
                              bytes > (tl_slot_bytes(tl) & ~3u),
                          0))

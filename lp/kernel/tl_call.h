@@ -77,6 +77,28 @@ struct tl {
     bool entered;     /* the kernel's function runs: tl_here is its own */
 };
 
+/* The PE's direction that the kernel's means; HW_DIRS_MAX: there is none. */
+static inline enum hw_dir tl_dir_of_pe(const struct tl *tl, enum hw_dir dir)
+{
+    const struct lp_dirs *const dirs = tl->launch->dirs;
+    if (__builtin_expect(dirs == NULL || (unsigned)dir >= HW_DIRS_MAX, 1))
+        return dir;
+    return (enum hw_dir)dirs->of_pe[dir];
+}
+
+/* The directions of the PE that are installed and the kernel's. */
+static inline uint32_t tl_dirs(const struct tl *tl)
+{
+    const struct lp_dirs *const dirs = tl->launch->dirs;
+    return tl->p->installed & (dirs != NULL ? dirs->mask : UINT16_MAX);
+}
+
+/* A direction of the PE is there. */
+static inline bool tl_has_queue(const struct tl *tl, enum hw_dir dir)
+{
+    return (unsigned)dir < HW_DIRS_MAX && (tl->p->installed >> dir & 1);
+}
+
 /* Notes a call: the first step of all of them. */
 struct tl_call *tl_start(struct tl *tl, enum tl_call_kind kind, uint32_t bytes);
 

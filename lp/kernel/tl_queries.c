@@ -40,13 +40,18 @@ uint32_t tl_slot_bytes(const struct tl *tl) { return lp_tile_bytes(&tl->view->m-
 
 bool tl_installed(const struct tl *tl, enum hw_dir dir)
 {
-    return (unsigned)dir < HW_DIRS_MAX && (tl->p->installed >> dir & 1);
+    return tl_has_queue(tl, tl_dir_of_pe(tl, dir));
 }
 
 enum hw_dir tl_dir(const struct tl *tl, const char *name)
 {
-    return lp_dir_named(lp_plan_at(tl->view->m, tl->p), lp_pe_index(tl->view, tl->pe),
-                        tl->p->installed, name);
+    const enum hw_dir dir = lp_dir_named(
+        lp_plan_at(tl->view->m, tl->p), lp_pe_index(tl->view, tl->pe), (uint16_t)tl_dirs(tl), name);
+    const struct lp_dirs *const dirs = tl->launch->dirs;
+    enum hw_dir own = dirs != NULL ? 0 : dir;
+    while (dirs != NULL && own < HW_DIRS_MAX && dirs->of_pe[own] != dir)
+        own++;
+    return dir == HW_DIRS_MAX ? dir : own;
 }
 
 uint32_t tl_tile_elems(const struct tl *tl)
@@ -74,11 +79,12 @@ struct lp_operand tl_received(const struct tl *tl)
         .space = LP_SPACE_TILE, .dir = tl->kernel->received_dir, .at = tl->kernel->received_seq};
 }
 
-struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir dir)
+struct lp_operand tl_received_from(const struct tl *tl, enum hw_dir own)
 {
-    if (!tl_installed(tl, dir))
+    const enum hw_dir dir = tl_dir_of_pe(tl, own);
+    if (!tl_has_queue(tl, dir))
         tl_fail(tl, "", ": received_from direction %u, which is not installed there",
-                (unsigned)dir);
+                (unsigned)own);
     return (struct lp_operand){.space = LP_SPACE_TILE,
                                .dir = (uint8_t)dir,
                                .at = tl->p->queue[dir].my_tail + tl->p->queue[dir].promised - 1};

@@ -32,7 +32,7 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
 {
     const struct lp_plan *const plan = lp_plan_at(tl->view->m, tl->p);
     const uint32_t self = lp_pe_index(tl->view, tl->pe);
-    const bool there = tl_installed(tl, dir);
+    const bool there = tl_has_queue(tl, dir);
     if (there && lp_queue_goes(plan, self, dir, tl->kernel->call.kind == CALL_SEND))
         return;
     check_is_installed(tl);
@@ -40,7 +40,7 @@ static void check_direction(struct tl *tl, enum hw_dir dir)
     (void)snprintf(number, sizeof number, "%u%s", (unsigned)dir,
                    dir == HW_DIRS_MAX ? " (tl_dir() finds no such name)" : "");
     for (enum hw_dir other = 0; other < HW_DIRS_MAX; other++)
-        if (tl_installed(tl, other)) {
+        if (tl_dirs(tl) >> other & 1) {
             strncat(installed, *installed ? ", " : "", sizeof installed - strlen(installed) - 1);
             strncat(installed, lp_dir_name(plan, self, other),
                     sizeof installed - strlen(installed) - 1);

@@ -214,7 +214,7 @@ void tl_send_bytes(struct tl *tl, enum hw_dir dir, struct lp_operand src, uint32
 {
     struct tl_call *call = tl_start(tl, CALL_SEND, bytes);
     tl_check_source(tl, CALL_SEND, src, bytes);
-    call->dir = (uint8_t)dir;
+    call->dir = (uint8_t)tl_dir_of_pe(tl, dir);
     call->a = src;
     if (__builtin_expect(tl->kernel->casts.dtype[0] != 0, 0) && src.space == LP_SPACE_TCM)
         call->dtype = (uint8_t)tl_type_in_tcm(tl, src.at, bytes);
@@ -227,8 +227,9 @@ void tl_send_tile(struct tl *tl, enum hw_dir dir, struct lp_operand src, struct 
 }
 
 /* The effect checks the direction. */
-static inline void receive_from(struct tl_call *call, enum hw_dir dir)
+static inline void receive_from(const struct tl *tl, struct tl_call *call, enum hw_dir own)
 {
+    const enum hw_dir dir = tl_dir_of_pe(tl, own);
     call->dir = (uint8_t)dir;
     call->dirs = (uint16_t)((unsigned)dir < HW_DIRS_MAX ? 1u << dir : 0);
 }
@@ -237,13 +238,13 @@ static struct tl_call *start_receive(struct tl *tl, enum tl_call_kind kind, enum
                                      struct tl_tile tile)
 {
     struct tl_call *call = start_tile(tl, kind, tile);
-    receive_from(call, dir);
+    receive_from(tl, call, dir);
     return call;
 }
 
 void tl_recv_bytes(struct tl *tl, enum hw_dir dir, uint32_t bytes)
 {
-    receive_from(tl_start(tl, CALL_RECV, bytes), dir);
+    receive_from(tl, tl_start(tl, CALL_RECV, bytes), dir);
 }
 
 void tl_recv_tile(struct tl *tl, enum hw_dir dir, struct tl_tile tile)
@@ -255,16 +256,35 @@ void tl_recv_any_tile(struct tl *tl, struct tl_tile tile)
 {
     struct tl_call *call = start_tile(tl, CALL_RECV_ANY, tile);
     call->dir = HW_DIRS_MAX;
-    call->dirs = tl->p->installed;
+    call->dirs = (uint16_t)tl_dirs(tl);
 }
 
-void tl_recv_all_tile(struct tl *tl, uint32_t dirs, struct tl_tile tile)
+/* A set of the kernel's directions, as the PE's. The effect checks them. */
+static uint32_t dirs_of_pe(struct tl *tl, uint32_t own)
 {
+    uint32_t dirs = 0;
+    if (tl->launch->dirs == NULL)
+        return own;
+    for (; own != 0; own &= own - 1) {
+        const enum hw_dir dir = tl_dir_of_pe(tl, (enum hw_dir)__builtin_ctz(own));
+        if (dir == HW_DIRS_MAX)
+            tl_fail(tl, "IpcqInvalidDirection: ",
+                    ": recv_all of a set with direction %d, which is not installed there",
+                    __builtin_ctz(own));
+        dirs |= 1u << dir;
+    }
+    return dirs;
+}
+
+void tl_recv_all_tile(struct tl *tl, uint32_t own, struct tl_tile tile)
+{
+    uint32_t dirs = own;
     if (dirs >> HW_DIRS_MAX != 0)
         tl_fail(tl, "IpcqInvalidDirection: ",
                 ": recv_all of the set 0x%x; a set has a bit for each of the directions 0 to %d",
                 dirs, HW_DIRS_MAX - 1);
     struct tl_call *call = start_tile(tl, CALL_RECV_ALL, tile);
+    dirs = dirs_of_pe(tl, dirs);
     call->dir = dirs ? (uint8_t)__builtin_ctz(dirs) : HW_DIRS_MAX;
     call->dirs = (uint16_t)dirs;
 }

@@ -331,6 +331,15 @@ uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum
     return rings;
 }
 
+uint16_t lp_wiring_directions(const struct lp_wiring *wiring)
+{
+    uint16_t directions = 0;
+    for (size_t i = 0; i < (size_t)wiring->ranks * HW_DIRS_MAX; i++)
+        if (wiring->wire[i].peer_rank != no_rank)
+            directions |= (uint16_t)(1u << i % HW_DIRS_MAX);
+    return directions;
+}
+
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring) { return wiring->rings_max; }
 uint32_t lp_wiring_ranks(const struct lp_wiring *wiring) { return wiring->ranks; }
 uint32_t lp_wiring_pes_apart(const struct lp_wiring *wiring) { return wiring->pes_apart; }

@@ -70,7 +70,8 @@ const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_i
                                    enum hw_dir dir); /* NULL: none */
 /* Receive rings of a PE before the ring of `dir`; of HW_DIRS_MAX: all. */
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
-uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring); /* of any PE */
+uint16_t lp_wiring_directions(const struct lp_wiring *wiring); /* that any PE has */
+uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring);  /* of any PE */
 uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring);
 uint32_t lp_wiring_ranks(const struct lp_wiring *wiring);
 uint32_t lp_wiring_pes_apart(const struct lp_wiring *wiring);

@@ -34,6 +34,29 @@ struct lp_plan {
                                           are alike */
     int64_t pair_credit_ps[2];         /* of direction `peer`, by the end in `pair` */
     void *laid; /* JudyL: end_key() -> struct laid_end *; the entries that lp_plan_join() changed */
+    struct layers *layers; /* of a plan composed of others; NULL: it is none, as all above says */
+};
+
+/* One of the plans that a plan is composed of, on its SIPs. */
+struct part {
+    const struct lp_plan *plan;
+    struct lp_dirs dirs;
+    uint8_t own[HW_DIRS_MAX]; /* [PE's direction]: the plan's own */
+    uint32_t layer;
+};
+
+/* Parts that share no SIP. A PE has the directions of its SIP's part in each layer. */
+struct layer {
+    uint32_t *part_of_sip; /* [SIP]: 1 + the part; 0: none */
+    uint32_t first, width; /* directions */
+    uint32_t rings_before, rings_max;
+};
+
+struct layers {
+    uint32_t count, part_count;
+    uint8_t of_dir[HW_DIRS_MAX];      /* the layer */
+    struct layer at[HW_DIRS_MAX + 1]; /* the last stays empty */
+    struct part part[];
 };
 
 /* An end of a queue that lp_plan_join() has joined or taken away. */
@@ -72,9 +95,44 @@ static bool is_between_sips(enum hw_dir dir)
     return dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
 }
 
+/* The part that has a PE in a layer; NULL: none has. */
+static const struct part *part_in(const struct lp_plan *plan, const struct layer *layer,
+                                  uint32_t pe_index)
+{
+    const uint32_t part = layer->part_of_sip[hw_divide(pe_index, &plan->by_sip_pes)];
+    return part > 0 ? &plan->layers->part[part - 1] : NULL;
+}
+
+/* The part that a PE's direction belongs to, and the part's own direction; NULL: there is none. */
+static const struct part *part_of(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
+                                  enum hw_dir *own)
+{
+    const struct layers *const layers = plan->layers;
+    if ((unsigned)dir >= HW_DIRS_MAX || layers->of_dir[dir] >= layers->count)
+        return NULL;
+    const struct part *const part = part_in(plan, &layers->at[layers->of_dir[dir]], pe_index);
+    if (part == NULL || part->own[dir] >= HW_DIRS_MAX)
+        return NULL;
+    *own = (enum hw_dir)part->own[dir];
+    return part;
+}
+
+static bool peer_in_part(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir,
+                         uint32_t *peer, enum hw_dir *peer_dir)
+{
+    enum hw_dir own, back;
+    const struct part *const part = part_of(plan, pe_index, dir, &own);
+    if (part == NULL || !lp_queue_peer(part->plan, pe_index, own, peer, &back))
+        return false;
+    *peer_dir = (enum hw_dir)part->dirs.of_pe[back];
+    return true;
+}
+
 bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, uint32_t *peer,
                    enum hw_dir *peer_dir)
 {
+    if (plan->layers != NULL)
+        return peer_in_part(plan, pe_index, dir, peer, peer_dir);
     const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
     if (laid != NULL) {
         *peer = laid->peer;
@@ -109,6 +167,11 @@ bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
 
 uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
+    if (plan->layers != NULL) {
+        enum hw_dir own;
+        const struct part *const part = part_of(plan, pe_index, dir, &own);
+        return part != NULL ? lp_queue_exit(part->plan, pe_index, own) : HW_OUTLET_NONE;
+    }
     if (laid_end_of(plan, pe_index, dir) != NULL || is_of_pair(plan, pe_index, dir))
         return HW_OUTLET_NONE;
     if (plan->wiring != NULL) {
@@ -120,6 +183,11 @@ uint32_t lp_queue_exit(const struct lp_plan *plan, uint32_t pe_index, enum hw_di
 
 bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir, bool sending)
 {
+    if (plan->layers != NULL) {
+        enum hw_dir own;
+        const struct part *const part = part_of(plan, pe_index, dir, &own);
+        return part != NULL && lp_queue_goes(part->plan, pe_index, own, sending);
+    }
     if (plan->wiring == NULL || is_of_pair(plan, pe_index, dir))
         return true;
     if (laid_end_of(plan, pe_index, dir) != NULL)
@@ -130,6 +198,11 @@ bool lp_queue_goes(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
 
 const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
+    if (plan != NULL && plan->layers != NULL) {
+        enum hw_dir own;
+        const struct part *const part = part_of(plan, pe_index, dir, &own);
+        return part != NULL ? lp_dir_name(part->plan, pe_index, own) : "none";
+    }
     if (plan == NULL || plan->wiring == NULL || is_of_pair(plan, pe_index, dir))
         return hw_dir_name(dir);
     const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
@@ -147,11 +220,25 @@ enum hw_dir lp_dir_named(const struct lp_plan *plan, uint32_t pe_index, uint16_t
 
 uint32_t lp_plan_ranks(const struct lp_plan *plan)
 {
+    uint32_t most = 0;
+    for (uint32_t i = 0; plan->layers != NULL && i < plan->layers->part_count; i++) {
+        const uint32_t ranks = lp_plan_ranks(plan->layers->part[i].plan);
+        most = ranks > most ? ranks : most;
+    }
+    if (plan->layers != NULL)
+        return most;
     return plan->wiring != NULL ? lp_wiring_ranks(plan->wiring) : 0;
 }
 
 bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index)
 {
+    for (uint32_t i = 0; plan->layers != NULL && i < plan->layers->count; i++) {
+        const struct part *const part = part_in(plan, &plan->layers->at[i], pe_index);
+        if (part != NULL && lp_is_wired(part->plan, pe_index))
+            return true;
+    }
+    if (plan->layers != NULL)
+        return false;
     const struct lp_wiring *const wiring = plan->wiring;
     if (wiring != NULL && pe_index / lp_wiring_pes_apart(wiring) >= lp_wiring_ranks(wiring))
         return is_of_pair(plan, pe_index, HW_DIR_PEER);
@@ -160,8 +247,30 @@ bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index)
     return plan->wire_all_pes || pe_index % plan->pes == 0;
 }
 
+/* A part's own directions as a PE's. */
+static uint16_t in_pe(const struct part *part, uint16_t own)
+{
+    uint16_t directions = 0;
+    for (uint32_t left = own & part->dirs.mask_own; left != 0; left &= left - 1)
+        directions |= (uint16_t)(1u << part->dirs.of_pe[__builtin_ctz(left)]);
+    return directions;
+}
+
+static uint16_t directions_of_parts(const struct lp_plan *plan, uint32_t pe_index)
+{
+    uint16_t directions = 0;
+    for (uint32_t i = 0; i < plan->layers->count; i++) {
+        const struct part *const part = part_in(plan, &plan->layers->at[i], pe_index);
+        if (part != NULL && lp_is_wired(part->plan, pe_index))
+            directions |= in_pe(part, lp_directions(part->plan, pe_index));
+    }
+    return directions;
+}
+
 uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
 {
+    if (plan->layers != NULL)
+        return directions_of_parts(plan, pe_index);
     const bool intra = plan->wire_all_pes || plan->wiring != NULL;
     uint16_t directions = 0;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
@@ -177,6 +286,11 @@ uint16_t lp_directions(const struct lp_plan *plan, uint32_t pe_index)
 
 int64_t lp_credit_ps(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
 {
+    if (plan->layers != NULL) {
+        enum hw_dir own;
+        const struct part *const part = part_of(plan, pe_index, dir, &own);
+        return part != NULL ? lp_credit_ps(part->plan, pe_index, own) : 0;
+    }
     const struct laid_end *const laid = laid_end_of(plan, pe_index, dir);
     if (laid != NULL)
         return laid->credit_ps;
@@ -202,6 +316,24 @@ static uint32_t ring_index(const struct lp_plan *plan, uint32_t pe_index, enum h
         ->ring_index[hw_remainder(pe_index, &plan->by_sip_pes) * HW_DIRS_MAX + (uint32_t)dir];
 }
 
+/* Rings of its PE from a memory's start to a ring; from a ring's start to the end of a TCM. */
+struct ring_place {
+    uint32_t from_start, to_end;
+};
+
+/* A part has room of its own for its rings, in a TCM below that of the parts before it. */
+static struct ring_place ring_place(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir dir)
+{
+    enum hw_dir own = dir;
+    const struct part *part = NULL;
+    if (plan->layers != NULL && (part = part_of(plan, pe_index, dir, &own)) == NULL)
+        return (struct ring_place){0, plan->rings_max};
+    const struct lp_plan *const of = part != NULL ? part->plan : plan;
+    const uint32_t before = part != NULL ? plan->layers->at[part->layer].rings_before : 0;
+    const uint32_t index = ring_index(of, pe_index, own);
+    return (struct ring_place){before + index, before + of->rings_max - index};
+}
+
 struct lp_ring_area lp_plan_rings(const struct lp_plan *plan)
 {
     const uint64_t bytes =
@@ -216,16 +348,16 @@ struct lp_endpoint lp_endpoint_of(const struct lp_plan *plan, uint32_t pe_index,
 {
     const struct hw_place place = hw_place_of(&plan->hw, pe_index);
     const uint32_t ring = plan->queues.n_slots * plan->queues.slot_bytes;
-    const uint32_t index = ring_index(plan, pe_index, dir);
+    const struct ring_place at = ring_place(plan, pe_index, dir);
     struct lp_endpoint endpoint = {.place = place,
                                    .buffer_kind = plan->queues.slots,
                                    .n_slots = plan->queues.n_slots,
                                    .slot_size = plan->queues.slot_bytes};
     const bool sram = plan->queues.slots == HW_MEMORY_SRAM;
     if (plan->queues.slots == HW_MEMORY_TCM)
-        endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - (plan->rings_max - index) * ring;
+        endpoint.rx_base_offset = (uint32_t)plan->hw.tcm_bytes - at.to_end * ring;
     else
-        endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + index) * ring;
+        endpoint.rx_base_offset = ((sram ? place.pe * plan->rings_max : 0) + at.from_start) * ring;
     struct hw_phys_addr address = {plan->queues.slots, place, endpoint.rx_base_offset};
     address.place.pe = sram ? 0 : place.pe;
     (void)hw_pa_encode(&address, &endpoint.rx_base_pa); /* the loader has checked its limits */
@@ -388,6 +520,13 @@ struct lp_plan *lp_plan_create(const struct lp_plan_request *request)
     return NULL;
 }
 
+static void free_layers(struct layers *layers)
+{
+    for (uint32_t i = 0; layers != NULL && i < HW_DIRS_MAX; i++)
+        free(layers->at[i].part_of_sip);
+    free(layers);
+}
+
 void lp_plan_free(struct lp_plan *plan)
 {
     if (plan == NULL)
@@ -401,6 +540,7 @@ void lp_plan_free(struct lp_plan *plan)
     free(plan->credit_ps);
     free(plan->ring_index);
     free(plan->peer);
+    free_layers(plan->layers);
     free(plan);
 }
 
@@ -408,13 +548,13 @@ const struct hw_config *lp_plan_hw(const struct lp_plan *plan) { return &plan->h
 
 bool lp_plan_stays_in_sip(const struct lp_plan *plan, enum hw_dir dir)
 {
-    return plan->wiring == NULL && plan->laid == NULL && dir < HW_DIR_BUILT_IN &&
-           !is_between_sips(dir);
+    return plan->layers == NULL && plan->wiring == NULL && plan->laid == NULL &&
+           dir < HW_DIR_BUILT_IN && !is_between_sips(dir);
 }
 
 bool lp_plan_is_alike(const struct lp_plan *plan)
 {
-    return plan->wiring == NULL && plan->laid == NULL && !has_pair(plan);
+    return plan->layers == NULL && plan->wiring == NULL && plan->laid == NULL && !has_pair(plan);
 }
 
 int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, uint32_t sip, enum hw_port port)
@@ -427,6 +567,132 @@ int64_t lp_plan_least_credit_ps(const struct lp_plan *plan, uint32_t sip, enum h
     for (uint32_t pe = 0; pe < sip_pes; pe++)
         least_ps = lesser_ps(least_ps, ps[(size_t)pe * HW_PORTS]);
     return least_ps;
+}
+
+/* ---- plans of several plans ------------------------------------------------------------------ */
+
+/* The directions that any PE of a part has, by its own plan. */
+static uint16_t directions_of(const struct lp_plan_part *part)
+{
+    const struct lp_plan *const plan = part->plan;
+    uint16_t directions = 0;
+    if (plan->wiring != NULL && !has_pair(plan) && plan->laid == NULL)
+        return lp_wiring_directions(plan->wiring);
+    for (uint32_t pe = 0; pe < hw_pe_count(&plan->hw); pe++)
+        if (lp_is_wired(plan, pe))
+            directions |= lp_directions(plan, pe);
+    return directions;
+}
+
+static bool has_room(const struct layer *layer, const struct lp_plan_part *part)
+{
+    for (uint32_t i = 0; i < part->sip_count; i++)
+        if (layer->part_of_sip[part->sip != NULL ? part->sip[i] : i] != 0)
+            return false;
+    return true;
+}
+
+/* The first layer in which all of the part's SIPs are free: it may be the next one. */
+static struct layer *layer_for(struct layers *layers, const struct lp_plan_part *part)
+{
+    uint32_t i = 0;
+    while (i < layers->count && !has_room(&layers->at[i], part))
+        i++;
+    return &layers->at[i];
+}
+
+/* Gives the part's directions the next numbers of its layer, in their order. */
+static void name_directions(struct part *part, uint32_t first)
+{
+    memset(part->dirs.of_pe, HW_DIRS_MAX, sizeof part->dirs.of_pe);
+    memset(part->own, HW_DIRS_MAX, sizeof part->own);
+    for (uint32_t left = part->dirs.mask_own; left != 0; left &= left - 1) {
+        const uint32_t dir = (uint32_t)__builtin_ctz(left);
+        part->dirs.of_pe[dir] = (uint8_t)first;
+        part->dirs.mask |= (uint16_t)(1u << first);
+        part->own[first++] = (uint8_t)dir;
+    }
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* Puts a part into a layer. CW_USAGE: it has no room; CW_NO_RESOURCE. */
+static int put_part(struct lp_plan *plan, const struct lp_plan_part *given, uint32_t number)
+{
+    struct layers *const layers = plan->layers;
+    struct part *const part = &layers->part[number];
+    const uint16_t own = directions_of(given);
+    uint32_t used = 0;
+    *part = (struct part){.plan = given->plan, .dirs.mask_own = own};
+    struct layer *const layer = layer_for(layers, given);
+    part->layer = (uint32_t)(layer - layers->at);
+    for (uint32_t i = 0; i < layers->count; i++)
+        used += i != part->layer ? layers->at[i].width : 0;
+    const uint32_t width = larger(layer->width, (uint32_t)__builtin_popcount(own));
+    if (used + width > HW_DIRS_MAX)
+        return CW_USAGE;
+    if (layer->part_of_sip == NULL)
+        layer->part_of_sip = calloc(plan->hw.sip_count, sizeof *layer->part_of_sip);
+    if (layer->part_of_sip == NULL)
+        return CW_NO_RESOURCE;
+    for (uint32_t i = 0; i < given->sip_count; i++)
+        layer->part_of_sip[given->sip != NULL ? given->sip[i] : i] = 1 + number;
+    layer->width = width;
+    layer->rings_max = larger(layer->rings_max, given->plan->rings_max);
+    layers->count = larger(layers->count, part->layer + 1);
+    return CW_OK;
+}
+
+/* All parts are in their layers: where each layer's directions and rings begin. */
+static void lay_layers(struct lp_plan *plan)
+{
+    struct layers *const layers = plan->layers;
+    uint32_t dirs = 0;
+    memset(layers->of_dir, HW_DIRS_MAX, sizeof layers->of_dir);
+    for (uint32_t i = 0; i < layers->count; i++) {
+        struct layer *const layer = &layers->at[i];
+        layer->first = dirs;
+        layer->rings_before = plan->rings_max;
+        plan->rings_max += layer->rings_max;
+        memset(layers->of_dir + dirs, (int)i, layer->width);
+        dirs += layer->width;
+    }
+    for (uint32_t i = 0; i < layers->part_count; i++)
+        name_directions(&layers->part[i], layers->at[layers->part[i].layer].first);
+}
+
+int lp_plan_compose(const struct lp_plan_part *part, uint32_t count, struct lp_plan **out,
+                    uint32_t *fits)
+{
+    struct lp_plan *const plan = calloc(1, sizeof *plan);
+    int code = plan != NULL ? CW_OK : CW_NO_RESOURCE;
+    *out = NULL;
+    if (code == CW_OK) {
+        const struct lp_plan *const first = part[0].plan;
+        *plan = (struct lp_plan){.hw = first->hw,
+                                 .cubes = first->cubes,
+                                 .pes = first->pes,
+                                 .by_sip_pes = first->by_sip_pes,
+                                 .queues = first->queues};
+        plan->layers =
+            calloc(1, sizeof *plan->layers + (size_t)count * sizeof plan->layers->part[0]);
+        code = plan->layers != NULL ? CW_OK : CW_NO_RESOURCE;
+    }
+    for (*fits = 0; *fits < count && code == CW_OK; *fits += code == CW_OK)
+        code = put_part(plan, &part[*fits], *fits);
+    if (code != CW_OK) {
+        lp_plan_free(plan);
+        return code;
+    }
+    plan->layers->part_count = count;
+    lay_layers(plan);
+    *out = plan;
+    return CW_OK;
+}
+
+const struct lp_dirs *lp_plan_dirs(const struct lp_plan *plan, uint32_t part)
+{
+    return &plan->layers->part[part].dirs;
 }
 
 /* ---- queues that lp_plan_join() lays --------------------------------------------------------- */

@@ -33,6 +33,23 @@ struct lp_end {
 };
 int lp_plan_join(struct lp_plan *plan, struct lp_end a, struct lp_end b, struct cw_error *error);
 
+/*
+ * A plan composed of others, each on some SIPs: the queues of several process groups. Parts that
+ * share no SIP have the same directions of a PE, in the order of their own; others have the next
+ * ones. Each part's rings have room of their own. The parts and their lists outlive the plan.
+ * CW_USAGE: a PE has HW_DIRS_MAX directions, and *fits parts, from the first on, have room in them;
+ * CW_NO_RESOURCE: out of memory.
+ */
+struct lp_plan_part {
+    const struct lp_plan *plan; /* of the same machine and queues as the others' */
+    const uint32_t *sip;        /* [sip_count] on which it has queues; NULL: the first ones */
+    uint32_t sip_count;
+};
+int lp_plan_compose(const struct lp_plan_part *part, uint32_t count, struct lp_plan **out,
+                    uint32_t *fits);
+/* The directions of a part's kernels, as a PE of such a plan has them. */
+const struct lp_dirs *lp_plan_dirs(const struct lp_plan *plan, uint32_t part);
+
 const struct hw_config *lp_plan_hw(const struct lp_plan *plan); /* of the machine it is for */
 
 /* Ranks of its logical topology; 0: it has none. */

@@ -123,8 +123,8 @@ static void two_handles(int rank, void *arg)
     struct world *const world = arg;
     begin(rank);
     struct tensor *const a = filled(1000, (float)rank), *const b = filled(10, (float)(2 * rank));
-    struct dist_work *const first = dist_all_reduce_async(a, REDOP_SUM);
-    struct dist_work *const second = dist_all_reduce_async(b, REDOP_SUM);
+    struct dist_work *const first = dist_all_reduce_async(NULL, a, REDOP_SUM);
+    struct dist_work *const second = dist_all_reduce_async(NULL, b, REDOP_SUM);
     dist_wait(second);
     note_time(world, rank);
     dist_wait(first); /* it has ended */
@@ -139,7 +139,7 @@ static void one_handle(int rank, void *arg)
     begin(rank);
     struct tensor *const a = filled(1000, (float)rank);
     (void)filled(10, 0);
-    struct dist_work *const first = dist_all_reduce_async(a, REDOP_SUM);
+    struct dist_work *const first = dist_all_reduce_async(NULL, a, REDOP_SUM);
     dist_wait(first);
     note_time(world, rank);
     expect_sums(a, 1000, 0 + 1 + 2 + 3, RANKS);
@@ -165,7 +165,7 @@ static void broadcasts(int rank, void *arg)
     struct world *const world = arg;
     begin(rank);
     struct tensor *const tensor = filled(1000, (float)rank);
-    struct dist_work *const work = dist_broadcast_async(tensor, 0);
+    struct dist_work *const work = dist_broadcast_async(NULL, tensor, 0);
     dist_wait(work);
     note_time(world, rank);
     expect_sums(tensor, 1000, 0, 1);
@@ -188,7 +188,7 @@ static void calls_and_ends(int rank, void *arg)
     begin(rank);
     struct tensor *const tensor = filled(100, (float)rank);
     if (rank != *(const int *)world->program)
-        (void)dist_all_reduce_async(tensor, REDOP_SUM);
+        (void)dist_all_reduce_async(NULL, tensor, REDOP_SUM);
 }
 
 static void a_call_that_nobody_waits_for_is_carried_out(void **state)
@@ -237,11 +237,11 @@ static void random_program(int rank, void *arg)
             dist_all_reduce(tensor[i], REDOP_SUM);
             reduced[i] = true;
         } else if (!reduced[i]) {
-            work[i] = dist_all_reduce_async(tensor[i], REDOP_SUM);
+            work[i] = dist_all_reduce_async(NULL, tensor[i], REDOP_SUM);
             reduced[i] = true;
         } else {
             expect_sums(tensor[i], n[i], sum[i], RANKS);
-            work[i] = dist_all_reduce_async(tensor[i], REDOP_MAX); /* changes nothing */
+            work[i] = dist_all_reduce_async(NULL, tensor[i], REDOP_MAX); /* changes nothing */
         }
         const uint32_t early = cw_rng_below(&own, TENSORS);
         if (work[early] != NULL && cw_rng_below(&own, 2) == 0) {
