@@ -209,13 +209,17 @@ struct tl_call {
     uint8_t reading; /* of a receive, with slot access: 1 + the direction of the tile that it */
     uint8_t reading_seq; /* has read, or reads; and the tile's number, modulo 256 */
     int64_t start_ps;
-    int64_t until_ps; /* recv_all: when the last credit so far has been emitted */
     struct lp_operand a;
     union {
         struct lp_operand b; /* of a call that fetches */
         uint32_t dim[2];     /* of a tile */
+        int64_t work_ps;     /* of work: how long */
     };
-    struct lp_operand dst;
+    union {
+        struct lp_operand dst;
+        int64_t until_ps; /* recv_all: when the last credit so far has been emitted; work,
+                             wait_work: the work's end */
+    };
 };
 
 /* Places in TCM that hold results of casts: a send from there is of their type (tl_compute.c). */
@@ -240,6 +244,8 @@ struct lp_kernel {
     uint64_t kept_digest;           /* of the frame at a call since then */
     int64_t wait_ps;                /* since when it waits (polling counts from there) */
     const struct tl_source *source; /* of its latest call, a constant: for reports alone */
+    uint8_t storing;                /* enum lp_move_state of TL_STORE_HANDLE */
+    uint8_t reserved[7];
     struct tl_call call;
     _Alignas(8) uint8_t frame[TL_FRAME_BYTES];
 };
@@ -263,6 +269,13 @@ struct lp_context {
     struct lp_kernel kernel;
     struct lp_move move[LP_MOVES];
 };
+/* The store of TL_STORE_HANDLE has this number, and no struct lp_move: nothing but its state is to
+ * be known of it. */
+enum { LP_MOVE_STORE = 1 + TL_STORE_HANDLE };
+static inline const uint8_t *lp_move_state(const struct lp_context *c, uint32_t move)
+{
+    return move < LP_MOVES ? &c->move[move].state : &c->kernel.storing;
+}
 
 /* A PE's account of a peer with which it exchanges puts and notifications (one_sided.c). */
 struct lp_peer {

@@ -60,7 +60,7 @@ enum lp_op_kind {
     LP_OP_GEMM,     /* dst[rows][cols] <- a[rows][inner] . b[inner][cols], row-major, rows in `seq`,
                        inner in `peer`, bytes of dst. math = LP_MATH_SUM: added to dst, else 0.
                        Products and sums in f32, a rounding each, in order of inner, from dst's value
-                       or +0; one rounding to the dtype at the end */
+                       or +0; one rounding to the dtype at the end. `dir`: enum lp_sums */
     LP_OP_STORE_TO, /* a is bound as the raw store `seq` of this PE, for dst in
                        memories of `peer` and its cube. The PE uses the number again when the store
                        is acknowledged */
@@ -72,6 +72,9 @@ enum lp_op_kind {
     LP_OP_LOAD_FROM, /* the data of load `seq` of this PE, from a memory of `peer`, are there: dst
                         (TCM) <- value. A load with a handle starts and ends then */
 };
+/* Of a product: its old value is in f32, and its result stays so, without a rounding to the dtype.
+ */
+enum lp_sums { LP_SUMS_FROM_F32 = 1, LP_SUMS_TO_F32 = 2 };
 enum lp_math { LP_MATH_SUM = 1, LP_MATH_MAX, LP_MATH_MIN, LP_MATH_PROD, LP_MATHS };
 
 /*
@@ -136,7 +139,7 @@ struct lp_op {
     uint8_t kind;  /* enum lp_op_kind */
     uint8_t math;  /* enum lp_math; CAST: enum lp_dtype of dst */
     uint8_t dtype; /* enum lp_dtype */
-    uint8_t dir;   /* send, recv: this PE's direction; notify, wait_notify: tag */
+    uint8_t dir;   /* send, recv: this PE's direction; notify, wait_notify: tag; gemm: lp_sums */
     uint32_t bytes;
     uint32_t seq;  /* send, recv: the tile's number in its queue, from 0; put, notify: see above;
                       gemm: rows */

@@ -217,6 +217,10 @@ static int check_gemm(const struct data_site *site, const struct lp_op *op, stru
     if (!shape.rows || (op->math && op->math != LP_MATH_SUM))
         return data_impossible(site->pass, op, error, "%u rows, %u inner, operation %u", op->seq,
                                op->peer, op->math);
+    const bool from_f32 = op->dir & LP_SUMS_FROM_F32, to_f32 = op->dir & LP_SUMS_TO_F32;
+    if (op->dir > (LP_SUMS_FROM_F32 | LP_SUMS_TO_F32) || (from_f32 && !op->math) ||
+        (to_f32 && op->math && !from_f32))
+        return data_impossible(site->pass, op, error, "sums %u, operation %u", op->dir, op->math);
     if (shape.a_bytes > UINT32_MAX || shape.b_bytes > UINT32_MAX)
         return data_impossible(
             site->pass, op, error, "factors of %llu and %llu bytes; at most 4 GiB",
@@ -227,7 +231,9 @@ static int check_gemm(const struct data_site *site, const struct lp_op *op, stru
     code = check_source(site, op, shape.a_bytes, error);
     if (!code)
         code = check_operand(site, op, &op->b, shape.b_bytes, "second source", error);
-    return code ? code : check_destination(site, op, op->bytes, error);
+    const uint64_t old =
+        (uint64_t)shape.rows * shape.cols * data_gemm_itemsize(op, LP_SUMS_FROM_F32);
+    return code ? code : check_destination(site, op, old > op->bytes ? old : op->bytes, error);
 }
 
 static bool has_peer(const struct lp_op *op)

@@ -17,5 +17,7 @@ struct data_gemm {
     uint32_t rows, cols, inner;
 };
 struct data_gemm data_gemm_shape(const struct lp_op *op);
+/* Bytes of an element of dst before (LP_SUMS_FROM_F32) or after it (LP_SUMS_TO_F32). */
+size_t data_gemm_itemsize(const struct lp_op *op, enum lp_sums side);
 
 #endif

@@ -96,7 +96,9 @@ static void list_op(FILE *out, const struct hw_config *hw, const struct lp_op *o
     if (notify)
         fprintf(out, " tag %u", op->dir);
     if (op->kind == LP_OP_GEMM)
-        fprintf(out, " rows %u inner %u", op->seq, op->peer);
+        fprintf(out, " rows %u inner %u%s%s", op->seq, op->peer,
+                op->dir & LP_SUMS_FROM_F32 ? " from f32" : "",
+                op->dir & LP_SUMS_TO_F32 ? " to f32" : "");
     else if (peer)
         fprintf(out, " seq %u", op->seq);
     if (peer)

@@ -35,8 +35,9 @@
 #define TL_SCALARS_MAX 12
 enum {
     TL_CONTEXTS_MAX = 4, /* of a PE: the kernel and its streams */
-    TL_HANDLES = 2,      /* asynchronous loads, stores and copies of a context at one time */
-    TL_TAGS = 4,         /* kinds of notifications between two PEs */
+    TL_HANDLES = 2,      /* asynchronous loads, stores and copies of a context at one time, */
+    TL_STORE_HANDLE = TL_HANDLES, /* and one more store from TCM or of a tile */
+    TL_TAGS = 4,                  /* kinds of notifications between two PEs */
     TL_REGIONS = 2
 };
 
@@ -215,6 +216,7 @@ void tl_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes);
 /*
  * The same without waiting: handle 0 .. TL_HANDLES - 1 names the operation until tl_wait_dma() has
  * returned; one operation per handle at a time. The operation's values are bound when it is issued.
+ * TL_STORE_HANDLE names a tl_store_async() whose source is in TCM.
  */
 void tl_load_async(struct tl *tl, uint32_t tcm, uint64_t va, uint32_t bytes, uint32_t handle);
 void tl_store_async(struct tl *tl, uint64_t va, struct lp_operand src, uint32_t bytes,
@@ -307,9 +309,31 @@ void tl_math(struct tl *tl, enum lp_math math, uint32_t dst, struct lp_operand a
 /* dst (TCM) <- a, converted, element by element. */
 void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype from, enum lp_dtype to,
              uint32_t elements);
-/* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major; `add`: added to the old value. */
+/* How the sums of a product begin, and how they end. Those in f32 are of f16, bf16, f32 or fp8. */
+enum tl_sums {
+    TL_SUMS_NEW = 0,      /* from +0 */
+    TL_SUMS_ADD = 1,      /* from the old value, of the launch's type */
+    TL_SUMS_FROM_F32 = 2, /* from the old value, which a product has left in f32 */
+    TL_SUMS_TO_F32 = 4    /* with the first or the third: left in f32; else rounded */
+};
+/* dst[m][n] (TCM) <- a[m][k] . b[k][n], row-major. `sums`: enum tl_sums. */
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, bool add);
+            uint32_t n, uint32_t k, uint8_t sums);
+
+/*
+ * Work without operands: a block of the PE is busy for `ps` beyond its own overhead, of PE_GEMM or
+ * PE_MATH; or the PE as a whole, for exactly `ps`. tl_work() waits for its end. The other form does
+ * not: tl_begun() names the work, before the kernel's next call, and tl_wait_work() waits for it.
+ */
+enum tl_block { TL_BLOCK_PE, TL_BLOCK_GEMM, TL_BLOCK_MATH };
+struct tl_begun {
+    int64_t end_ps;
+    enum tl_block block;
+};
+void tl_work(struct tl *tl, enum tl_block block, int64_t ps);
+void tl_work_async(struct tl *tl, enum tl_block block, int64_t ps);
+struct tl_begun tl_begun(const struct tl *tl);
+void tl_wait_work(struct tl *tl, struct tl_begun begun);
 
 /* ---- one-sided: into another PE's memories, over vc_comm ------------------------------------- */
 

@@ -142,6 +142,18 @@ void tl_check_dot_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k)
                 k, most);
 }
 
+void tl_check_dot_sums(struct tl *tl, uint8_t sums)
+{
+    const enum lp_dtype dtype = (enum lp_dtype)tl_args(tl)->dtype;
+    if (sums > (TL_SUMS_FROM_F32 | TL_SUMS_TO_F32) || ((sums & TL_SUMS_ADD) && sums != TL_SUMS_ADD))
+        tl_fail(tl, "",
+                ": dot with sums %u; legal: 0 (new), 1 (add), 2 (from f32), 4 (to f32), 6 "
+                "(from and to f32)",
+                sums);
+    if (sums >= TL_SUMS_FROM_F32 && (dtype == LP_F64 || dtype == LP_INT8 || dtype == LP_INT32))
+        tl_fail(tl, "", ": dot with sums in f32 of another type than f16, bf16, f32 or fp8");
+}
+
 void tl_check_tag(struct tl *tl, enum tl_call_kind kind, uint32_t tag)
 {
     if (tag >= TL_TAGS)

@@ -82,6 +82,7 @@ void tl_check_math(struct tl *tl, enum tl_call_kind kind, uint32_t math);
 void tl_check_cast_type(struct tl *tl, const char *which, uint32_t dtype);
 /* No dimension is 0, or so large that sizes overflow. */
 void tl_check_dot_shape(struct tl *tl, uint32_t m, uint32_t n, uint32_t k);
+void tl_check_dot_sums(struct tl *tl, uint8_t sums);
 void tl_check_tag(struct tl *tl, enum tl_call_kind kind, uint32_t tag);
 /* The call is made by the kernel itself, not by a stream. */
 void tl_check_in_kernel(struct tl *tl, const char *call);

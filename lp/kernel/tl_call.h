@@ -43,6 +43,8 @@
     CALL(MATH, "math", FREE, AHEAD, tl_effect_math)                                                \
     CALL(CAST, "cast", FREE, AHEAD, tl_effect_cast)                                                \
     CALL(DOT, "dot", FREE, AHEAD, tl_effect_dot)                                                   \
+    CALL(WORK, "work", FREE, AHEAD, tl_effect_work)                                                \
+    CALL(WAIT_WORK, "wait_work", CPU, AHEAD, tl_effect_wait_work)                                  \
     CALL(FORK, "fork", CPU, IN_STEP, tl_effect_fork)                                               \
     CALL(JOIN, "join", CPU, IN_STEP, tl_effect_join)                                               \
     CALL(BARRIER, "barrier", CPU, IN_STEP, tl_effect_barrier)                                      \
@@ -129,6 +131,12 @@ void tl_emit_op(struct tl *tl, struct lp_op *op);
     } while (0)
 void tl_emit_mark(struct tl *tl, enum lp_mark mark, uint32_t phase);
 
+/* Bytes of an element of a product's result. */
+static inline uint32_t tl_dot_itemsize(const struct tl *tl, const struct tl_call *dot)
+{
+    return dot->dir & LP_SUMS_TO_F32 ? (uint32_t)sizeof(float)
+                                     : lp_dtype_bytes((enum lp_dtype)tl->launch->args.dtype);
+}
 /* Bytes of a tile that fills its slot: whole elements. */
 uint32_t tl_full_tile_bytes(const struct tl *tl);
 /* The number of a context's next own event. */

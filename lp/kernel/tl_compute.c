@@ -52,14 +52,54 @@ void tl_effect_dot(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
     const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
-    const uint64_t m = call->rows, k = call->peer, n = m ? call->bytes / itemsize / m : 0;
-    const uint64_t operands = (m * k + k * n + (call->math ? m * n : 0)) * itemsize;
+    const uint64_t m = call->rows, k = call->peer;
+    const uint64_t n = m ? call->bytes / tl_dot_itemsize(tl, call) / m : 0;
+    const uint64_t old_itemsize = call->dir & LP_SUMS_FROM_F32 ? sizeof(float) : itemsize;
+    const uint64_t operands = (m * k + k * n) * itemsize + (call->math ? m * n * old_itemsize : 0);
     tl->local_ps +=
         around_ps(tl, operands, call->bytes) +
         tl_block_ps(tl, HW_NODE_PE_GEMM, 0,
                     hw_gemm_ps(&tl->view->m->hw, (uint32_t)m, (uint32_t)n, (uint32_t)k));
     TL_EMIT_OP(tl, .kind = LP_OP_GEMM, .math = call->math, .bytes = call->bytes, .seq = call->rows,
-               .peer = call->peer, .a = call->a, .b = call->b, .dst = call->dst);
+               .peer = call->peer, .dir = call->dir, .a = call->a, .b = call->b, .dst = call->dst);
+    call->step = STEP_DONE;
+}
+
+/* ---- work without operands ------------------------------------------------------------------- */
+
+/* The kernel waits until this time, if it is not past it, for the block. */
+static void wait_for_block(struct tl *tl, enum tl_block block, int64_t end_ps)
+{
+    if (end_ps <= tl->local_ps)
+        return;
+    tl_note_part(tl,
+                 block == TL_BLOCK_GEMM   ? LP_PART_GEMM
+                 : block == TL_BLOCK_MATH ? LP_PART_MATH
+                                          : LP_PART_CPU,
+                 end_ps - tl->local_ps);
+    tl->local_ps = end_ps;
+}
+
+void tl_effect_work(struct tl *tl)
+{
+    struct tl_call *call = &tl->kernel->call;
+    const enum tl_block block = (enum tl_block)call->tag;
+    const enum hw_node_kind node = block == TL_BLOCK_GEMM ? HW_NODE_PE_GEMM : HW_NODE_PE_MATH;
+    int64_t ps = call->work_ps;
+    if (block != TL_BLOCK_PE) {
+        tl->local_ps += tl_issue_ps(tl, ISSUE_COMPUTE, 0);
+        ps = tl_late_ps(tl, node, tl->view->m->hw.overhead_ps[node] + ps);
+    }
+    call->until_ps = tl->local_ps + ps;
+    if (call->math)
+        wait_for_block(tl, block, call->until_ps);
+    call->step = STEP_DONE;
+}
+
+void tl_effect_wait_work(struct tl *tl)
+{
+    struct tl_call *call = &tl->kernel->call;
+    wait_for_block(tl, (enum tl_block)call->tag, call->until_ps);
     call->step = STEP_DONE;
 }
 

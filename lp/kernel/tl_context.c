@@ -90,8 +90,8 @@ static void end_stream(struct tl *tl)
 static void check_all_waited(struct tl *tl)
 {
     const struct lp_context *own = lp_context(tl->view->m, tl->p, tl->context);
-    for (uint32_t i = 1; i < LP_MOVES; i++)
-        if (own->move[i].state != LP_MOVE_FREE)
+    for (uint32_t i = 1; i <= LP_MOVE_STORE; i++)
+        if (*lp_move_state(own, i) != LP_MOVE_FREE)
             tl_fail(tl, "", " ends without having waited for handle %u (wait_dma)", i - 1);
 }
 

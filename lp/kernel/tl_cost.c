@@ -40,6 +40,11 @@ int64_t tl_block_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part,
     return cost_ps;
 }
 
+int64_t tl_late_ps(const struct tl *tl, enum hw_node_kind block, int64_t cost_ps)
+{
+    return tl->view->m->hw.jittered ? cost_ps + late_ps(tl, block, 0, cost_ps) : cost_ps;
+}
+
 static int64_t overhead_ps(const struct tl *tl, enum hw_node_kind block, uint32_t part)
 {
     return tl_block_ps(tl, block, part, tl->view->m->hw.overhead_ps[block]);

@@ -38,7 +38,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
     struct tl_call *call = &tl->kernel->call;
     const enum hw_vc vc = lp_vc(tl->view->m, HW_VC_COMPUTE);
     const struct lp_context *c = lp_context(tl->view->m, tl->p, tl->context);
-    if (c->move[call->move].state != LP_MOVE_FREE)
+    if (*lp_move_state(c, call->move) != LP_MOVE_FREE)
         tl_fail(tl, "",
                 ": %s with handle %u, whose last operation has not been waited for (wait_dma)",
                 tl_call_name[call->kind], call->move - 1u);
@@ -54,7 +54,7 @@ static void effect_move(struct tl *tl, enum lp_dma_kind kind)
                                  .memory = call->memory,
                                  .slice = call->slice};
     if (call->move > 0)
-        CW_MUT(tl->view->ctx, &c->move[call->move])->state = LP_MOVE_UNDER_WAY;
+        *CW_MUT(tl->view->ctx, lp_move_state(c, call->move)) = LP_MOVE_UNDER_WAY;
     if (kind == LP_DMA_LOAD_FROM) {
         struct lp_move *move = CW_MUT(tl->view->ctx, &c->move[call->move]);
         move->from_at = call->a.at;
@@ -114,13 +114,14 @@ void tl_moved(struct tl *tl)
 void tl_effect_wait_dma(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
-    const struct lp_move *move = &lp_context(tl->view->m, tl->p, tl->context)->move[call->move];
-    if (move->state == LP_MOVE_UNDER_WAY) {
+    const uint8_t *const state =
+        lp_move_state(lp_context(tl->view->m, tl->p, tl->context), call->move);
+    if (*state == LP_MOVE_UNDER_WAY) {
         tl_wait_for(tl, LP_WAIT_DMA);
         return;
     }
-    if (move->state == LP_MOVE_FREE)
+    if (*state == LP_MOVE_FREE)
         tl_fail(tl, "", ": wait_dma for handle %u, which names no operation", call->move - 1u);
-    CW_MUT(tl->view->ctx, move)->state = LP_MOVE_FREE;
+    *CW_MUT(tl->view->ctx, state) = LP_MOVE_FREE;
     call->step = STEP_DONE;
 }

@@ -216,7 +216,7 @@ void tl_arrived(struct lp_view *view, uint32_t pe, enum lp_wait wait, uint32_t w
 
 void tl_move_done(struct lp_view *view, uint32_t pe, uint32_t context, uint32_t move)
 {
-    cw_check(view->ctx, context < view->m->needs.contexts && move < LP_MOVES);
+    cw_check(view->ctx, context < view->m->needs.contexts && move <= LP_MOVE_STORE);
     const struct lp_context *c = lp_context(view->m, lp_pe(view->m, view->cube, pe), context);
     if (move == 0) {
         LP_INVARIANT("I-TL-1", view->ctx, c->kernel.wait == LP_WAIT_DMA,
@@ -224,7 +224,7 @@ void tl_move_done(struct lp_view *view, uint32_t pe, uint32_t context, uint32_t 
         tl_resume(view, pe, context);
         return;
     }
-    CW_MUT(view->ctx, &c->move[move])->state = LP_MOVE_DONE;
+    *CW_MUT(view->ctx, lp_move_state(c, move)) = LP_MOVE_DONE;
     if (c->kernel.wait == LP_WAIT_DMA && c->kernel.call.kind == CALL_WAIT_DMA &&
         c->kernel.call.move == move)
         tl_resume(view, pe, context);

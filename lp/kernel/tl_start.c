@@ -16,9 +16,12 @@
 /* The move that a handle names. */
 static uint32_t move_of(struct tl *tl, enum tl_call_kind kind, uint32_t handle)
 {
-    if (handle >= TL_HANDLES)
+    if (handle > TL_STORE_HANDLE)
         tl_fail(tl, "", ": %s with handle %u; there are 0 to %u", tl_call_name[kind], handle,
-                TL_HANDLES - 1);
+                TL_STORE_HANDLE);
+    if (handle == TL_STORE_HANDLE && kind != CALL_STORE && kind != CALL_WAIT_DMA)
+        tl_fail(tl, "", ": %s with handle %u, which is for stores alone; legal are 0 to %u",
+                tl_call_name[kind], handle, TL_HANDLES - 1);
     return handle + 1;
 }
 
@@ -64,6 +67,9 @@ static void start_store(struct tl *tl, uint64_t va, struct lp_operand src, uint3
     call->dst = tl_translate(tl, CALL_STORE, va, bytes);
     tl_check_source(tl, CALL_STORE, src, bytes);
     call->memory = memories_of(src, call->dst);
+    if (move == LP_MOVE_STORE && tl_memory_of(src) != HW_MEMORY_TCM)
+        tl_fail(tl, "", ": store from HBM or SRAM with handle %u, which is for stores from TCM",
+                TL_STORE_HANDLE);
 }
 
 static void start_copy(struct tl *tl, uint64_t dst_va, uint64_t src_va, uint32_t bytes,
@@ -383,19 +389,63 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
 }
 
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, bool add)
+            uint32_t n, uint32_t k, uint8_t sums)
 {
-    const uint32_t itemsize = tl_itemsize((enum lp_dtype)tl_args(tl)->dtype);
+    const enum lp_dtype dtype = (enum lp_dtype)tl_args(tl)->dtype;
+    const uint32_t itemsize = tl_itemsize(dtype);
+    const bool from_f32 = sums & TL_SUMS_FROM_F32, to_f32 = sums & TL_SUMS_TO_F32;
+    const uint32_t result = to_f32 ? (uint32_t)sizeof(float) : itemsize;
+    const uint64_t most = from_f32 ? sizeof(float) : result; /* bytes of an element of dst */
     tl_check_dot_shape(tl, m, n, k);
-    tl_check_written(tl, CALL_DOT, dst, (uint64_t)m * n * itemsize);
+    tl_check_dot_sums(tl, sums);
+    tl_check_written(tl, CALL_DOT, dst, (uint64_t)m * n * most);
+    if (to_f32)
+        tl_note_cast(tl, dst, (uint64_t)m * n * result, LP_F32);
     tl_check_source(tl, CALL_DOT, a, (uint64_t)m * k * itemsize);
     tl_check_source(tl, CALL_DOT, b, (uint64_t)k * n * itemsize);
-    struct tl_call *call = tl_start(tl, CALL_DOT, m * n * itemsize);
-    call->math = add ? LP_MATH_SUM : 0;
+    struct tl_call *call = tl_start(tl, CALL_DOT, m * n * result);
+    call->math = sums & (TL_SUMS_ADD | TL_SUMS_FROM_F32) ? LP_MATH_SUM : 0;
+    call->dir = (uint8_t)((from_f32 ? LP_SUMS_FROM_F32 : 0) | (to_f32 ? LP_SUMS_TO_F32 : 0));
     read_operands(call, a, b);
     call->dst = tl_tcm(dst);
     call->rows = m;
     call->peer = k;
+}
+
+static void start_work(struct tl *tl, enum tl_block block, int64_t ps, bool waits)
+{
+    if ((unsigned)block > TL_BLOCK_MATH)
+        tl_fail(tl, "", ": work of block %u; legal: %d (the PE) to %d (PE_MATH)", (unsigned)block,
+                TL_BLOCK_PE, TL_BLOCK_MATH);
+    if (ps < 0 || ps > CW_TIME_MAX / 4)
+        tl_fail(tl, "", ": work of %lld ps; legal: 0 to %lld", (long long)ps,
+                (long long)(CW_TIME_MAX / 4));
+    struct tl_call *call = tl_start(tl, CALL_WORK, 0);
+    call->tag = (uint8_t)block;
+    call->work_ps = ps;
+    call->math = waits;
+}
+
+void tl_work(struct tl *tl, enum tl_block block, int64_t ps) { start_work(tl, block, ps, true); }
+
+void tl_work_async(struct tl *tl, enum tl_block block, int64_t ps)
+{
+    start_work(tl, block, ps, false);
+}
+
+struct tl_begun tl_begun(const struct tl *tl)
+{
+    const struct tl_call *call = &tl->kernel->call;
+    if (call->kind != CALL_WORK)
+        tl_fail(tl, "", ": tl_begun() after another call than work_async");
+    return (struct tl_begun){call->until_ps, (enum tl_block)call->tag};
+}
+
+void tl_wait_work(struct tl *tl, struct tl_begun begun)
+{
+    struct tl_call *call = tl_start(tl, CALL_WAIT_WORK, 0);
+    call->tag = (uint8_t)begun.block;
+    call->until_ps = begun.end_ps;
 }
 
 /* ---- one-sided operations -------------------------------------------------------------------- */

@@ -36,7 +36,8 @@ static uint64_t operand_bytes(const struct tl *tl)
     const uint64_t inner = call->peer;
     if (call->operand == 0)
         return call->rows * inner * itemsize;
-    return call->rows > 0 ? call->bytes / call->rows * inner : 0;
+    return call->rows > 0 ? call->bytes / tl_dot_itemsize(tl, call) / call->rows * inner * itemsize
+                          : 0;
 }
 
 /* The memory that an operand is loaded from before the operation; TCM: it is not loaded. PE_DMA

@@ -522,9 +522,26 @@ void tl_cast(struct tl *tl, uint32_t dst, struct lp_operand a, enum lp_dtype fro
     (void)dst, (void)a, (void)from, (void)to, (void)elements, mock_lacks(tl, "cast");
 }
 void tl_dot(struct tl *tl, uint32_t dst, struct lp_operand a, struct lp_operand b, uint32_t m,
-            uint32_t n, uint32_t k, bool add)
+            uint32_t n, uint32_t k, uint8_t sums)
 {
-    (void)dst, (void)a, (void)b, (void)m, (void)n, (void)k, (void)add, mock_lacks(tl, "dot");
+    (void)dst, (void)a, (void)b, (void)m, (void)n, (void)k, (void)sums, mock_lacks(tl, "dot");
+}
+void tl_work(struct tl *tl, enum tl_block block, int64_t ps)
+{
+    (void)block, (void)ps, mock_lacks(tl, "work");
+}
+void tl_work_async(struct tl *tl, enum tl_block block, int64_t ps)
+{
+    (void)block, (void)ps, mock_lacks(tl, "work_async");
+}
+struct tl_begun tl_begun(const struct tl *tl)
+{
+    (void)tl;
+    return (struct tl_begun){0};
+}
+void tl_wait_work(struct tl *tl, struct tl_begun begun)
+{
+    (void)begun, mock_lacks(tl, "wait_work");
 }
 
 #endif

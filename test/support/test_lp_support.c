@@ -16,7 +16,11 @@
 struct script_frame {
     uint16_t line, reserved;
     uint32_t i;
-    struct lp_operand last, before, first;
+    struct lp_operand last, before;
+    union {
+        struct lp_operand first;
+        int64_t work_end_ps; /* of a script that works */
+    };
     const struct line *stream[TL_CONTEXTS_MAX - 1]; /* the lists that the streams of the fork run */
     struct {
         uint8_t dir, tile;
@@ -152,7 +156,16 @@ static void start_call(struct tl *tl, struct script_frame *f, const struct line 
         break;
     case DO_DOT:
         tl_dot(tl, 0, tl_tcm(4096), tl_tcm(65536), line->n, (uint32_t)line->to, (uint32_t)line->at,
-               line->index);
+               (uint8_t)line->index);
+        break;
+    case DO_WORK:
+        tl_work(tl, (enum tl_block)line->index, (int64_t)line->at);
+        break;
+    case DO_WORK_ASYNC:
+        tl_work_async(tl, (enum tl_block)line->index, (int64_t)line->at);
+        break;
+    case DO_WAIT_WORK:
+        tl_wait_work(tl, (struct tl_begun){f->work_end_ps, TL_BLOCK_GEMM});
         break;
     case DO_DOT_TILES:
         tl_dot(tl, 0, f->before, f->last, line->n, (uint32_t)line->to, (uint32_t)line->at, false);
@@ -190,6 +203,8 @@ static enum tl_status run_lines(struct tl *tl, struct script_frame *f, const str
             f->future[script[f->i].index].dir = (uint8_t)tl_future(tl).dir;
             f->future[script[f->i].index].tile = (uint8_t)tl_future(tl).tile;
         }
+        if (script[f->i].call == DO_WORK_ASYNC)
+            f->work_end_ps = tl_begun(tl).end_ps;
         if (script[f->i].call == DO_RECV || script[f->i].call == DO_RECV_ANY ||
             script[f->i].call == DO_WAIT) {
             f->before = f->last;

@@ -53,7 +53,10 @@ enum call {
     DO_JOIN,
     DO_BARRIER,
     DO_DOT_TILES, /* the two tiles received last */
-    DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: added */
+    DO_DOT,       /* `n` x `to`, inner dimension `at`; `index`: enum tl_sums */
+    DO_WORK,      /* `index`: the block, for `at` ps */
+    DO_WORK_ASYNC,
+    DO_WAIT_WORK, /* for the last such work */
     DO_CAST,      /* `n` elements, of type `at`, to type `to`, at `index` in TCM */
     DO_ADD,
     DO_ADD_FROM,     /* `src` and `dst` */
@@ -124,18 +127,21 @@ struct line {
 #define NOTIFY(peer_, tag_)      LINE(DO_NOTIFY, .peer = (peer_), .index = (tag_))
 #define WAIT_NOTIFY(peer_, tag_) LINE(DO_WAIT_NOTIFY, .peer = (peer_), .index = (tag_))
 /* Streams 0, 1, ... run these scripts. */
-#define FORK(...)              LINE(DO_FORK, .stream = {__VA_ARGS__})
-#define FORK_BITS(bits_)       LINE(DO_FORK_BITS, .at = (bits_))
-#define JOIN                   LINE(DO_JOIN)
-#define BARRIER                LINE(DO_BARRIER)
-#define DOT(m_, n_, k_, add_)  LINE(DO_DOT, .n = (m_), .to = (n_), .at = (k_), .index = (add_))
-#define DOT_TILES(m_, n_, k_)  LINE(DO_DOT_TILES, .n = (m_), .to = (n_), .at = (k_))
-#define CAST(from_, to_, n_)   LINE(DO_CAST, .n = (n_), .at = (from_), .to = (to_))
-#define ADD(n_)                LINE(DO_ADD, .n = (n_))
-#define ADD_FROM(a_, b_, n_)   LINE(DO_ADD_FROM, .src = a_, .dst = b_, .n = (n_))
-#define ADD_TILE_AND(src_, n_) LINE(DO_ADD_TILE_AND, .src = src_, .n = (n_))
-#define ADD_TILE(n_)           LINE(DO_ADD_TILE, .n = (n_))
-#define ADD_TILES(n_)          LINE(DO_ADD_TILES, .n = (n_))
+#define FORK(...)               LINE(DO_FORK, .stream = {__VA_ARGS__})
+#define FORK_BITS(bits_)        LINE(DO_FORK_BITS, .at = (bits_))
+#define JOIN                    LINE(DO_JOIN)
+#define BARRIER                 LINE(DO_BARRIER)
+#define DOT(m_, n_, k_, sums_)  LINE(DO_DOT, .n = (m_), .to = (n_), .at = (k_), .index = (sums_))
+#define WORK(block_, ps_)       LINE(DO_WORK, .index = (block_), .at = (ps_))
+#define WORK_ASYNC(block_, ps_) LINE(DO_WORK_ASYNC, .index = (block_), .at = (ps_))
+#define WAIT_WORK               LINE(DO_WAIT_WORK)
+#define DOT_TILES(m_, n_, k_)   LINE(DO_DOT_TILES, .n = (m_), .to = (n_), .at = (k_))
+#define CAST(from_, to_, n_)    LINE(DO_CAST, .n = (n_), .at = (from_), .to = (to_))
+#define ADD(n_)                 LINE(DO_ADD, .n = (n_))
+#define ADD_FROM(a_, b_, n_)    LINE(DO_ADD_FROM, .src = a_, .dst = b_, .n = (n_))
+#define ADD_TILE_AND(src_, n_)  LINE(DO_ADD_TILE_AND, .src = src_, .n = (n_))
+#define ADD_TILE(n_)            LINE(DO_ADD_TILE, .n = (n_))
+#define ADD_TILES(n_)           LINE(DO_ADD_TILES, .n = (n_))
 /* Takes that many ns on small_machine(): an addition of ns - 9 elements, one per cycle of 1 ns, and
  * overheads pe_cpu 2, pe_scheduler 1, pe_fetch_store 1 and 1, pe_math 4. */
 #define DELAY(ns) ADD((ns)-9)

@@ -406,6 +406,70 @@ static void a_product_is_summed_in_order_and_rounded_once(void **state)
     expect_hbm(f, 0, 200, &zero, sizeof zero);
 }
 
+/* f16: 2048 + 1 + 1. Left in f32 after each product and rounded at the end: 2050. */
+static void sums_left_in_f32_are_rounded_once(void **state)
+{
+    const struct fixture *f = *state;
+    const uint16_t half[3] = {0x6800, 0x3c00, 0x3c00}, one = 0x3c00;
+    const float two = 2049.0f, three = 2050.0f;
+    const uint16_t rounded = 0x6801;
+    write_hbm(f, 0, 0, half, sizeof half);
+    write_hbm(f, 0, 100, &one, sizeof one);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct lp_op op = gemm(1, 1, 1, LP_F16, hbm(2 * i), hbm(100), hbm(200), i > 0);
+        op.dir = (i > 0 ? LP_SUMS_FROM_F32 : 0) | (i < 2 ? LP_SUMS_TO_F32 : 0);
+        op.bytes = i < 2 ? 4 : 2;
+        apply(f, op);
+        if (i == 1)
+            expect_hbm(f, 0, 200, &two, sizeof two);
+    }
+    expect_hbm(f, 0, 200, &rounded, sizeof rounded);
+    /* and with all 3 in f32, without a rounding at the end */
+    struct lp_op op = gemm(1, 1, 3, LP_F16, hbm(0), hbm(300), hbm(400), false);
+    const uint16_t ones[3] = {0x3c00, 0x3c00, 0x3c00};
+    write_hbm(f, 0, 300, ones, sizeof ones);
+    op.dir = LP_SUMS_TO_F32;
+    op.bytes = 4;
+    apply(f, op);
+    expect_hbm(f, 0, 400, &three, sizeof three);
+}
+
+/* In place, wider and narrower than a block of the data pass, to types of half and a quarter. */
+static void wide_sums_are_narrowed_in_place(void **state)
+{
+    const struct fixture *f = *state;
+    enum { ROWS = 5, COLS = 1100 };
+    static float sums[ROWS * COLS], result[ROWS * COLS];
+    static uint8_t raw[ROWS * COLS * 4];
+    static const enum dtype dtypes[] = {DTYPE_F16, DTYPE_FP8_E5M2, DTYPE_F32};
+    for (uint32_t cols = 3; cols <= COLS; cols += 1097)
+        for (size_t d = 0; d < 3; d++) {
+            const size_t itemsize = dtype_bytes(dtypes[d]);
+            float one = 1;
+            for (uint32_t i = 0; i < ROWS * cols; i++) {
+                sums[i] = (float)(i % 1021) / 8;
+                result[i] = sums[i] + (float)(i / cols) * (float)(1u << i % cols % 4);
+            }
+            for (uint32_t i = 0; i < ROWS; i++) { /* A: 0 .. 4; B: 1, 2, 4, 8, and again */
+                one = (float)i;
+                dtype_from_f32(dtypes[d], raw, &one, 1);
+                write_hbm(f, 0, i * itemsize, raw, itemsize);
+            }
+            for (uint32_t i = 0; i < cols; i++) {
+                one = (float)(1u << i % 4);
+                dtype_from_f32(dtypes[d], raw + i * itemsize, &one, 1);
+            }
+            write_hbm(f, 0, 100, raw, cols * itemsize);
+            write_hbm(f, 0, 20000, sums, ROWS * cols * sizeof(float));
+            struct lp_op op =
+                gemm(ROWS, cols, 1, (enum lp_dtype)dtypes[d], hbm(0), hbm(100), hbm(20000), true);
+            op.dir = LP_SUMS_FROM_F32;
+            apply(f, op);
+            dtype_from_f32(dtypes[d], raw, result, (size_t)ROWS * cols);
+            expect_hbm(f, 0, 20000, raw, ROWS * cols * itemsize);
+        }
+}
+
 static void large_products_agree_with_plain_loops(void **state)
 {
     const struct fixture *f = *state;
@@ -461,6 +525,14 @@ static void impossible_products_are_refused(void **state)
     op.math = LP_MATH_MAX;
     refuse(f, op, "operation 2");
     op.math = 0;
+    op.dir = LP_SUMS_FROM_F32;
+    refuse(f, op, "sums 1, operation 0");
+    op.dir = LP_SUMS_TO_F32;
+    op.math = LP_MATH_SUM;
+    refuse(f, op, "sums 2, operation 1");
+    op.dir = 4;
+    refuse(f, op, "sums 4, operation 1");
+    op.dir = 0;
     op.dtype = 0;
     refuse(f, op, "dtype 0");
 }
@@ -480,6 +552,8 @@ int main(void)
         WITH_PASS(a_cast_rounds_once_and_keeps_signs_of_zero),
         WITH_PASS(a_cast_over_its_own_source_reads_it_first),
         WITH_PASS(a_product_is_summed_in_order_and_rounded_once),
+        WITH_PASS(sums_left_in_f32_are_rounded_once),
+        WITH_PASS(wide_sums_are_narrowed_in_place),
         WITH_PASS(large_products_agree_with_plain_loops),
         WITH_PASS(impossible_products_are_refused),
     };

@@ -228,11 +228,42 @@ static void handles_that_name_nothing_are_errors(void **state)
         small_machine(1, 1, 1),
         (const struct line[]){LOAD_ASYNC(TENSOR_VA, 16, 0), WAIT_DMA(0), WAIT_DMA(0), DONE},
         "PE 0.0.0, kernel script: wait_dma for handle 0, which names no operation");
-    expect_failure(small_machine(1, 1, 1), (const struct line[]){WAIT_DMA(2), DONE},
-                   "PE 0.0.0, kernel script: wait_dma with handle 2; there are 0 to 1");
+    expect_failure(small_machine(1, 1, 1), (const struct line[]){WAIT_DMA(3), DONE},
+                   "PE 0.0.0, kernel script: wait_dma with handle 3; there are 0 to 2");
     expect_failure(small_machine(1, 1, 1),
                    (const struct line[]){LOAD_ASYNC(TENSOR_VA, 16, 7), DONE},
-                   "PE 0.0.0, kernel script: load with handle 7; there are 0 to 1");
+                   "PE 0.0.0, kernel script: load with handle 7; there are 0 to 2");
+    expect_failure(small_machine(1, 1, 1),
+                   (const struct line[]){LOAD_ASYNC(TENSOR_VA, 16, 2), DONE},
+                   "PE 0.0.0, kernel script: load with handle 2, which is for stores alone; legal "
+                   "are 0 to 1");
+}
+
+/* A store of its own beside two loads: both loads are granted first. Each store is complete
+ * ISSUE + 16 / 128 + TO_HBM + 16 / 64 - 16 / 128 + FROM_HBM + DMA after its call at the earliest.
+ */
+static void a_store_goes_on_beside_two_loads(void **state)
+{
+    (void)state;
+    static const struct line loads[] = {LOAD_ASYNC(TENSOR_VA, 4096, 0),
+                                        LOAD_ASYNC(TENSOR_VA, 4096, 1),
+                                        STORE_ASYNC(TENSOR_VA, 16, 2),
+                                        WAIT_DMA(2),
+                                        DELAY(10),
+                                        WAIT_DMA(0),
+                                        WAIT_DMA(1),
+                                        DONE};
+    /* its call ends at 9; the engine turns to it when it has passed 2 x 32 ns from 3 on */
+    const int64_t granted_ps = ISSUE + 2 * ser_ps(false, 4096);
+    assert_int_equal(reached_ps(loads), granted_ps + TO_HBM + ser_ps(true, 16) + FROM_HBM + DMA);
+    expect_failure(small_machine(1, 1, 1),
+                   (const struct line[]){STORE_ASYNC(TENSOR_VA, 16, 2), DONE},
+                   "PE 0.0.0, kernel script ends without having waited for handle 2 (wait_dma)");
+    expect_failure(
+        small_machine(1, 1, 1),
+        (const struct line[]){STORE_ASYNC(TENSOR_VA, 16, 2), STORE_ASYNC(TENSOR_VA, 16, 2), DONE},
+        "PE 0.0.0, kernel script: store with handle 2, whose last operation has not "
+        "been waited for (wait_dma)");
 }
 
 static void a_handle_is_waited_for_before_it_names_another_or_the_kernel_ends(void **state)
@@ -460,6 +491,85 @@ static void a_product_takes_its_tiles(void **state)
     machine_free(m);
 }
 
+/* Of 16 x 32 elements: the sums are 1024 bytes in f16, 2048 in f32. */
+static void sums_in_f32_are_moved_at_their_own_size(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t sums;
+        uint32_t old, result; /* bytes */
+    } kinds[] = {{TL_SUMS_NEW, 0, 1024},
+                 {TL_SUMS_ADD, 1024, 1024},
+                 {TL_SUMS_TO_F32, 0, 2048},
+                 {TL_SUMS_FROM_F32 | TL_SUMS_TO_F32, 2048, 2048},
+                 {TL_SUMS_FROM_F32, 2048, 1024}};
+    struct machine *m = computing();
+    machine_start(m);
+    RUN(m, {0, (const struct line[]){DOT(16, 32, 64, 0), DOT(16, 32, 64, 1), DOT(16, 32, 64, 4),
+                                     DOT(16, 32, 64, 6), DOT(16, 32, 64, 2), DONE}});
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct lp_op *const op = nth(m, 0, LP_OP_GEMM, i);
+        /* fetch 1 + (2048 + 4096 + old) / 512; gemm 8 + 1 x 2 x 4; store 1 + result / 512 */
+        assert_int_equal(took(op), 3000 + 1000 + 12000 + kinds[i].old * 1000 / 512 + 16000 + 1000 +
+                                       kinds[i].result * 1000 / 512);
+        assert_int_equal(op->bytes, kinds[i].result);
+        assert_int_equal(op->math, kinds[i].old > 0 ? LP_MATH_SUM : 0);
+        assert_int_equal(op->dir, kinds[i].sums >> 1);
+    }
+    machine_free(m);
+}
+
+static void sums_of_other_kinds_are_refused(void **state)
+{
+    (void)state;
+    static const char text[] = "PE 0.0.0, kernel script: dot with sums %u; legal: 0 (new), 1 "
+                               "(add), 2 (from f32), 4 (to f32), 6 (from and to f32)";
+    static const uint8_t sums[] = {3, 5, 7, 8, 255};
+    for (size_t i = 0; i < sizeof sums; i++) {
+        char expected[200];
+        snprintf(expected, sizeof expected, text, sums[i]);
+        expect_failure(small_machine(1, 1, 1), (const struct line[]){DOT(1, 1, 1, sums[i]), DONE},
+                       expected);
+    }
+}
+
+/* ---- work without operands ------------------------------------------------------------------- */
+
+static void work_takes_what_it_says_and_the_block_s_overheads(void **state)
+{
+    (void)state;
+    static const struct {
+        enum tl_block block;
+        int64_t overheads_ps;
+    } blocks[] = {{TL_BLOCK_PE, 0}, {TL_BLOCK_GEMM, 3000 + 8000}, {TL_BLOCK_MATH, 3000 + 4000}};
+    static const int64_t times_ps[] = {0, 1, 123457, 5000000000};
+    for (size_t b = 0; b < 3; b++)
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(reached_ps((const struct line[]){WORK(blocks[b].block, times_ps[i]),
+                                                              DELAY(10), DONE}),
+                             blocks[b].overheads_ps + times_ps[i]);
+}
+
+/* PE_GEMM begins at 3, and ends 8 later than its work takes; the load begins at 6. */
+static void a_block_works_beside_its_kernel(void **state)
+{
+    (void)state;
+    for (int64_t ps = 0; ps < 400000; ps += 50000)
+        assert_int_equal(
+            reached_ps((const struct line[]){WORK_ASYNC(TL_BLOCK_GEMM, ps), LOAD(TENSOR_VA, 4096),
+                                             WAIT_WORK, DELAY(10), DONE}),
+            ps + 11000 > 3000 + LOADED + 2000 ? ps + 11000 : 3000 + LOADED + 2000);
+}
+
+static void work_that_no_block_does_is_refused(void **state)
+{
+    (void)state;
+    expect_failure(small_machine(1, 1, 1), (const struct line[]){WORK(3, 1), DONE},
+                   "PE 0.0.0, kernel script: work of block 3; legal: 0 (the PE) to 2 (PE_MATH)");
+    expect_failure(small_machine(1, 1, 1), (const struct line[]){WORK(TL_BLOCK_PE, -1), DONE},
+                   "PE 0.0.0, kernel script: work of -1 ps; legal: 0 to 2305843009213693951");
+}
+
 /* A [64][32], a whole slot, times B [32][1]: each factor is loaded with its own bytes, though the
  * result has 128. */
 static void factors_in_slots_in_hbm_are_loaded_whole(void **state)
@@ -597,6 +707,12 @@ int main(void)
         cmocka_unit_test(a_blocking_load_does_not_complete_another),
         cmocka_unit_test(each_context_has_handles_of_its_own),
         cmocka_unit_test(handles_that_name_nothing_are_errors),
+        cmocka_unit_test(a_store_goes_on_beside_two_loads),
+        cmocka_unit_test(sums_in_f32_are_moved_at_their_own_size),
+        cmocka_unit_test(sums_of_other_kinds_are_refused),
+        cmocka_unit_test(work_takes_what_it_says_and_the_block_s_overheads),
+        cmocka_unit_test(a_block_works_beside_its_kernel),
+        cmocka_unit_test(work_that_no_block_does_is_refused),
         cmocka_unit_test(a_handle_is_waited_for_before_it_names_another_or_the_kernel_ends),
         cmocka_unit_test(recv_all_resumes_after_the_last_credit),
         cmocka_unit_test(recv_all_of_what_is_there_pays_its_issue_once),

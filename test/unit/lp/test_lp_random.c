@@ -293,7 +293,10 @@ static enum tl_status receive_part(struct tl *tl, struct random_frame *f)
         if (something(tl, f) % 8 == 6)
             TL_CALL(&f->part, tl_cast(tl, 1024, f->last, LP_F16, LP_F32, 1));
         if (something(tl, f) % 8 == 7)
-            TL_CALL(&f->part, tl_dot(tl, 2048, f->last, tl_tcm(0), 1, 1 + f->i, 1, f->i & 1));
+            TL_CALL(&f->part, tl_dot(tl, 2048, f->last, tl_tcm(0), 1, 1 + f->i, 1,
+                                     (uint8_t[]){0, 1, 4, 6, 2}[f->i % 5]));
+        if (something(tl, f) % 8 == 3)
+            TL_CALL(&f->part, tl_work(tl, (enum tl_block)(f->i % 3), 1000 * (int64_t)f->i));
         if (something(tl, f) % 4 == 3)
             TL_CALL(&f->part, random_move(tl, f));
         if (something(tl, f) % 4 == 2)

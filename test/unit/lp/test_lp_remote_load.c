@@ -395,11 +395,11 @@ static void a_place_outside_of_the_memories_is_a_fault(void **state)
         ": load_from of 16 bytes at a place in no memory (space 4); legal: tl_tcm(), "
         "tl_hbm(), tl_sram()");
     expect_fault((struct line)LOAD_FROM_ASYNC(0, 1, HBM(0), 16, 2),
-                 ": load_from with handle 2; there are 0 to 1");
+                 ": load_from with handle 2, which is for stores alone; legal are 0 to 1");
     expect_fault((struct line)LOAD_FROM_ASYNC(0, 1, HBM(0), 16, 0),
                  " ends without having waited for handle 0 (wait_dma)");
     expect_fault((struct line)STORE_TO_ASYNC(1, HBM(0), TCM(0), 16, 3),
-                 ": store_to with handle 3; there are 0 to 1");
+                 ": store_to with handle 3; there are 0 to 2");
 }
 
 int main(void)
