@@ -209,17 +209,16 @@ struct tl_call {
     uint8_t reading; /* of a receive, with slot access: 1 + the direction of the tile that it */
     uint8_t reading_seq; /* has read, or reads; and the tile's number, modulo 256 */
     int64_t start_ps;
-    struct lp_operand a;
+    union {
+        struct lp_operand a;
+        int64_t until_ps; /* recv_all: when its last credit so far is out; work: its end */
+    };
     union {
         struct lp_operand b; /* of a call that fetches */
         uint32_t dim[2];     /* of a tile */
-        int64_t work_ps;     /* of work: how long */
+        int64_t work_ps;     /* of work: how long; of wait_work: its end */
     };
-    union {
-        struct lp_operand dst;
-        int64_t until_ps; /* recv_all: when the last credit so far has been emitted; work,
-                             wait_work: the work's end */
-    };
+    struct lp_operand dst;
 };
 
 /* Places in TCM that hold results of casts: a send from there is of their type (tl_compute.c). */

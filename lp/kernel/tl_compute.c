@@ -99,7 +99,7 @@ void tl_effect_work(struct tl *tl)
 void tl_effect_wait_work(struct tl *tl)
 {
     struct tl_call *call = &tl->kernel->call;
-    wait_for_block(tl, (enum tl_block)call->tag, call->until_ps);
+    wait_for_block(tl, (enum tl_block)call->tag, call->work_ps);
     call->step = STEP_DONE;
 }
 

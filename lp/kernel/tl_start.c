@@ -445,7 +445,7 @@ void tl_wait_work(struct tl *tl, struct tl_begun begun)
 {
     struct tl_call *call = tl_start(tl, CALL_WAIT_WORK, 0);
     call->tag = (uint8_t)begun.block;
-    call->until_ps = begun.end_ps;
+    call->work_ps = begun.end_ps;
 }
 
 /* ---- one-sided operations -------------------------------------------------------------------- */
