@@ -31,6 +31,8 @@ static void print_keys(void)
                                                            : "defaults. or algorithms.NAME.",
                   &config_ccl_keys[i]);
     }
+    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
+        print_key("groups.NAME.", &config_group_keys[i]);
 }
 
 int config_main(int argc, char **argv)

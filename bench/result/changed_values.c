@@ -44,6 +44,16 @@ static void visit_parameters(const struct visit *visit, const char *before,
                               config_parameter_value(shipped, own->name));
 }
 
+static void visit_group(const struct visit *visit, const struct config_group *group)
+{
+    const struct config_group *const shipped = config_group_named(visit->shipped, group->name);
+    char before[CCL_NAME_BYTES + 16];
+    snprintf(before, sizeof before, "groups.%s.", group->name);
+    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
+        compare_value(visit, before, config_group_keys[i].path, &group->value[i],
+                      shipped != NULL ? &shipped->value[i] : NULL);
+}
+
 /* The entry's value, its own or inherited; NULL: the default counts. */
 static const struct config_value *entry_value(const struct config_algorithm *entry, uint32_t key)
 {
@@ -67,6 +77,9 @@ void changed_values_visit(const struct config *config, const struct config *ship
     for (uint32_t i = 0; i < config_ccl_key_count; i++)
         compare_value(&visit, "defaults.", config_ccl_keys[i].path, &config->tree->defaults[i],
                       &then->defaults[i]);
+    for (const struct config_group *group = config->tree->groups; group != NULL;
+         group = group->next)
+        visit_group(&visit, group);
     if (chosen == NULL)
         return;
     const struct config_algorithm *const same = config_algorithm_find(then, chosen->name);

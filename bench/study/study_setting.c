@@ -115,12 +115,13 @@ static int find_ccl(const char *name, int not_flag)
     return key >= 0 && (config_ccl_keys[key].flags & not_flag) == 0 ? key : -1;
 }
 
-/* The part of "algorithms.NAME.KEY" after NAME; NULL: it is not such a path. */
-static const char *key_of_algorithm(const char *name)
+/* The part of "algorithms.NAME.KEY" after NAME, for before = "algorithms."; NULL: it is not such a
+ * path. */
+static const char *key_of_named(const char *name, const char *before)
 {
-    if (strncmp(name, algorithms, sizeof algorithms - 1) != 0)
+    if (strncmp(name, before, strlen(before)) != 0)
         return NULL;
-    const char *const dot = strchr(name + sizeof algorithms - 1, '.');
+    const char *const dot = strchr(name + strlen(before), '.');
     return dot != NULL && dot[1] != '\0' ? dot + 1 : NULL;
 }
 
@@ -139,7 +140,13 @@ static bool find_key(const char *name, const struct config_key **key)
         *key = found >= 0 ? &config_ccl_keys[found] : NULL;
         return found >= 0;
     }
-    const char *const rest = key_of_algorithm(name);
+    const char *rest = key_of_named(name, "groups.");
+    if (rest != NULL) {
+        found = config_group_find(rest);
+        *key = found >= 0 ? &config_group_keys[found] : NULL;
+        return found >= 0;
+    }
+    rest = key_of_named(name, algorithms);
     found = rest != NULL ? find_ccl(rest, CONFIG_NOT_IN_ALGORITHM) : -1;
     *key = found >= 0 ? &config_ccl_keys[found] : NULL;
     return rest != NULL;

@@ -5,7 +5,7 @@
 #ifndef COLLECTIVES_CONFIG_H
 #define COLLECTIVES_CONFIG_H
 
-#include "collectives/config/ccl_config.h"
+#include "collectives/config/ccl_groups.h"
 #include "hw/hw_config.h"
 
 struct config_tree;
@@ -13,6 +13,7 @@ struct config_tree;
 struct config {
     struct hw_config hw;
     struct ccl_config ccl;
+    struct ccl_groups groups; /* of ranks, that host programs may make */
     char digest[17];          /* XXH3-64 of the resolved text, 16 hex digits */
     struct config_tree *tree; /* values and their places */
 };

@@ -118,8 +118,12 @@ static void children_of(const struct apply *apply, const char *path, const char 
                                   .file = apply->source->file,
                                   .wanted = wanted};
     visit_paths(algorithm, children_visit, children);
-    if (path[0] == '\0' && (children->any_file || children->file == CONFIG_CCL))
+    if (path[0] == '\0' && (children->any_file || children->file == CONFIG_CCL)) {
         children_add(children, "algorithms");
+        children_add(children, "groups");
+    }
+    for (uint32_t i = 0; strncmp(path, "groups.", 7) == 0 && i < CONFIG_GROUP_KEYS; i++)
+        children_add(children, config_group_keys[i].path);
 }
 
 static const char *const file_names[CONFIG_FILES] = {"topology.yaml", "components.yaml",
@@ -138,7 +142,7 @@ static const char *belongs_elsewhere(const char *name)
 {
     struct children children = {.wanted = name, .file = CONFIG_FILES};
     visit_paths(NULL, find_file, &children);
-    if (strcmp(name, "algorithms") == 0)
+    if (strcmp(name, "algorithms") == 0 || strcmp(name, "groups") == 0)
         children.file = CONFIG_CCL;
     return children.file < CONFIG_FILES ? file_names[children.file] : NULL;
 }
@@ -327,11 +331,10 @@ static void keep_parameter(const struct apply *apply, struct config_algorithm *e
 }
 
 static void apply_algorithm_key(const struct apply *apply, struct config_algorithm *entry,
-                                const struct config_node *key_node, const char *name,
-                                const struct config_node *value)
+                                const struct config_node *key_node, const struct config_node *value)
 {
     char path[PATH_BYTES];
-    const int key = config_ccl_find(name);
+    const int key = config_ccl_find(key_node->text);
     snprintf(path, sizeof path, "algorithms.%s", entry->name);
     if (key >= 0 && (config_ccl_keys[key].flags & CONFIG_NOT_IN_ALGORITHM) != 0) {
         unknown_key(apply, path, entry->name, key_node);
@@ -357,20 +360,113 @@ static void apply_algorithm(const struct apply *apply, const char *name, size_t 
     if (!expect_mapping(apply, path, entry->name, node))
         return;
     for (const struct config_node *key = node->first; key != NULL; key = key->next)
-        apply_algorithm_key(apply, entry, key, key->text, key->value);
+        apply_algorithm_key(apply, entry, key, key->value);
 }
 
-static void apply_algorithms(const struct apply *apply, const struct config_node *node)
+/* ---- sets of groups -------------------------------------------------------------------------- */
+
+/* A name begins with a letter, so that nobody takes "0-8" for one, and is not that of all ranks. */
+static bool is_group_name(const char *text, size_t bytes)
+{
+    const bool is_letter = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
+    return is_letter && bytes < CCL_NAME_BYTES && strcmp(text, CCL_WORLD) != 0 &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+               bytes;
+}
+
+/* The set with this name, made if need be; NULL if the name is none or there is no room. */
+static struct config_group *group_at(const struct apply *apply, const char *text, size_t bytes,
+                                     struct config_place place)
+{
+    struct config_arena *const arena = apply->loader->arena;
+    const char *const name = config_arena_text(arena, text, bytes);
+    char quoted[TEXT_QUOTE_BYTES];
+    if (name == NULL)
+        return NULL;
+    if (!is_group_name(name, bytes)) {
+        config_error(apply->loader, place,
+                     "groups: expected a name of up to 63 letters, digits, '_' and '-' that begins "
+                     "with a letter and is not '" CCL_WORLD "'; found %s",
+                     text_quote_key(name, bytes, quoted));
+        return NULL;
+    }
+    struct config_group **tail = &apply->tree->groups;
+    for (; *tail != NULL; tail = &(*tail)->next)
+        if (strcmp((*tail)->name, name) == 0)
+            return *tail;
+    if (apply->tree->group_count == CONFIG_GROUPS_MAX) {
+        config_error(apply->loader, place, "groups: more than %u sets", CONFIG_GROUPS_MAX);
+        return NULL;
+    }
+    struct config_group *const group = config_arena_alloc(arena, sizeof *group);
+    if (group == NULL)
+        return NULL;
+    *group = (struct config_group){.name = name, .place = place};
+    apply->tree->group_count++;
+    *tail = group;
+    return group;
+}
+
+static void apply_group_key(const struct apply *apply, struct config_group *group,
+                            const struct config_node *key_node, const struct config_node *value)
+{
+    char path[PATH_BYTES];
+    const int key = config_group_find(key_node->text);
+    snprintf(path, sizeof path, "groups.%s", group->name);
+    if (key < 0) {
+        unknown_key(apply, path, NULL, key_node);
+        return;
+    }
+    snprintf(path, sizeof path, "groups.%s.%s", group->name, config_group_keys[key].path);
+    set_value(apply, &config_group_keys[key], path, value, &group->value[key]);
+}
+
+/* Applies the keys under groups.<name>. */
+static void apply_group(const struct apply *apply, const char *name, size_t bytes,
+                        struct config_place place, const struct config_node *node)
+{
+    struct config_group *const group = group_at(apply, name, bytes, place);
+    char path[PATH_BYTES];
+    if (group == NULL)
+        return;
+    snprintf(path, sizeof path, "groups.%s", group->name);
+    if (!expect_mapping(apply, path, NULL, node))
+        return;
+    for (const struct config_node *key = node->first; key != NULL; key = key->next)
+        apply_group_key(apply, group, key, key->value);
+}
+
+/* ---- `algorithms` and `groups` --------------------------------------------------------------- */
+
+/* A mapping from names of the user's: to entries of algorithms, or to sets of groups. */
+static const struct named {
+    const char *key, *holds;
+    void (*apply)(const struct apply *apply, const char *name, size_t bytes,
+                  struct config_place place, const struct config_node *node);
+} nameds[] = {{"algorithms", "entries", apply_algorithm},
+              {"groups", "sets of groups", apply_group}};
+enum { NAMEDS = sizeof nameds / sizeof *nameds };
+
+static const struct named *find_named(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < NAMEDS; i++)
+        if (strlen(nameds[i].key) == bytes && memcmp(nameds[i].key, text, bytes) == 0)
+            return &nameds[i];
+    return NULL;
+}
+
+static void apply_named(const struct apply *apply, const struct named *named,
+                        const struct config_node *node)
 {
     char quoted[TEXT_QUOTE_BYTES];
     if (node->kind != CONFIG_MAPPING) {
         config_error(apply->loader, node->place,
-                     "algorithms: expected a mapping from names to entries; found %s",
+                     "%s: expected a mapping from names to %s; found %s", named->key, named->holds,
                      config_quote_node(node, quoted));
         return;
     }
     for (const struct config_node *key = node->first; key != NULL; key = key->next)
-        apply_algorithm(apply, key->text, key->bytes, key->place, key->value);
+        named->apply(apply, key->text, key->bytes, key->place, key->value);
 }
 
 static void apply_mapping(const struct apply *apply, const char *path,
@@ -378,14 +474,15 @@ static void apply_mapping(const struct apply *apply, const char *path,
 {
     if (!expect_mapping(apply, path, NULL, node))
         return;
-    const bool algorithms_here =
+    const bool named_here =
         path[0] == '\0' && (apply->source->any_key || apply->source->file == CONFIG_CCL);
     for (const struct config_node *key = node->first; key != NULL; key = key->next) {
         char below[PATH_BYTES];
         const int bytes =
             snprintf(below, sizeof below, "%s%s%s", path, path[0] == '\0' ? "" : ".", key->text);
-        if (algorithms_here && strcmp(key->text, "algorithms") == 0)
-            apply_algorithms(apply, key->value);
+        const struct named *const named = named_here ? find_named(key->text, key->bytes) : NULL;
+        if (named != NULL)
+            apply_named(apply, named, key->value);
         else if (bytes >= (int)sizeof below || strchr(key->text, '.') != NULL ||
                  !apply_node(apply, below, key->value))
             unknown_key(apply, path, NULL, key);
@@ -398,6 +495,26 @@ void config_apply_file(struct config_loader *loader, struct config_tree *tree, u
     const struct apply apply = {
         .loader = loader, .tree = tree, .source = &loader->sources[source - 1]};
     apply_mapping(&apply, "", root);
+}
+
+/* NAME, or NAME.KEY, below `algorithms` or `groups`: as a file has them. */
+static void apply_below(const struct apply *apply, const struct named *named, const char *name,
+                        const struct config_node *node, struct config_place place)
+{
+    const size_t bytes = strcspn(name, ".");
+    struct config_node key = {.kind = CONFIG_SCALAR, .place = place};
+    const struct config_node mapping = {.kind = CONFIG_MAPPING, .place = place, .first = &key};
+    if (name[bytes] == '\0') {
+        named->apply(apply, name, bytes, place, node);
+        return;
+    }
+    key.text = name + bytes + 1;
+    key.bytes = strlen(key.text);
+    key.value = config_arena_alloc(apply->loader->scratch, sizeof *key.value);
+    if (key.value == NULL)
+        return;
+    *key.value = *node; /* a parameter's is kept until its algorithm is known */
+    named->apply(apply, name, bytes, place, &mapping);
 }
 
 struct nearest_path {
@@ -462,20 +579,12 @@ void config_apply_path(struct config_loader *loader, struct config_tree *tree, u
     const struct apply apply = {
         .loader = loader, .tree = tree, .source = &loader->sources[source - 1]};
     const struct config_place place = {.source = source};
-    if (strcmp(path, "algorithms") == 0) {
-        apply_algorithms(&apply, node);
-    } else if (strncmp(path, "algorithms.", 11) == 0) {
-        const char *const name = path + 11;
-        const size_t bytes = strcspn(name, ".");
-        if (name[bytes] == '\0') {
-            apply_algorithm(&apply, name, bytes, place, node);
-            return;
-        }
-        struct config_algorithm *const entry = algorithm_at(&apply, name, bytes, place);
-        const char *const key = name + bytes + 1;
-        const struct config_node key_node = {.text = key, .bytes = strlen(key), .place = place};
-        if (entry != NULL)
-            apply_algorithm_key(&apply, entry, &key_node, key, node);
+    const struct named *const named = find_named(path, strcspn(path, "."));
+    const char *const name = named != NULL ? path + strlen(named->key) : path;
+    if (named != NULL && *name == '\0') {
+        apply_named(&apply, named, node);
+    } else if (named != NULL) {
+        apply_below(&apply, named, name + 1, node, place);
     } else if (strlen(path) >= PATH_BYTES || path[0] == '\0' || !apply_node(&apply, path, node)) {
         unknown_path(&apply, path, place);
     }

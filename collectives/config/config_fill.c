@@ -117,12 +117,19 @@ static void fill_ccl(const struct config_tree *tree, struct ccl_config *ccl)
     ccl->root_x = root->list[0];
     ccl->root_y = root->list[1];
     config_fill_ranks(tree, &ccl->ranks);
-    for (uint32_t i = 0; tree->algorithm != NULL && i < tree->algorithm->parameter_count; i++) {
-        const struct ccl_parameter *const parameter = &tree->algorithm->parameters[i];
+    const struct ccl_algorithm *const algorithm = config_running(tree);
+    for (uint32_t i = 0; algorithm != NULL && i < algorithm->parameter_count; i++) {
+        const struct ccl_parameter *const parameter = &algorithm->parameters[i];
         const struct config_value *const given =
             config_parameter_value(tree->chosen, parameter->name);
         ccl->parameter[i] = given != NULL ? given->number.mantissa : parameter->value;
     }
+}
+
+void config_fill_ccl(struct config *config)
+{
+    config->ccl = (struct ccl_config){0};
+    fill_ccl(config->tree, &config->ccl);
 }
 
 void config_fill(struct config *config)
@@ -134,5 +141,6 @@ void config_fill(struct config *config)
     fill_structure(tree, &config->hw);
     fill_links(tree, &config->hw);
     config_fill_jitter(tree, &config->hw);
-    fill_ccl(tree, &config->ccl);
+    config_fill_ccl(config);
+    config->groups = (struct ccl_groups){.sets = tree->group_sets, .count = tree->group_count};
 }

@@ -6,7 +6,9 @@
 
 #include "collectives/config/config.h"
 
-/* Fills config->hw and config->ccl from config->tree. Nothing can fail here. */
+/* Fills hw, ccl and groups from config->tree. Nothing can fail here. */
 void config_fill(struct config *config);
+/* ccl alone, of the tree's chosen entry. */
+void config_fill_ccl(struct config *config);
 
 #endif

@@ -328,14 +328,12 @@ static void take_over_values(struct load *load)
 }
 
 /* Code is loaded only if a configuration file says so, and never against --no-plugins. */
-static void check_plugins(struct load *load)
+static void check_plugins(struct load *load, const struct config_algorithm *entry)
 {
     static const char *const keys[] = {"module", "mapper", "validator"};
-    if (load->tree->chosen == NULL)
-        return;
     for (uint32_t i = 0; i < 3; i++) {
         const struct config_value *const value =
-            config_ccl_value(load->tree, load->tree->chosen, config_ccl_find(keys[i]));
+            config_ccl_value(load->tree, entry, config_ccl_find(keys[i]));
         if (!config_given(value) || strchr(value->text, ':') == NULL)
             continue;
         if (load->request->no_plugins)
@@ -382,34 +380,48 @@ static void check_module(struct load *load, const struct config_value *own)
     config_error(&load->loader, own->place, "%s", error.text);
 }
 
+/* The algorithm of an entry that runs and has this module; NULL: none does. */
+static const struct ccl_algorithm *running_module(const struct config_tree *tree,
+                                                  const struct config_value *module)
+{
+    const int key = config_ccl_find("module");
+    for (const struct config_algorithm *entry = tree->algorithms;
+         entry != NULL && config_given(module); entry = entry->next)
+        if (entry->algorithm != NULL &&
+            strcmp(config_ccl_value(tree, entry, key)->text, module->text) == 0)
+            return entry->algorithm;
+    return NULL;
+}
+
 /*
- * The entries' own keys against the algorithms that declare them. Code is loaded for the algorithm
- * that runs alone, and only if nothing else is wrong: then the keys of its entry, and of entries
- * with the same module, are known.
+ * The entries' own keys against the algorithms that declare them. Code is loaded for entries that
+ * run alone, and only if nothing else is wrong: then the keys of such an entry, and of entries with
+ * the same module, are known.
  */
 static void apply_parameters(struct load *load)
 {
     const int module = config_ccl_find("module");
-    const struct config_value *const chosen =
-        load->tree->chosen != NULL ? config_ccl_value(load->tree, load->tree->chosen, module)
-                                   : NULL;
-    const struct ccl_algorithm *running = NULL;
+    const bool loads = load->loader.errors->count == 0;
     struct cw_error error;
-    if (chosen != NULL && config_given(chosen) && load->loader.errors->count == 0)
-        running = ccl_algorithm_load(chosen->text, &error); /* NULL: the run will say why */
-    load->tree->algorithm = running;
-    if (running != NULL)
-        check_names(load, running, chosen->place);
+    for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL && loads;
+         entry = entry->next) {
+        const struct config_value *const own = config_ccl_value(load->tree, entry, module);
+        if (!entry->runs || !config_given(own))
+            continue;
+        entry->algorithm = ccl_algorithm_load(own->text, &error); /* NULL: the run will say why */
+        if (entry->algorithm != NULL)
+            check_names(load, entry->algorithm, own->place);
+    }
     for (struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
          entry = entry->next) {
         const struct config_value *const own = config_ccl_value(load->tree, entry, module);
-        const struct ccl_algorithm *algorithm =
-            config_given(own) ? ccl_algorithm_find(own->text) : NULL;
-        const bool runs = running != NULL && config_given(own) && !strcmp(own->text, chosen->text);
+        const struct ccl_algorithm *const running = running_module(load->tree, own);
+        const struct ccl_algorithm *const algorithm =
+            running == NULL && config_given(own) ? ccl_algorithm_find(own->text) : running;
         const bool plugin = config_given(own) && strchr(own->text, ':') != NULL;
         check_module(load, &entry->value[module]);
-        config_apply_parameters(&load->loader, load->tree, entry, runs ? running : algorithm,
-                                runs || !plugin);
+        config_apply_parameters(&load->loader, load->tree, entry, algorithm,
+                                running != NULL || !plugin);
     }
 }
 
@@ -417,7 +429,10 @@ static void check_layers(struct load *load)
 {
     config_check_algorithms(&load->loader, load->tree);
     config_check_machine(&load->loader, load->tree);
-    check_plugins(load);
+    for (const struct config_algorithm *entry = load->tree->algorithms; entry != NULL;
+         entry = entry->next)
+        if (entry->runs)
+            check_plugins(load, entry);
     apply_parameters(load);
 }
 
@@ -501,7 +516,7 @@ static void cut_rings(struct ccl_config *ccl, const struct ccl_algorithm *runnin
 static void fit_elements(struct config *config)
 {
     const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(config->ccl.module) ? config->tree->algorithm : NULL;
+        ccl_is_xml(config->ccl.module) ? config_running(config->tree) : NULL;
     const uint32_t multiple = algorithm != NULL ? ccl_algorithm_fixed(algorithm).multiple : 1;
     const uint64_t rest = config->ccl.n_elem % multiple;
     if (rest > 0 && !config_is_from_option(config, "defaults.n_elem"))
@@ -513,7 +528,7 @@ static void apply_protocol(struct config *config)
 {
     struct ccl_config *const ccl = &config->ccl;
     const struct ccl_algorithm *const algorithm =
-        ccl_is_xml(ccl->module) ? config->tree->algorithm : NULL;
+        ccl_is_xml(ccl->module) ? config_running(config->tree) : NULL;
     if (algorithm != NULL)
         ccl->queues.half_payload = ccl_algorithm_is_ll(algorithm);
     if (!ccl->queues.half_payload)
@@ -521,6 +536,27 @@ static void apply_protocol(struct config *config)
     ccl->queues.slot_bytes = ccl->ll_slot_bytes > 0 ? ccl->ll_slot_bytes : ccl->queues.slot_bytes;
     if (config->hw.ipcq_ll_wire_ps > 0)
         config->hw.ipcq_wire_ps = config->hw.ipcq_ll_wire_ps;
+}
+
+/* What the algorithm that runs changes in its own settings. */
+static void fit_algorithm(struct config *config)
+{
+    apply_protocol(config);
+    cut_rings(&config->ccl, config_running(config->tree));
+    /* Parameters, protocol and slots are then not the file's. */
+    config->ccl.module_unread = config_running(config->tree) == NULL;
+}
+
+void config_entry(const struct config *config, const char *entry, struct ccl_config *ccl)
+{
+    struct config_tree tree = *config->tree;
+    struct config other = *config;
+    if (entry[0] != '\0')
+        tree.chosen = config_algorithm_find(&tree, entry);
+    other.tree = &tree;
+    config_fill_ccl(&other);
+    fit_algorithm(&other);
+    *ccl = other.ccl;
 }
 
 int config_load(const struct config_request *request, struct config **out,
@@ -541,11 +577,8 @@ int config_load(const struct config_request *request, struct config **out,
     int result = CW_OK;
     if (errors->count + errors->dropped == 0 && !no_memory) {
         config_fill(config);
-        apply_protocol(config);
-        cut_rings(&config->ccl, config->tree->algorithm);
+        fit_algorithm(config);
         fit_elements(config);
-        /* Parameters, protocol and slots are then not the file's. */
-        config->ccl.module_unread = config->tree->algorithm == NULL;
         config_check_rings(config, errors);
         result = config_digest(config);
     }

@@ -116,19 +116,19 @@ static void print_machine(struct printer *printer)
     }
 }
 
-/* The entry's parameters, then, of the one that runs, the defaults of the others. */
+/* The entry's parameters, then, of one that runs, the defaults of the others. */
 static void print_parameters(const struct printer *printer, const struct config_algorithm *entry)
 {
-    const struct config_tree *const tree = printer->tree;
     for (const struct config_parameter *own = entry->parameters; own != NULL; own = own->next)
         print_line(printer, 4, own->name, own->value.text, own->value.place, "");
-    if (entry != tree->chosen || tree->algorithm == NULL)
+    const struct ccl_algorithm *const algorithm = entry->algorithm;
+    if (algorithm == NULL)
         return;
-    const uint64_t contents = ccl_algorithm_contents(tree->algorithm);
+    const uint64_t contents = ccl_algorithm_contents(algorithm);
     if (contents != 0) /* so that the digest covers the file's contents, too */
         fprintf(printer->file, "    # contents of the module's file: %016" PRIx64 "\n", contents);
-    for (uint32_t i = 0; i < tree->algorithm->parameter_count; i++) {
-        const struct ccl_parameter *const parameter = &tree->algorithm->parameters[i];
+    for (uint32_t i = 0; i < algorithm->parameter_count; i++) {
+        const struct ccl_parameter *const parameter = &algorithm->parameters[i];
         char number[32];
         if (config_parameter_value(entry, parameter->name) != NULL)
             continue;
@@ -151,10 +151,33 @@ static bool is_left_out(const struct printer *printer, const struct config_algor
         config_given(name) ? ccl_algorithm_find(name->text) : NULL;
     if (!printer->digests || algorithm == NULL || algorithm->schedule == NULL)
         return false;
-    const struct config_algorithm *used = printer->tree->chosen;
-    while (used != NULL && used != entry)
-        used = used->extends;
-    return used == NULL;
+    for (const struct config_algorithm *runs = printer->tree->algorithms; runs != NULL;
+         runs = runs->next)
+        for (const struct config_algorithm *used = runs->runs ? runs : NULL; used != NULL;
+             used = used->extends)
+            if (used == entry)
+                return false;
+    return true;
+}
+
+static void print_groups(struct printer *printer)
+{
+    if (printer->tree->groups != NULL)
+        fputs("groups:\n", printer->file);
+    for (const struct config_group *group = printer->tree->groups; group != NULL;
+         group = group->next) {
+        bool any = false;
+        for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
+            any |= config_given(&group->value[i]);
+        if (!any)
+            print_line(printer, 2, group->name, "{}", group->place, "");
+        else
+            fprintf(printer->file, "  %s:\n", group->name);
+        for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++)
+            if (config_given(&group->value[i]))
+                print_line(printer, 4, config_group_keys[i].path, group->value[i].text,
+                           group->value[i].place, "");
+    }
 }
 
 static void print_ccl(struct printer *printer)
@@ -209,6 +232,7 @@ static int print_all(struct printer printer)
 {
     print_machine(&printer);
     print_ccl(&printer);
+    print_groups(&printer);
     if (printer.places)
         print_environment(&printer);
     return ferror(printer.file) ? CW_NO_RESOURCE : CW_OK;
@@ -225,24 +249,48 @@ static ssize_t hash_write(void *cookie, const char *text, size_t bytes)
     return XXH3_64bits_update(cookie, text, bytes) == XXH_OK ? (ssize_t)bytes : 0;
 }
 
+/* The module, the mapper or the validator of an entry, if it is in a file; NULL: it is not. */
+static const char *loaded_name(const struct config_tree *tree, const struct config_algorithm *entry,
+                               uint32_t which)
+{
+    static const char *const keys[] = {"module", "mapper", "validator"};
+    const struct config_value *const value =
+        config_ccl_value(tree, entry, config_ccl_find(keys[which]));
+    return config_given(value) &&
+                   (plugin_is_path(value->text) || (which == 0 && ccl_is_xml(value->text)))
+               ? value->text
+               : NULL;
+}
+
+static void describe(const char *name, bool is_xml, struct config_loaded *loaded)
+{
+    struct cw_error ignored;
+    const struct ccl_algorithm *const algorithm =
+        is_xml ? ccl_algorithm_load(name, &ignored) : NULL;
+    loaded->is_xml = is_xml;
+    snprintf(loaded->file, sizeof loaded->file, "%.*s",
+             (int)(is_xml ? strlen(name) : (size_t)(strrchr(name, ':') - name)), name);
+    loaded->contents = !is_xml             ? plugin_contents(name)
+                       : algorithm != NULL ? ccl_algorithm_contents(algorithm)
+                                           : 0;
+}
+
 bool config_loaded_at(const struct config *config, uint32_t i, struct config_loaded *loaded)
 {
-    const char *const names[] = {config->ccl.module, config->ccl.mapper, config->ccl.validator};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const char *const name = names[k];
-        const bool is_xml = name == config->ccl.module && ccl_is_xml(name);
-        if ((!is_xml && !plugin_is_path(name)) || i-- > 0)
+    enum { NAMES = 3 };
+    const struct config_tree *const tree = config->tree;
+    const struct config_algorithm *entry = tree->chosen;
+    for (bool others = false; entry != NULL;
+         entry = others ? entry->next : tree->algorithms, others = true) {
+        if (others && (entry == tree->chosen || !entry->runs))
             continue;
-        struct cw_error ignored;
-        const struct ccl_algorithm *const algorithm =
-            is_xml ? ccl_algorithm_load(name, &ignored) : NULL;
-        loaded->is_xml = is_xml;
-        snprintf(loaded->file, sizeof loaded->file, "%.*s",
-                 (int)(is_xml ? strlen(name) : (size_t)(strrchr(name, ':') - name)), name);
-        loaded->contents = !is_xml             ? plugin_contents(name)
-                           : algorithm != NULL ? ccl_algorithm_contents(algorithm)
-                                               : 0;
-        return true;
+        for (uint32_t which = 0; which < NAMES; which++) {
+            const char *const name = loaded_name(tree, entry, which);
+            if (name == NULL || i-- > 0)
+                continue;
+            describe(name, which == 0 && ccl_is_xml(name), loaded);
+            return true;
+        }
     }
     return false;
 }

@@ -24,7 +24,8 @@ struct config_loaded {
     bool is_xml;
     uint64_t contents; /* their XXH3; 0: it cannot be read by that name */
 };
-/* The i-th of them: the algorithm's, the mapper's, the validator's. False: there is none. */
+/* The i-th of them: the algorithm's, the mapper's, the validator's; then those of other entries
+ * that run. False: there is none. */
 bool config_loaded_at(const struct config *config, uint32_t i, struct config_loaded *loaded);
 
 #endif

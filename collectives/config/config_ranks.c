@@ -19,7 +19,7 @@ static uint32_t count_of(const struct config_value *value)
     return config_given(value) ? (uint32_t)value->number.mantissa : 0;
 }
 
-static uint32_t rank_count(const struct config_tree *tree)
+uint32_t config_rank_count(const struct config_tree *tree)
 {
     const uint32_t world = count_of(list_of(tree, "world_size"));
     return world > 0 ? world : count_of(config_machine_value(tree, "system.sips.count"));
@@ -79,7 +79,7 @@ void config_check_ranks(struct config_loader *loader, const struct config_tree *
 {
     const struct config_value *const mate = list_of(tree, "mate");
     const struct config_value *const package = list_of(tree, "package");
-    const uint32_t ranks = rank_count(tree);
+    const uint32_t ranks = config_rank_count(tree);
     if (ranks == 0 || (!config_given(mate) && !config_given(package)))
         return;
     if (config_given(mate) &&
@@ -133,7 +133,7 @@ void config_fill_ranks(const struct config_tree *tree, struct ccl_ranks *ranks)
     if (!ranks->mapped)
         return;
     memset(first_of, 0xff, sizeof first_of);
-    const uint32_t count = rank_count(tree);
+    const uint32_t count = config_rank_count(tree);
     for (uint32_t rank = 0; rank < count; rank++) {
         uint32_t at = config_given(package) ? package->ranks[rank] : packages;
         bool second = first_of[at] < NO_RANK;

@@ -13,6 +13,7 @@
 
 #include "collectives/algorithm.h"
 #include "collectives/config/builtin_files.h"
+#include "collectives/config/config_groups.h"
 #include "collectives/config/config_jitter.h"
 #include "collectives/config/config_ranks.h"
 #include "collectives/config/config_value.h"
@@ -82,8 +83,7 @@ static void guess_algorithm(const struct config_tree *tree, const char *word, ch
         snprintf(hint, LIST_BYTES, "did you mean '%s'? ", nearest.best);
 }
 
-/* "PATH: no algorithm 'x'; did you mean 'y'? `cubewarp list algorithms` lists them" */
-static void unknown_algorithm(struct config_loader *loader, const struct config_tree *tree,
+void config_unknown_algorithm(struct config_loader *loader, const struct config_tree *tree,
                               const char *path, const struct config_value *value)
 {
     char hint[LIST_BYTES];
@@ -104,7 +104,7 @@ static void resolve_extends(struct config_loader *loader, struct config_tree *tr
         snprintf(path, sizeof path, "algorithms.%s.extends", entry->name);
         entry->extends = config_algorithm_find(tree, value->text);
         if (entry->extends == NULL)
-            unknown_algorithm(loader, tree, path, value);
+            config_unknown_algorithm(loader, tree, path, value);
     }
 }
 
@@ -185,7 +185,9 @@ void config_check_algorithms(struct config_loader *loader, struct config_tree *t
         return;
     tree->chosen = config_algorithm_find(tree, chosen->text);
     if (tree->chosen == NULL)
-        unknown_algorithm(loader, tree, "defaults.algorithm", chosen);
+        config_unknown_algorithm(loader, tree, "defaults.algorithm", chosen);
+    else
+        tree->chosen->runs = true;
 }
 
 /* A whole number of the machine; 0 if it was not given, or given wrong. */
@@ -369,5 +371,6 @@ void config_check_machine(struct config_loader *loader, struct config_tree *tree
     if (tree->chosen != NULL) {
         check_algorithm_fits(loader, tree);
         config_check_ranks(loader, tree);
+        config_check_groups(loader, tree);
     }
 }

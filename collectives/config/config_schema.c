@@ -1,5 +1,5 @@
 /*
- * config_schema.c: the two tables of keys. Ranges are the limits of the simulator: addresses have
+ * config_schema.c: the tables of keys. Ranges are the limits of the simulator: addresses have
  * 14 bits for the SIP, 10 for the cube, 6 for the PE and 32 for the byte (hw/HARDWARE.md, "Physical
  * addresses"), times stay far below 2^63 ps. Whatever is legal on its own but not beside other
  * values is checked in config_rules.c.
@@ -323,6 +323,20 @@ const struct config_key config_ccl_keys[] = {
 const uint32_t config_ccl_key_count = COUNT_OF(config_ccl_keys);
 _Static_assert(COUNT_OF(config_ccl_keys) <= CONFIG_CCL_KEYS_MAX, "values have room");
 
+/* A set of groups is cut from its ranks by `each` and `stride`. */
+const struct config_key config_group_keys[CONFIG_GROUP_KEYS] = {
+    KEY(CCL, "ranks", RANGES, "the ranks that the groups are cut from; not given: all, in order",
+        RANGE("0", "16383", NULL), .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
+    KEY(CCL, "each", COUNT, "ranks of each group; not given: as many as there are",
+        RANGE("1", "16384", "ranks"), .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
+    KEY(CCL, "stride", COUNT, "how far apart a group's ranks are; not given: side by side",
+        RANGE("1", "16384", "ranks"), .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
+    KEY(CCL, "algorithm", NAME, "the entry that carries out calls; not given: defaults.algorithm",
+        .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
+    KEY(CCL, "lanes", RANGE, "PEs of each SIP, in order of (cube, PE); not given: all",
+        RANGE("0", "65535", NULL), .flags = CONFIG_OPTIONAL, READ(BY_GROUPS)),
+};
+
 static int config_schema_find(const struct config_key *keys, uint32_t count, const char *path)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -339,4 +353,9 @@ int config_machine_find(const char *path)
 int config_ccl_find(const char *name)
 {
     return config_schema_find(config_ccl_keys, config_ccl_key_count, name);
+}
+
+int config_group_find(const char *name)
+{
+    return config_schema_find(config_group_keys, CONFIG_GROUP_KEYS, name);
 }

@@ -1,8 +1,9 @@
 /*
  * config_schema.h: every key that a configuration may have: its type, range, unit, and where its
- * value goes in struct hw_config or struct ccl_config. Two tables: the machine's keys
- * (topology.yaml, components.yaml) by their full path, and the keys of collectives, which are in
- * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry.
+ * value goes in struct hw_config or struct ccl_config. Three tables: the machine's keys
+ * (topology.yaml, components.yaml) by their full path; the keys of collectives, which are in
+ * ccl.yaml under `defaults` and, each overriding that, in an algorithm's entry; and the keys of a
+ * set of groups, under `groups`.
  */
 #ifndef COLLECTIVES_CONFIG_SCHEMA_H
 #define COLLECTIVES_CONFIG_SCHEMA_H
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/config/config_ranges.h"
 #include "collectives/config/input/decimal.h"
 #include "collectives/config/input/config_source.h"
 #include "collectives/config/input/levels.h"
@@ -28,6 +30,8 @@ enum config_type {
     CONFIG_WEIGHTS, /* a list of two whole numbers */
     CONFIG_RANKS,   /* a list of whole numbers, one per rank */
     CONFIG_PLACE,   /* s, s.c or s.c.p: a SIP, a cube, a PE */
+    CONFIG_RANGES,  /* numbers and ranges of them: 5, 0-15, [1, 3, 5-7, 8-31/2] */
+    CONFIG_RANGE,   /* one of them, without a step */
     CONFIG_SIPS,    /* one of `choice`, or a list of levels, which is the choice `levels` */
 };
 
@@ -74,6 +78,7 @@ enum config_reader {
     CONFIG_READ_BY_FP8,     /* sums of that type */
     CONFIG_READ_BY_NARROW,  /* sums of a type that is narrower than f32 */
     CONFIG_READ_BY_NO_SIZE, /* the command line names none */
+    CONFIG_READ_BY_GROUPS,  /* calls of the set of groups */
 };
 
 enum { CONFIG_OPTIONAL = 1, CONFIG_NOT_IN_DEFAULTS = 2, CONFIG_NOT_IN_ALGORITHM = 4 };
@@ -108,7 +113,8 @@ struct config_value {
     uint32_t
         list_count; /* CONFIG_ROOT: 2 if x,y; CONFIG_PLACE: its parts; CONFIG_RANKS: of ranks */
     const uint16_t *ranks;
-    const struct levels *levels; /* CONFIG_SIPS: NULL unless it is a list */
+    const struct levels *levels;        /* CONFIG_SIPS: NULL unless it is a list */
+    const struct config_ranges *ranges; /* CONFIG_RANGES, CONFIG_RANGE */
     bool wrong; /* given and refused: then not given, and no rule complains of that */
 };
 
@@ -119,14 +125,20 @@ static inline bool config_given(const struct config_value *value)
 
 #define CONFIG_MACHINE_KEYS_MAX 256u
 #define CONFIG_CCL_KEYS_MAX     40u
+#define CONFIG_GROUP_KEYS       5u
 
 extern const struct config_key config_machine_keys[];
 extern const uint32_t config_machine_key_count;
 extern const struct config_key config_ccl_keys[];
 extern const uint32_t config_ccl_key_count;
 
-/* Index of the machine's key with this path, of the collectives' key with this name; or -1. */
+/* Of each set under `groups`. */
+extern const struct config_key config_group_keys[CONFIG_GROUP_KEYS];
+
+/* Index of the machine's key with this path, of the collectives' key with this name, of the key of
+ * a set of groups with this name; or -1. */
 int config_machine_find(const char *path);
 int config_ccl_find(const char *name);
+int config_group_find(const char *name);
 
 #endif

@@ -27,6 +27,19 @@ struct config_algorithm *config_algorithm_find(const struct config_tree *tree, c
     return NULL;
 }
 
+struct config_group *config_group_named(const struct config_tree *tree, const char *name)
+{
+    for (struct config_group *group = tree->groups; group != NULL; group = group->next)
+        if (strcmp(group->name, name) == 0)
+            return group;
+    return NULL;
+}
+
+const struct ccl_algorithm *config_running(const struct config_tree *tree)
+{
+    return tree->chosen != NULL ? tree->chosen->algorithm : NULL;
+}
+
 const struct config_value *config_parameter_value(const struct config_algorithm *entry,
                                                   const char *name)
 {
@@ -70,6 +83,13 @@ struct config_tree *config_tree_copy(struct config_arena *arena, const struct co
         *at = entry;
         if (!copy_parameters(arena, entry))
             return NULL;
+    }
+    for (struct config_group **at = &copy->groups; *at != NULL; at = &(*at)->next) {
+        struct config_group *const group = config_arena_alloc(arena, sizeof *group);
+        if (group == NULL)
+            return NULL;
+        *group = **at;
+        *at = group;
     }
     return copy;
 }

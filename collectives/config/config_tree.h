@@ -10,6 +10,7 @@
 #include "hw/topology/topology.h"
 
 #define CONFIG_ALGORITHMS_MAX 1024u
+#define CONFIG_GROUPS_MAX     1024u
 
 struct ccl_algorithm;
 struct config_node;
@@ -30,7 +31,18 @@ struct config_algorithm {
     struct config_value value[CONFIG_CCL_KEYS_MAX];
     struct config_parameter *parameters;
     struct config_algorithm *extends; /* resolved; NULL: none */
-    struct config_algorithm *next;    /* in order of appearance */
+    bool runs;                        /* it is defaults.algorithm, or a set of groups names it */
+    const struct ccl_algorithm *algorithm; /* of an entry that runs, once all is read; NULL: not
+                                              known */
+    struct config_algorithm *next;         /* in order of appearance */
+};
+
+/* One set under `groups`. */
+struct config_group {
+    const char *name;
+    struct config_place place; /* where its name first occurs */
+    struct config_value value[CONFIG_GROUP_KEYS];
+    struct config_group *next; /* in order of appearance */
 };
 
 struct config_tree {
@@ -41,17 +53,23 @@ struct config_tree {
     struct config_value defaults[CONFIG_CCL_KEYS_MAX];
     struct config_algorithm *algorithms;
     uint32_t algorithm_count;
-    struct config_algorithm *chosen;       /* defaults.algorithm's entry */
-    const struct ccl_algorithm *algorithm; /* that runs, once all is read; NULL: not known */
-    struct hw_sip_size grid;               /* of SIPs, in force; 0: not a grid, or not known */
-    struct config_tree *shipped;           /* of the shipped files alone; NULL: not kept */
+    struct config_algorithm *chosen; /* defaults.algorithm's entry */
+    struct config_group *groups;
+    uint32_t group_count;
+    const struct ccl_group_set *group_sets; /* [group_count] */
+    struct hw_sip_size grid;                /* of SIPs, in force; 0: not a grid, or not known */
+    struct config_tree *shipped;            /* of the shipped files alone; NULL: not kept */
 };
+
+/* The algorithm of the chosen entry; NULL: not known. */
+const struct ccl_algorithm *config_running(const struct config_tree *tree);
 
 /* The values of a tree whose rules have not been checked, in the same arena; later layers over one
  * of the two do not change the other. NULL: no memory. */
 struct config_tree *config_tree_copy(struct config_arena *arena, const struct config_tree *tree);
 
 struct config_algorithm *config_algorithm_find(const struct config_tree *tree, const char *name);
+struct config_group *config_group_named(const struct config_tree *tree, const char *name);
 /* The value in force of a collectives' key for an algorithm: its own, inherited, or the default. */
 const struct config_value *config_ccl_value(const struct config_tree *tree,
                                             const struct config_algorithm *algorithm, int key);

@@ -273,6 +273,8 @@ static const char *reader_needs(const struct search *search, const struct config
                    : "a bench that reduces a type narrower than f32 (--dtype)";
     case CONFIG_READ_BY_NO_SIZE:
         return work->sized ? "a run of one size that no option names" : NULL;
+    case CONFIG_READ_BY_GROUPS:
+        return work->groups ? NULL : "a program that makes these groups";
     }
     return NULL;
 }
@@ -349,30 +351,49 @@ static void look_at_ccl(const struct search *search, int key, const char *path,
     say(search, path, value, why);
 }
 
-static bool is_in_force(const struct search *search, const struct config_algorithm *entry)
+static bool inherits(const struct config_algorithm *runs, const struct config_algorithm *entry)
 {
-    for (const struct config_algorithm *at = search->tree->chosen; at != NULL; at = at->extends)
-        if (at == entry)
-            return true;
-    return false;
+    while (runs != NULL && runs != entry)
+        runs = runs->extends;
+    return runs != NULL;
+}
+
+/* A set of groups names the entry, or one that inherits from it. */
+static bool is_of_groups(const struct search *search, const struct config_algorithm *entry)
+{
+    const struct config_algorithm *runs = search->work->groups ? search->tree->algorithms : NULL;
+    while (runs != NULL && !(runs->runs && runs != search->tree->chosen && inherits(runs, entry)))
+        runs = runs->next;
+    return runs != NULL;
 }
 
 static void visit_entry(const struct search *search, const struct config_algorithm *entry)
 {
     const char *const runs = search->tree->chosen != NULL ? search->tree->chosen->name : "none";
     char path[200], why[300];
+    if (is_of_groups(search, entry))
+        return;
     for (uint32_t i = 0; i < config_ccl_key_count; i++) {
         snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, config_ccl_keys[i].path);
         look_at_ccl(search, (int)i, path, &entry->value[i]);
     }
     for (const struct config_parameter *at = entry->parameters; at != NULL; at = at->next) {
-        if (is_in_force(search, entry) || !is_looked_at(search, &at->value))
+        if (inherits(search->tree->chosen, entry) || !is_looked_at(search, &at->value))
             continue;
         snprintf(path, sizeof path, "algorithms.%s.%s", entry->name, at->name);
         snprintf(why, sizeof why,
                  "it has no effect, since the entry that runs is %s; --algorithm %s runs this one",
                  runs, entry->name);
         say(search, path, &at->value, why);
+    }
+}
+
+static void visit_group(const struct search *search, const struct config_group *group)
+{
+    char path[200];
+    for (uint32_t i = 0; i < CONFIG_GROUP_KEYS; i++) {
+        snprintf(path, sizeof path, "groups.%s.%s", group->name, config_group_keys[i].path);
+        look_at(search, &config_group_keys[i], path, &group->value[i]);
     }
 }
 
@@ -389,4 +410,6 @@ void config_unused_visit(const struct config *config, const struct config_work *
     for (const struct config_algorithm *entry = search.tree->algorithms; entry != NULL;
          entry = entry->next)
         visit_entry(&search, entry);
+    for (const struct config_group *group = search.tree->groups; group != NULL; group = group->next)
+        visit_group(&search, group);
 }

@@ -24,6 +24,7 @@ struct config_work {
     bool tiles;       /* these are tiles of queues */
     bool alone;       /* it would, but has one rank on one PE */
     bool crosses;     /* from SIP to SIP */
+    bool groups;      /* it makes those that the configuration names */
     bool sized;       /* the command line names sizes, or the bench has none */
 };
 

@@ -96,6 +96,15 @@ const char *config_legal(const struct config_key *key, char *buf, size_t size)
     case CONFIG_PLACE:
         snprintf(buf, size, "a place: sip, sip.cube or sip.cube.pe, as in 0.5.0");
         break;
+    case CONFIG_RANGES:
+        snprintf(buf, size,
+                 "numbers from %s to %s and ranges of them, such as 0-15, or [1, 3, 5-7, 8-31/2]",
+                 key->min, key->max);
+        break;
+    case CONFIG_RANGE:
+        snprintf(buf, size, "a number from %s to %s or a range of them, such as 0-15", key->min,
+                 key->max);
+        break;
     }
     return buf;
 }
@@ -440,6 +449,21 @@ static bool read_ranks(const struct reader *reader, const struct config_node *no
     return store_text(reader, value, text);
 }
 
+static bool read_ranges(const struct reader *reader, const struct config_node *node,
+                        struct config_value *value)
+{
+    const uint32_t max = (uint32_t)decimal_literal(reader->key->max).mantissa;
+    const struct config_node *wrong;
+    const char *hint;
+    value->ranges = config_ranges_read(reader->loader->arena, node, max,
+                                       reader->key->type == CONFIG_RANGE, &wrong, &hint);
+    if (value->ranges != NULL)
+        value->text = value->ranges->text;
+    else if (wrong != NULL)
+        return config_value_reject(reader, wrong, hint);
+    return value->ranges != NULL;
+}
+
 /* "0", "0.5" or "0.5.0". */
 static bool config_value_read_place(const struct reader *reader, const struct config_node *node,
                                     struct config_value *value)
@@ -498,6 +522,9 @@ static bool read_any(const struct reader *reader, const struct config_node *node
         return config_value_read_place(reader, node, value);
     case CONFIG_SIPS:
         return read_sips(reader, node, value);
+    case CONFIG_RANGES:
+    case CONFIG_RANGE:
+        return read_ranges(reader, node, value);
     }
     return false;
 }

@@ -86,6 +86,8 @@ static void mutated_files_load_or_are_refused_with_a_place(void **state)
 {
     (void)state;
     static const char *const names[] = {"topology.yaml", "components.yaml", "ccl.yaml"};
+    static const char groups[] = "groups:\n  tp: { each: 2 }\n  dp: { stride: 2, algorithm: "
+                                 "ring_rs_ag, lanes: 0-63 }\n  odd: { ranks: [0, 1-3/2] }\n";
     struct config *const shipped = load_with(NULL, NULL, 0);
     char folder[PATH_MAX];
     config_where(shipped, "system.sips.count", folder, sizeof folder);
@@ -97,6 +99,8 @@ static void mutated_files_load_or_are_refused_with_a_place(void **state)
         static struct text text;
         const size_t which = below(&random, COUNT_OF(names));
         read_shipped(folder, names[which], &text);
+        if (which == 2) /* which ships without groups */
+            insert(&text, text.length, groups, strlen(groups));
         for (size_t changes = 1 + below(&random, 4); changes > 0; changes--)
             mutate(&text, &random);
         write_bytes("mutant.yaml", text.bytes, text.length);
@@ -130,6 +134,11 @@ static void random_set_options_load_or_are_refused(void **state)
                                        "algorithms.a.root",
                                        "defaults.root",
                                        "cube.pe_layout.corners",
+                                       "groups",
+                                       "groups.a",
+                                       "groups.a.ranks",
+                                       "groups.a.each",
+                                       "groups.a.lanes",
                                        "",
                                        "a.b.c"};
     uint64_t random = 7;
