@@ -15,8 +15,8 @@
 #include "collectives/choice/cost_times.h"
 #include "collectives/data/input.h"
 #include "collectives/hook.h"
-#include "collectives/matmul/matmul_call.h"
-#include "collectives/matmul/matmul_verify.h"
+#include "collectives/compute/matmul_call.h"
+#include "collectives/compute/matmul_verify.h"
 #include "collectives/verify/bound.h"
 
 enum stage { REDUCE, MULTIPLY, BOTH, STAGES };

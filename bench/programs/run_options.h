@@ -13,7 +13,7 @@
 #include "collectives/config/config.h"
 #include "collectives/config/config_load.h"
 #include "collectives/data/dtype.h"
-#include "collectives/matmul/matmul.h"
+#include "collectives/compute/matmul.h"
 #include "core/cw.h"
 #include "hw/structure.h"
 

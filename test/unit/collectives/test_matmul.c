@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "collectives/data/input.h"
-#include "collectives/matmul/matmul_verify.h"
+#include "collectives/compute/matmul_verify.h"
 
 enum { SIDE = 12 };
 

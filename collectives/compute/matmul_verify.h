@@ -5,7 +5,7 @@
 #ifndef COLLECTIVES_MATMUL_VERIFY_H
 #define COLLECTIVES_MATMUL_VERIFY_H
 
-#include "collectives/matmul/matmul.h"
+#include "collectives/compute/matmul.h"
 
 /*
  * Computes C from the inputs alone. The elements of A, then of B, are in the seed's stream

@@ -2,7 +2,7 @@
  * matmul_call.c: a matrix product as a call of a process group's ranks (matmul_call.h): alone, or
  * beside an all-reduce. Between drains, one thread.
  */
-#include "collectives/matmul/matmul_call.h"
+#include "collectives/compute/matmul_call.h"
 
 #include "collectives/runtime/dist_internal.h"
 

@@ -3,7 +3,7 @@
  * operand tiles are in use: while PE_GEMM works on one, the loads of the next step fill the other.
  * Kernels run speculatively, in handlers.
  */
-#include "collectives/matmul/matmul.h"
+#include "collectives/compute/matmul.h"
 
 #include <string.h>
 

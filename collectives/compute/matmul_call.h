@@ -5,7 +5,7 @@
 #ifndef COLLECTIVES_MATMUL_CALL_H
 #define COLLECTIVES_MATMUL_CALL_H
 
-#include "collectives/matmul/matmul.h"
+#include "collectives/compute/matmul.h"
 #include "collectives/runtime/tensor.h"
 
 /*

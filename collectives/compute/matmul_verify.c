@@ -2,7 +2,7 @@
  * matmul_verify.c: the bits of a product (matmul_verify.h), evaluated from the seed's inputs
  * element by element, without kernels, tiles in memories or the data pass.
  */
-#include "collectives/matmul/matmul_verify.h"
+#include "collectives/compute/matmul_verify.h"
 
 #include <stdlib.h>
 #include <string.h>
