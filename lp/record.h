@@ -245,11 +245,13 @@ struct lp_listener {
 
 /*
  * Hears it on the workers, in the order of each LP (cw_worker_record_fn): each data operation; the
- * end of a PE's kernel, with which its received tiles are dead. `look` is a cw_worker_look_fn.
- * NULL: not wanted.
+ * start of a PE's kernel, with its batch (lp/host/batches.h); the end of a PE's kernel, with which
+ * its received tiles are dead. `look` is a cw_worker_look_fn. NULL: not wanted.
  */
 struct lp_worker_listener {
     void (*op)(void *arg, uint32_t worker, const struct cw_event *event, const struct lp_op *op);
+    void (*kernel_started)(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe,
+                           uint32_t batch);
     void (*kernel_ended)(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe);
     bool (*look)(void *arg, uint32_t worker);
     void *arg;

@@ -13,9 +13,11 @@
 #include "collectives/data/data_apply.h"
 #include "collectives/data/data_check.h"
 #include "collectives/data/data_parcel.h"
+#include "collectives/data/data_take.h"
 #include "core/invariant.h"
 
-/* A record that waits; op.kind 0: the end of the kernels of op.pe. */
+/* A record that waits; op.kind 0: a kernel of op.pe has ended, or (op.seq) one of the batch of this
+ * number begins. */
 struct data_waiting {
     struct data_waiting *next;
     struct lp_op op;
@@ -105,6 +107,10 @@ static void complete_landing(const struct data_site *site, struct lp_op *op)
 
 static void execute(const struct data_site *site, const struct lp_op *record)
 {
+    if (record->kind == 0 && record->seq != 0) {
+        data_take_at_start(site->pass, record->pe, record->seq);
+        return;
+    }
     if (record->kind == 0) {
         tiles_end_kernel(&site->cube->tiles, &site->worker->pool, record->pe);
         (void)wide_sums_forget(&site->cube->wide, record->pe, 0, UINT32_MAX, 1);
@@ -190,6 +196,15 @@ static void on_op(void *pass, uint32_t worker, const struct cw_event *event, con
     commit_record(pass, worker, event, op);
 }
 
+/* It matters where somebody wants to know what the kernel finds. */
+static void on_kernel_start(void *arg, uint32_t worker, const struct cw_event *event, uint32_t pe,
+                            uint32_t batch)
+{
+    const struct data_pass *const pass = arg;
+    if (pe < pass->pe_count && pass->cubes[pe / pass->pes].takes != NULL)
+        commit_record(arg, worker, event, &(struct lp_op){.pe = pe, .seq = batch});
+}
+
 static void on_kernel_end(void *pass, uint32_t worker, const struct cw_event *event, uint32_t pe)
 {
     commit_record(pass, worker, event, &(struct lp_op){.pe = pe});
@@ -249,8 +264,11 @@ static bool on_look(void *arg, uint32_t worker)
 
 struct lp_worker_listener data_commit_listener(struct data_pass *pass)
 {
-    return (struct lp_worker_listener){
-        .op = on_op, .kernel_ended = on_kernel_end, .look = on_look, .arg = pass};
+    return (struct lp_worker_listener){.op = on_op,
+                                       .kernel_started = on_kernel_start,
+                                       .kernel_ended = on_kernel_end,
+                                       .look = on_look,
+                                       .arg = pass};
 }
 
 /* The first record that waits in each cube can never be executed: the message of data_check(). */

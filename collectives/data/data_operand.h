@@ -24,6 +24,7 @@
 enum memory_kind { MEMORY_TCM, MEMORY_SRAM, MEMORY_HBM };
 
 struct data_parcel;
+struct data_take;
 struct data_waiting;
 struct op_log;
 
@@ -35,6 +36,7 @@ struct data_cube {
     void *puts; /* JudyL: puts, raw stores, lent values in flight to this cube (data_parcel.h) */
     struct wide_sums wide;
     struct data_waiting *first, *last; /* records that wait, in the order of the LP */
+    struct data_take *takes;           /* copies that have been asked for (data_take.h) */
     struct sync_node next; /* in a worker's list, or on its way to one (data_commit.c): */
     bool listed;           /* it is in one of them */
     bool failed;           /* no further record is executed */

@@ -14,6 +14,7 @@
 #include "collectives/data/data_apply.h"
 #include "collectives/data/data_commit.h"
 #include "collectives/data/data_parcel.h"
+#include "collectives/data/data_take.h"
 #include "collectives/data/input.h"
 #include "collectives/data/op_log_write.h"
 #include "collectives/memory/range_hash.h"
@@ -73,6 +74,7 @@ static void free_cube(struct data_pass *pass, struct data_cube *cube)
     tiles_free(&cube->tiles, &pass->storage);
     data_parcels_free(cube);
     data_waiting_free(cube);
+    data_takes_free(cube);
 }
 
 void data_pass_free_part(struct data_pass *pass, uint32_t worker)
@@ -208,6 +210,24 @@ int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const 
         return data_out_of_storage(pass, error);
     if (pass->log)
         op_log_write(pass->log, pe, offset, src, bytes);
+    return CW_OK;
+}
+
+int data_pass_exchange(struct data_pass *pass, uint32_t pe, uint64_t offset, uint8_t *buffer,
+                       size_t bytes, struct cw_error *error)
+{
+    const struct data_site site = host_site(pass, pe);
+    const uint64_t at = data_pass_range(pass, pe, offset, bytes).address;
+    for (size_t done = 0, run; done < bytes; done += run) {
+        uint8_t *const place = data_touch(&site, at + done, bytes - done, &run);
+        if (place == NULL)
+            return data_out_of_storage(pass, error);
+        for (size_t i = 0; i < run; i++) {
+            const uint8_t byte = place[i];
+            place[i] = buffer[done + i];
+            buffer[done + i] = byte;
+        }
+    }
     return CW_OK;
 }
 

@@ -70,6 +70,10 @@ void data_pass_read(const struct data_pass *pass, uint32_t pe, uint64_t offset, 
                     size_t bytes);
 int data_pass_write(struct data_pass *pass, uint32_t pe, uint64_t offset, const void *src,
                     size_t bytes, struct cw_error *error);
+/* The range gets the buffer's bytes, and the buffer the range's. The log does not record it: the
+ * same call again, before the machine runs, undoes it. */
+int data_pass_exchange(struct data_pass *pass, uint32_t pe, uint64_t offset, uint8_t *buffer,
+                       size_t bytes, struct cw_error *error);
 /* Elements first .. first + count - 1 of the seed's stream (input.h). */
 int data_pass_fill_input(struct data_pass *pass, uint32_t pe, uint64_t offset, enum dtype dtype,
                          uint64_t seed, uint64_t first, uint64_t count, struct cw_error *error);

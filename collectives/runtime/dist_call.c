@@ -12,6 +12,7 @@
 #include "collectives/plugin.h"
 #include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_results.h"
 #include "collectives/runtime/dist_scale.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/host_copy.h"
@@ -379,7 +380,16 @@ static int prepare_work(struct dist_work *work, struct cw_error *error)
 
 static int ready_part(const struct dist_part *part, struct cw_error *error)
 {
-    int code = dist_check_alike(part->work, part->rank, error);
+    struct dist_work *const work = part->work;
+    const struct submission *const submission = &work->submissions[part->rank];
+    const uint32_t world_rank = dist_world_rank(work->group, part->rank);
+    int code = dist_check_alike(work, part->rank, error);
+    if (code == CW_OK)
+        code = dist_check_shared(work, part->rank, error);
+    if (code == CW_OK)
+        code = dist_keep_results(work->dist, world_rank, submission->out, submission->order, error);
+    if (code == CW_OK && dist_changes_input(work, part->rank))
+        code = dist_keep_results(work->dist, world_rank, submission->in, submission->order, error);
     if (code == CW_OK)
         code = dist_scale_operand(part->work, part->rank, error);
     return code == CW_OK ? dist_fill_buffers(part->work, part->rank, error) : code;
@@ -398,6 +408,8 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
         code = lp_system_begin_batch(work->dist->system, &options, error);
         work->batch = code == CW_OK ? lp_system_hold_batch(work->dist->system) : 0;
     }
+    if (code == CW_OK)
+        code = dist_keep_at_start(work, part->rank, error);
     if (code == CW_OK) {
         lp_system_return_to_batch(work->dist->system, work->batch);
         code = launch_rank(work, part->rank, error);
@@ -414,7 +426,9 @@ static int by_rank(const void *a, const void *b)
                    y_rank = dist_world_rank(y->work->group, y->rank);
     if (x_rank != y_rank)
         return x_rank < y_rank ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    const uint64_t x_order = x->work->submissions[x->rank].order,
+                   y_order = y->work->submissions[y->rank].order;
+    return x_order < y_order ? -1 : x_order > y_order;
 }
 
 static void sort_parts(struct dist_part *parts, size_t count)
@@ -435,7 +449,7 @@ int dist_launch_parts(struct dist *dist, struct cw_error *error)
         return code;
     dist->part_count = 0;
     sort_parts(dist->parts, count);
-    if (!dist_reserve_instants(dist, count))
+    if (!dist_reserve_ends(dist, count))
         return dist_no_memory(error);
     for (size_t i = 0; i < count && code == CW_OK; i++)
         if (parts[i].work->algorithm == NULL)
@@ -455,15 +469,17 @@ int dist_launch_parts(struct dist *dist, struct cw_error *error)
     return code == CW_OK ? dist_inject(dist, error) : code;
 }
 
+int dist_finish_part(const struct dist_part *part, struct cw_error *error)
+{
+    const int code = dist_take_results(part->work, part->rank, error);
+    return code == CW_OK ? dist_scale_results(part->work, part->rank, error) : code;
+}
+
 int dist_finish_work(struct dist_work *work, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
     const struct submission *const first = &work->submissions[0];
     int code = check_written(work, error);
-    if (code == CW_OK)
-        code = dist_take_results(work, error);
-    if (code == CW_OK)
-        code = dist_scale_results(work, error);
     struct cw_error late;
     const int given = dist_give_scratch(work, &late);
     if (code == CW_OK && given != CW_OK) {
@@ -471,23 +487,30 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
         code = given;
     }
     relay_free(&work->relay);
-    const struct dist_completion completion = {.dist = dist,
-                                               .collective = first->collective,
-                                               .algorithm = work->algorithm,
-                                               .times =
-                                                   lp_system_times_of(dist->system, work->batch),
-                                               .batch = work->batch,
-                                               .tensors = work->tensors,
-                                               .world_size = work->group->size,
-                                               .op = first->op,
-                                               .root = first->root,
-                                               .beside = first->kernel != NULL};
+    const struct dist_completion completion = {
+        .dist = dist,
+        .group = work->group != &dist->world ? work->group : NULL,
+        .number = work->number,
+        .collective = first->collective,
+        .algorithm = work->algorithm,
+        .times = lp_system_times_of(dist->system, work->batch),
+        .batch = work->batch,
+        .tensors = work->tensors,
+        .world_size = work->group->size,
+        .op = first->op,
+        .root = first->root,
+        .beside = first->kernel != NULL};
     lp_system_release_batch(dist->system, work->batch);
     work->batch = 0;
-    if (code != CW_OK || dist->options.completed == NULL)
-        return code;
-    code = dist->options.completed(dist->options.arg, &completion, error);
-    dist_phase_end(dist, "results");
+    if (code == CW_OK && dist->options.completed != NULL) {
+        code = dist_exchange_results(work, error);
+        if (code == CW_OK)
+            code = dist->options.completed(dist->options.arg, &completion, error);
+        if (code == CW_OK)
+            code = dist_exchange_results(work, error);
+        dist_phase_end(dist, "results");
+    }
+    dist_drop_results(work);
     return code;
 }
 
@@ -520,7 +543,8 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
                             "alike",
                             name, rank, layout_name(one.hw, own, has), work->first_rank,
                             layout_name(one.hw, first, had));
-    if (one.math != other.math || one.root != other.root)
+    if (work->submissions[work->first_rank].op != work->submissions[rank].op ||
+        one.root != other.root)
         return cw_error_set(error, CW_PROGRAM_FAILED,
                             "%s: rank %u and rank %u do not name the same operation and root", name,
                             rank, work->first_rank);
@@ -606,6 +630,7 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
 {
     struct dist *const dist = work->dist;
     work->submissions[rank] = *submission;
+    work->submissions[rank].order = ++dist->submissions;
     work->tensors[rank] = submission->out;
     work->submits[rank] = true;
     work->last_rank = rank;
@@ -688,9 +713,15 @@ static struct dist_work *all_reduce(struct dist_group *group, struct tensor *ten
                                             .scalar = scalar});
 }
 
+struct dist_work *dist_all_reduce_scaled_async(struct dist_group *group, struct tensor *tensor,
+                                               double scalar)
+{
+    return all_reduce(group, tensor, REDOP_PREMULSUM, scalar);
+}
+
 void dist_all_reduce_scaled(struct tensor *tensor, double scalar)
 {
-    wait_for_all(all_reduce(NULL, tensor, REDOP_PREMULSUM, scalar));
+    wait_for_all(dist_all_reduce_scaled_async(NULL, tensor, scalar));
 }
 
 struct dist_work *dist_all_reduce_async(struct dist_group *group, struct tensor *tensor,
@@ -736,9 +767,15 @@ void dist_reduce_scatter(struct tensor *output, struct tensor *input, enum redop
     wait_for_all(dist_reduce_scatter_async(NULL, output, input, op));
 }
 
+struct dist_work *dist_reduce_scatter_scaled_async(struct dist_group *group, struct tensor *output,
+                                                   struct tensor *input, double scalar)
+{
+    return reduce_scatter(group, output, input, REDOP_PREMULSUM, scalar);
+}
+
 void dist_reduce_scatter_scaled(struct tensor *output, struct tensor *input, double scalar)
 {
-    wait_for_all(reduce_scatter(NULL, output, input, REDOP_PREMULSUM, scalar));
+    wait_for_all(dist_reduce_scatter_scaled_async(NULL, output, input, scalar));
 }
 
 struct dist_work *dist_all_gather_async(struct dist_group *group, struct tensor *output,
@@ -807,21 +844,36 @@ static void check_op_of_steps(const char *call, enum redop op)
         mp_fail(CW_USAGE, "dist_%s: %s; legal are sum, prod, max, min", call, redop_name(op));
 }
 
+struct dist_work *dist_reduce_async(struct dist_group *group, struct tensor *tensor, uint32_t root,
+                                    enum redop op)
+{
+    const uint32_t ranks = dist_group_or_world(group)->size;
+    if (root >= ranks)
+        mp_fail(CW_PROGRAM_FAILED, "dist_reduce: root %u; there are %u ranks", root, ranks);
+    check_op_of_steps("reduce", op);
+    return dist_submit(&(struct submission){.group = group,
+                                            .collective = CCL_REDUCE,
+                                            .in = tensor,
+                                            .out = tensor,
+                                            .op = op,
+                                            .root = root});
+}
+
 void dist_reduce(struct tensor *tensor, uint32_t root, enum redop op)
 {
-    if (root >= dist_current()->facts.world_size)
-        mp_fail(CW_PROGRAM_FAILED, "dist_reduce: root %u; there are %u ranks", root,
-                dist_current()->facts.world_size);
-    check_op_of_steps("reduce", op);
-    dist_submit_and_wait(&(struct submission){
-        .collective = CCL_REDUCE, .in = tensor, .out = tensor, .op = op, .root = root});
+    wait_for_all(dist_reduce_async(NULL, tensor, root, op));
+}
+
+struct dist_work *dist_custom_async(struct dist_group *group, struct tensor *tensor, enum redop op)
+{
+    check_op_of_steps("custom", op);
+    return dist_submit(&(struct submission){
+        .group = group, .collective = CCL_CUSTOM, .in = tensor, .out = tensor, .op = op});
 }
 
 void dist_custom(struct tensor *tensor, enum redop op)
 {
-    check_op_of_steps("custom", op);
-    dist_submit_and_wait(
-        &(struct submission){.collective = CCL_CUSTOM, .in = tensor, .out = tensor, .op = op});
+    wait_for_all(dist_custom_async(NULL, tensor, op));
 }
 
 void dist_broadcast(struct tensor *tensor, uint32_t root)

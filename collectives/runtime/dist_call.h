@@ -27,6 +27,13 @@ struct dist_work *dist_reduce_scatter_async(struct dist_group *group, struct ten
                                             struct tensor *input, enum redop op);
 struct dist_work *dist_broadcast_async(struct dist_group *group, struct tensor *tensor,
                                        uint32_t root);
+struct dist_work *dist_all_reduce_scaled_async(struct dist_group *group, struct tensor *tensor,
+                                               double scalar);
+struct dist_work *dist_reduce_scatter_scaled_async(struct dist_group *group, struct tensor *output,
+                                                   struct tensor *input, double scalar);
+struct dist_work *dist_reduce_async(struct dist_group *group, struct tensor *tensor, uint32_t root,
+                                    enum redop op);
+struct dist_work *dist_custom_async(struct dist_group *group, struct tensor *tensor, enum redop op);
 struct dist_work *dist_barrier_async(struct dist_group *group);
 void dist_wait(struct dist_work *work);
 

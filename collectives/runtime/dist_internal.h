@@ -20,8 +20,9 @@ struct submission {
     enum ccl_collective collective;
     struct tensor *in, *out; /* the same, where the call works in place; NULL: none */
     enum redop op;
-    double scalar; /* of REDOP_PREMULSUM */
-    uint32_t root; /* rank, of a broadcast */
+    double scalar;  /* of REDOP_PREMULSUM */
+    uint32_t root;  /* rank, of a broadcast */
+    uint64_t order; /* among the submissions of all ranks, from 1; set by dist_submit() */
     /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
      */
     struct tensor *operands;               /* region DIST_OPERANDS_REGION of the launches */
@@ -66,6 +67,7 @@ struct dist_work {
     struct tensor **tensors;               /* [group's size] the results */
     struct tensor **scratch;               /* [group's size] or all NULL */
     uint8_t **kept;                        /* [group's size] of dist_scale.c */
+    uint8_t **results;                     /* [group's size] of dist_results.c; NULL: none */
     uint32_t *left;                        /* [group's size] kernels that have not answered */
     int64_t *done_ps;                      /* [group's size] the last has; INT64_MAX: not yet */
     bool *submits;                         /* [group's size] the rank's part is in */
@@ -75,16 +77,16 @@ struct dist_work {
     uint32_t submitted, launched, done;    /* ranks */
     uint32_t first_rank, last_rank;        /* to submit, so far */
     bool prepared;                         /* for all ranks */
+    bool keeps_results;                    /* of some rank */
     int64_t complete_ps;                   /* on all ranks; INT64_MAX: not yet */
     uint32_t holders;       /* ranks that have not returned from it, or hold its handle */
     struct dist_work *next; /* begun later */
 };
 
-/* A rank's part of a work, which is to be launched. */
+/* A rank's part of a work. */
 struct dist_part {
     struct dist_work *work;
-    uint32_t rank;   /* of the work's group */
-    uint32_t number; /* in order of submission */
+    uint32_t rank; /* of the work's group */
 };
 
 struct dist {
@@ -104,10 +106,12 @@ struct dist {
     struct dist_work *spare; /* one that is; NULL: none */
     struct dist_part *parts; /* [part_count] to be launched, in order */
     size_t part_count, part_capacity;
-    uint32_t waits_alone; /* ranks that wait for their own end of a work */
-    int64_t now_ps;       /* the host's time */
-    int64_t *instants;    /* [instant_count] later times at which kernels have answered */
-    size_t instant_count, instant_capacity, instant_at;
+    uint64_t submissions;   /* ever */
+    uint32_t waits_alone;   /* ranks that wait for their own end of a work */
+    int64_t now_ps;         /* the host's time */
+    struct dist_part *ends; /* [end_count] parts whose kernels have answered, in order of time; from
+                               end_at on later than the host's time */
+    size_t end_count, end_capacity, end_at;
     uint32_t *launched; /* [PEs of a SIP] that run the rank's kernel: room for a launch */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */
@@ -150,7 +154,9 @@ struct dist_work *dist_submit(const struct submission *submission);
 void dist_submit_and_wait(const struct submission *submission);
 /* Launches the parts that have been submitted since it was last called. An enum cw_exit. */
 int dist_launch_parts(struct dist *dist, struct cw_error *error);
-/* The work has ended on all ranks: takes its results, calls the bench. */
+/* The work has ended on a rank, which has its results from here on. */
+int dist_finish_part(const struct dist_part *part, struct cw_error *error);
+/* The work has ended on all ranks: calls the bench. */
 int dist_finish_work(struct dist_work *work, struct cw_error *error);
 
 /* ---- dist_work.c ----------------------------------------------------------------------------- */
@@ -164,7 +170,7 @@ uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank);
 /* Returns when the PEs of a rank of the world have room for the kernels of another call. */
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */
-bool dist_reserve_instants(struct dist *dist, size_t parts);
+bool dist_reserve_ends(struct dist *dist, size_t parts);
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank);
 /* Returns when the work has ended on the calling rank, or on all. */
 void dist_wait_for_work(struct dist_work *work, bool all);

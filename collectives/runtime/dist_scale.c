@@ -82,17 +82,15 @@ int dist_scale_operand(struct dist_work *work, uint32_t rank, struct cw_error *e
     return code == CW_OK ? scale_tensor(dist, own->in, &scaling, error) : code;
 }
 
-int dist_scale_results(struct dist_work *work, struct cw_error *error)
+int dist_scale_results(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
+    const struct scaling scaling = scaling_of_rank(work, rank);
     int code = CW_OK;
-    for (uint32_t rank = 0; rank < work->group->size; rank++) {
-        const struct scaling scaling = scaling_of_rank(work, rank);
-        if (work->kept[rank] != NULL && code == CW_OK)
-            code = move_input(work, rank, work->kept[rank], true, error);
-        free(work->kept[rank]);
-        work->kept[rank] = NULL;
-        if (scaling.divisor > 0 && code == CW_OK)
-            code = scale_tensor(work->dist, work->submissions[rank].out, &scaling, error);
-    }
+    if (work->kept[rank] != NULL)
+        code = move_input(work, rank, work->kept[rank], true, error);
+    free(work->kept[rank]);
+    work->kept[rank] = NULL;
+    if (scaling.divisor > 0 && code == CW_OK)
+        code = scale_tensor(work->dist, work->submissions[rank].out, &scaling, error);
     return code;
 }

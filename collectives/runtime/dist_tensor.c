@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_results.h"
 #include "collectives/runtime/host_copy.h"
 
 void dist_free_tensors(struct dist *dist)
@@ -104,12 +105,23 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
     mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }
 
+/* Ends the worker that may not write into the tensor now. */
+static void begin_write(struct dist *dist, const char *call, const struct tensor *tensor)
+{
+    struct cw_error error;
+    dist_check_idle(dist, call, tensor, false);
+    int code = dist_keep_results(dist, (uint32_t)mp_rank(), tensor, UINT64_MAX, &error);
+    if (code == CW_OK)
+        code = dist_note_fill(dist, tensor, &error);
+    if (code != CW_OK)
+        mp_fail(error.exit_code, "%s", cw_error_text(&error));
+}
+
 void dist_fill_input(struct tensor *tensor, uint64_t seed)
 {
     struct dist *dist = dist_current();
     struct cw_error error;
-    if (dist_note_fill(dist, tensor, &error) != CW_OK)
-        mp_fail(error.exit_code, "%s", cw_error_text(&error));
+    begin_write(dist, "dist_fill_input", tensor);
     if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)mp_rank(), &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }
@@ -148,11 +160,9 @@ void dist_tensor_copy_from(struct tensor *tensor, enum dtype dtype, const void *
     struct dist *const dist = dist_current();
     struct cw_error error;
     check_buffer("dist_tensor_copy_from", tensor, dtype, n_elem);
-    int code = dist_note_fill(dist, tensor, &error);
-    if (code == CW_OK && dist->data != NULL)
-        code = write_shards(dist, tensor, src, &error);
-    if (code != CW_OK)
-        mp_fail(code, "%s", error.text);
+    begin_write(dist, "dist_tensor_copy_from", tensor);
+    if (dist->data != NULL && write_shards(dist, tensor, src, &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", error.text);
 }
 
 void dist_tensor_copy_to(const struct tensor *tensor, enum dtype dtype, void *dst, uint64_t n_elem)
@@ -163,6 +173,7 @@ void dist_tensor_copy_to(const struct tensor *tensor, enum dtype dtype, void *ds
     if (dist->data == NULL)
         mp_fail(CW_PROGRAM_FAILED,
                 "dist_tensor_copy_to: this world has no data to read (no_data, --no-data)");
+    dist_check_idle(dist, "dist_tensor_copy_to", tensor, true);
     uint32_t part = 0; /* the next: a part's first copy comes before the next part */
     for (uint32_t i = 0; i < tensor->shard_count; i++) {
         if (tensor->shard[i].part != part)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "collectives/runtime/dist_internal.h"
+#include "collectives/runtime/dist_results.h"
 #include "collectives/runtime/dist_scratch.h"
 #include "collectives/runtime/spawn.h"
 
@@ -26,6 +27,7 @@ static void free_work(struct dist_work *work)
     free(work->tensors);
     free(work->scratch);
     free(work->kept);
+    free(work->results);
     free(work->left);
     free(work->done_ps);
     free(work->submits);
@@ -41,11 +43,13 @@ static struct dist_work *create_work(uint32_t ranks)
     work->tensors = calloc(ranks, sizeof *work->tensors);
     work->scratch = calloc(ranks, sizeof(struct tensor *));
     work->kept = calloc(ranks, sizeof(uint8_t *));
+    work->results = calloc(ranks, sizeof(uint8_t *));
     work->left = calloc(ranks, sizeof *work->left);
     work->done_ps = calloc(ranks, sizeof *work->done_ps);
     work->submits = calloc(ranks, sizeof *work->submits);
     if (work->submissions != NULL && work->tensors != NULL && work->scratch != NULL &&
-        work->kept != NULL && work->left != NULL && work->done_ps != NULL && work->submits != NULL)
+        work->kept != NULL && work->results != NULL && work->left != NULL &&
+        work->done_ps != NULL && work->submits != NULL)
         return work;
     free_work(work);
     return NULL;
@@ -146,12 +150,13 @@ void dist_drop_works(struct dist *dist)
         (void)dist_give_scratch(at, &ignored);
         for (uint32_t rank = 0; rank < at->group->size; rank++)
             free(at->kept[rank]);
+        dist_drop_results(at);
         relay_free(&at->relay);
         free_work(at);
     }
     free_work(dist->spare);
     dist->works = dist->spare = NULL;
-    dist->part_count = dist->instant_count = dist->instant_at = 0;
+    dist->part_count = dist->end_count = dist->end_at = 0;
     dist->waits_alone = 0;
     dist->failed = false;
     memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
@@ -167,23 +172,22 @@ bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
         dist->parts = parts;
         dist->part_capacity = capacity;
     }
-    dist->parts[dist->part_count] = (struct dist_part){work, rank, (uint32_t)dist->part_count};
-    dist->part_count++;
+    dist->parts[dist->part_count++] = (struct dist_part){work, rank};
     return true;
 }
 
-bool dist_reserve_instants(struct dist *dist, size_t parts)
+bool dist_reserve_ends(struct dist *dist, size_t parts)
 {
-    size_t needed = dist->instant_count + parts;
+    size_t needed = dist->end_count + parts;
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
         needed += at->launched - at->done;
-    if (needed <= dist->instant_capacity)
+    if (needed <= dist->end_capacity)
         return true;
-    int64_t *const instants = realloc(dist->instants, 2 * needed * sizeof *instants);
-    if (instants == NULL)
+    struct dist_part *const ends = realloc(dist->ends, 2 * needed * sizeof *ends);
+    if (ends == NULL)
         return false;
-    dist->instants = instants;
-    dist->instant_capacity = 2 * needed;
+    dist->ends = ends;
+    dist->end_capacity = 2 * needed;
     return true;
 }
 
@@ -263,7 +267,7 @@ static void note_end(struct dist_work *work, uint32_t rank, int64_t t_ps)
     work->done_ps[rank] = t_ps;
     if (++work->done == work->group->size)
         work->complete_ps = t_ps;
-    dist->instants[dist->instant_count++] = t_ps;
+    dist->ends[dist->end_count++] = (struct dist_part){work, rank};
 }
 
 void dist_answered(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps)
@@ -299,17 +303,31 @@ static bool lacks_ranks(const struct dist *dist)
     return false;
 }
 
+/* Of the next part that ends after the host's time; CW_TIME_MAX: none has ended. */
+static int64_t next_end_ps(const struct dist *dist)
+{
+    const struct dist_part *const end = &dist->ends[dist->end_at];
+    return dist->end_at < dist->end_count ? end->work->done_ps[end->rank] : CW_TIME_MAX;
+}
+
+/* The parts that have ended by this time are over for the host, too. */
+static int take_ends(struct dist *dist, int64_t t_ps, struct cw_error *error)
+{
+    int code = CW_OK;
+    while (next_end_ps(dist) <= t_ps && code == CW_OK)
+        code = dist_finish_part(&dist->ends[dist->end_at++], error);
+    if (dist->end_at == dist->end_count)
+        dist->end_at = dist->end_count = 0;
+    return code;
+}
+
 /* The host's time becomes the next one at which a rank's kernels have answered. */
 static int take_instant(struct dist *dist, struct cw_error *error)
 {
-    const int64_t t_ps = dist->instants[dist->instant_at];
-    int code = CW_OK;
-    while (dist->instant_at < dist->instant_count && dist->instants[dist->instant_at] <= t_ps)
-        dist->instant_at++;
-    if (dist->instant_at == dist->instant_count)
-        dist->instant_at = dist->instant_count = 0;
+    const int64_t t_ps = next_end_ps(dist);
     dist->now_ps = t_ps > dist->now_ps ? t_ps : dist->now_ps;
     lp_system_set_now(dist->system, dist->now_ps);
+    int code = take_ends(dist, t_ps, error);
     for (struct dist_work *at = dist->works; at != NULL && code == CW_OK; at = at->next)
         if (at->complete_ps <= dist->now_ps && at->batch != 0)
             code = dist_finish_work(at, error);
@@ -322,7 +340,9 @@ static int run_to_end(struct dist *dist, struct dist_work *work, struct cw_error
     int code = dist_drain(dist, error);
     dist_phase_end(dist, "collectives");
     dist->now_ps = cw_sim_now(lp_system_sim(dist->system));
-    dist->instant_at = dist->instant_count = 0;
+    if (code == CW_OK)
+        code = take_ends(dist, dist->now_ps, error);
+    dist->end_at = dist->end_count = 0;
     return code == CW_OK ? dist_finish_work(work, error) : code;
 }
 
@@ -331,7 +351,7 @@ static bool advance(struct dist *dist, struct cw_error *error)
 {
     if (dist_launch_parts(dist, error) != CW_OK)
         return false;
-    while (dist->instant_count == 0 && is_in_flight(dist)) {
+    while (dist->end_count == 0 && is_in_flight(dist)) {
         struct dist_work *const alone = alone_in_flight(dist);
         if (alone != NULL)
             return run_to_end(dist, alone, error) == CW_OK;
@@ -345,7 +365,7 @@ static bool advance(struct dist *dist, struct cw_error *error)
         if (dist_run_until(dist, next_ps + lp_system_reaction_ps(dist->system), error) != CW_OK)
             return false;
     }
-    return dist->instant_count > 0 && take_instant(dist, error) == CW_OK;
+    return dist->end_count > 0 && take_instant(dist, error) == CW_OK;
 }
 
 bool dist_advance(void *arg, struct cw_error *error)

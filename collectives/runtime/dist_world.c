@@ -355,7 +355,7 @@ void dist_free(struct dist *dist)
     free(dist->copies);
     contents_free(&dist->contents);
     free(dist->parts);
-    free(dist->instants);
+    free(dist->ends);
     free(dist->launched);
     free(dist);
 }

@@ -16,11 +16,15 @@
 #include "lp/host/system.h"
 
 struct dist;
+struct dist_group;
 struct op_log;
 
-/* A collective that has just completed on all ranks; valid during the callback. */
+/* A collective that has just completed on all ranks; valid during the callback. Each rank's tensor
+ * holds what the call left there, though the rank may have continued and overwritten it since. */
 struct dist_completion {
     struct dist *dist;
+    const struct dist_group *group; /* NULL: the world */
+    uint64_t number;                /* of the group's call, from 0 */
     enum ccl_collective collective;
     const struct ccl_algorithm *algorithm; /* that carried it out */
     const struct lp_times *times;

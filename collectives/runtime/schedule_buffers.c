@@ -83,21 +83,17 @@ int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *er
     return code == CW_OK ? move_shards(dist, &move, error) : code;
 }
 
-int dist_take_results(struct dist_work *work, struct cw_error *error)
+int dist_take_results(struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
     const struct schedule_program *const program = install_plans_program(work->group->plans);
-    int code = CW_OK;
+    const struct submission *const submission = &work->submissions[rank];
     if (work->algorithm->schedule == NULL || dist->data == NULL ||
         schedule_program_layout(program) != PROGRAM_OUTPUT_INSIDE)
         return CW_OK;
-    for (uint32_t rank = 0; rank < work->group->size && code == CW_OK; rank++) {
-        const struct submission *const submission = &work->submissions[rank];
-        const struct move move = {.from = submission->in,
-                                  .to = submission->out,
-                                  .from_byte = rank * submission->out->shard_bytes,
-                                  .bytes = submission->out->shard_bytes};
-        code = move_shards(dist, &move, error);
-    }
-    return code;
+    const struct move move = {.from = submission->in,
+                              .to = submission->out,
+                              .from_byte = rank * submission->out->shard_bytes,
+                              .bytes = submission->out->shard_bytes};
+    return move_shards(dist, &move, error);
 }

@@ -9,8 +9,8 @@
 
 #include "collectives/runtime/dist_internal.h"
 
-/* A rank's, before its launch; of all ranks, when the call has ended on them. An enum cw_exit. */
+/* A rank's, before its launch, and when the call has ended on the rank. An enum cw_exit. */
 int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *error);
-int dist_take_results(struct dist_work *work, struct cw_error *error);
+int dist_take_results(struct dist_work *work, uint32_t rank, struct cw_error *error);
 
 #endif

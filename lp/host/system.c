@@ -128,6 +128,8 @@ static void on_worker_record(void *arg, uint32_t worker, const struct cw_event *
         const struct lp_kernel_record *const kernel = record;
         const struct lp_launch *const launch = lp_launch_of(&system->model, kernel->launch);
         lp_batch_times_mark(&launch->of->times, worker, launch->args.rank, kernel);
+        if (kernel->mark == LP_MARK_START && listener->kernel_started != NULL)
+            listener->kernel_started(listener->arg, worker, event, kernel->pe, launch->of->number);
         if (kernel->mark == LP_MARK_END && listener->kernel_ended != NULL)
             listener->kernel_ended(listener->arg, worker, event, kernel->pe);
     } else if (kind == LP_RECORD_ANSWER) {

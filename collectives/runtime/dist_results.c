@@ -1,0 +1,240 @@
+/*
+ * dist_results.c: refuses the use of tensors of calls in flight, and copies results that would be
+ * overwritten before their call has ended on all ranks (dist_results.h). A program whose ranks wait
+ * for all in each call pays nothing: no earlier call of the list has not ended.
+ */
+#include "collectives/runtime/dist_results.h"
+
+#include <stdlib.h>
+
+#include "collectives/data/data_take.h"
+#include "collectives/schedule/schedule_program.h"
+
+/* ---- who may touch a tensor ------------------------------------------------------------------ */
+
+/* The work's number of a rank of the world that has made the call before the submission of this
+ * order; UINT32_MAX: it has not, or the work is over. */
+static uint32_t part_of(const struct dist_work *work, uint32_t world_rank, uint64_t before)
+{
+    if (work->complete_ps <= work->dist->now_ps)
+        return UINT32_MAX;
+    const uint32_t rank = dist_rank_in(work->group, world_rank);
+    return rank != UINT32_MAX && work->submits[rank] && work->submissions[rank].order < before
+               ? rank
+               : UINT32_MAX;
+}
+
+static bool has_ended_on(const struct dist_work *work, uint32_t rank)
+{
+    return work->done_ps[rank] <= work->dist->now_ps;
+}
+
+/* The same of calls that have not ended on the rank. */
+static uint32_t part_in_flight(const struct dist_work *work, uint32_t world_rank, uint64_t before)
+{
+    const uint32_t rank = part_of(work, world_rank, before);
+    return rank != UINT32_MAX && !has_ended_on(work, rank) ? rank : UINT32_MAX;
+}
+
+static bool is_scaled(const struct submission *submission)
+{
+    return submission->op == REDOP_AVG || submission->op == REDOP_PREMULSUM;
+}
+
+bool dist_changes_input(const struct dist_work *work, uint32_t rank)
+{
+    const struct ccl_algorithm *const algorithm = work->algorithm;
+    return is_scaled(&work->submissions[rank]) ||
+           (algorithm != NULL && algorithm->schedule != NULL &&
+            schedule_program_layout(install_plans_program(work->group->plans)) ==
+                PROGRAM_OUTPUT_INSIDE);
+}
+
+static bool uses(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
+{
+    const struct submission *const submission = &work->submissions[rank];
+    return tensor != NULL && (submission->in == tensor || submission->out == tensor ||
+                              submission->operands == tensor);
+}
+
+static bool changes(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
+{
+    const struct submission *const submission = &work->submissions[rank];
+    return tensor != NULL && (submission->out == tensor || submission->operands == tensor ||
+                              (submission->in == tensor && dist_changes_input(work, rank)));
+}
+
+static const char *call_name(const struct dist_work *work)
+{
+    return ccl_collective_name(work->submissions[work->first_rank].collective);
+}
+
+void dist_check_idle(const struct dist *dist, const char *call, const struct tensor *tensor,
+                     bool reads)
+{
+    for (const struct dist_work *at = dist->works; at != NULL; at = at->next) {
+        const uint32_t rank = part_in_flight(at, (uint32_t)mp_rank(), UINT64_MAX);
+        if (rank == UINT32_MAX || !(reads ? changes : uses)(at, rank, tensor))
+            continue;
+        mp_fail(CW_PROGRAM_FAILED,
+                "%s: the tensor is busy: call %llu%s%s, %s, has not ended on this rank; legal: "
+                "after dist_wait() for it",
+                call, (unsigned long long)at->number, at->group->name[0] != '\0' ? " of " : "",
+                at->group->name, call_name(at));
+    }
+}
+
+/* Two calls of a rank use a tensor that one of them changes. */
+static bool share(const struct dist_work *a, uint32_t rank_of_a, const struct dist_work *b,
+                  uint32_t rank_of_b)
+{
+    const struct submission *const own = &b->submissions[rank_of_b];
+    const struct tensor *const tensors[] = {own->in, own->out, own->operands};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        if (uses(a, rank_of_a, tensors[i]) &&
+            (changes(a, rank_of_a, tensors[i]) || changes(b, rank_of_b, tensors[i])))
+            return true;
+    return false;
+}
+
+/* Why a call cannot follow another one on the same tensor, or be followed, as kernels on the same
+ * PEs can; NULL: it can. */
+static const char *why_alone(const struct dist_work *work, uint32_t rank)
+{
+    return is_scaled(&work->submissions[rank]) ? "the host scales the values of"
+           : work->algorithm->schedule != NULL ? "several PEs share the steps of"
+                                               : NULL;
+}
+
+int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_error *error)
+{
+    const uint32_t world_rank = dist_world_rank(work->group, rank);
+    const uint64_t order = work->submissions[rank].order;
+    const char *const why = why_alone(work, rank);
+    for (const struct dist_work *at = work->dist->works; at != NULL; at = at->next) {
+        const uint32_t earlier = part_in_flight(at, world_rank, order);
+        if (earlier == UINT32_MAX || !share(at, earlier, work, rank))
+            continue;
+        const char *const why_other = why == NULL ? why_alone(at, earlier) : NULL;
+        if (why != NULL || why_other != NULL)
+            return cw_error_set(error, CW_PROGRAM_FAILED,
+                                "rank %u: %s uses a tensor of call %llu, %s, which has not ended "
+                                "on the rank; %s %s; legal: after dist_wait() for call %llu",
+                                world_rank, call_name(work), (unsigned long long)at->number,
+                                call_name(at), why != NULL ? why : why_other,
+                                call_name(why != NULL ? work : at), (unsigned long long)at->number);
+    }
+    return CW_OK;
+}
+
+/* ---- results that are kept ------------------------------------------------------------------- */
+
+/* Of the rank's result, the shards one after the other. */
+static uint8_t *kept_shard(const struct dist_work *work, uint32_t rank, uint32_t shard)
+{
+    return work->results[rank] + shard * work->submissions[rank].out->shard_bytes;
+}
+
+static bool are_asked_for(const struct dist *dist, const struct tensor *tensor)
+{
+    return dist->data != NULL && dist->options.completed != NULL && tensor != NULL;
+}
+
+/* The call's result on the rank is this tensor, and nothing is kept of it. */
+static bool lacks_copy(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
+{
+    return rank != UINT32_MAX && work->submissions[rank].out == tensor &&
+           work->results[rank] == NULL;
+}
+
+static bool make_room(struct dist_work *work, uint32_t rank, const struct tensor *tensor)
+{
+    work->results[rank] = malloc((size_t)tensor->shard_count * tensor->shard_bytes + 1);
+    work->keeps_results |= work->results[rank] != NULL;
+    return work->results[rank] != NULL;
+}
+
+int dist_keep_results(struct dist *dist, uint32_t world_rank, const struct tensor *tensor,
+                      uint64_t before, struct cw_error *error)
+{
+    for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL; at != NULL;
+         at = at->next) {
+        const uint32_t rank = part_of(at, world_rank, before);
+        if (!lacks_copy(at, rank, tensor) || !has_ended_on(at, rank))
+            continue;
+        if (!make_room(at, rank, tensor))
+            return dist_no_memory(error);
+        for (uint32_t i = 0; i < tensor->shard_count; i++)
+            data_pass_read(dist->data, tensor->shard[i].pe_index, tensor->hbm_offset,
+                           kept_shard(at, rank, i), tensor->shard_bytes);
+    }
+    return CW_OK;
+}
+
+int dist_keep_at_start(const struct dist_work *work, uint32_t rank, struct cw_error *error)
+{
+    struct dist *const dist = work->dist;
+    const uint32_t world_rank = dist_world_rank(work->group, rank);
+    const struct submission *const own = &work->submissions[rank];
+    const struct tensor *const tensor = own->out;
+    for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL; at != NULL;
+         at = at->next) {
+        const uint32_t earlier = part_of(at, world_rank, own->order);
+        if (!lacks_copy(at, earlier, tensor))
+            continue;
+        if (!make_room(at, earlier, tensor))
+            return dist_no_memory(error);
+        for (uint32_t i = 0; i < tensor->shard_count; i++) {
+            const struct data_take take = {.pe = tensor->shard[i].pe_index,
+                                           .batch = work->batch,
+                                           .offset = tensor->hbm_offset,
+                                           .bytes = tensor->shard_bytes,
+                                           .to = kept_shard(at, earlier, i)};
+            if (data_take_add(dist->data, &take, error) != CW_OK)
+                return error->exit_code;
+        }
+    }
+    return CW_OK;
+}
+
+/* Copies that no kernel has made so far. */
+static void make_copies(const struct dist_work *work, uint32_t rank)
+{
+    const struct tensor *const tensor = work->submissions[rank].out;
+    for (uint32_t i = 0; work->results[rank] != NULL && i < tensor->shard_count; i++)
+        data_take_now(work->dist->data, tensor->shard[i].pe_index, kept_shard(work, rank, i));
+}
+
+static int exchange_result(const struct dist_work *work, uint32_t rank, struct cw_error *error)
+{
+    const struct tensor *const tensor = work->submissions[rank].out;
+    int code = CW_OK;
+    make_copies(work, rank);
+    for (uint32_t i = 0; work->results[rank] != NULL && i < tensor->shard_count && code == CW_OK;
+         i++)
+        code = data_pass_exchange(work->dist->data, tensor->shard[i].pe_index, tensor->hbm_offset,
+                                  kept_shard(work, rank, i), tensor->shard_bytes, error);
+    return code;
+}
+
+int dist_exchange_results(struct dist_work *work, struct cw_error *error)
+{
+    struct dist *const dist = work->dist;
+    if (!work->keeps_results)
+        return CW_OK;
+    /* fills that were put off are of what the ranks hold now */
+    int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
+    for (uint32_t rank = 0; rank < work->group->size && code == CW_OK; rank++)
+        code = exchange_result(work, rank, error);
+    return code;
+}
+
+void dist_drop_results(struct dist_work *work)
+{
+    for (uint32_t rank = 0; work->keeps_results && rank < work->group->size; rank++) {
+        make_copies(work, rank);
+        free(work->results[rank]);
+        work->results[rank] = NULL;
+    }
+    work->keeps_results = false;
+}
