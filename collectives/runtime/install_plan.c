@@ -41,17 +41,11 @@ static int install_plan_no_memory(struct cw_error *error)
     return cw_error_memory(error, "the install plans");
 }
 
-/* struct lp_wiring_request counts in SIPs; ranks may be elsewhere (`mate`, `package`). */
-static int neighbours(void *arg, uint32_t sip, struct lp_neighbours *out, struct cw_error *error)
+static int neighbours(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error)
 {
     const struct install_plans *plans = arg;
-    const struct ccl_ranks *ranks = &plans->config->ranks;
-    const uint32_t rank = ranks->per_sip > 0 ? sip : ccl_rank_on(ranks, sip);
     (void)error;
     logical_neighbours_of(plans->algorithm, &plans->logical, plans->config->parameter, rank, out);
-    for (uint32_t i = 0; i < out->count && i < HW_DIRS_MAX; i++)
-        if (out->at[i].rank < plans->world_size && ranks->per_sip == 0)
-            out->at[i].rank = ccl_sip_of(ranks, out->at[i].rank);
     return CW_OK;
 }
 
@@ -180,41 +174,42 @@ static uint32_t lane_of(const struct install_plans *plans, uint32_t rank, uint32
     return lane;
 }
 
-/* As neighbours(), of the PE with this global index, lane by lane. */
-static int neighbours_in_lane(void *arg, uint32_t pe, struct lp_neighbours *out,
-                              struct cw_error *error)
+/* The PEs of each rank that a logical topology joins, [rank * lanes + lane]. NULL: out of memory.
+ */
+static uint32_t *joined_pes(const struct install_plans *plans, uint32_t lanes)
 {
-    const struct install_plans *const plans = arg;
     const struct ccl_ranks *const ranks = &plans->config->ranks;
     const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
-    const uint32_t rank = ccl_rank_on(ranks, pe / per_sip);
-    const uint32_t lane = lane_of(plans, rank, pe % per_sip);
-    (void)error;
-    out->count = 0;
-    if (lane == plans->lanes)
-        return CW_OK;
-    logical_neighbours_of(plans->algorithm, &plans->logical, plans->config->parameter, rank, out);
-    for (uint32_t i = 0; i < out->count; i++) {
-        const uint32_t peer = out->at[i].rank;
-        out->at[i].rank =
-            ccl_sip_of(ranks, peer) * per_sip + plans->lane_pe[(size_t)peer * plans->lanes + lane];
-    }
-    return CW_OK;
+    uint32_t *const pe = malloc((size_t)plans->world_size * lanes * sizeof *pe), *next = pe;
+    for (uint32_t rank = 0; rank < plans->world_size && pe != NULL; rank++)
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            *next++ = ccl_sip_of(ranks, rank) * per_sip +
+                      (plans->lane_pe != NULL ? plans->lane_pe[(size_t)rank * lanes + lane]
+                                              : ccl_pe_of(ranks, rank));
+    return pe;
 }
 
-/* The queues between ranks have been checked: the same between the PEs of each lane. */
-static int wire_lanes(struct install_plans *plans, struct cw_error *error)
+/* Joins the ranks' PEs, lane by lane. */
+static int wire_ranks(struct install_plans *plans, struct cw_error *error)
 {
-    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
+    const uint32_t lanes = plans->lane_pe != NULL ? plans->lanes : 1;
+    uint32_t *const pe = joined_pes(plans, lanes);
+    if (pe == NULL)
+        return install_plan_no_memory(error);
     const struct lp_wiring_request request = {.hw = plans->hw,
-                                              .ranks = plans->world_size * per_sip,
-                                              .pes_apart = 1,
+                                              .ranks = plans->world_size,
+                                              .lanes = lanes,
+                                              .pe = pe,
+                                              .wired = plans->config->ranks.per_sip > 0
+                                                           ? LP_WIRED_PLACES
+                                                       : plans->lane_pe != NULL ? LP_WIRED_SIPS
+                                                                                : LP_WIRED_BY_PLAN,
                                               .credit_bytes = plans->config->queues.credit_bytes,
-                                              .neighbours = neighbours_in_lane,
+                                              .neighbours = neighbours,
                                               .arg = plans};
-    lp_wiring_free(plans->wiring);
-    plans->wiring = NULL;
-    return lp_wiring_create(&request, &plans->wiring, error);
+    const int code = lp_wiring_create(&request, &plans->wiring, error);
+    free(pe);
+    return code;
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -256,25 +251,40 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
                             plans->world_size, plans->algorithm_name, plans->hw->sip_count);
     }
     *key = plans->algorithm->neighbors != NULL ? "defaults.module" : "defaults.topology";
-    const struct lp_wiring_request request = {.hw = plans->hw,
-                                              .ranks = plans->world_size,
-                                              .pes_apart = plans->config->ranks.per_sip > 0 ? 1 : 0,
-                                              .credit_bytes = plans->config->queues.credit_bytes,
-                                              .neighbours = neighbours,
-                                              .arg = plans};
-    code = lp_wiring_create(&request, &plans->wiring, error);
-    return code == CW_OK && plans->lane_pe != NULL ? wire_lanes(plans, error) : code;
+    return wire_ranks(plans, error);
 }
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 
-static int neighbours_of_pe(void *arg, uint32_t pe, struct lp_neighbours *out,
-                            struct cw_error *error)
+static int neighbours_of_place(void *arg, uint32_t place, struct lp_neighbours *out,
+                               struct cw_error *error)
 {
-    const struct install_plans *const plans = arg;
     (void)error;
-    schedule_program_neighbours(plans->program, pe, out);
+    schedule_program_neighbours(arg, place, out);
     return CW_OK;
+}
+
+/* Joins the PEs that carry out threads. */
+static int wire_threads(struct install_plans *plans, struct cw_error *error)
+{
+    const uint32_t places = schedule_program_places(plans->program, NULL);
+    uint32_t *const pe = malloc((size_t)places * sizeof *pe);
+    if (pe == NULL)
+        return install_plan_no_memory(error);
+    (void)schedule_program_places(plans->program, pe);
+    const struct lp_wiring_request request = {.hw = plans->hw,
+                                              .ranks = places,
+                                              .lanes = 1,
+                                              .pe = pe,
+                                              .wired = LP_WIRED_MACHINE,
+                                              .credit_bytes = plans->config->queues.credit_bytes,
+                                              .neighbours = neighbours_of_place,
+                                              .arg = plans->program};
+    const int code = lp_wiring_create(&request, &plans->wiring, error);
+    free(pe);
+    if (code == CW_OK)
+        schedule_program_take_directions(plans->program, plans->wiring);
+    return code;
 }
 
 /* The lanes that the mapper chooses: PEs of a SIP, each with a shard of its own. None, where there
@@ -375,18 +385,7 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
     if (check_mapper_of_schedule(plans, error) != CW_OK)
         return error->exit_code;
     *key = "defaults.module";
-    if (plans->places_only)
-        return CW_OK;
-    const struct lp_wiring_request wiring = {.hw = plans->hw,
-                                             .ranks = hw_pe_count(plans->hw),
-                                             .pes_apart = 1,
-                                             .credit_bytes = plans->config->queues.credit_bytes,
-                                             .neighbours = neighbours_of_pe,
-                                             .arg = plans};
-    const int code = lp_wiring_create(&wiring, &plans->wiring, error);
-    if (code == CW_OK)
-        schedule_program_take_directions(plans->program, plans->wiring);
-    return code;
+    return plans->places_only ? CW_OK : wire_threads(plans, error);
 }
 
 const struct schedule_program *install_plans_program(const struct install_plans *plans)

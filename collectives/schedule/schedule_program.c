@@ -78,6 +78,12 @@ static int check_queues(struct schedule_program *p, struct cw_error *error)
     return CW_OK;
 }
 
+/* PEs that carry out threads of the rank. */
+static uint32_t places_of_rank(const struct schedule_program *p, uint32_t r)
+{
+    return p->lanes > 0 ? p->lanes : p->schedule->rank[r].thread_count;
+}
+
 struct schedule_program *schedule_program_create(const struct program_request *request,
                                                  struct cw_error *error)
 {
@@ -100,9 +106,11 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     p->pes_of_sip = hw_cubes(request->hw) * hw_pes(request->hw);
     p->pes_of_rank = p->pes_of_sip / s->members;
     p->rank_count = s->rank_count;
-    for (uint32_t r = 0; r < s->rank_count; r++)
+    for (uint32_t r = 0, places = 0; r < s->rank_count; places += places_of_rank(p, r), r++) {
         p->rank[r].first_pe =
             ccl_sip_of(p->ranks, r / s->members) * p->pes_of_sip + r % s->members * p->pes_of_rank;
+        p->rank[r].first_place = places;
+    }
     find_blocks(p);
     int code = check_places(p, error);
     if (code == CW_OK)
@@ -133,6 +141,16 @@ void schedule_program_free(struct schedule_program *program)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
+/* The thread of the lane's part. */
+static uint32_t thread_of_lane(const struct schedule_program *program, uint32_t rank, uint32_t lane)
+{
+    const uint32_t part = lane % program->schedule->parts;
+    uint32_t t = 0;
+    while (program->schedule->rank[rank].thread[t].part != part)
+        t++;
+    return t;
+}
+
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,
                                  uint32_t pe_of_sip)
 {
@@ -144,11 +162,7 @@ uint32_t schedule_program_thread(const struct schedule_program *program, uint32_
         return number < program->rank[rank].thread_count ? number : UINT32_MAX;
     if (pe_of_sip % program->lanes_apart != 0 || pe_of_sip / program->lanes_apart >= program->lanes)
         return UINT32_MAX;
-    const uint32_t part = pe_of_sip / program->lanes_apart % program->schedule->parts;
-    uint32_t t = 0;
-    while (program->schedule->rank[rank].thread[t].part != part)
-        t++;
-    return t;
+    return thread_of_lane(program, rank, pe_of_sip / program->lanes_apart);
 }
 
 uint32_t schedule_program_homes(const struct schedule_program *program, uint32_t group_rank,
@@ -189,17 +203,41 @@ static void name_other_way(const struct schedule_program *program, uint32_t rank
     snprintf(at->opposite, LP_DIR_NAME_BYTES, "global_%c", back);
 }
 
-void schedule_program_neighbours(const struct schedule_program *program, uint32_t pe,
+uint32_t schedule_program_places(const struct schedule_program *program, uint32_t *pe)
+{
+    const uint32_t apart = program->lanes > 0 ? program->lanes_apart : 1;
+    uint32_t places = 0;
+    for (uint32_t r = 0; r < program->rank_count; r++) {
+        const uint32_t count = places_of_rank(program, r);
+        for (uint32_t i = 0; i < count && pe != NULL; i++)
+            pe[places + i] = program->rank[r].first_pe + i * apart;
+        places += count;
+    }
+    return places;
+}
+
+/* The last rank whose places begin at or before this one: others there have none. */
+static uint32_t rank_of_place(const struct schedule_program *program, uint32_t place)
+{
+    uint32_t low = 0, high = program->rank_count - 1;
+    while (low < high) {
+        const uint32_t middle = low + (high - low + 1) / 2;
+        if (program->rank[middle].first_place <= place)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+void schedule_program_neighbours(const struct schedule_program *program, uint32_t place,
                                  struct lp_neighbours *out)
 {
-    const uint32_t sip = pe / program->pes_of_sip, pe_of_sip = pe % program->pes_of_sip;
-    const uint32_t group_rank = ccl_rank_on(program->ranks, sip);
-    const uint32_t t = schedule_program_thread(program, group_rank, pe_of_sip);
-    out->count = 0;
-    if (t == UINT32_MAX)
-        return;
-    const uint32_t rank = schedule_program_rank(program, group_rank, pe_of_sip);
+    const uint32_t rank = rank_of_place(program, place);
     const struct program_rank *const own = &program->rank[rank];
+    const uint32_t lane = place - own->first_place;
+    const uint32_t t = program->lanes > 0 ? thread_of_lane(program, rank, lane) : lane;
+    out->count = 0;
     for (uint32_t i = 0; i < own->thread[t].link_count; i++) {
         const struct program_link *const link = &own->link[own->thread[t].link_first + i];
         struct lp_neighbour *const at = &out->at[out->count++];
@@ -207,7 +245,8 @@ void schedule_program_neighbours(const struct schedule_program *program, uint32_
         name_link(at->opposite, rank, t);
         if (program->schedule->rank[rank].thread[t].other_way)
             name_other_way(program, rank, link->peer_rank, at);
-        at->rank = pe_of_peer(program, link, pe_of_sip);
+        at->rank = program->rank[link->peer_rank].first_place +
+                   (program->lanes > 0 ? lane : link->peer_thread);
         at->way = (uint8_t)(link->sends && link->receives ? LP_WAY_BOTH
                             : link->sends                 ? LP_WAY_OUT
                                                           : LP_WAY_IN);
@@ -219,7 +258,7 @@ static uint8_t direction_to(const struct lp_wiring *wiring, uint32_t pe, uint32_
 {
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         const struct lp_wire *const wire = lp_wiring_at(wiring, pe, dir);
-        if (wire != NULL && wire->peer_rank == peer)
+        if (wire != NULL && wire->peer == peer)
             return (uint8_t)dir;
     }
     return HW_DIRS_MAX; /* LCOV: the wiring has a direction for each link */

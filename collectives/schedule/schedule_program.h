@@ -77,7 +77,8 @@ struct program_rank {
     struct program_wait *wait;
     uint16_t *notify; /* threads */
     uint32_t thread_count;
-    uint32_t first_pe; /* of its PEs: global index */
+    uint32_t first_pe;    /* of its PEs: global index */
+    uint32_t first_place; /* of its places */
 };
 
 struct schedule_messages; /* schedule_messages.h */
@@ -122,8 +123,11 @@ struct schedule_program *schedule_program_create(const struct program_request *r
                                                  struct cw_error *error);
 void schedule_program_free(struct schedule_program *program); /* accepts NULL */
 
-/* Of the PE with this global index: its queues, for struct lp_wiring_request with pes_apart = 1. */
-void schedule_program_neighbours(const struct schedule_program *program, uint32_t pe,
+/* For struct lp_wiring_request: the PEs that carry out threads, rank by rank, in order of thread or
+ * lane. Writes their global indices, if pe is not NULL; returns how many there are. */
+uint32_t schedule_program_places(const struct schedule_program *program, uint32_t *pe);
+/* The queues of one of them, which lead to others. */
+void schedule_program_neighbours(const struct schedule_program *program, uint32_t place,
                                  struct lp_neighbours *out);
 /* Takes the directions that the wiring has given the queues. */
 void schedule_program_take_directions(struct schedule_program *program,

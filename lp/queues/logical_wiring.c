@@ -1,6 +1,11 @@
 /*
- * logical_wiring.c: tables of logical topologies (logical_wiring.h): 16 ends of queues for each
- * rank. Built and checked by the host; handlers only read them.
+ * logical_wiring.c: tables of logical topologies (logical_wiring.h). Only ends that exist are
+ * stored: a place has the number of its first end and a mask of its directions. Built and checked
+ * by the host; handlers only read them.
+ *
+ * Places are numbered in order of their PEs. A PE's place is the first one of its SIP plus the
+ * number of the PE among those of the SIP that are places. The latter is in a table that SIPs share
+ * whose places are on the same PEs: the shape of the SIP.
  */
 #include "lp/queues/logical_wiring.h"
 
@@ -9,37 +14,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hw/arithmetic.h"
 #include "hw/route.h"
 
-/* A name that wires have. */
+struct place {
+    uint32_t first;      /* wire[] of its lowest direction; the others follow */
+    uint16_t directions; /* one bit each */
+    uint16_t receives;   /* those with a ring */
+};
+
+struct sip_places {
+    uint32_t first; /* place[] */
+    uint32_t shape; /* shape[] of its PE 0 */
+};
+
 struct dir_name {
-    struct dir_name *older;
     char text[LP_DIR_NAME_BYTES];
+    uint8_t index; /* that the name always has, or HW_DIRS_MAX */
+    bool is_outlet;
 };
 
 struct lp_wiring {
-    struct hw_config hw;
-    uint32_t ranks, pes_apart;
-    uint32_t rings_max;
-    void *names;             /* JudySL: name -> its struct dir_name */
-    struct dir_name *newest; /* of all, which live as long as the table: Judy without memory may
-                                lose names */
-    struct lp_wire *wire;    /* [rank * HW_DIRS_MAX + direction] */
+    struct hw_divisor by_sip_pes;
+    enum lp_wired_pes wired;
+    uint16_t directions; /* of all places */
+    uint32_t ranks, rings_max;
+    uint32_t sip_first, sip_count; /* from the first SIP with a place to the last */
+    struct sip_places *sip;        /* one more: its first place is the number of all */
+    uint32_t *shape; /* of each PE of a SIP: its number among the SIP's places, or NO_PLACE */
+    struct place *place;
+    uint32_t wire_count, name_count;
+    struct lp_wire *wire;
+    uint32_t *named; /* of each wire: name[] */
+    struct dir_name *name;
 };
 
-static const uint32_t no_rank = UINT32_MAX;
+#define NO_PLACE UINT32_MAX
 
 void lp_wiring_free(struct lp_wiring *wiring)
 {
     if (wiring == NULL)
         return;
-    while (wiring->newest != NULL) {
-        struct dir_name *const name = wiring->newest;
-        wiring->newest = name->older;
-        free(name);
-    }
-    JudySLFreeArray(&wiring->names, PJE0);
+    free(wiring->sip);
+    free(wiring->shape);
+    free(wiring->place);
     free(wiring->wire);
+    free(wiring->named);
+    free(wiring->name);
     free(wiring);
 }
 
@@ -57,25 +78,168 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES])
     return true;
 }
 
-/* ---- building -------------------------------------------------------------------------------- */
+/* ---- lookup ---------------------------------------------------------------------------------- */
 
-/* The one copy of a name; NULL: out of memory. */
-static const char *intern_name(struct lp_wiring *wiring, const char *name)
+/* Bits of a mask below a direction. Written out, since a call of the compiler's own is slower. */
+static uint32_t bits_below(uint16_t mask, enum hw_dir dir)
 {
-    void **const copy = JudySLIns(&wiring->names, (const uint8_t *)name, PJE0);
-    if (copy == NULL || copy == PPJERR)
-        return NULL;
-    if (*copy == NULL) {
-        struct dir_name *const made = calloc(1, sizeof *made);
-        if (made == NULL)
-            return NULL;
-        snprintf(made->text, sizeof made->text, "%s", name);
-        made->older = wiring->newest;
-        wiring->newest = made;
-        *copy = made;
-    }
-    return ((const struct dir_name *)*copy)->text;
+    uint32_t bits = mask & ((1u << dir) - 1);
+    bits -= bits >> 1 & 0x5555;
+    bits = (bits & 0x3333) + (bits >> 2 & 0x3333);
+    bits = (bits + (bits >> 4)) & 0x0f0f;
+    return (bits + (bits >> 8)) & 0x1f;
 }
+
+static const struct sip_places *sip_of(const struct lp_wiring *wiring, uint32_t sip)
+{
+    const uint32_t at = sip - wiring->sip_first;
+    return at < wiring->sip_count ? &wiring->sip[at] : NULL;
+}
+
+static struct place *place_at(const struct lp_wiring *wiring, uint32_t pe_index)
+{
+    const uint32_t sip = hw_divide(pe_index, &wiring->by_sip_pes);
+    const struct sip_places *const own = sip_of(wiring, sip);
+    if (own == NULL)
+        return NULL;
+    const uint32_t number = wiring->shape[own->shape + (pe_index - sip * wiring->by_sip_pes.value)];
+    return number != NO_PLACE ? &wiring->place[own->first + number] : NULL;
+}
+
+/* The wire[] of a direction that the place has. */
+static uint32_t wire_of(const struct place *place, enum hw_dir dir)
+{
+    return place->first + bits_below(place->directions, dir);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+struct build {
+    const struct lp_wiring_request *request;
+    struct lp_wiring *wiring;
+    void *names; /* JudySL: name -> 1 + its name[] */
+    uint32_t wire_capacity, name_capacity;
+};
+
+static int wiring_no_memory(struct cw_error *error) { return cw_error_memory(error, "the wiring"); }
+
+static int compare_pes(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A copy of the places' PEs in ascending order. They differ, and the machine has them. */
+static int sort_places(const struct build *build, uint32_t count, uint32_t **sorted,
+                       struct cw_error *error)
+{
+    const uint32_t pes = hw_pe_count(build->request->hw);
+    uint32_t *const pe = malloc(((size_t)count + 1) * sizeof *pe);
+    bool ascends = true;
+    *sorted = pe;
+    if (pe == NULL)
+        return wiring_no_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        pe[i] = build->request->pe[i];
+        ascends &= i == 0 || pe[i - 1] < pe[i];
+        if (pe[i] >= pes)
+            return cw_error_set(error, CW_USAGE,
+                                "a logical topology joins PE %u; legal: PEs below %u", pe[i], pes);
+    }
+    if (!ascends)
+        qsort(pe, count, sizeof *pe, compare_pes);
+    for (uint32_t i = 1; i < count && !ascends; i++)
+        if (pe[i - 1] == pe[i])
+            return cw_error_set(error, CW_USAGE,
+                                "a logical topology joins PE %u twice; legal: a PE for each place",
+                                pe[i]);
+    return CW_OK;
+}
+
+/* The shape of a SIP with places on these PEs, which are among the last that have been made, or
+ * becomes the next. There is room for it. */
+static uint32_t find_shape(struct lp_wiring *wiring, uint32_t *shapes, const uint32_t *pe,
+                           uint32_t count)
+{
+    enum { SHAPES_LOOKED_AT = 16 };
+    const uint32_t pes = wiring->by_sip_pes.value;
+    uint32_t *const own = &wiring->shape[(size_t)*shapes * pes];
+    memset(own, 0xff, pes * sizeof *own); /* NO_PLACE */
+    for (uint32_t i = 0; i < count; i++)
+        own[hw_remainder(pe[i], &wiring->by_sip_pes)] = i;
+    for (uint32_t back = 1; back <= *shapes && back <= SHAPES_LOOKED_AT; back++)
+        if (memcmp(own - (size_t)back * pes, own, pes * sizeof *own) == 0)
+            return (*shapes - back) * pes;
+    return (*shapes)++ * pes;
+}
+
+static bool make_room_for_shape(struct lp_wiring *wiring, uint32_t shapes, uint32_t *capacity)
+{
+    if (shapes < *capacity)
+        return true;
+    const uint32_t wanted = 2 * *capacity + 2;
+    uint32_t *const more =
+        realloc(wiring->shape, (size_t)wanted * wiring->by_sip_pes.value * sizeof *more);
+    if (more == NULL)
+        return false;
+    wiring->shape = more;
+    *capacity = wanted;
+    return true;
+}
+
+/* SIPs and shapes, from the PEs in ascending order. False: out of memory. */
+static bool place_sips(struct lp_wiring *wiring, const uint32_t *pe, uint32_t count)
+{
+    uint32_t shapes = 0, capacity = 0, at = 0;
+    if (count > 0) {
+        wiring->sip_first = hw_divide(pe[0], &wiring->by_sip_pes);
+        wiring->sip_count = hw_divide(pe[count - 1], &wiring->by_sip_pes) + 1 - wiring->sip_first;
+    }
+    wiring->sip = calloc(wiring->sip_count + 1, sizeof *wiring->sip);
+    wiring->place = calloc((size_t)count + 1, sizeof *wiring->place);
+    for (uint32_t i = 0; i < wiring->sip_count; i++) {
+        const uint32_t end = (wiring->sip_first + i + 1) * wiring->by_sip_pes.value;
+        uint32_t next = at;
+        while (next < count && pe[next] < end)
+            next++;
+        if (wiring->sip == NULL || !make_room_for_shape(wiring, shapes, &capacity))
+            return false;
+        wiring->sip[i].first = at;
+        wiring->sip[i].shape = find_shape(wiring, &shapes, pe + at, next - at);
+        at = next;
+    }
+    if (wiring->sip != NULL)
+        wiring->sip[wiring->sip_count].first = at;
+    return wiring->sip != NULL && wiring->place != NULL;
+}
+
+static int place_ranks(const struct build *build, struct cw_error *error)
+{
+    const struct lp_wiring_request *const request = build->request;
+    const uint64_t count = (uint64_t)request->ranks * request->lanes;
+    uint32_t *sorted;
+    if (count > hw_pe_count(request->hw))
+        return cw_error_set(error, CW_USAGE, "a logical topology joins %llu PEs, and there are %u",
+                            (unsigned long long)count, hw_pe_count(request->hw));
+    int code = sort_places(build, (uint32_t)count, &sorted, error);
+    if (code == CW_OK && !place_sips(build->wiring, sorted, (uint32_t)count))
+        code = wiring_no_memory(error);
+    free(sorted);
+    return code;
+}
+
+static uint32_t pe_of(const struct build *build, uint32_t rank, uint32_t lane)
+{
+    return build->request->pe[(size_t)rank * build->request->lanes + lane];
+}
+
+/* Of a rank's first lane; all have the same directions. */
+static struct place *place_of_rank(const struct build *build, uint32_t rank)
+{
+    return place_at(build->wiring, pe_of(build, rank, 0));
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static bool is_direction_name(const char *name)
 {
@@ -93,32 +257,6 @@ static enum hw_dir fixed_index(const char *name)
     return HW_DIRS_MAX;
 }
 
-static enum hw_dir find_direction(const struct lp_wiring *wiring, uint32_t rank, const char *name)
-{
-    const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
-    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
-        if (wire[dir].peer_rank != no_rank && strcmp(wire[dir].name, name) == 0)
-            return dir;
-    return HW_DIRS_MAX;
-}
-
-/* A free index for a name that has none of its own. Indices that name a port come late. The index
- * of `peer` comes last, since a point-to-point bench may want it. */
-static enum hw_dir free_index(const struct lp_wire *wire)
-{
-    static const uint8_t order[HW_DIRS_MAX] = {8,  9,  10, 11, 0, 1, 2, 3,
-                                               13, 14, 15, 4,  5, 6, 7, 12};
-    for (uint32_t i = 0; i < HW_DIRS_MAX; i++)
-        if (wire[order[i]].peer_rank == no_rank)
-            return (enum hw_dir)order[i];
-    return HW_DIRS_MAX;
-}
-
-static struct hw_place place_of_rank(const struct lp_wiring *wiring, uint32_t rank)
-{
-    return hw_place_of(&wiring->hw, rank * wiring->pes_apart);
-}
-
 /* "global_N", "global_U". */
 static bool names_outlet(const char *name)
 {
@@ -127,69 +265,208 @@ static bool names_outlet(const char *name)
            strchr("NSEWUD", name[sizeof prefix - 1]) != NULL;
 }
 
-/* The outlet of a rank's SIP that a name means; HW_OUTLET_NONE: it means none, or there is none. */
-static uint32_t exit_of(const struct lp_wiring *wiring, uint32_t rank, const char *name)
+/* The one copy of a name: its name[]. False: out of memory. */
+static bool intern_name(struct build *build, const char *name, uint32_t *number)
 {
-    return names_outlet(name) ? hw_named_outlet(&wiring->hw, place_of_rank(wiring, rank).sip,
-                                                name[strlen(name) - 1])
-                              : HW_OUTLET_NONE;
+    struct lp_wiring *const wiring = build->wiring;
+    if (wiring->name_count == build->name_capacity) {
+        const uint32_t capacity = 2 * build->name_capacity + 8;
+        struct dir_name *const more = realloc(wiring->name, capacity * sizeof *more);
+        if (more == NULL)
+            return false;
+        wiring->name = more;
+        build->name_capacity = capacity;
+    }
+    Word_t *const known = (Word_t *)JudySLIns(&build->names, (const uint8_t *)name, PJE0);
+    if (known == NULL || (void *)known == PPJERR)
+        return false;
+    if (*known == 0) {
+        struct dir_name *const made = &wiring->name[wiring->name_count++];
+        snprintf(made->text, sizeof made->text, "%s", name);
+        made->index = (uint8_t)fixed_index(name);
+        made->is_outlet = names_outlet(name);
+        *known = wiring->name_count;
+    }
+    *number = (uint32_t)(*known - 1);
+    return true;
 }
 
-static int check_entry(const struct lp_wiring *wiring, uint32_t rank,
-                       const struct lp_neighbour *entry, struct cw_error *error)
+/* The direction of a rank with this name, or HW_DIRS_MAX. */
+static enum hw_dir find_direction(const struct build *build, uint32_t rank, const char *name)
 {
-    if (!is_direction_name(entry->dir))
-        return cw_error_set(
-            error, CW_USAGE,
-            "rank %u has a direction named '%.31s'; a name is 1 to 31 letters, digits "
-            "and _",
-            rank, entry->dir);
-    if (entry->rank >= wiring->ranks || entry->rank == rank)
+    const Word_t *const known =
+        (const Word_t *)JudySLGet(build->names, (const uint8_t *)name, PJE0);
+    if (known == NULL)
+        return HW_DIRS_MAX;
+    const struct place *const place = place_of_rank(build, rank);
+    uint32_t at = place->first;
+    for (uint32_t left = place->directions; left != 0; left &= left - 1, at++)
+        if (build->wiring->named[at] == *known - 1)
+            return (enum hw_dir)__builtin_ctz(left);
+    return HW_DIRS_MAX;
+}
+
+/* The outlet of a PE's SIP that a name means; HW_OUTLET_NONE: it means none, or there is none. */
+static uint32_t exit_of(const struct build *build, uint32_t pe_index, const struct dir_name *name)
+{
+    if (!name->is_outlet)
+        return HW_OUTLET_NONE;
+    const struct hw_config *const hw = build->request->hw;
+    return hw_named_outlet(hw, hw_place_of(hw, pe_index).sip, name->text[strlen(name->text) - 1]);
+}
+
+/* ---- directions ------------------------------------------------------------------------------ */
+
+/* A rank's directions, as they are found. */
+struct ends {
+    uint16_t directions, receives;
+    struct {
+        uint32_t rank, name;
+        uint8_t way;
+    } at[HW_DIRS_MAX]; /* by direction */
+};
+
+/* A free index for a name that has none of its own. Indices that name a port come late. The index
+ * of `peer` comes last, since a point-to-point bench may want it. */
+static enum hw_dir free_index(const struct ends *ends)
+{
+    static const uint8_t order[HW_DIRS_MAX] = {8,  9,  10, 11, 0, 1, 2, 3,
+                                               13, 14, 15, 4,  5, 6, 7, 12};
+    uint32_t i = 0;
+    while ((ends->directions >> order[i] & 1) != 0)
+        i++;
+    return (enum hw_dir)order[i];
+}
+
+static bool has_name(const struct ends *ends, uint32_t name)
+{
+    for (uint32_t left = ends->directions; left != 0; left &= left - 1)
+        if (ends->at[__builtin_ctz(left)].name == name)
+            return true;
+    return false;
+}
+
+/* Adds a direction to a rank's. */
+static int add_end(struct build *build, uint32_t rank, const struct lp_neighbour *entry,
+                   uint32_t number, struct ends *ends, struct cw_error *error)
+{
+    const struct dir_name *const name = &build->wiring->name[number];
+    const uint32_t ranks = build->request->ranks;
+    if (entry->rank >= ranks || entry->rank == rank)
         return cw_error_set(error, CW_USAGE,
                             "direction %s of rank %u leads to rank %u; legal: another one below %u",
-                            entry->dir, rank, entry->rank, wiring->ranks);
-    if (find_direction(wiring, rank, entry->dir) != HW_DIRS_MAX)
+                            entry->dir, rank, entry->rank, ranks);
+    if (has_name(ends, number))
         return cw_error_set(error, CW_USAGE, "rank %u has two directions named %s", rank,
                             entry->dir);
-    if (names_outlet(entry->dir) && exit_of(wiring, rank, entry->dir) == HW_OUTLET_NONE)
+    if (name->is_outlet && exit_of(build, pe_of(build, rank, 0), name) == HW_OUTLET_NONE)
         return cw_error_set(
             error, CW_USAGE,
             "direction %s of rank %u always leaves by that port of its SIP, which has no "
             "link there; use another name",
             entry->dir, rank);
+    const enum hw_dir dir = name->index != HW_DIRS_MAX ? name->index : free_index(ends);
+    ends->directions |= (uint16_t)(1u << dir);
+    if (entry->way != LP_WAY_OUT)
+        ends->receives |= (uint16_t)(1u << dir);
+    ends->at[dir].rank = entry->rank;
+    ends->at[dir].name = number;
+    ends->at[dir].way = entry->way;
     return CW_OK;
 }
 
-/* Adds a rank's directions: first the ones with an index of their own, then the others. */
-static int add_rank(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbours *map,
-                    struct cw_error *error)
+/* First the directions with an index of their own, then the others. */
+static int find_ends(struct build *build, uint32_t rank, const struct lp_neighbours *map,
+                     struct ends *ends, struct cw_error *error)
 {
-    struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX];
+    *ends = (struct ends){0};
     if (map->count > HW_DIRS_MAX)
         return cw_error_set(error, CW_USAGE, "rank %u has %u directions; at most %d", rank,
                             map->count, HW_DIRS_MAX);
-    for (int named = 1; named >= 0; named--)
+    for (int fixed = 1; fixed >= 0; fixed--)
         for (uint32_t i = 0; i < map->count; i++) {
             const struct lp_neighbour *const entry = &map->at[i];
-            const enum hw_dir fixed = fixed_index(entry->dir);
-            if ((fixed != HW_DIRS_MAX) != named)
+            uint32_t name;
+            if (!is_direction_name(entry->dir)) {
+                if (fixed)
+                    continue;
+                return cw_error_set(error, CW_USAGE,
+                                    "rank %u has a direction named '%.31s'; a name is 1 to 31 "
+                                    "letters, digits and _",
+                                    rank, entry->dir);
+            }
+            if (!intern_name(build, entry->dir, &name))
+                return wiring_no_memory(error);
+            if ((build->wiring->name[name].index != HW_DIRS_MAX) != fixed)
                 continue;
-            const int code = check_entry(wiring, rank, entry, error);
+            const int code = add_end(build, rank, entry, name, ends, error);
             if (code != CW_OK)
                 return code;
-            struct lp_wire *const at = &wire[named ? fixed : free_index(wire)];
-            at->name = intern_name(wiring, entry->dir);
-            if (at->name == NULL)
-                return cw_error_memory(error, "the wiring");
-            at->peer_rank = entry->rank;
-            at->way = entry->way;
         }
     return CW_OK;
 }
 
+/* Room for so many more wires, and for as many of each of the ranks that are left. False: out of
+ * memory, or of numbers for wires. */
+static bool make_room_for_wires(struct build *build, uint64_t more, uint32_t ranks_left)
+{
+    struct lp_wiring *const wiring = build->wiring;
+    const uint64_t wanted = wiring->wire_count + more;
+    if (wanted <= build->wire_capacity)
+        return true;
+    uint64_t capacity = wanted + more * ranks_left;
+    capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX;
+    struct lp_wire *const wire = realloc(wiring->wire, capacity * sizeof *wire);
+    if (wire != NULL)
+        wiring->wire = wire;
+    uint32_t *const named = realloc(wiring->named, capacity * sizeof *named);
+    if (named != NULL)
+        wiring->named = named;
+    if (wire == NULL || named == NULL || wanted > capacity)
+        return false;
+    build->wire_capacity = (uint32_t)capacity;
+    return true;
+}
+
+/* Gives a rank's directions to all of its lanes. Until finish_rank() the peer of a wire is a
+ * rank, and wires of lanes but the first have nothing but names. */
+static int add_rank(struct build *build, uint32_t rank, struct cw_error *error)
+{
+    const struct lp_wiring_request *const request = build->request;
+    struct lp_wiring *const wiring = build->wiring;
+    struct lp_neighbours map = {0};
+    struct ends ends;
+    int code = request->neighbours(request->arg, rank, &map, error);
+    if (code == CW_OK)
+        code = find_ends(build, rank, &map, &ends, error);
+    if (code != CW_OK)
+        return code;
+    if (!make_room_for_wires(build, (uint64_t)map.count * request->lanes,
+                             request->ranks - 1 - rank))
+        return wiring_no_memory(error);
+    for (uint32_t lane = 0; lane < request->lanes; lane++) {
+        *place_at(wiring, pe_of(build, rank, lane)) =
+            (struct place){wiring->wire_count, ends.directions, ends.receives};
+        for (uint32_t left = ends.directions; left != 0; left &= left - 1) {
+            const uint32_t dir = (uint32_t)__builtin_ctz(left), at = wiring->wire_count++;
+            wiring->wire[at] = (struct lp_wire){.peer = ends.at[dir].rank, .way = ends.at[dir].way};
+            wiring->named[at] = ends.at[dir].name;
+        }
+    }
+    wiring->directions |= ends.directions;
+    const uint32_t rings = bits_below(ends.receives, HW_DIRS_MAX);
+    wiring->rings_max = rings > wiring->rings_max ? rings : wiring->rings_max;
+    return CW_OK;
+}
+
+static struct lp_wire *wire_of_rank(const struct build *build, uint32_t rank, enum hw_dir dir)
+{
+    return &build->wiring->wire[wire_of(place_of_rank(build, rank), dir)];
+}
+
 /* I3 (lp/QUEUES.md, "Invariants"): the direction's opposite is there, and leads back. */
-static int join_direction(struct lp_wiring *wiring, uint32_t rank, const struct lp_neighbour *entry,
-                          struct cw_error *error)
+static int join_direction(const struct build *build, uint32_t rank,
+                          const struct lp_neighbour *entry, struct cw_error *error)
 {
     static const enum lp_way other[] = {LP_WAY_BOTH, LP_WAY_IN, LP_WAY_OUT};
     char opposite[LP_DIR_NAME_BYTES];
@@ -200,22 +477,21 @@ static int join_direction(struct lp_wiring *wiring, uint32_t rank, const struct 
             error, CW_USAGE,
             "direction %s of rank %u has no opposite by its name, and none is given", entry->dir,
             rank);
-    struct lp_wire *const wire =
-        &wiring->wire[(size_t)rank * HW_DIRS_MAX + find_direction(wiring, rank, entry->dir)];
-    const enum hw_dir back = find_direction(wiring, entry->rank, opposite);
+    struct lp_wire *const wire = wire_of_rank(build, rank, find_direction(build, rank, entry->dir));
+    const enum hw_dir back = find_direction(build, entry->rank, opposite);
     if (back == HW_DIRS_MAX)
         return cw_error_set(
             error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, which has no direction %s to "
             "lead back",
             entry->dir, rank, entry->rank, opposite);
-    const struct lp_wire *const peer = &wiring->wire[(size_t)entry->rank * HW_DIRS_MAX + back];
-    if (peer->peer_rank != rank)
+    const struct lp_wire *const peer = wire_of_rank(build, entry->rank, back);
+    if (peer->peer != rank)
         return cw_error_set(
             error, CW_USAGE,
             "I3: direction %s of rank %u leads to rank %u, whose direction %s leads to "
             "rank %u instead of back",
-            entry->dir, rank, entry->rank, opposite, peer->peer_rank);
+            entry->dir, rank, entry->rank, opposite, peer->peer);
     if (peer->way != other[wire->way])
         return cw_error_set(
             error, CW_USAGE,
@@ -226,61 +502,86 @@ static int join_direction(struct lp_wiring *wiring, uint32_t rank, const struct 
     return CW_OK;
 }
 
-/* Checks that the opposite of each opposite is the direction itself, and computes the latency of
- * its credits: they take the way that tiles from here to the peer take. */
-static int finish_rank(struct lp_wiring *wiring, uint32_t rank, uint32_t credit_bytes,
-                       struct cw_error *error)
+static int join_rank(const struct build *build, uint32_t rank, struct cw_error *error)
 {
-    uint32_t rings = 0;
-    for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
-        struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
-        if (wire->peer_rank == no_rank)
-            continue;
-        const struct lp_wire *const peer =
-            &wiring->wire[(size_t)wire->peer_rank * HW_DIRS_MAX + wire->peer_dir];
-        if (peer->peer_dir != dir)
+    const struct lp_wiring_request *const request = build->request;
+    struct lp_neighbours map = {0};
+    int code = request->neighbours(request->arg, rank, &map, error);
+    for (uint32_t i = 0; i < map.count && code == CW_OK; i++)
+        code = join_direction(build, rank, &map.at[i], error);
+    return code;
+}
+
+/* The wire of each lane: its peer, and the latency of its credits, which take the way that tiles
+ * from here to the peer take. */
+static void finish_lanes(const struct build *build, uint32_t rank, enum hw_dir dir)
+{
+    const struct lp_wiring_request *const request = build->request;
+    const struct lp_wire first = *wire_of_rank(build, rank, dir);
+    for (uint32_t lane = 0; lane < request->lanes; lane++) {
+        const uint32_t pe = pe_of(build, rank, lane), peer = pe_of(build, first.peer, lane);
+        const uint32_t at = wire_of(place_at(build->wiring, pe), dir);
+        struct lp_wire *const wire = &build->wiring->wire[at];
+        *wire = first;
+        wire->peer = peer;
+        wire->exit = (uint8_t)exit_of(build, pe, &build->wiring->name[build->wiring->named[at]]);
+        wire->credit_ps =
+            hw_path_ps(request->hw, hw_place_of(request->hw, pe), hw_place_of(request->hw, peer),
+                       HW_MEMORY_NONE, wire->exit, request->credit_bytes);
+    }
+}
+
+static const char *name_of_rank(const struct build *build, uint32_t rank, enum hw_dir dir)
+{
+    const struct lp_wiring *const wiring = build->wiring;
+    return wiring->name[wiring->named[wire_of(place_of_rank(build, rank), dir)]].text;
+}
+
+/* Checks that the opposite of each opposite is the direction itself. */
+static int finish_rank(const struct build *build, uint32_t rank, struct cw_error *error)
+{
+    for (uint32_t left = place_of_rank(build, rank)->directions; left != 0; left &= left - 1) {
+        const enum hw_dir dir = (enum hw_dir)__builtin_ctz(left);
+        const struct lp_wire *const wire = wire_of_rank(build, rank, dir);
+        const enum hw_dir back = (enum hw_dir)wire->peer_dir;
+        if (wire_of_rank(build, wire->peer, back)->peer_dir != dir)
             return cw_error_set(
                 error, CW_USAGE,
                 "I3: direction %s of rank %u and direction %s of rank %u name each other "
                 "under different directions",
-                wire->name, rank, peer->name, wire->peer_rank);
-        const struct hw_place from = place_of_rank(wiring, rank),
-                              to = place_of_rank(wiring, wire->peer_rank);
-        wire->exit = (uint8_t)exit_of(wiring, rank, wire->name);
-        wire->credit_ps =
-            hw_path_ps(&wiring->hw, from, to, HW_MEMORY_NONE, wire->exit, credit_bytes);
-        rings += wire->way != LP_WAY_OUT;
+                name_of_rank(build, rank, dir), rank, name_of_rank(build, wire->peer, back),
+                wire->peer);
+        finish_lanes(build, rank, dir);
     }
-    wiring->rings_max = rings > wiring->rings_max ? rings : wiring->rings_max;
     return CW_OK;
 }
 
-static int build_wiring(struct lp_wiring *wiring, const struct lp_wiring_request *request,
-                        struct cw_error *error)
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Gives back the room for wires that did not come. */
+static void trim_wires(struct lp_wiring *wiring)
 {
-    struct lp_neighbours map;
-    for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
-        map = (struct lp_neighbours){0};
-        int code = request->neighbours(request->arg, rank, &map, error);
-        if (code == CW_OK)
-            code = add_rank(wiring, rank, &map, error);
-        if (code != CW_OK)
-            return code;
-    }
-    for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
-        map = (struct lp_neighbours){0};
-        int code = request->neighbours(request->arg, rank, &map, error);
-        for (uint32_t i = 0; i < map.count && code == CW_OK; i++)
-            code = join_direction(wiring, rank, &map.at[i], error);
-        if (code != CW_OK)
-            return code;
-    }
-    for (uint32_t rank = 0; rank < wiring->ranks; rank++) {
-        const int code = finish_rank(wiring, rank, request->credit_bytes, error);
-        if (code != CW_OK)
-            return code;
-    }
-    return CW_OK;
+    const size_t count = wiring->wire_count > 0 ? wiring->wire_count : 1;
+    struct lp_wire *const wire = realloc(wiring->wire, count * sizeof *wire);
+    uint32_t *const named = realloc(wiring->named, count * sizeof *named);
+    wiring->wire = wire != NULL ? wire : wiring->wire;
+    wiring->named = named != NULL ? named : wiring->named;
+}
+
+static int build_wiring(struct build *build, struct cw_error *error)
+{
+    const uint32_t ranks = build->request->ranks;
+    int code = place_ranks(build, error);
+    for (uint32_t rank = 0; rank < ranks && code == CW_OK; rank++)
+        code = add_rank(build, rank, error);
+    if (code == CW_OK)
+        trim_wires(build->wiring);
+    for (uint32_t rank = 0; rank < ranks && code == CW_OK; rank++)
+        code = join_rank(build, rank, error);
+    for (uint32_t rank = 0; rank < ranks && code == CW_OK; rank++)
+        code = finish_rank(build, rank, error);
+    JudySLFreeArray(&build->names, PJE0);
+    return code;
 }
 
 int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring **out,
@@ -289,18 +590,12 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
     *out = NULL;
     struct lp_wiring *const wiring = calloc(1, sizeof *wiring);
     if (wiring == NULL)
-        return cw_error_memory(error, "the wiring");
-    wiring->hw = *request->hw;
+        return wiring_no_memory(error);
+    wiring->by_sip_pes = hw_divisor_of(hw_cubes(request->hw) * hw_pes(request->hw));
+    wiring->wired = request->wired;
     wiring->ranks = request->ranks;
-    wiring->pes_apart =
-        request->pes_apart > 0 ? request->pes_apart : hw_cubes(request->hw) * hw_pes(request->hw);
-    const size_t wires = (size_t)wiring->ranks * HW_DIRS_MAX;
-    wiring->wire = calloc(wires, sizeof *wiring->wire);
-    int code = wiring->wire == NULL ? cw_error_memory(error, "the wiring") : CW_OK;
-    for (size_t i = 0; code == CW_OK && i < wires; i++)
-        wiring->wire[i].peer_rank = no_rank;
-    if (code == CW_OK)
-        code = build_wiring(wiring, request, error);
+    struct build build = {.request = request, .wiring = wiring};
+    const int code = build_wiring(&build, error);
     if (code != CW_OK) {
         lp_wiring_free(wiring);
         return code;
@@ -311,43 +606,45 @@ int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring *
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
+/* The wire[] of an end; UINT32_MAX: there is none. */
+static uint32_t end_at(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
+{
+    const struct place *const place = place_at(wiring, pe_index);
+    return place != NULL && (unsigned)dir < HW_DIRS_MAX && (place->directions >> dir & 1) != 0
+               ? wire_of(place, dir)
+               : UINT32_MAX;
+}
+
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
                                    enum hw_dir dir)
 {
-    const uint32_t rank = pe_index / wiring->pes_apart;
-    if (pe_index % wiring->pes_apart != 0 || rank >= wiring->ranks || (unsigned)dir >= HW_DIRS_MAX)
-        return NULL;
-    const struct lp_wire *const wire = &wiring->wire[(size_t)rank * HW_DIRS_MAX + dir];
-    return wire->peer_rank != no_rank ? wire : NULL;
+    const uint32_t at = end_at(wiring, pe_index, dir);
+    return at != UINT32_MAX ? &wiring->wire[at] : NULL;
+}
+
+const char *lp_wiring_name(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
+{
+    const uint32_t at = end_at(wiring, pe_index, dir);
+    return at != UINT32_MAX ? wiring->name[wiring->named[at]].text : NULL;
+}
+
+bool lp_wiring_wires(const struct lp_wiring *wiring, uint32_t pe_index, bool by_plan)
+{
+    if (wiring->wired == LP_WIRED_MACHINE || place_at(wiring, pe_index) != NULL)
+        return true;
+    if (wiring->wired == LP_WIRED_PLACES || (wiring->wired == LP_WIRED_BY_PLAN && !by_plan))
+        return false;
+    const struct sip_places *const own = sip_of(wiring, hw_divide(pe_index, &wiring->by_sip_pes));
+    return own != NULL && own[0].first < own[1].first;
 }
 
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir)
 {
-    uint32_t rings = 0;
-    for (enum hw_dir before = 0; before < dir; before++) {
-        const struct lp_wire *const wire = lp_wiring_at(wiring, pe_index, before);
-        rings += wire != NULL && wire->way != LP_WAY_OUT;
-    }
-    return rings;
+    const struct place *const place = place_at(wiring, pe_index);
+    return place != NULL ? bits_below(place->receives, dir) : 0;
 }
 
-uint16_t lp_wiring_directions(const struct lp_wiring *wiring)
-{
-    uint16_t directions = 0;
-    for (size_t i = 0; i < (size_t)wiring->ranks * HW_DIRS_MAX; i++)
-        if (wiring->wire[i].peer_rank != no_rank)
-            directions |= (uint16_t)(1u << i % HW_DIRS_MAX);
-    return directions;
-}
-
+uint16_t lp_wiring_directions(const struct lp_wiring *wiring) { return wiring->directions; }
 uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring) { return wiring->rings_max; }
 uint32_t lp_wiring_ranks(const struct lp_wiring *wiring) { return wiring->ranks; }
-uint32_t lp_wiring_pes_apart(const struct lp_wiring *wiring) { return wiring->pes_apart; }
-
-uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring)
-{
-    uint64_t pairs = 0;
-    for (size_t i = 0; i < (size_t)wiring->ranks * HW_DIRS_MAX; i++)
-        pairs += wiring->wire[i].peer_rank != no_rank;
-    return pairs;
-}
+uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring) { return wiring->wire_count; }

@@ -1,16 +1,17 @@
 /*
  * logical_wiring.h: the queues of a logical topology (collectives/RUNTIME.md, "Install plans"): the
- * neighbours of the PE of each rank, and the names of the directions to them. Made by the host
- * before the machine, const from then on, and shared by all threads. A machine without one has its
- * own queues, and no table of them.
+ * neighbours of each rank's PEs, and the names of the directions to them. Made by the host before
+ * the machine, const from then on, and shared by all threads. A machine without one has its own
+ * queues, and no table of them.
  *
- * The PEs that are wired, and so get an IpcqInitMsg, still follow from `wiring: all_pes | pe0`: on
- * each SIP that is a rank, with neighbours or without (hw/HARDWARE.md, "Control plane").
+ * A rank has one PE, or several that are joined alike: its lanes. Lane i of a rank has queues to
+ * lane i of the rank's neighbours, in the same directions. The PE of a lane is a place. Places may
+ * be on any PEs, in any order. Memory: 20 B for each end of a queue, 8 B for each place, and 8 B
+ * for each SIP from the first one with a place to the last.
  *
- * A rank is a SIP, and its PE is (0, 0) there; or each PE is a rank (pes_apart 1). A PE's
- * directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The names that hw_dir_name()
- * knows keep their indices; other names take free ones. Directions called "global_" and the letter
- * of an outlet (hw_named_outlet()) always leave by it.
+ * A PE's directions have indices (enum hw_dir) from 0 to HW_DIRS_MAX - 1. The names that
+ * hw_dir_name() knows keep their indices; other names take free ones. Directions called "global_"
+ * and the letter of an outlet (hw_named_outlet()) always leave by it.
  */
 #ifndef LP_LOGICAL_WIRING_H
 #define LP_LOGICAL_WIRING_H
@@ -35,12 +36,23 @@ struct lp_neighbours {
     struct lp_neighbour at[HW_DIRS_MAX];
 };
 
+/* Which PEs get an IpcqInitMsg, with neighbours or without (hw/HARDWARE.md, "Control plane"): all
+ * places, and of the others */
+enum lp_wired_pes {
+    LP_WIRED_BY_PLAN, /* of each SIP with a place: those that `wiring: all_pes | pe0` names */
+    LP_WIRED_SIPS,    /* of each SIP with a place: all */
+    LP_WIRED_MACHINE, /* all */
+    LP_WIRED_PLACES   /* none */
+};
+
 struct lp_wiring_request {
     const struct hw_config *hw;
-    uint32_t ranks;
-    uint32_t pes_apart; /* from a rank's PE to the next rank's; 0: as many as a SIP has */
+    uint32_t ranks, lanes;
+    const uint32_t *pe; /* [rank * lanes + lane]: global index of that place's PE; all differ */
+    enum lp_wired_pes wired;
     uint32_t credit_bytes;
-    /* Fills a rank's directions, opposites given or left empty. Not CW_OK: *error is filled. */
+    /* Fills a rank's directions, opposites given or left empty; asked twice for each rank. Not
+     * CW_OK: *error is filled. */
     int (*neighbours)(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error);
     void *arg;
 };
@@ -48,7 +60,7 @@ struct lp_wiring_request {
 struct lp_wiring;
 
 /* The result keeps invariant I3 (lp/QUEUES.md): the opposite of each direction leads back.
- * CW_USAGE: it would not, or a name or rank is not legal; CW_NO_RESOURCE: out of memory. */
+ * CW_USAGE: it would not, or a name, rank or PE is not legal; CW_NO_RESOURCE: out of memory. */
 int lp_wiring_create(const struct lp_wiring_request *request, struct lp_wiring **out,
                      struct cw_error *error);
 void lp_wiring_free(struct lp_wiring *wiring); /* accepts NULL */
@@ -58,22 +70,24 @@ bool lp_dir_opposite(const char *name, char opposite[LP_DIR_NAME_BYTES]);
 
 /* A PE's end of a queue. */
 struct lp_wire {
-    uint32_t peer_rank; /* UINT32_MAX: not installed */
+    uint32_t peer; /* global index of the PE at the other end */
     uint8_t peer_dir;
     uint8_t way;  /* enum lp_way */
     uint8_t exit; /* outlet by which tiles leave the SIP, or HW_OUTLET_NONE: as routed */
     uint8_t reserved;
-    const char *name;
     int64_t credit_ps; /* from here to the peer's PE_DMA */
 };
 const struct lp_wire *lp_wiring_at(const struct lp_wiring *wiring, uint32_t pe_index,
                                    enum hw_dir dir); /* NULL: none */
+/* The PE's name of the direction. NULL: there is no such end. */
+const char *lp_wiring_name(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
+/* The PE gets an IpcqInitMsg; by_plan: `wiring: all_pes | pe0` names it. */
+bool lp_wiring_wires(const struct lp_wiring *wiring, uint32_t pe_index, bool by_plan);
 /* Receive rings of a PE before the ring of `dir`; of HW_DIRS_MAX: all. */
 uint32_t lp_wiring_rings(const struct lp_wiring *wiring, uint32_t pe_index, enum hw_dir dir);
-uint16_t lp_wiring_directions(const struct lp_wiring *wiring); /* that any PE has */
-uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring);  /* of any PE */
-uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring);
+uint16_t lp_wiring_directions(const struct lp_wiring *wiring);  /* that any PE has, one bit each */
+uint32_t lp_wiring_rings_max(const struct lp_wiring *wiring);   /* of any PE */
+uint64_t lp_wiring_queue_pairs(const struct lp_wiring *wiring); /* of all PEs */
 uint32_t lp_wiring_ranks(const struct lp_wiring *wiring);
-uint32_t lp_wiring_pes_apart(const struct lp_wiring *wiring);
 
 #endif

@@ -148,7 +148,7 @@ bool lp_queue_peer(const struct lp_plan *plan, uint32_t pe_index, enum hw_dir di
         const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
         if (wire == NULL)
             return false;
-        *peer = wire->peer_rank * lp_wiring_pes_apart(plan->wiring);
+        *peer = wire->peer;
         *peer_dir = (enum hw_dir)wire->peer_dir;
         return true;
     }
@@ -205,8 +205,8 @@ const char *lp_dir_name(const struct lp_plan *plan, uint32_t pe_index, enum hw_d
     }
     if (plan == NULL || plan->wiring == NULL || is_of_pair(plan, pe_index, dir))
         return hw_dir_name(dir);
-    const struct lp_wire *const wire = lp_wiring_at(plan->wiring, pe_index, dir);
-    return wire != NULL ? wire->name : hw_dir_name(dir);
+    const char *const name = lp_wiring_name(plan->wiring, pe_index, dir);
+    return name != NULL ? name : hw_dir_name(dir);
 }
 
 enum hw_dir lp_dir_named(const struct lp_plan *plan, uint32_t pe_index, uint16_t installed,
@@ -239,12 +239,11 @@ bool lp_is_wired(const struct lp_plan *plan, uint32_t pe_index)
     }
     if (plan->layers != NULL)
         return false;
-    const struct lp_wiring *const wiring = plan->wiring;
-    if (wiring != NULL && pe_index / lp_wiring_pes_apart(wiring) >= lp_wiring_ranks(wiring))
-        return is_of_pair(plan, pe_index, HW_DIR_PEER);
-    if (wiring != NULL && pe_index % lp_wiring_pes_apart(wiring) == 0)
-        return true;
-    return plan->wire_all_pes || pe_index % plan->pes == 0;
+    const bool by_plan = plan->wire_all_pes || pe_index % plan->pes == 0;
+    if (plan->wiring == NULL)
+        return by_plan;
+    return lp_wiring_wires(plan->wiring, pe_index, by_plan) ||
+           is_of_pair(plan, pe_index, HW_DIR_PEER);
 }
 
 /* A part's own directions as a PE's. */

@@ -47,12 +47,27 @@ static int fill(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_e
     return CW_OK;
 }
 
+static uint32_t pe_of_rank(const struct hw_config *hw, uint32_t rank)
+{
+    return rank * hw_cubes(hw) * hw_pes(hw);
+}
+
+/* Ranks on PE (0, 0) of the SIPs with their numbers. */
 static int try_map(const struct hw_config *hw, uint32_t ranks, const struct map *map,
                    struct lp_wiring **out, struct cw_error *error)
 {
     struct map copy = *map;
-    const struct lp_wiring_request request = {
-        .hw = hw, .ranks = ranks, .credit_bytes = 16, .neighbours = fill, .arg = &copy};
+    uint32_t pe[32];
+    assert_true(ranks <= COUNT_OF(pe));
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        pe[rank] = pe_of_rank(hw, rank);
+    const struct lp_wiring_request request = {.hw = hw,
+                                              .ranks = ranks,
+                                              .lanes = 1,
+                                              .pe = pe,
+                                              .credit_bytes = 16,
+                                              .neighbours = fill,
+                                              .arg = &copy};
     return lp_wiring_create(&request, out, error);
 }
 
@@ -63,11 +78,6 @@ static struct lp_wiring *create(const struct hw_config *hw, uint32_t ranks, cons
     if (try_map(hw, ranks, map, &wiring, &error) != CW_OK)
         fail_msg("%s", error.text);
     return wiring;
-}
-
-static uint32_t pe_of_rank(const struct hw_config *hw, uint32_t rank)
-{
-    return rank * hw_cubes(hw) * hw_pes(hw);
 }
 
 static const struct map *tree_of_three(void)
@@ -87,9 +97,10 @@ static void directions_lead_to_the_pe_0_0_of_their_rank(void **state)
     struct lp_wiring *wiring = create(&hw, 3, tree_of_three());
     const struct lp_wire *right = lp_wiring_at(wiring, 0, HW_DIR_CHILD_RIGHT);
     assert_non_null(right);
-    assert_int_equal(right->peer_rank, 2);
+    assert_int_equal(right->peer, pe_of_rank(&hw, 2));
     assert_int_equal(right->peer_dir, HW_DIR_PARENT);
-    assert_string_equal(right->name, "child_right");
+    assert_string_equal(lp_wiring_name(wiring, 0, HW_DIR_CHILD_RIGHT), "child_right");
+    assert_null(lp_wiring_name(wiring, 0, HW_DIR_PARENT));
     assert_null(lp_wiring_at(wiring, 0, HW_DIR_PARENT));
     assert_null(lp_wiring_at(wiring, 1, HW_DIR_CHILD_LEFT)); /* PE 1 of the same cube */
     assert_null(lp_wiring_at(wiring, pe_of_rank(&hw, 3), HW_DIR_PARENT));
@@ -132,11 +143,12 @@ static void a_pe_takes_sixteen_names_of_its_own(void **state)
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         const struct lp_wire *wire = lp_wiring_at(wiring, 0, dir);
         assert_non_null(wire);
-        assert_string_equal(wire->name, name[wire->peer_rank - 1]);
-        const struct lp_wire *back =
-            lp_wiring_at(wiring, pe_of_rank(&hw, wire->peer_rank), (enum hw_dir)wire->peer_dir);
+        const uint32_t rank = wire->peer / pe_of_rank(&hw, 1);
+        assert_string_equal(lp_wiring_name(wiring, 0, dir), name[rank - 1]);
+        const struct lp_wire *back = lp_wiring_at(wiring, wire->peer, (enum hw_dir)wire->peer_dir);
         assert_int_equal(back->peer_dir, dir);
-        seen |= 1u << (wire->peer_rank - 1);
+        assert_int_equal(back->peer, 0);
+        seen |= 1u << (rank - 1);
     }
     assert_int_equal(seen, 0xffff);
     lp_wiring_free(wiring);
@@ -187,7 +199,9 @@ static void a_name_of_the_third_dimension_leaves_by_its_own_link(void **state)
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         const struct lp_wire *const wire = lp_wiring_at(wiring, pe_of_rank(&hw, 0), dir);
         if (wire != NULL)
-            assert_int_equal(wire->exit, strcmp(wire->name, "global_U") == 0 ? up : HW_OUTLET_NONE);
+            assert_int_equal(wire->exit, strcmp(lp_wiring_name(wiring, 0, dir), "global_U") == 0
+                                             ? up
+                                             : HW_OUTLET_NONE);
     }
     lp_wiring_free(wiring);
     hw = sips_of(&hw_torus_3d, 7, 1); /* no layers */
@@ -232,6 +246,173 @@ static void what_does_not_lead_back_is_refused(void **state)
         assert_int_equal(try_map(&hw, 4, cases[i].map, &wiring, &error), CW_USAGE);
         assert_null(wiring);
         assert_string_equal(error.text, cases[i].text);
+    }
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* A ring through all ranks: next leads to the next one. */
+static int fill_ring(void *arg, uint32_t rank, struct lp_neighbours *out, struct cw_error *error)
+{
+    const uint32_t ranks = *(const uint32_t *)arg;
+    (void)error;
+    *out = (struct lp_neighbours){.count = 2,
+                                  .at = {{"next", "back", (rank + 1) % ranks, LP_WAY_OUT},
+                                         {"back", "next", (rank + ranks - 1) % ranks, LP_WAY_IN}}};
+    return CW_OK;
+}
+
+static int try_ring(const struct hw_config *hw, uint32_t ranks, uint32_t lanes, const uint32_t *pe,
+                    enum lp_wired_pes wired, struct lp_wiring **out, struct cw_error *error)
+{
+    const struct lp_wiring_request request = {.hw = hw,
+                                              .ranks = ranks,
+                                              .lanes = lanes,
+                                              .pe = pe,
+                                              .wired = wired,
+                                              .credit_bytes = 16,
+                                              .neighbours = fill_ring,
+                                              .arg = &ranks};
+    return lp_wiring_create(&request, out, error);
+}
+
+static struct lp_wiring *ring_of(const struct hw_config *hw, uint32_t ranks, uint32_t lanes,
+                                 const uint32_t *pe, enum lp_wired_pes wired)
+{
+    struct lp_wiring *wiring;
+    struct cw_error error;
+    if (try_ring(hw, ranks, lanes, pe, wired, &wiring, &error) != CW_OK)
+        fail_msg("%s", error.text);
+    return wiring;
+}
+
+/* Each place's ends lead to its lane's next and last PE, and its one ring is of `back`. */
+static void expect_ring(const struct lp_wiring *wiring, const struct hw_config *hw, uint32_t ranks,
+                        uint32_t lanes, const uint32_t *pe)
+{
+    const enum hw_dir next = HW_DIR_INTRA_N, back = HW_DIR_INTRA_S; /* the first free indices */
+    for (uint32_t i = 0; i < ranks * lanes; i++) {
+        const uint32_t rank = i / lanes, lane = i % lanes;
+        const struct lp_wire *const to = lp_wiring_at(wiring, pe[i], next);
+        const struct lp_wire *const from = lp_wiring_at(wiring, pe[i], back);
+        for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++)
+            assert_true((lp_wiring_at(wiring, pe[i], dir) != NULL) == (dir == next || dir == back));
+        assert_int_equal(to->peer, pe[(rank + 1) % ranks * lanes + lane]);
+        assert_int_equal(to->peer_dir, back);
+        assert_int_equal(to->way, LP_WAY_OUT);
+        assert_int_equal(from->peer, pe[(rank + ranks - 1) % ranks * lanes + lane]);
+        assert_int_equal(from->peer_dir, next);
+        assert_string_equal(lp_wiring_name(wiring, pe[i], next), "next");
+        assert_string_equal(lp_wiring_name(wiring, pe[i], back), "back");
+        assert_int_equal(to->credit_ps,
+                         hw_path_ps(hw, hw_place_of(hw, pe[i]), hw_place_of(hw, to->peer),
+                                    HW_MEMORY_NONE, HW_OUTLET_NONE, 16));
+        assert_int_equal(lp_wiring_rings(wiring, pe[i], back), 0);
+        assert_int_equal(lp_wiring_rings(wiring, pe[i], HW_DIRS_MAX), 1);
+    }
+    assert_int_equal(lp_wiring_queue_pairs(wiring), 2 * ranks * lanes);
+    assert_int_equal(lp_wiring_directions(wiring), 1u << next | 1u << back);
+    assert_int_equal(lp_wiring_ranks(wiring), ranks);
+    assert_int_equal(lp_wiring_rings_max(wiring), 1);
+}
+
+static uint32_t places_on(const struct lp_wiring *wiring, const struct hw_config *hw)
+{
+    uint32_t places = 0;
+    for (uint32_t pe = 0; pe < hw_pe_count(hw); pe++)
+        places += lp_wiring_rings(wiring, pe, HW_DIRS_MAX) > 0;
+    return places;
+}
+
+/* Several on one SIP, none on SIPs before, between and after them, in no order. */
+static void places_may_be_on_any_pes_in_any_order(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(&hw_ring_1d, 9, 1);
+    const uint32_t sip = hw_cubes(&hw) * hw_pes(&hw);
+    const uint32_t pe[] = {7 * sip + 3,  2 * sip + sip - 1, 5 * sip,     2 * sip,
+                           7 * sip + 17, 2 * sip + 5,       5 * sip + 1, 7 * sip};
+    struct lp_wiring *const wiring = ring_of(&hw, COUNT_OF(pe), 1, pe, LP_WIRED_BY_PLAN);
+    expect_ring(wiring, &hw, COUNT_OF(pe), 1, pe);
+    assert_int_equal(places_on(wiring, &hw), COUNT_OF(pe));
+    assert_null(lp_wiring_at(wiring, 0, HW_DIR_INTRA_N));
+    assert_null(lp_wiring_at(wiring, 3 * sip, HW_DIR_INTRA_N));
+    assert_null(lp_wiring_at(wiring, 8 * sip, HW_DIR_INTRA_N));
+    assert_null(lp_wiring_at(wiring, 2 * sip + 4, HW_DIR_INTRA_N));
+    assert_null(lp_wiring_at(wiring, 5 * sip, HW_DIR_INTRA_E));
+    assert_null(lp_wiring_at(wiring, 5 * sip, HW_DIRS_MAX));
+    assert_int_equal(lp_wiring_rings(wiring, 3 * sip, HW_DIRS_MAX), 0);
+    lp_wiring_free(wiring);
+}
+
+/* Ranks on other PEs of their SIPs than the rank before: more patterns than are compared. */
+static void lanes_join_pe_by_pe(void **state)
+{
+    (void)state;
+    enum { RANKS = 40, LANES = 3 };
+    const struct hw_config hw = sips_of(&hw_ring_1d, RANKS, 1);
+    const uint32_t sip = hw_cubes(&hw) * hw_pes(&hw);
+    uint32_t pe[RANKS * LANES];
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            pe[rank * LANES + lane] = (RANKS - 1 - rank) * sip + (rank + 41 * lane) % sip;
+    struct lp_wiring *const wiring = ring_of(&hw, RANKS, LANES, pe, LP_WIRED_BY_PLAN);
+    expect_ring(wiring, &hw, RANKS, LANES, pe);
+    assert_int_equal(places_on(wiring, &hw), RANKS * LANES);
+    lp_wiring_free(wiring);
+}
+
+static void many_places_are_found(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(&hw_ring_1d, 64, 1);
+    const uint32_t count = hw_pe_count(&hw);
+    uint32_t *const pe = malloc(count * sizeof *pe);
+    assert_non_null(pe);
+    for (uint32_t i = 0; i < count; i++)
+        pe[i] = (uint32_t)((uint64_t)i * 4099 % count); /* odd, and count is a power of two */
+    struct lp_wiring *const wiring = ring_of(&hw, count, 1, pe, LP_WIRED_PLACES);
+    expect_ring(wiring, &hw, count, 1, pe);
+    lp_wiring_free(wiring);
+    free(pe);
+}
+
+static void a_place_is_one_pe_of_the_machine(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(&hw_ring_1d, 2, 1);
+    const uint32_t twice[] = {5, 200, 5}, beyond[] = {0, hw_pe_count(&hw)};
+    struct lp_wiring *wiring;
+    struct cw_error error;
+    assert_int_equal(try_ring(&hw, 3, 1, twice, LP_WIRED_PLACES, &wiring, &error), CW_USAGE);
+    assert_string_equal(error.text,
+                        "a logical topology joins PE 5 twice; legal: a PE for each place");
+    assert_int_equal(try_ring(&hw, 2, 1, beyond, LP_WIRED_PLACES, &wiring, &error), CW_USAGE);
+    assert_string_equal(error.text, "a logical topology joins PE 256; legal: PEs below 256");
+    assert_int_equal(try_ring(&hw, 257, 1, twice, LP_WIRED_PLACES, &wiring, &error), CW_USAGE);
+    assert_string_equal(error.text, "a logical topology joins 257 PEs, and there are 256");
+    assert_null(wiring);
+}
+
+/* SIPs 1 and 3 of five have places, one on PE 0 of a cube and one not. */
+static void pes_are_wired_by_their_sips(void **state)
+{
+    (void)state;
+    const struct hw_config hw = sips_of(&hw_ring_1d, 5, 1);
+    const uint32_t sip = hw_cubes(&hw) * hw_pes(&hw), pe[] = {sip, 3 * sip + 9};
+    for (int wired = LP_WIRED_BY_PLAN; wired <= LP_WIRED_PLACES; wired++) {
+        struct lp_wiring *const wiring = ring_of(&hw, 2, 1, pe, (enum lp_wired_pes)wired);
+        for (uint32_t at = 0; at < hw_pe_count(&hw); at++)
+            for (int by_plan = 0; by_plan < 2; by_plan++) {
+                const bool is_place = at == pe[0] || at == pe[1];
+                const bool with_places = at / sip == 1 || at / sip == 3;
+                const bool expected[] = {[LP_WIRED_BY_PLAN] = is_place || (with_places && by_plan),
+                                         [LP_WIRED_SIPS] = with_places,
+                                         [LP_WIRED_MACHINE] = true,
+                                         [LP_WIRED_PLACES] = is_place};
+                assert_int_equal(lp_wiring_wires(wiring, at, by_plan), expected[wired]);
+            }
+        lp_wiring_free(wiring);
     }
 }
 
@@ -439,6 +620,11 @@ int main(void)
         cmocka_unit_test(a_credit_s_latency_is_that_of_its_path),
         cmocka_unit_test(a_name_of_the_third_dimension_leaves_by_its_own_link),
         cmocka_unit_test(what_does_not_lead_back_is_refused),
+        cmocka_unit_test(places_may_be_on_any_pes_in_any_order),
+        cmocka_unit_test(lanes_join_pe_by_pe),
+        cmocka_unit_test(many_places_are_found),
+        cmocka_unit_test(a_place_is_one_pe_of_the_machine),
+        cmocka_unit_test(pes_are_wired_by_their_sips),
         cmocka_unit_test(only_the_topology_s_own_queues_are_installed),
         cmocka_unit_test(a_tile_goes_to_the_parent_and_back),
         cmocka_unit_test(a_direction_that_the_topology_lacks_is_invalid),

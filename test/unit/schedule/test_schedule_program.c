@@ -89,9 +89,14 @@ static void lanes_take_turns_with_the_parts(void **state)
         assert_int_equal(p->rank[0].size[steps[1].size_first], 0);
     }
     struct lp_neighbours map = {0};
-    schedule_program_neighbours(p, p->pes_of_sip + 8, &map);
+    uint32_t pe[8];
+    assert_int_equal(schedule_program_places(p, NULL), 8);
+    assert_int_equal(schedule_program_places(p, pe), 8);
+    for (uint32_t place = 0; place < 8; place++)
+        assert_int_equal(pe[place], place / 4 * p->pes_of_sip + place % 4 * 8);
+    schedule_program_neighbours(p, 5, &map);
     assert_int_equal(map.count, 1);
-    assert_int_equal(map.at[0].rank, 8); /* the same lane of the other SIP */
+    assert_int_equal(map.at[0].rank, 1); /* the same lane of the other SIP */
     assert_int_equal(map.at[0].way, LP_WAY_BOTH);
     schedule_program_free(p);
     schedule_free(s);
