@@ -29,14 +29,35 @@ struct ccl_ranks {
      * and so its ranks. 0: a rank is a SIP. */
     uint32_t per_sip;
     uint16_t sip_of[CCL_RANKS_MAX], rank_on[CCL_RANKS_MAX];
+    /* Of a process group that is not the world: its ranks' SIPs, which say all that `mapped` does;
+     * and its ranks in ascending order of their SIPs. NULL: of the world. */
+    const uint32_t *list, *sorted;
+    uint32_t count; /* of both */
+    /* The group's own PEs of each SIP, by number: its lanes. pes 0: all. */
+    uint32_t first_pe, pes;
 };
 static inline uint32_t ccl_sip_of(const struct ccl_ranks *ranks, uint32_t rank)
 {
-    return ranks->mapped ? ranks->sip_of[rank] : ranks->per_sip ? rank / ranks->per_sip : rank;
+    return ranks->list != NULL ? ranks->list[rank]
+           : ranks->mapped     ? ranks->sip_of[rank]
+           : ranks->per_sip    ? rank / ranks->per_sip
+                               : rank;
 }
+/* The rank on a SIP; a number that is no rank's: there is none. */
 static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
 {
-    return ranks->mapped ? ranks->rank_on[sip] : sip;
+    uint32_t from = 0, to = ranks->count;
+    if (ranks->list == NULL)
+        return ranks->mapped ? ranks->rank_on[sip] : sip;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (ranks->list[ranks->sorted[middle]] < sip)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < ranks->count && ranks->list[ranks->sorted[from]] == sip ? ranks->sorted[from]
+                                                                          : UINT32_MAX;
 }
 
 /* The rank's PE within its SIP, where ranks are PEs. */

@@ -26,13 +26,22 @@ static const struct tensor *launch_tensor(const struct submission *submission)
     return submission->in != NULL ? submission->in : submission->out;
 }
 
+/* As the algorithm sees it, or (before it is known) the one that chooses. */
+static const struct config *seen_config(const struct dist_work *work)
+{
+    const struct dist_group *const group = work->group;
+    const bool by_ring = work->algorithm == NULL || work->algorithm->machine.peers == NULL;
+    return group->ring != NULL && by_ring ? group->ring : group->config;
+}
+
 static struct ccl_call call_of_rank(const struct dist_work *work, uint32_t rank)
 {
     const struct dist_group *const group = work->group;
     const struct submission *submission = &work->submissions[rank];
     const struct tensor *tensor = launch_tensor(submission);
-    return (struct ccl_call){.hw = &group->config->hw,
-                             .ccl = &group->config->ccl,
+    const struct config *const config = seen_config(work);
+    return (struct ccl_call){.hw = &config->hw,
+                             .ccl = &config->ccl,
                              .collective = submission->collective,
                              .rank = rank,
                              .world_size = group->size,
@@ -613,7 +622,7 @@ static int check_call(const struct dist_work *work, const struct ccl_call *call,
                                                              : CW_OK;
     if (code != CW_OK || is_checked(group, call))
         return code;
-    code = dist_check_call(group->config, call, error);
+    code = dist_check_call(seen_config(work), call, error);
     if (code == CW_OK && algorithm == install_plan_of(group->plans, 0).algorithm)
         code = dist_check_own_rings(group->config, algorithm, call,
                                     install_plans_rings(group->plans), error);
@@ -670,6 +679,11 @@ struct dist_work *dist_submit(const struct submission *submission)
         mp_fail(CW_PROGRAM_FAILED, "dist_%s: rank %u is not in the group%s%s",
                 ccl_collective_name(submission->collective), world_rank,
                 group->name[0] != '\0' ? " " : "", group->name);
+    if (group == &dist->world && dist->options.groups_only)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_%s: the world has no queues (dist_options.groups_only); legal: calls of its "
+                "groups",
+                ccl_collective_name(submission->collective));
     dist_wait_for_room(dist, world_rank);
     struct dist_work *const work = dist_work_of_call(group, rank);
     const int code = work != NULL ? submit(work, rank, submission, &error) : dist_no_memory(&error);

@@ -39,8 +39,14 @@ struct dist_group {
     struct dist *dist;
     char name[DIST_GROUP_NAME_BYTES]; /* "": the world's */
     uint32_t size;                    /* ranks */
+    uint32_t *lists;                  /* of a group that is not the world: its own lists */
     const uint32_t *ranks;            /* [size] in the world; NULL: the same */
+    const uint32_t *sorted;           /* [size] the group's ranks, ascending in the world */
     const struct config *config;      /* of its algorithm */
+    struct config *own;               /* the same, where it is the group's own; NULL: the world's */
+    struct config *ring;              /* what algorithms see that go by the machine's own queues:
+                                         the group's SIPs as a machine of their own, a ring_1d;
+                                         NULL: the same */
     struct install_plans *plans;
     const struct lp_dirs *dirs; /* of its kernels; NULL: the PEs' */
     uint64_t *calls;            /* [size] that the rank has made */
@@ -97,6 +103,9 @@ struct dist {
     struct strict_check *strict;  /* NULL without strict_validation */
     struct dist_group world;      /* without plans, of a program of kernels alone, */
     struct lp_plan *kernels_plan; /* which has this one */
+    struct dist_group *groups;    /* [group_count] beside the world */
+    uint32_t group_count;
+    struct lp_plan *composed; /* of the plans of all groups; NULL: there is the world alone */
     struct barrier *init_barrier, *end_barrier;
     bool installed;
     bool open;               /* there is a process group */
@@ -135,8 +144,6 @@ void dist_phase_end(const struct dist *dist, const char *name);
 
 /* The calling worker's world; ends the worker if there is none. */
 struct dist *dist_current(void);
-/* The group; of NULL, the calling worker's world. */
-struct dist_group *dist_group_or_world(struct dist_group *group);
 /* Joins a barrier of the world as the calling rank; ends the worker if that fails. A failure of the
  * drain belongs to no rank. */
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
@@ -144,6 +151,18 @@ void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg);
  * time. */
 int dist_inject(struct dist *dist, struct cw_error *error);
 int dist_run_until(struct dist *dist, int64_t end_ps, struct cw_error *error);
+
+/* ---- dist_group.c ---------------------------------------------------------------------------- */
+
+/* Makes the groups of dist_options, and one plan of all queues. An enum cw_exit. */
+int dist_make_groups(struct dist *dist, struct cw_error *error);
+void dist_free_group(struct dist_group *group);
+/* The group's number of a rank of the world; UINT32_MAX: it is not in the group. */
+uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank);
+/* The reverse. */
+uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank);
+/* The group; of NULL, the calling worker's world. */
+struct dist_group *dist_group_or_world(struct dist_group *group);
 
 /* ---- dist_call.c ----------------------------------------------------------------------------- */
 
@@ -163,10 +182,6 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error);
 
 /* The work of the next call of a rank of the group. NULL: out of memory. */
 struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank);
-/* The group's number of a rank of the world; UINT32_MAX: it is not in the group. */
-uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank);
-/* The reverse. */
-uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank);
 /* Returns when the PEs of a rank of the world have room for the kernels of another call. */
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */

@@ -103,21 +103,6 @@ struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank)
     return *at;
 }
 
-uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank)
-{
-    if (group->ranks == NULL)
-        return world_rank < group->size ? world_rank : UINT32_MAX;
-    for (uint32_t rank = 0; rank < group->size; rank++)
-        if (group->ranks[rank] == world_rank)
-            return rank;
-    return UINT32_MAX;
-}
-
-uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank)
-{
-    return group->ranks != NULL ? group->ranks[rank] : rank;
-}
-
 void dist_release_work(struct dist_work *work)
 {
     struct dist *const dist = work->dist;
@@ -160,6 +145,8 @@ void dist_drop_works(struct dist *dist)
     dist->waits_alone = 0;
     dist->failed = false;
     memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
+    for (uint32_t i = 0; i < dist->group_count; i++)
+        memset(dist->groups[i].calls, 0, dist->groups[i].size * sizeof *dist->groups[i].calls);
 }
 
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)

@@ -117,6 +117,8 @@ static uint64_t reserved_bytes(const struct dist *dist)
     const struct ccl_config *ccl = &dist->options.config->ccl;
     const struct lp_wiring *wiring =
         dist->world.plans ? install_plans_wiring(dist->world.plans) : NULL;
+    if (dist->composed != NULL && ccl->queues.slots == HW_MEMORY_HBM)
+        return lp_plan_rings(dist->composed).end;
     if (wiring == NULL || ccl->queues.slots != HW_MEMORY_HBM)
         return dist_ring_bytes(dist->options.config, HW_MEMORY_HBM);
     return (uint64_t)lp_wiring_rings_max(wiring) * ccl->queues.n_slots * ccl->queues.slot_bytes;
@@ -162,6 +164,9 @@ static bool allocate_world(struct dist *dist)
     if (config->ccl.strict_validation)
         dist->strict = strict_check_create(&config->hw, config->ccl.queues.n_slots,
                                            dist->options.warn, dist->options.arg);
+    for (uint32_t i = 0; i < dist->group_count; i++)
+        if (!allocate_group(&dist->groups[i]))
+            return false;
     return allocate_group(&dist->world) && dist->launched && dist->space && dist->init_barrier &&
            dist->end_barrier && (dist->data || dist->options.no_data) &&
            (dist->strict || !config->ccl.strict_validation);
@@ -169,19 +174,47 @@ static bool allocate_world(struct dist *dist)
 
 static uint32_t at_least(uint32_t count, uint32_t least) { return count > least ? count : least; }
 
-/* Adds what the algorithm's kernel needs to what other kernels need. */
-static void add_needs(const struct dist *dist, struct lp_needs *needs)
+/* PEs with which a PE exchanges puts and notifications in a group's calls, at most. */
+static uint32_t peers_in(const struct dist_group *group)
 {
-    if (dist->world.plans == NULL)
+    const struct schedule_program *const program = install_plans_program(group->plans);
+    const struct ccl_call call = {
+        .hw = &group->config->hw, .ccl = &group->config->ccl, .world_size = group->size};
+    return at_least(ccl_algorithm_peers(install_plan_of(group->plans, 0).algorithm, &call),
+                    program != NULL ? program->peers : 0);
+}
+
+/* Adds what a group's kernels need to what other kernels need. */
+static void add_needs(const struct dist_group *group, struct lp_needs *needs)
+{
+    if (group->plans == NULL)
         return;
-    const struct ccl_algorithm *algorithm = install_plan_of(dist->world.plans, 0).algorithm;
-    const struct schedule_program *const program = install_plans_program(dist->world.plans);
-    const struct ccl_call call = {.hw = &dist->options.config->hw,
-                                  .ccl = &dist->options.config->ccl,
-                                  .world_size = dist->facts.world_size};
-    const uint32_t own = ccl_algorithm_peers(algorithm, &call);
-    needs->contexts = at_least(needs->contexts, 1 + algorithm->kernel->stream_count);
-    needs->peers = at_least(at_least(needs->peers, own), program != NULL ? program->peers : 0);
+    needs->contexts = at_least(
+        needs->contexts, 1 + install_plan_of(group->plans, 0).algorithm->kernel->stream_count);
+    needs->peers = at_least(needs->peers, peers_in(group));
+}
+
+/* The same of all groups; a PE may have peers in several of them. False: out of memory. */
+static bool add_needs_of_groups(const struct dist *dist, struct lp_needs *needs)
+{
+    enum { LAUNCHES = 8 }; /* kernels that wait for a PE */
+    const uint32_t of_world = needs->peers;
+    uint32_t *const peers = calloc(dist->options.config->hw.sip_count, sizeof *peers);
+    if (peers == NULL)
+        return false;
+    for (uint32_t i = 0; i < dist->group_count; i++) {
+        const struct dist_group *const group = &dist->groups[i];
+        add_needs(group, needs);
+        const uint32_t own = peers_in(group);
+        for (uint32_t rank = 0; rank < group->size && own > 0; rank++)
+            peers[ccl_sip_of(&group->config->ccl.ranks, rank)] += own;
+    }
+    for (uint32_t sip = 0; sip < dist->options.config->hw.sip_count; sip++)
+        if (peers[sip] > 0)
+            needs->peers = at_least(needs->peers, of_world + peers[sip]);
+    needs->launches = at_least(needs->launches, LAUNCHES);
+    free(peers);
+    return true;
 }
 
 /* Makes the install plans. A program of kernels alone has no ranks, and uses the machine's own
@@ -204,6 +237,8 @@ static int plan(struct dist *dist, struct cw_error *error)
         return code == CW_USAGE ? dist_refuse(config, key, error) : code;
     if (dist_check_rings(config, install_plans_rings(dist->world.plans),
                          install_plans_pes_of_cube(dist->world.plans), error) != CW_OK)
+        return error->exit_code;
+    if (dist_make_groups(dist, error) != CW_OK)
         return error->exit_code;
     const struct ccl_algorithm *const algorithm = install_plan_of(dist->world.plans, 0).algorithm;
     if (algorithm->schedule == NULL)
@@ -242,9 +277,15 @@ static struct lp_system *build_machine(struct dist *dist, struct cw_error *error
         return NULL;
     machine->hw = &dist->options.config->hw;
     machine->queues = &dist->options.config->ccl.queues;
-    add_needs(dist, &machine->needs);
-    machine->plan[0] =
-        dist->world.plans != NULL ? install_plans_queues(dist->world.plans) : dist->kernels_plan;
+    add_needs(&dist->world, &machine->needs);
+    if (dist->group_count > 0 && !add_needs_of_groups(dist, &machine->needs)) {
+        free(cube_worker);
+        dist_no_memory(error);
+        return NULL;
+    }
+    machine->plan[0] = dist->composed != NULL      ? dist->composed
+                       : dist->world.plans != NULL ? install_plans_queues(dist->world.plans)
+                                                   : dist->kernels_plan;
     machine->engine.tuning.stress_seed = 1;
     machine->cube_worker = cube_worker;
     machine->listener[1] = own_listener(dist);
@@ -322,14 +363,6 @@ static void free_worker_data(void *arg, uint32_t worker)
     give_back_freed();
 }
 
-static void free_group(struct dist_group *group)
-{
-    install_plans_free(group->plans);
-    free(group->calls);
-    free(group->planned);
-    free(group->planned_count);
-}
-
 void dist_free(struct dist *dist)
 {
     if (!dist)
@@ -350,7 +383,11 @@ void dist_free(struct dist *dist)
     lp_system_free(dist->system);
     data_pass_free(dist->data);
     strict_check_free(dist->strict);
-    free_group(&dist->world);
+    dist_free_group(&dist->world);
+    for (uint32_t i = 0; i < dist->group_count; i++)
+        dist_free_group(&dist->groups[i]);
+    free(dist->groups);
+    lp_plan_free(dist->composed);
     lp_plan_free(dist->kernels_plan);
     free(dist->copies);
     contents_free(&dist->contents);
@@ -501,11 +538,6 @@ struct dist *dist_current(void)
     if (dist == NULL)
         mp_fail(CW_BUG, "a dist_ function was called outside of dist_spawn()");
     return dist;
-}
-
-struct dist_group *dist_group_or_world(struct dist_group *group)
-{
-    return group != NULL ? group : &dist_current()->world;
 }
 
 void dist_join(struct barrier *barrier, barrier_fn submit, void *submit_arg)

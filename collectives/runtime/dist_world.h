@@ -29,16 +29,29 @@ struct dist_completion {
     const struct ccl_algorithm *algorithm; /* that carried it out */
     const struct lp_times *times;
     uint32_t batch;                /* its launches', of lp_system_times_of() and its like */
-    struct tensor *const *tensors; /* [world size] by rank: the results; a barrier has
+    struct tensor *const *tensors; /* [group's size] by rank: the results; a barrier has
                                       none: each is NULL */
-    uint32_t world_size;
+    uint32_t world_size;           /* the group's size */
     enum redop op;
     uint32_t root; /* of a broadcast */
     bool beside;   /* a matrix product ran beside it */
 };
 
+/* A process group beside the world, which is known when the world is created. */
+struct dist_group_spec {
+    const char *name;      /* for reports; NULL: its number */
+    const uint32_t *ranks; /* [count] of the world, each once: the group's rank i is ranks[i] */
+    uint32_t count;
+    const struct config *config; /* of its algorithm, on the same machine and with the same queues;
+                                    NULL: the world's */
+    uint32_t first_pe, pes;      /* its lanes: PEs of each SIP, by number; pes 0: all */
+};
+
 struct dist_options {
     const struct config *config;
+    const struct dist_group_spec *groups; /* [group_count]; read by dist_create() alone */
+    uint32_t group_count;
+    bool groups_only; /* no collective of the whole world is called: it has no queues */
     /* The machine (lp/host/system.h). The program sets `engine`, `needs` (of kernels beside the
      * algorithm's), `listener[0]`, `causes` and `wired`; dist_create() all else. */
     struct lp_system_options machine;
@@ -110,6 +123,19 @@ void dist_init_process_group(const char *backend);
  * there, so that it takes no simulated time. */
 void dist_destroy_process_group(void);
 int dist_get_world_size(void); /* in a process group */
+/*
+ * Process groups beside the world. Every rank has all handles, those of groups that it is not in,
+ * too. A group's calls take the handle (dist_call.h).
+ *   dist_group_at()    the i-th of dist_options.groups; NULL: there are fewer
+ *   dist_new_group()   the one of these ranks, in this order
+ *   dist_group_rank()  the calling worker's rank in the group; UINT32_MAX: it is not in it
+ */
+struct dist_group;
+struct dist_group *dist_group_at(struct dist *dist, uint32_t number);
+struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count);
+const char *dist_group_name(const struct dist_group *group);
+uint32_t dist_group_size(const struct dist_group *group);
+uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);
 /* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say

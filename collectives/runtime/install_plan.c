@@ -214,6 +214,58 @@ static int wire_ranks(struct install_plans *plans, struct cw_error *error)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
+/* The PEs of a group's SIPs, one after the other, as places: a PE has the queues within its SIP
+ * that the machine has, and global_E and global_W to the next SIP and the one before, in a ring. */
+static int neighbours_of_sips(void *arg, uint32_t place, struct lp_neighbours *out,
+                              struct cw_error *error)
+{
+    const struct install_plans *const plans = arg;
+    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw), ranks = plans->world_size;
+    const uint32_t rank = place / per_sip, at = place % per_sip;
+    const struct hw_place here = hw_place_of(plans->hw, at);
+    (void)error;
+    out->count = 0;
+    for (enum hw_dir dir = 0; dir < HW_DIR_BUILT_IN; dir++) {
+        const bool global = dir >= HW_DIR_GLOBAL_N && dir <= HW_DIR_GLOBAL_W;
+        struct hw_place to;
+        if (global ? ranks < 2 || (dir != HW_DIR_GLOBAL_E && dir != HW_DIR_GLOBAL_W)
+                   : (dir >= HW_DIR_INTRA_N && plans->config->wiring == CCL_WIRING_PE0) ||
+                         !hw_dir_neighbour(plans->hw, here, dir, &to))
+            continue;
+        struct lp_neighbour *const next = &out->at[out->count++];
+        snprintf(next->dir, sizeof next->dir, "%s", hw_dir_name(dir));
+        next->rank = !global
+                         ? rank * per_sip + hw_pe_index(plans->hw, to)
+                         : (rank + (dir == HW_DIR_GLOBAL_E ? 1 : ranks - 1)) % ranks * per_sip + at;
+    }
+    return CW_OK;
+}
+
+/* Of a group that is not the world: queues in its SIPs and between them, where the world has those
+ * that the machine is built with. */
+static int wire_sips(struct install_plans *plans, struct cw_error *error)
+{
+    const uint32_t per_sip = hw_cubes(plans->hw) * hw_pes(plans->hw);
+    const uint32_t places = plans->world_size * per_sip;
+    uint32_t *const pe = malloc(places * sizeof *pe);
+    if (pe == NULL)
+        return install_plan_no_memory(error);
+    for (uint32_t i = 0; i < places; i++)
+        pe[i] = ccl_sip_of(&plans->config->ranks, i / per_sip) * per_sip + i % per_sip;
+    const struct lp_wiring_request request = {.hw = plans->hw,
+                                              .ranks = places,
+                                              .lanes = 1,
+                                              .pe = pe,
+                                              .wired = LP_WIRED_BY_PLAN,
+                                              .routed = true,
+                                              .credit_bytes = plans->config->queues.credit_bytes,
+                                              .neighbours = neighbours_of_sips,
+                                              .arg = plans};
+    const int code = lp_wiring_create(&request, &plans->wiring, error);
+    free(pe);
+    return code;
+}
+
 /* The queues of a logical topology or a hook, if there are any. */
 static int wire(struct install_plans *plans, const char **key, struct cw_error *error)
 {
@@ -242,6 +294,8 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     code = find_lanes(plans, !by_machine, key, error);
     if (code != CW_OK)
         return code;
+    if (by_machine && plans->config->ranks.list != NULL)
+        return wire_sips(plans, error);
     if (by_machine) {
         *key = "defaults.world_size";
         /* one that puts into its peers' memories needs no queues: its ranks are the first SIPs */

@@ -284,7 +284,7 @@ static bool intern_name(struct build *build, const char *name, uint32_t *number)
         struct dir_name *const made = &wiring->name[wiring->name_count++];
         snprintf(made->text, sizeof made->text, "%s", name);
         made->index = (uint8_t)fixed_index(name);
-        made->is_outlet = names_outlet(name);
+        made->is_outlet = !build->request->routed && names_outlet(name);
         *known = wiring->name_count;
     }
     *number = (uint32_t)(*known - 1);

@@ -50,6 +50,7 @@ struct lp_wiring_request {
     uint32_t ranks, lanes;
     const uint32_t *pe; /* [rank * lanes + lane]: global index of that place's PE; all differ */
     enum lp_wired_pes wired;
+    bool routed; /* tiles leave their SIP as routed in all directions, whatever their names */
     uint32_t credit_bytes;
     /* Fills a rank's directions, opposites given or left empty; asked twice for each rank. Not
      * CW_OK: *error is filled. */

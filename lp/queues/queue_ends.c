@@ -615,20 +615,33 @@ static void name_directions(struct part *part, uint32_t first)
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
+/* The receive rings that a PE may have in their memory. */
+static uint64_t rings_of_memory(const struct lp_plan *plan)
+{
+    const uint64_t ring = (uint64_t)plan->queues.n_slots * plan->queues.slot_bytes;
+    return (plan->queues.slots == HW_MEMORY_TCM   ? plan->hw.tcm_bytes
+            : plan->queues.slots == HW_MEMORY_HBM ? plan->hw.hbm_bytes
+                                                  : plan->hw.sram_bytes / plan->pes) /
+           ring;
+}
+
 /* Puts a part into a layer. CW_USAGE: it has no room; CW_NO_RESOURCE. */
 static int put_part(struct lp_plan *plan, const struct lp_plan_part *given, uint32_t number)
 {
     struct layers *const layers = plan->layers;
     struct part *const part = &layers->part[number];
     const uint16_t own = directions_of(given);
-    uint32_t used = 0;
+    uint32_t used = 0, rings = 0;
     *part = (struct part){.plan = given->plan, .dirs.mask_own = own};
     struct layer *const layer = layer_for(layers, given);
     part->layer = (uint32_t)(layer - layers->at);
-    for (uint32_t i = 0; i < layers->count; i++)
+    for (uint32_t i = 0; i < layers->count; i++) {
         used += i != part->layer ? layers->at[i].width : 0;
+        rings += i != part->layer ? layers->at[i].rings_max : 0;
+    }
     const uint32_t width = larger(layer->width, (uint32_t)__builtin_popcount(own));
-    if (used + width > HW_DIRS_MAX)
+    rings += larger(layer->rings_max, given->plan->rings_max);
+    if (used + width > HW_DIRS_MAX || rings > rings_of_memory(plan))
         return CW_USAGE;
     if (layer->part_of_sip == NULL)
         layer->part_of_sip = calloc(plan->hw.sip_count, sizeof *layer->part_of_sip);

@@ -1,0 +1,269 @@
+/*
+ * test_dist_groups.c: process groups beside the world (dist_world.h): their results, what they take
+ * side by side and in turn, and random programs of overlapping groups in every mode of the engine.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/random_model.h"
+#include "test/support/test_dist_support.h"
+
+#include "collectives/config/config_load.h"
+#include "collectives/runtime/distributed.h"
+
+enum { RANKS = 8, GROUPS = 5, STEPS = 12, N_MAX = 3000, TIMES = 4 * STEPS };
+
+static const struct dp_policy one = {
+    .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+
+static const uint32_t low[] = {0, 1, 2, 3}, high[] = {4, 5, 6, 7}, even[] = {0, 2, 4, 6},
+                      mixed[] = {5, 1, 7}, two[] = {6, 3};
+static const struct dist_group_spec specs[GROUPS] = {{.name = "low", .ranks = low, .count = 4},
+                                                     {.name = "high", .ranks = high, .count = 4},
+                                                     {.name = "even", .ranks = even, .count = 4},
+                                                     {.name = "mixed", .ranks = mixed, .count = 3},
+                                                     {.name = "two", .ranks = two, .count = 2}};
+
+/* How a program runs. */
+struct way {
+    enum cw_sync sync;
+    uint32_t workers;
+};
+
+struct world {
+    struct config *config;
+    struct dist *dist;
+    uint64_t seed;
+    uint32_t groups;
+    uint64_t trace_hash;
+    int64_t time_ps[RANKS][TIMES]; /* at which a rank has continued */
+    uint32_t times[RANKS];
+};
+
+struct program {
+    const char *algorithm, *topology; /* of the SIPs */
+    mp_worker_fn worker;
+    uint64_t seed;
+    uint32_t groups;
+    bool groups_only;
+};
+
+static struct world *run(const struct program *program, const struct way *way)
+{
+    char sips[64];
+    snprintf(sips, sizeof sips, "system.sips.topology=%s", program->topology);
+    const char *const sets[] = {"system.sips.count=8", "sip.cube_mesh.w=1", "sip.cube_mesh.h=1",
+                                sips};
+    const struct config_request request = {
+        .algorithm = program->algorithm, .sets = sets, .set_count = 4};
+    struct world *const world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->config = must_load(&request);
+    world->seed = program->seed;
+    world->groups = program->groups;
+    const struct dist_options options = {
+        .config = world->config,
+        .groups = specs,
+        .group_count = program->groups,
+        .groups_only = program->groups_only,
+        .machine = {.engine = {.sync = way->sync,
+                               .worker_count = way->workers,
+                               .tuning.stress_rate_p32 = UINT64_C(1) << 29}}};
+    world->dist = must_create(&options);
+    struct cw_error error;
+    if (dist_spawn(world->dist, program->worker, world, &error) != CW_OK)
+        fail_msg("%s, %s: %s", program->algorithm, program->topology, error.text);
+    struct cw_stats stats;
+    cw_sim_stats(lp_system_sim(dist_system(world->dist)), &stats);
+    world->trace_hash = stats.trace_hash;
+    return world;
+}
+
+static void free_world(struct world *world)
+{
+    dist_free(world->dist);
+    config_free(world->config);
+    free(world);
+}
+
+static void note_time(struct world *world, int rank)
+{
+    assert_true(world->times[rank] < TIMES);
+    world->time_ps[rank][world->times[rank]++] = dist_time_ps();
+}
+
+static void begin(int rank)
+{
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+}
+
+static struct tensor *filled(uint32_t n, float value)
+{
+    static float values[N_MAX];
+    struct tensor *const tensor = dist_tensor_zeros(n, DTYPE_F32, &one);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = value + (float)(i % 7);
+    dist_tensor_copy_from(tensor, DTYPE_F32, values, n);
+    return tensor;
+}
+
+/* Each value is `sum` + `ranks` * (i mod 7). */
+static void expect_sums(struct tensor *tensor, uint32_t n, float sum, uint32_t ranks)
+{
+    static float values[N_MAX];
+    dist_tensor_copy_to(tensor, DTYPE_F32, values, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i] != sum + (float)(ranks * (i % 7)))
+            fail_msg("element %u of %u is %g instead of %g", i, n, (double)values[i],
+                     (double)(sum + (float)(ranks * (i % 7))));
+}
+
+/* ---- side by side, and in turn --------------------------------------------------------------- */
+
+static struct dist_group *group_of(struct world *world, uint32_t i)
+{
+    return dist_group_at(world->dist, i);
+}
+
+static void low_alone(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    const int64_t begin_ps = dist_time_ps();
+    if (rank >= 4)
+        return;
+    struct tensor *const t = filled(1000, (float)rank);
+    dist_wait(dist_all_reduce_async(group_of(world, 0), t, REDOP_SUM));
+    world->time_ps[rank][0] = dist_time_ps() - begin_ps;
+    expect_sums(t, 1000, 0 + 1 + 2 + 3, 4);
+}
+
+static void low_and_high(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    const int64_t begin_ps = dist_time_ps();
+    struct dist_group *const group = group_of(world, rank < 4 ? 0 : 1);
+    struct tensor *const t = filled(1000, (float)rank);
+    assert_int_equal(dist_group_rank(group), rank % 4);
+    assert_int_equal(dist_group_size(group), 4);
+    dist_wait(dist_all_reduce_async(group, t, REDOP_SUM));
+    world->time_ps[rank][0] = dist_time_ps() - begin_ps;
+    expect_sums(t, 1000, (float)(rank < 4 ? 0 + 1 + 2 + 3 : 4 + 5 + 6 + 7), 4);
+}
+
+/* Rings of neighbours on fully connected SIPs share no link. */
+static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1};
+    struct program program = {"ring_allreduce", "fully_connected", low_alone, 0, GROUPS, true};
+    struct world *const alone = run(&program, &way);
+    program.worker = low_and_high;
+    struct world *const both = run(&program, &way);
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_true(both->time_ps[rank][0] > 0);
+        assert_int_equal(both->time_ps[rank][0], alone->time_ps[rank % 4][0]);
+    }
+    free_world(alone);
+    free_world(both);
+}
+
+/* ---- random programs ------------------------------------------------------------------------- */
+
+static uint32_t sum_of_ranks(const struct dist_group_spec *spec)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < spec->count; i++)
+        sum += 1 + spec->ranks[i];
+    return sum;
+}
+
+/* The same calls on every rank, of groups or the world; each waits for its handles at moments of
+ * its own. */
+static void random_program(int rank, void *arg)
+{
+    struct world *const world = arg;
+    struct cw_rng calls = cw_rng_seeded(world->seed, 1),
+                  own = cw_rng_seeded(world->seed, 2 + (uint64_t)rank);
+    struct dist_work *work[STEPS] = {NULL};
+    struct tensor *tensor[STEPS];
+    uint32_t n[STEPS], sum[STEPS], ranks[STEPS];
+    begin(rank);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        const uint32_t g = cw_rng_below(&calls, world->groups + 1);
+        const uint32_t elements = 1 + cw_rng_below(&calls, N_MAX);
+        struct dist_group *const group = group_of(world, g);
+        tensor[step] = filled(elements, (float)(rank + 1));
+        n[step] = elements;
+        sum[step] = (uint32_t)(rank + 1);
+        ranks[step] = 1;
+        if (group == NULL || dist_group_rank(group) != UINT32_MAX) {
+            work[step] = dist_all_reduce_async(group, tensor[step], REDOP_SUM);
+            sum[step] = group == NULL ? 36 : sum_of_ranks(&specs[g]);
+            ranks[step] = group == NULL ? RANKS : specs[g].count;
+        }
+        const uint32_t early = cw_rng_below(&own, step + 1);
+        if (work[early] != NULL && cw_rng_below(&own, 3) == 0) {
+            dist_wait(work[early]);
+            note_time(world, rank);
+            work[early] = NULL;
+            expect_sums(tensor[early], n[early], (float)sum[early], ranks[early]);
+        }
+    }
+    for (uint32_t step = 0; step < STEPS; step++) {
+        if (work[step] != NULL)
+            dist_wait(work[step]);
+        note_time(world, rank);
+        expect_sums(tensor[step], n[step], (float)sum[step], ranks[step]);
+    }
+}
+
+static void random_programs_do_the_same_in_every_mode(void **state)
+{
+    (void)state;
+    static const struct way ways[] = {{CW_CONSERVATIVE, 2}, {CW_OPTIMISTIC, 1}, {CW_OPTIMISTIC, 3},
+                                      {CW_ADAPTIVE, 2},     {CW_STRESS, 1},     {CW_STRESS, 2}};
+    static const char *const algorithms[] = {"ring_allreduce", "ring_rs_ag", "tree_allreduce",
+                                             "lrab_hierarchical_allreduce", "auto"};
+    static const char *const topologies[] = {"ring_1d", "torus_2d", "switch", "fully_connected"};
+    const struct way sequential = {CW_SEQUENTIAL, 1};
+    const uint64_t first = random_from_environment("GROUP_SEED", 1);
+    const uint64_t seeds = random_from_environment("GROUP_SEEDS", 6);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        const struct program program = {algorithms[seed % 5],
+                                        topologies[seed / 5 % 4],
+                                        random_program,
+                                        seed,
+                                        seed % 5 < 3 ? GROUPS : 2,
+                                        false};
+        struct world *const expected = run(&program, &sequential);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct world *const got = run(&program, &ways[i]);
+            if (got->trace_hash != expected->trace_hash ||
+                memcmp(got->time_ps, expected->time_ps, sizeof got->time_ps) != 0)
+                fail_msg("seed %llu, %s, %s on %u workers: another trace, or other times",
+                         (unsigned long long)seed, program.algorithm, cw_sync_name[ways[i].sync],
+                         ways[i].workers);
+            free_world(got);
+        }
+        free_world(expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_on_sips_of_their_own_take_the_time_of_one),
+        cmocka_unit_test(random_programs_do_the_same_in_every_mode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
