@@ -247,8 +247,8 @@ bool ccl_adds_all_shards(const struct ccl_algorithm *algorithm)
 
 const char *ccl_collective_name(enum ccl_collective collective)
 {
-    static const char *const name[CCL_COLLECTIVES] = {"all_reduce", "reduce_scatter", "all_gather",
-                                                      "broadcast",  "barrier",        "all_to_all",
-                                                      "matmul",     "reduce",         "custom"};
+    static const char *const name[CCL_COLLECTIVES] = {
+        "all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier",
+        "all_to_all", "matmul",         "reduce",     "custom",    "send_recv"};
     return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
 }

@@ -141,6 +141,18 @@ static uint32_t launched_pes(const struct dist_work *work, const struct ccl_call
     return count;
 }
 
+/* ---- tensors on their places ----------------------------------------------------------------- */
+
+/* A rank's tensor is on the rank's SIP. */
+static int refuse_sip(const struct tensor *tensor, uint32_t rank, uint32_t sip,
+                      struct cw_error *error)
+{
+    return cw_error_set(error, CW_PROGRAM_FAILED,
+                        "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
+                        "ahbm_set_device(%u) before the tensor is made",
+                        rank, tensor->sip, sip, sip);
+}
+
 /* ---- the default validator ------------------------------------------------------------------- */
 
 /* The PEs of the rank's SIP that take a shard each: those of a schedule's buffers, else those that
@@ -156,6 +168,23 @@ static uint32_t pes_with_shards(const struct dist_work *work, const struct ccl_c
                                   dist->launched);
 }
 
+int dist_check_shards(const struct dist_group *group, uint32_t rank, const struct tensor *tensor,
+                      struct cw_error *error)
+{
+    uint32_t *const homes = group->dist->launched;
+    const struct config *const config = group->config;
+    const struct sip_install_plan plan = install_plan_of(group->plans, rank);
+    if (tensor->sip != plan.sip)
+        return refuse_sip(tensor, rank, plan.sip, error);
+    const struct layout_need need = {
+        .hw = &config->hw,
+        .algorithm = ccl_algorithm_label(&config->ccl, plan.algorithm),
+        .pe = homes,
+        .pes = schedule_program_homes(install_plans_program(group->plans), rank, homes)};
+    const int code = layout_check(&need, rank, tensor, NULL, error);
+    return code == CW_USAGE ? dist_refuse(config, "defaults.validator", error) : code;
+}
+
 /* A validator of the user's own decides alone on shards that no kernel works on. */
 static int validate_layout(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
@@ -163,6 +192,8 @@ static int validate_layout(const struct dist_work *work, uint32_t rank, struct c
     const struct ccl_call call = call_of_rank(work, rank);
     const struct submission *const submission = &work->submissions[rank];
     if (launch_tensor(submission) == NULL || algorithm == submission->algorithm)
+        return CW_OK;
+    if (submission->messages != NULL) /* dist_check_shards() has seen to it */
         return CW_OK;
     const uint32_t *pes;
     const uint32_t count = pes_with_shards(work, &call, &pes);
@@ -197,8 +228,11 @@ static int check_size(const struct dist_work *work, const struct ccl_call *call,
 static int validate_group(const struct dist_work *work, struct cw_error *error)
 {
     const struct tensor_group group = {work->tensors, work->group->size};
-    if (work->submitted < work->group->size || group.tensor[0] == NULL)
+    if (work->submitted < work->group->size)
         return CW_OK;
+    for (uint32_t rank = 0; rank < group.ranks; rank++)
+        if (group.tensor[rank] == NULL)
+            return CW_OK;
     return install_plans_validate(work->group->plans, work->algorithm, &group, error);
 }
 
@@ -247,7 +281,9 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
     if (algorithm->kernel_args != NULL)
         CCL_HOOK_VOID("kernel_args()", algorithm->kernel_args, (&call, &args));
     if (algorithm->schedule != NULL)
-        args.more = &install_plans_program(work->group->plans)->launch;
+        args.more = submission->messages != NULL
+                        ? &submission->messages->launch
+                        : &install_plans_program(work->group->plans)->launch;
     dist_map_regions(work, rank, &args);
     if (submission->operands != NULL) {
         const struct tensor *operands = submission->operands;
@@ -261,7 +297,11 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
             (struct tl_region){operands->window_va, operands->hbm_offset, operands->shard_bytes};
     }
     const uint32_t *pes;
-    const uint32_t count = launched_pes(work, &call, &pes);
+    uint32_t count = launched_pes(work, &call, &pes);
+    if (submission->messages != NULL) {
+        count = dist_messages_threads(submission->messages, rank, pes, count, dist->launched);
+        pes = dist->launched;
+    }
     work->left[rank] = count;
     return lp_system_submit_launches(dist->system, pes, count,
                                      kernel_of_call(algorithm, submission), &args, error);
@@ -331,6 +371,8 @@ static const struct ccl_algorithm *chosen(const struct dist_work *work, const st
     struct ccl_choice choice;
     if (work->submissions[call->rank].algorithm != NULL)
         return work->submissions[call->rank].algorithm;
+    if (work->submissions[call->rank].messages != NULL)
+        return install_plan_of(group->plans, call->rank).algorithm;
     const struct ccl_algorithm *algorithm = ccl_algorithm_of(call, &choice, error);
     if (choice.why[0] != '\0' && algorithm != group->reported &&
         !group->dist->options.says_choices) {
@@ -387,6 +429,21 @@ static int prepare_work(struct dist_work *work, struct cw_error *error)
     return code == CW_OK ? dist_take_scratch(work, &call, error) : code;
 }
 
+/* The tensors that a batch receives are about to be overwritten. */
+static int keep_before_batch(const struct dist_work *work, uint32_t rank, struct cw_error *error)
+{
+    const struct submission *const submission = &work->submissions[rank];
+    struct tensor *tensor;
+    bool changes;
+    int code = CW_OK;
+    for (uint32_t i = 0;
+         work->alone && code == CW_OK && dist_tensor_of(submission, i, &tensor, &changes); i++)
+        if (changes)
+            code = dist_keep_results(work->dist, dist_world_rank(work->group, rank), tensor,
+                                     submission->order, error);
+    return code;
+}
+
 static int ready_part(const struct dist_part *part, struct cw_error *error)
 {
     struct dist_work *const work = part->work;
@@ -399,6 +456,8 @@ static int ready_part(const struct dist_part *part, struct cw_error *error)
         code = dist_keep_results(work->dist, world_rank, submission->out, submission->order, error);
     if (code == CW_OK && dist_changes_input(work, part->rank))
         code = dist_keep_results(work->dist, world_rank, submission->in, submission->order, error);
+    if (code == CW_OK)
+        code = keep_before_batch(work, part->rank, error);
     if (code == CW_OK)
         code = dist_scale_operand(part->work, part->rank, error);
     return code == CW_OK ? dist_fill_buffers(part->work, part->rank, error) : code;
@@ -424,6 +483,8 @@ static int launch_part(const struct dist_part *part, struct cw_error *error)
         code = launch_rank(work, part->rank, error);
     }
     work->launched += code == CW_OK;
+    if (code == CW_OK && work->left[part->rank] == 0)
+        dist_end_at_once(work, part->rank);
     return code;
 }
 
@@ -487,7 +548,7 @@ int dist_finish_part(const struct dist_part *part, struct cw_error *error)
 int dist_finish_work(struct dist_work *work, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
-    const struct submission *const first = &work->submissions[0];
+    const struct submission *const first = &work->submissions[work->first_rank];
     int code = check_written(work, error);
     struct cw_error late;
     const int given = dist_give_scratch(work, &late);
@@ -525,16 +586,36 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
 
 /* ---- submitting ------------------------------------------------------------------------------ */
 
+/* A call with messages: their tensors, and their other ends. */
+static int check_messages(struct dist_work *work, uint32_t rank, struct cw_error *error)
+{
+    const struct submission *const own = &work->submissions[rank],
+                                   *const first = &work->submissions[work->first_rank];
+    int code = CW_OK;
+    if (work->alone)
+        return dist_match_messages(work, rank, error);
+    if (own->collective != first->collective || first->messages == NULL)
+        return cw_error_set(error, CW_PROGRAM_FAILED,
+                            "rank %u calls all_to_all_v where rank %u called %s", rank,
+                            work->first_rank, ccl_collective_name(first->collective));
+    if (own->in != NULL)
+        code = dist_check_shards(work->group, rank, own->in, error);
+    if (own->out != NULL && code == CW_OK)
+        code = dist_check_shards(work->group, rank, own->out, error);
+    return code == CW_OK ? dist_check_splits(work, rank, error) : code;
+}
+
 /* All ranks make the same call. */
 static int check_same(const struct dist_work *work, const struct ccl_call *call,
                       struct cw_error *error)
 {
     const struct ccl_call one = call_of_rank(work, work->first_rank), other = *call;
     const uint32_t rank = call->rank;
-    if (one.collective != other.collective)
-        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s",
+    const bool uneven = work->submissions[work->first_rank].messages != NULL;
+    if (one.collective != other.collective || uneven)
+        return cw_error_set(error, CW_PROGRAM_FAILED, "rank %u calls %s where rank %u called %s%s",
                             rank, ccl_collective_name(other.collective), work->first_rank,
-                            ccl_collective_name(one.collective));
+                            ccl_collective_name(one.collective), uneven ? "_v" : "");
     const char *const name = ccl_collective_name(one.collective);
     if (one.dtype != other.dtype || one.n_elem != other.n_elem)
         return cw_error_set(
@@ -560,17 +641,11 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
     return CW_OK;
 }
 
-/* A rank's tensor is on the rank's SIP. */
 static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     const struct tensor *tensor = launch_tensor(&work->submissions[rank]);
     const uint32_t sip = install_plan_of(work->group->plans, rank).sip;
-    if (tensor == NULL || tensor->sip == sip)
-        return CW_OK;
-    return cw_error_set(error, CW_PROGRAM_FAILED,
-                        "rank %u's tensor is on SIP %u, and the rank is SIP %u: call "
-                        "ahbm_set_device(%u) before the tensor is made",
-                        rank, tensor->sip, sip, sip);
+    return tensor == NULL || tensor->sip == sip ? CW_OK : refuse_sip(tensor, rank, sip, error);
 }
 
 /* Each shard goes a lane of its own, so its PE must have queues to other SIPs. */
@@ -645,6 +720,10 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     work->last_rank = rank;
     if (work->submitted++ == 0)
         work->first_rank = rank;
+    if (submission->messages != NULL) {
+        const int wrong = check_messages(work, rank, error);
+        return wrong == CW_OK && !dist_add_part(dist, work, rank) ? dist_no_memory(error) : wrong;
+    }
     const struct ccl_call call = call_of_rank(work, rank);
     int code = check_tensor_sip(work, rank, error);
     if (code == CW_OK)
@@ -685,7 +764,11 @@ struct dist_work *dist_submit(const struct submission *submission)
                 "groups",
                 ccl_collective_name(submission->collective));
     dist_wait_for_room(dist, world_rank);
-    struct dist_work *const work = dist_work_of_call(group, rank);
+    struct dist_work *const work = submission->collective == CCL_SEND_RECV
+                                       ? dist_work_alone(group)
+                                       : dist_work_of_call(group, rank);
+    if (work == NULL)
+        dist_free_messages(submission->messages);
     const int code = work != NULL ? submit(work, rank, submission, &error) : dist_no_memory(&error);
     if (code != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));

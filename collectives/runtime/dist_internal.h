@@ -11,8 +11,18 @@
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/install_plan.h"
 #include "collectives/relay.h"
+#include "collectives/schedule/schedule_messages.h"
 
 enum { DIST_OPERANDS_REGION = 0, DIST_GROUP_NAME_BYTES = 64 };
+
+/* What a rank sends and receives in a call whose messages have sizes of their own. */
+struct dist_messages {
+    struct schedule_launch launch; /* that names the list */
+    struct schedule_messages list;
+    /* Of sends and receives, their tensors, in order; NULL: in and out of the submission. */
+    struct tensor **sent, **received; /* [list.send_count], [list.receive_count] */
+};
+struct dist_pending; /* dist_messages.c */
 
 /* A rank's part of a call. */
 struct submission {
@@ -23,6 +33,7 @@ struct submission {
     double scalar;  /* of REDOP_PREMULSUM */
     uint32_t root;  /* rank, of a broadcast */
     uint64_t order; /* among the submissions of all ranks, from 1; set by dist_submit() */
+    struct dist_messages *messages; /* the call's own; NULL: equal blocks, or none */
     /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
      */
     struct tensor *operands;               /* region DIST_OPERANDS_REGION of the launches */
@@ -84,6 +95,8 @@ struct dist_work {
     uint32_t first_rank, last_rank;        /* to submit, so far */
     bool prepared;                         /* for all ranks */
     bool keeps_results;                    /* of some rank */
+    bool alone;                            /* sends and receives of first_rank, whatever others do;
+                                              it is none of the numbered calls */
     int64_t complete_ps;                   /* on all ranks; INT64_MAX: not yet */
     uint32_t holders;       /* ranks that have not returned from it, or hold its handle */
     struct dist_work *next; /* begun later */
@@ -108,9 +121,12 @@ struct dist {
     struct lp_plan *composed; /* of the plans of all groups; NULL: there is the world alone */
     struct barrier *init_barrier, *end_barrier;
     bool installed;
-    bool open;               /* there is a process group */
-    bool failed;             /* no wait of the program ends any more */
-    bool kernels_left;       /* of a program that has failed: the machine runs no other */
+    bool open;                     /* there is a process group */
+    bool failed;                   /* no wait of the program ends any more */
+    bool kernels_left;             /* of a program that has failed: the machine runs no other */
+    struct dist_pending **pending; /* [world_size] ends of messages to a rank of the world whose
+                                      other end has not been called; NULL: there were none yet */
+    size_t pending_count;
     struct dist_work *works; /* that are not over, in order */
     struct dist_work *spare; /* one that is; NULL: none */
     struct dist_part *parts; /* [part_count] to be launched, in order */
@@ -173,6 +189,10 @@ struct dist_work *dist_submit(const struct submission *submission);
 void dist_submit_and_wait(const struct submission *submission);
 /* Launches the parts that have been submitted since it was last called. An enum cw_exit. */
 int dist_launch_parts(struct dist *dist, struct cw_error *error);
+/* A tensor of a rank of the group is on its SIP, with a shard on each PE that takes one of the
+ * group's schedule. */
+int dist_check_shards(const struct dist_group *group, uint32_t rank, const struct tensor *tensor,
+                      struct cw_error *error);
 /* The work has ended on a rank, which has its results from here on. */
 int dist_finish_part(const struct dist_part *part, struct cw_error *error);
 /* The work has ended on all ranks: calls the bench. */
@@ -182,6 +202,12 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error);
 
 /* The work of the next call of a rank of the group. NULL: out of memory. */
 struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank);
+/* A work of sends and receives. */
+struct dist_work *dist_work_alone(struct dist_group *group);
+/* Ranks that take part. */
+uint32_t dist_work_ranks(const struct dist_work *work);
+/* The rank's part has no kernels: it ends at the host's time. */
+void dist_end_at_once(struct dist_work *work, uint32_t rank);
 /* Returns when the PEs of a rank of the world have room for the kernels of another call. */
 void dist_wait_for_room(struct dist *dist, uint32_t world_rank);
 /* Room for the ends of this many more parts. False: out of memory. */
@@ -199,6 +225,26 @@ int dist_carry_out(struct dist *dist, struct cw_error *error);
 /* A kernel has ended, as its host hears (lp_system_options.answered). */
 void dist_answered(void *dist, uint32_t batch, uint32_t rank, int64_t t_ps);
 void dist_drop_works(struct dist *dist);
+
+/* ---- dist_messages.c ------------------------------------------------------------------------- */
+
+void dist_free_messages(struct dist_messages *messages); /* accepts NULL */
+/* Of these PEs of a rank, those whose threads have something to move. Returns how many. */
+uint32_t dist_messages_threads(const struct dist_messages *messages, uint32_t rank,
+                               const uint32_t *pe, uint32_t count, uint32_t *out);
+/* The i-th tensor of a submission; *changes: it is written. False: there are no more. */
+bool dist_tensor_of(const struct submission *submission, uint32_t i, struct tensor **tensor,
+                    bool *changes);
+/* The rank's sizes of an all-to-all agree with those of all ranks that have called it. */
+int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_error *error);
+/* Finds the other ends of a rank's sends and receives, and compares them. */
+int dist_match_messages(struct dist_work *work, uint32_t rank, struct cw_error *error);
+/* Some send lacks its receive, or the reverse. */
+bool dist_has_pending(const struct dist *dist);
+/* Says which; work NULL: of any. False: none. */
+bool dist_describe_pending(const struct dist *dist, const struct dist_work *work, char *text,
+                           size_t size);
+void dist_drop_pending(struct dist *dist);
 
 /* ---- dist_tensor.c --------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
  */
 #include "collectives/runtime/dist_results.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/data/data_take.h"
@@ -52,16 +53,23 @@ bool dist_changes_input(const struct dist_work *work, uint32_t rank)
 
 static bool uses(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
 {
-    const struct submission *const submission = &work->submissions[rank];
-    return tensor != NULL && (submission->in == tensor || submission->out == tensor ||
-                              submission->operands == tensor);
+    struct tensor *own;
+    bool written;
+    for (uint32_t i = 0; dist_tensor_of(&work->submissions[rank], i, &own, &written); i++)
+        if (tensor != NULL && own == tensor)
+            return true;
+    return false;
 }
 
 static bool changes(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
 {
     const struct submission *const submission = &work->submissions[rank];
-    return tensor != NULL && (submission->out == tensor || submission->operands == tensor ||
-                              (submission->in == tensor && dist_changes_input(work, rank)));
+    struct tensor *own;
+    bool written;
+    for (uint32_t i = 0; dist_tensor_of(submission, i, &own, &written); i++)
+        if (tensor != NULL && own == tensor && written)
+            return true;
+    return tensor != NULL && submission->in == tensor && dist_changes_input(work, rank);
 }
 
 static const char *call_name(const struct dist_work *work)
@@ -69,17 +77,27 @@ static const char *call_name(const struct dist_work *work)
     return ccl_collective_name(work->submissions[work->first_rank].collective);
 }
 
+/* "call 3", or "the batch", which has no number. */
+enum { NUMBER_BYTES = 32 };
+static const char *number_name(const struct dist_work *work, char text[NUMBER_BYTES])
+{
+    (void)snprintf(text, NUMBER_BYTES, work->alone ? "the batch" : "call %llu",
+                   (unsigned long long)work->number);
+    return text;
+}
+
 void dist_check_idle(const struct dist *dist, const char *call, const struct tensor *tensor,
                      bool reads)
 {
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next) {
         const uint32_t rank = part_in_flight(at, (uint32_t)mp_rank(), UINT64_MAX);
+        char number[NUMBER_BYTES];
         if (rank == UINT32_MAX || !(reads ? changes : uses)(at, rank, tensor))
             continue;
         mp_fail(CW_PROGRAM_FAILED,
-                "%s: the tensor is busy: call %llu%s%s, %s, has not ended on this rank; legal: "
-                "after dist_wait() for it",
-                call, (unsigned long long)at->number, at->group->name[0] != '\0' ? " of " : "",
+                "%s: the tensor is busy: %s%s%s, %s, has not ended on this rank; legal: after "
+                "dist_wait() for it",
+                call, number_name(at, number), at->group->name[0] != '\0' ? " of " : "",
                 at->group->name, call_name(at));
     }
 }
@@ -88,11 +106,10 @@ void dist_check_idle(const struct dist *dist, const char *call, const struct ten
 static bool share(const struct dist_work *a, uint32_t rank_of_a, const struct dist_work *b,
                   uint32_t rank_of_b)
 {
-    const struct submission *const own = &b->submissions[rank_of_b];
-    const struct tensor *const tensors[] = {own->in, own->out, own->operands};
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        if (uses(a, rank_of_a, tensors[i]) &&
-            (changes(a, rank_of_a, tensors[i]) || changes(b, rank_of_b, tensors[i])))
+    struct tensor *own;
+    bool written;
+    for (uint32_t i = 0; dist_tensor_of(&b->submissions[rank_of_b], i, &own, &written); i++)
+        if (uses(a, rank_of_a, own) && (changes(a, rank_of_a, own) || changes(b, rank_of_b, own)))
             return true;
     return false;
 }
@@ -115,14 +132,15 @@ int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_err
         const uint32_t earlier = part_in_flight(at, world_rank, order);
         if (earlier == UINT32_MAX || !share(at, earlier, work, rank))
             continue;
+        char number[NUMBER_BYTES];
         const char *const why_other = why == NULL ? why_alone(at, earlier) : NULL;
         if (why != NULL || why_other != NULL)
             return cw_error_set(error, CW_PROGRAM_FAILED,
-                                "rank %u: %s uses a tensor of call %llu, %s, which has not ended "
-                                "on the rank; %s %s; legal: after dist_wait() for call %llu",
-                                world_rank, call_name(work), (unsigned long long)at->number,
-                                call_name(at), why != NULL ? why : why_other,
-                                call_name(why != NULL ? work : at), (unsigned long long)at->number);
+                                "rank %u: %s uses a tensor of %s, %s, which has not ended on the "
+                                "rank; %s %s; legal: after dist_wait() for %s",
+                                world_rank, call_name(work), number_name(at, number), call_name(at),
+                                why != NULL ? why : why_other, call_name(why != NULL ? work : at),
+                                number);
     }
     return CW_OK;
 }

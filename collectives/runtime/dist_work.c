@@ -19,6 +19,15 @@
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
+/* The messages that ranks' calls have brought. */
+static void drop_messages(struct dist_work *work)
+{
+    for (uint32_t rank = 0; rank < work->group->size; rank++) {
+        dist_free_messages(work->submissions[rank].messages);
+        work->submissions[rank].messages = NULL;
+    }
+}
+
 static void free_work(struct dist_work *work)
 {
     if (work == NULL)
@@ -63,7 +72,7 @@ static void begin_work(struct dist_group *group, struct dist_work *work, uint64_
     work->group = group;
     work->number = number;
     work->algorithm = NULL;
-    work->prepared = false;
+    work->prepared = work->alone = false;
     work->batch = work->submitted = work->launched = work->done = 0;
     work->holders = ranks;
     work->complete_ps = INT64_MAX;
@@ -71,6 +80,7 @@ static void begin_work(struct dist_group *group, struct dist_work *work, uint64_
     memset(work->submits, 0, ranks * sizeof *work->submits);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         work->done_ps[rank] = INT64_MAX;
+        work->tensors[rank] = NULL;
         work->left[rank] = 0;
     }
 }
@@ -103,11 +113,31 @@ struct dist_work *dist_work_of_call(struct dist_group *group, uint32_t rank)
     return *at;
 }
 
+struct dist_work *dist_work_alone(struct dist_group *group)
+{
+    struct dist_work **at = &group->dist->works;
+    struct dist_work *const work = take_work(group->dist, group->size);
+    if (work == NULL)
+        return NULL;
+    begin_work(group, work, UINT64_MAX);
+    work->alone = true;
+    work->holders = 1;
+    while (*at != NULL)
+        at = &(*at)->next;
+    return *at = work;
+}
+
+uint32_t dist_work_ranks(const struct dist_work *work)
+{
+    return work->alone ? 1 : work->group->size;
+}
+
 void dist_release_work(struct dist_work *work)
 {
     struct dist *const dist = work->dist;
     if (--work->holders > 0)
         return;
+    drop_messages(work);
     struct dist_work **at = &dist->works;
     while (*at != work)
         at = &(*at)->next;
@@ -137,10 +167,12 @@ void dist_drop_works(struct dist *dist)
             free(at->kept[rank]);
         dist_drop_results(at);
         relay_free(&at->relay);
+        drop_messages(at);
         free_work(at);
     }
     free_work(dist->spare);
     dist->works = dist->spare = NULL;
+    dist_drop_pending(dist);
     dist->part_count = dist->end_count = dist->end_at = 0;
     dist->waits_alone = 0;
     dist->failed = false;
@@ -205,6 +237,11 @@ static void describe_work(const void *arg, char *text, size_t size)
 {
     const struct dist_work *const work = ((const struct waiting *)arg)->work;
     const uint32_t ranks = work->group->size;
+    if (work->alone) {
+        if (!dist_describe_pending(work->dist, work, text, size))
+            snprintf(text, size, "its sends and receives, whose other ends are there");
+        return;
+    }
     size_t used =
         (size_t)snprintf(text, size, "call %llu, %s, lacks rank", (unsigned long long)work->number,
                          ccl_collective_name(work->submissions[work->first_rank].collective));
@@ -247,14 +284,29 @@ void dist_wait_for_room(struct dist *dist, uint32_t world_rank)
 
 /* ---- the machine runs ------------------------------------------------------------------------ */
 
+/* Its time, and the time of all. */
+static void end_part(struct dist_work *work, uint32_t rank, int64_t t_ps)
+{
+    work->done_ps[rank] = t_ps;
+    if (++work->done == dist_work_ranks(work))
+        work->complete_ps = t_ps;
+}
+
 /* There is room: dist_launch_parts(). */
 static void note_end(struct dist_work *work, uint32_t rank, int64_t t_ps)
 {
     struct dist *const dist = work->dist;
-    work->done_ps[rank] = t_ps;
-    if (++work->done == work->group->size)
-        work->complete_ps = t_ps;
+    end_part(work, rank, t_ps);
     dist->ends[dist->end_count++] = (struct dist_part){work, rank};
+}
+
+void dist_end_at_once(struct dist_work *work, uint32_t rank)
+{
+    struct dist *const dist = work->dist;
+    struct dist_part *const at = dist->ends + dist->end_at;
+    end_part(work, rank, dist->now_ps);
+    memmove(at + 1, at, (dist->end_count++ - dist->end_at) * sizeof *at);
+    *at = (struct dist_part){.work = work, .rank = rank};
 }
 
 void dist_answered(void *arg, uint32_t batch, uint32_t rank, int64_t t_ps)
@@ -274,20 +326,21 @@ static struct dist_work *alone_in_flight(const struct dist *dist)
     for (struct dist_work *at = dist->works; at != NULL; at = at->next) {
         if (at->complete_ps < INT64_MAX)
             continue;
-        if (only != NULL || at->group != &dist->world || at->launched < at->group->size)
+        if (only != NULL || at->alone || at->group != &dist->world ||
+            at->launched < at->group->size)
             return NULL;
         only = at;
     }
     return dist->waits_alone == 0 ? only : NULL;
 }
 
-/* Some rank has not made a call that others have. */
+/* Some rank has not made a call that others have, or not the other end of a message. */
 static bool lacks_ranks(const struct dist *dist)
 {
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
-        if (at->submitted < at->group->size)
+        if (at->submitted < dist_work_ranks(at))
             return true;
-    return false;
+    return dist_has_pending(dist);
 }
 
 /* Of the next part that ends after the host's time; CW_TIME_MAX: none has ended. */
@@ -366,11 +419,13 @@ bool dist_advance(void *arg, struct cw_error *error)
 
 int dist_carry_out(struct dist *dist, struct cw_error *error)
 {
+    char text[900];
     while (dist_advance(dist, error)) {
     }
+    if (error->exit_code == CW_OK && dist_describe_pending(dist, NULL, text, sizeof text))
+        return cw_error_set(error, CW_PROGRAM_FAILED, "messages wait forever: %s", text);
     for (struct dist_work *at = dist->works; at != NULL && error->exit_code == CW_OK;
          at = at->next) {
-        char text[900];
         if (at->launched == at->done)
             continue;
         describe_work(&(struct waiting){.work = at}, text, sizeof text);

@@ -25,6 +25,7 @@
 
 #include "collectives/runtime/dist_call.h"
 #include "collectives/runtime/dist_check.h"
+#include "collectives/runtime/dist_messages.h"
 #include "collectives/runtime/dist_tensor.h"
 #include "collectives/runtime/dist_world.h"
 #include "collectives/runtime/spawn.h"

@@ -74,7 +74,8 @@ int dist_fill_buffers(struct dist_work *work, uint32_t rank, struct cw_error *er
 {
     struct dist *const dist = work->dist;
     const struct schedule_program *const program = install_plans_program(work->group->plans);
-    if (work->algorithm->schedule == NULL || dist->data == NULL)
+    if (work->algorithm->schedule == NULL || dist->data == NULL ||
+        work->submissions[rank].messages != NULL)
         return CW_OK;
     const struct move move = move_before(work, program, rank);
     if (move.bytes == 0)

@@ -136,7 +136,7 @@ static uint32_t elems_of_message(const struct tl *tl, const struct schedule_fram
     const struct schedule_program *const p = program_of(tl);
     const struct program_step *const step = step_of(tl, f, at->step);
     const struct schedule_message *const message = message_of(tl, f, step);
-    if (message == NULL || at->chunk > 0 || at->tile >= p->piece_tiles)
+    if (message == NULL || message->elems == 0 || at->chunk > 0 || at->tile >= p->piece_tiles)
         return 0;
     const uint32_t tile = tl_slot_bytes(tl) / tl_itemsize(message->dtype);
     const uint64_t length = schedule_message_span(p, message, step).count;

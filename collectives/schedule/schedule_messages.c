@@ -18,6 +18,8 @@ static int by_peer(const void *a, const void *b)
 static uint32_t pieces_of(const struct schedule_program *program,
                           const struct schedule_message *message)
 {
+    if (message->elems == 0)
+        return 0;
     const uint64_t longest =
         schedule_span(message->elems, program->chunks[SCHEDULE_INPUT], 0).count;
     const uint64_t of_piece =

@@ -21,9 +21,9 @@ struct schedule_message {
     uint32_t peer;        /* rank; the rank itself: what it sends is copied to what it receives */
     uint32_t number;      /* in the call: messages of one peer are in this order */
     uint32_t first_piece; /* of the pieces of its pair; schedule_messages_lay() */
-    enum lp_dtype dtype;
-    uint64_t elems;  /* of each shard; may be 0 */
-    uint64_t va, pa; /* of its first element: the same on each PE that holds a shard */
+    enum lp_dtype dtype;  /* not read of a message without elements */
+    uint64_t elems;       /* of each shard; may be 0 */
+    uint64_t va, pa;      /* of its first element: the same on each PE that holds a shard */
 };
 
 struct schedule_messages {

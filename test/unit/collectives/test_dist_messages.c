@@ -1,0 +1,631 @@
+/*
+ * test_dist_messages.c: uneven all-to-alls, sends and receives (dist_messages.h): every element
+ * moves to its place, in the times that the documents promise; ends that do not agree are named;
+ * random programs do the same in every mode of the engine.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/support/random_model.h"
+#include "test/support/test_dist_support.h"
+
+#include "collectives/runtime/distributed.h"
+
+enum { RANKS_MAX = 6, TIMES = 8, SETS = 7, N_MAX = 30000, BACKLOG = 4 };
+
+struct machine {
+    uint32_t ranks;
+    const char *mapper, *algorithm;
+    int threads;
+    enum cw_sync sync;
+    uint32_t workers;
+};
+static const struct machine usual = {4, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1};
+
+struct world {
+    struct config *config;
+    struct dist *dist;
+    uint32_t ranks;
+    const void *program;
+    int64_t time_ps[RANKS_MAX][TIMES]; /* at which a rank has continued */
+    uint32_t times[RANKS_MAX];
+    uint64_t trace_hash;
+    int code;
+    char text[2000];
+};
+
+static struct world *run_on(const struct machine *machine, const void *program, mp_worker_fn worker)
+{
+    char set[SETS][80];
+    const char *sets[SETS];
+    uint32_t count = 0;
+    snprintf(set[count++], 80, "system.sips.count=%u", machine->ranks);
+    snprintf(set[count++], 80, "sip.cube_mesh.w=2");
+    snprintf(set[count++], 80, "sip.cube_mesh.h=1");
+    snprintf(set[count++], 80, "defaults.slot_size=256");
+    if (strcmp(machine->algorithm, usual.algorithm) == 0) {
+        snprintf(set[count++], 80, "algorithms.pairwise_all_to_all.mapper=%s", machine->mapper);
+        snprintf(set[count++], 80, "algorithms.pairwise_all_to_all.threads=%d", machine->threads);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sets[i] = set[i];
+    const struct config_request request = {
+        .algorithm = machine->algorithm, .sets = sets, .set_count = count};
+    struct world *const world = calloc(1, sizeof *world);
+    world->config = must_load(&request);
+    world->program = program;
+    world->ranks = machine->ranks;
+    const struct dist_options options = {
+        .config = world->config,
+        .machine = {.engine = {.sync = machine->sync,
+                               .worker_count = machine->workers,
+                               .tuning.stress_rate_p32 = UINT64_C(1) << 29},
+                    .needs.launches = BACKLOG}};
+    struct cw_error error = {0};
+    struct cw_stats stats;
+    world->dist = must_create(&options);
+    world->code = dist_spawn(world->dist, worker, world, &error);
+    snprintf(world->text, sizeof world->text, "%s", cw_error_text(&error));
+    cw_sim_stats(lp_system_sim(dist_system(world->dist)), &stats);
+    world->trace_hash = stats.trace_hash;
+    return world;
+}
+
+static void free_world(struct world *world)
+{
+    dist_free(world->dist);
+    config_free(world->config);
+    free(world);
+}
+
+static struct world *must_run(const struct machine *machine, const void *program,
+                              mp_worker_fn worker)
+{
+    struct world *const world = run_on(machine, program, worker);
+    if (world->code != CW_OK)
+        fail_msg("%u ranks, %s: %s", machine->ranks, machine->mapper, world->text);
+    return world;
+}
+
+static void must_fail(const struct machine *machine, const void *program, mp_worker_fn worker,
+                      int code, const char *text)
+{
+    struct world *const world = run_on(machine, program, worker);
+    if (world->code != code || strstr(world->text, text) == NULL)
+        fail_msg("code %d: %s", world->code, world->text);
+    free_world(world);
+}
+
+static void note_time(struct world *world, int rank)
+{
+    assert_true(world->times[rank] < TIMES);
+    world->time_ps[rank][world->times[rank]++] = dist_time_ps();
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Element e of a shard of the tensor `tag` of a rank. */
+static int32_t value_of(uint32_t rank, uint32_t tag, uint32_t shard, uint64_t e)
+{
+    return (int32_t)(((rank * 16 + tag) * 32 + shard) << 16 ^ (uint32_t)e * 0x9e3779b1u);
+}
+
+static struct tensor *zeros(const struct world *world, uint64_t n)
+{
+    return n > 0 ? dist_tensor_zeros(n, DTYPE_INT32, &dist_facts(world->dist)->policy) : NULL;
+}
+
+static struct tensor *filled(const struct world *world, uint64_t n, uint32_t rank, uint32_t tag)
+{
+    struct tensor *const tensor = zeros(world, n);
+    if (tensor == NULL)
+        return NULL;
+    int32_t *const values = malloc(n * tensor->shard_count * sizeof *values);
+    for (uint32_t i = 0; i < tensor->shard_count; i++)
+        for (uint64_t e = 0; e < n; e++)
+            values[i * n + e] = value_of(rank, tag, i, e);
+    dist_tensor_copy_from(tensor, DTYPE_INT32, values, n * tensor->shard_count);
+    free(values);
+    return tensor;
+}
+
+/* Elements from `to` on of each shard are those from `from` on of another tensor. */
+static void expect_part(const struct world *world, const struct tensor *tensor, uint64_t to,
+                        uint64_t count, uint32_t rank, uint32_t tag, uint64_t from)
+{
+    static int32_t got[N_MAX];
+    struct cw_error error;
+    assert_true(count <= N_MAX);
+    for (uint32_t i = 0; count > 0 && i < tensor->shard_count; i++) {
+        assert_int_equal(dist_read(world->dist, tensor, i, to, count, got, &error), CW_OK);
+        for (uint64_t e = 0; e < count; e++)
+            if (got[e] != value_of(rank, tag, i, from + e))
+                fail_msg("shard %u: element %llu is not element %llu of rank %u", i,
+                         (unsigned long long)(to + e), (unsigned long long)(from + e), rank);
+    }
+}
+
+/* ---- all-to-all ------------------------------------------------------------------------------ */
+
+/* [s][d]: elements from rank s to rank d. */
+struct splits {
+    uint64_t of[RANKS_MAX][RANKS_MAX];
+    bool even; /* by dist_all_to_all() */
+    bool waits_alone;
+};
+
+static struct splits random_splits(uint32_t ranks, uint64_t seed)
+{
+    struct cw_rng rng = cw_rng_seeded(seed, 7);
+    struct splits splits = {0};
+    for (uint32_t s = 0; s < ranks; s++)
+        for (uint32_t d = 0; d < ranks; d++) {
+            const uint32_t kind = cw_rng_below(&rng, 4);
+            splits.of[s][d] = kind == 0 ? 0 : cw_rng_below(&rng, kind == 1 ? 5 : 2500);
+        }
+    return splits;
+}
+
+static void exchanges(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const struct splits *const splits = world->program;
+    uint64_t in[RANKS_MAX], out[RANKS_MAX], in_sum = 0, out_sum = 0, at = 0;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    for (uint32_t i = 0; i < world->ranks; i++) {
+        in_sum += in[i] = splits->of[rank][i];
+        out_sum += out[i] = splits->of[i][rank];
+    }
+    struct tensor *const input = filled(world, in_sum, (uint32_t)rank, 1);
+    struct tensor *const output = zeros(world, out_sum);
+    note_time(world, rank);
+    if (splits->even)
+        dist_all_to_all(output, input);
+    else if (splits->waits_alone)
+        dist_wait(dist_all_to_all_v_async(NULL, output, out, input, in));
+    else
+        dist_all_to_all_v(output, out, input, in);
+    note_time(world, rank);
+    for (uint32_t s = 0; s < world->ranks; at += out[s++]) {
+        uint64_t from = 0;
+        for (int d = 0; d < rank; d++)
+            from += splits->of[s][d];
+        expect_part(world, output, at, out[s], s, 1, from);
+    }
+}
+
+static void every_part_comes_to_its_place(void **state)
+{
+    (void)state;
+    static const struct machine machines[] = {
+        {2, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1},
+        {3, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1},
+        {5, "leader_only", "pairwise_all_to_all", 2, CW_SEQUENTIAL, 1},
+        {6, "leader_only", "pairwise_all_to_all", 1, CW_SEQUENTIAL, 1},
+        {4, "all_pes", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1}};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            struct splits splits = random_splits(machines[i].ranks, seed);
+            splits.waits_alone = seed == 2;
+            free_world(must_run(&machines[i], &splits, exchanges));
+        }
+}
+
+static void equal_parts_take_the_time_of_equal_blocks(void **state)
+{
+    (void)state;
+    static const char *const mappers[] = {"leader_only", "all_pes"};
+    for (size_t i = 0; i < 2; i++) {
+        struct machine machine = usual;
+        struct splits splits = {0};
+        machine.mapper = mappers[i];
+        for (uint32_t k = 0; k < 16; k++)
+            splits.of[k / 4][k % 4] = 777;
+        struct world *const uneven = must_run(&machine, &splits, exchanges);
+        splits.even = true;
+        struct world *const even = must_run(&machine, &splits, exchanges);
+        assert_memory_equal(uneven->time_ps, even->time_ps, sizeof even->time_ps);
+        assert_true(even->time_ps[0][1] > even->time_ps[0][0]);
+        free_world(uneven);
+        free_world(even);
+    }
+}
+
+static void nothing_to_move_takes_no_time(void **state)
+{
+    (void)state;
+    const struct splits splits = {0};
+    struct world *const world = must_run(&usual, &splits, exchanges);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        assert_int_equal(world->time_ps[rank][0], world->time_ps[rank][1]);
+    free_world(world);
+}
+
+/* ---- sends ----------------------------------------------------------------------------------- */
+
+struct one_send {
+    uint32_t from, to;
+    uint64_t n;
+};
+
+static void sends_once(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const struct one_send *const send = world->program;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *const tensor = (uint32_t)rank == send->from
+                                      ? filled(world, send->n, (uint32_t)rank, 1)
+                                      : zeros(world, send->n);
+    note_time(world, rank);
+    if ((uint32_t)rank == send->from)
+        dist_send(tensor, send->to);
+    if ((uint32_t)rank == send->to)
+        dist_recv(tensor, send->from);
+    note_time(world, rank);
+    if ((uint32_t)rank == send->to)
+        expect_part(world, tensor, 0, send->n, send->from, 1, 0);
+}
+
+/* The pair takes as long, to the picosecond; ranks without elements continue at once. */
+static void one_pair_takes_the_time_of_a_lone_send(void **state)
+{
+    (void)state;
+    static const char *const mappers[] = {"leader_only", "all_pes"};
+    static const struct one_send sends[] = {{0, 1, 1}, {2, 0, 64}, {3, 1, 2000}, {1, 2, 30000}};
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < sizeof sends / sizeof *sends; i++) {
+            struct machine machine = usual;
+            struct splits splits = {.waits_alone = true};
+            machine.mapper = mappers[m];
+            splits.of[sends[i].from][sends[i].to] = sends[i].n;
+            struct world *const pair = must_run(&machine, &splits, exchanges);
+            struct world *const send = must_run(&machine, &sends[i], sends_once);
+            assert_memory_equal(pair->time_ps, send->time_ps, sizeof send->time_ps);
+            for (uint32_t rank = 0; rank < 4; rank++)
+                assert_int_equal(send->time_ps[rank][1] > send->time_ps[rank][0],
+                                 rank == sends[i].from || rank == sends[i].to);
+            free_world(pair);
+            free_world(send);
+        }
+}
+
+/* Each rank sends to all others, twice to the next one, and receives as much, in one batch. */
+static void batches(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint32_t ranks = world->ranks, own = (uint32_t)rank;
+    struct dist_p2p_op ops[4 * RANKS_MAX];
+    uint32_t count = 0;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    for (uint32_t k = ranks - 1; k > 0; k--)
+        for (uint32_t twice = 0; twice < 1 + (k == 1); twice++) {
+            const uint32_t to = (own + k) % ranks, from = (own + ranks - k) % ranks;
+            const uint64_t n = 100 + 1000 * twice;
+            ops[count++] =
+                (struct dist_p2p_op){DIST_SEND, filled(world, n + to, own, 1 + twice), to};
+            ops[count++] = (struct dist_p2p_op){DIST_RECV, zeros(world, n + own), from};
+        }
+    dist_wait(dist_batch_isend_irecv(NULL, ops, count));
+    note_time(world, rank);
+    uint32_t seen[RANKS_MAX] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        if (ops[i].op == DIST_RECV)
+            expect_part(world, ops[i].tensor, 0, ops[i].tensor->shard_elems, ops[i].peer,
+                        1 + seen[ops[i].peer]++, 0);
+}
+
+static void a_batch_moves_several_tensors_at_once(void **state)
+{
+    (void)state;
+    static const char *const mappers[] = {"leader_only", "all_pes"};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct machine machine = usual;
+        machine.mapper = mappers[i % 2];
+        machine.threads = i < 2 ? 32 : 1;
+        machine.ranks = i == 2 ? 6 : 3;
+        free_world(must_run(&machine, NULL, batches));
+    }
+}
+
+/* ---- ends that do not agree ------------------------------------------------------------------ */
+
+static void unequal_splits(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint64_t in[] = {1, rank == 1 ? 2 : 5, 3, 4}, out[] = {1, 2, 3, 4};
+    static const uint64_t four_times[4][4] = {
+        {1, 1, 1, 1}, {5, 2, 5, 5}, {3, 3, 3, 3}, {4, 4, 4, 4}};
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if (world->program != NULL) {
+        dist_all_to_all_v(zeros(world, 9), out, filled(world, 10, 0, 0), in);
+        return;
+    }
+    const uint64_t sent[] = {1, 5, 3, rank == 2 ? 6 : 4};
+    const uint64_t *const received = four_times[rank];
+    uint64_t in_sum = 0, out_sum = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        in_sum += sent[i];
+        out_sum += received[i];
+    }
+    dist_all_to_all_v(zeros(world, out_sum), received, filled(world, in_sum, 0, 0), sent);
+}
+
+static void a_send_that_nobody_receives(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const struct one_send *const send = world->program;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if ((uint32_t)rank == send->from)
+        (void)dist_isend(NULL, zeros(world, send->n), send->to);
+}
+
+static void a_wait_for_such_a_send(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const struct one_send *const send = world->program;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if ((uint32_t)rank == send->from)
+        dist_send(zeros(world, send->n), send->to);
+}
+
+static void a_receive_that_nobody_sends(int rank, void *arg)
+{
+    struct world *const world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if (rank == 3)
+        dist_recv(zeros(world, 7), 1);
+}
+
+static void another_size(int rank, void *arg)
+{
+    struct world *const world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    for (uint64_t i = 0; i < 2; i++) {
+        if (rank == 0)
+            dist_send(zeros(world, 5), 2);
+        if (rank == 2)
+            dist_recv(zeros(world, 5 + 2 * i), 0);
+    }
+}
+
+static void another_type(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const struct dp_policy *const policy = &dist_facts(world->dist)->policy;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if (rank == 0)
+        dist_send(dist_tensor_zeros(5, DTYPE_F16, policy), 2);
+    if (rank == 2)
+        dist_recv(dist_tensor_zeros(5, DTYPE_F32, policy), 0);
+}
+
+static void another_order(int rank, void *arg)
+{
+    struct world *const world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct tensor *const in = zeros(world, 8), *const out = zeros(world, 8),
+                         *const own = zeros(world, 3);
+    struct dist_work *const first = rank == 1 ? dist_irecv(NULL, own, 0) : NULL;
+    struct dist_work *const all = dist_all_to_all_async(NULL, out, in);
+    if (rank == 0)
+        dist_send(own, 1);
+    if (first != NULL)
+        dist_wait(first);
+    dist_wait(all);
+}
+
+static void misuses(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint32_t which = *(const uint32_t *)world->program;
+    if (which > 0)
+        dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if (rank != 0)
+        return;
+    struct tensor *const t = zeros(world, 8);
+    const struct dist_p2p_op overlap[] = {{DIST_RECV, t, 1}, {DIST_SEND, t, 2}};
+    const struct dist_p2p_op none = {DIST_SEND, NULL, 1};
+    const uint64_t splits[4] = {2, 2, 2, 2};
+    switch (which) {
+    case 0:
+        dist_send(t, 1);
+        break;
+    case 1:
+        dist_send(t, 0);
+        break;
+    case 2:
+        dist_recv(t, 4);
+        break;
+    case 3:
+        (void)dist_batch_isend_irecv(NULL, overlap, 2);
+        break;
+    case 4:
+        (void)dist_batch_isend_irecv(NULL, overlap, 0);
+        break;
+    case 5:
+        (void)dist_batch_isend_irecv(NULL, &none, 1);
+        break;
+    case 6:
+        dist_all_to_all_v(t, splits, t, splits);
+        break;
+    case 7:
+        dist_all_to_all_v(zeros(world, 7), splits, t, splits);
+        break;
+    case 8:
+        ahbm_set_device(1);
+        dist_send(zeros(world, 3), 1);
+        break;
+    case 9:
+        (void)dist_irecv(NULL, t, 1);
+        (void)dist_irecv(NULL, t, 2);
+        break;
+    case 10:
+        (void)dist_isend(NULL, t, 1);
+        dist_fill_input(t, 1);
+        break;
+    default:
+        dist_send(dist_tensor_zeros(
+                      3, DTYPE_F16,
+                      &(struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1}),
+                  1);
+    }
+}
+
+static void ends_that_do_not_agree_are_named(void **state)
+{
+    (void)state;
+    static const struct one_send small = {1, 3, 2}, large = {1, 3, 30000};
+    static const struct machine ring = {4, "leader_only", "ring_allreduce", 32, CW_SEQUENTIAL, 1};
+    must_fail(&usual, NULL, unequal_splits, CW_PROGRAM_FAILED,
+              "all_to_all_v: rank 2 sends 6 elements to rank 3, which receives 4 from it");
+    must_fail(&usual, &small, unequal_splits, CW_PROGRAM_FAILED,
+              "output_splits[3] is 4, and 3 of the output's 9 elements are left");
+    must_fail(&usual, &small, a_send_that_nobody_receives, CW_PROGRAM_FAILED,
+              "messages wait forever: rank 1 sends 2 elements of int32 to rank 3, which has no "
+              "receive for them");
+    must_fail(&usual, &large, a_send_that_nobody_receives, CW_PROGRAM_FAILED,
+              "messages wait forever: rank 1 sends 30000 elements of int32 to rank 3, which has no "
+              "receive for them");
+    must_fail(&usual, &large, a_wait_for_such_a_send, CW_PROGRAM_FAILED,
+              "rank 1 waits forever: rank 1 sends 30000 elements of int32 to rank 3, which has no "
+              "receive for them");
+    must_fail(&usual, NULL, a_receive_that_nobody_sends, CW_PROGRAM_FAILED,
+              "rank 3 waits forever: rank 3 receives 7 elements of int32 from rank 1, which does "
+              "not send them");
+    must_fail(&usual, NULL, another_size, CW_PROGRAM_FAILED,
+              "rank 0 sends 5 elements to rank 2, which receives 7 from it");
+    must_fail(&usual, NULL, another_type, CW_PROGRAM_FAILED,
+              "rank 0 sends elements of f16 to rank 2, which receives f32 from it");
+    must_fail(&usual, NULL, another_order, CW_PROGRAM_FAILED,
+              "rank 0 sends to rank 1 after 1 collective calls, and rank 1 receives after 0");
+    must_fail(&ring, &small, sends_once, CW_USAGE,
+              "ring_allreduce moves equal blocks only; legal: pairwise_all_to_all");
+}
+
+static void misuses_are_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "before dist_init_process_group",
+        "operation 0 is to rank 0; legal: another rank of 4",
+        "operation 0 is from rank 4; legal: another rank of 4",
+        "a tensor is received, and is in another operation of the batch, too",
+        "no operations; legal: at least one",
+        "operation 0 is none",
+        "input and output are one tensor",
+        "output_splits[3] is 2, and 1 of the output's 7 elements are left",
+        "rank 0's tensor is on SIP 1, and the rank is SIP 0",
+        "rank 0: send_recv uses a tensor of the batch, send_recv, which has not ended on the rank",
+        "the tensor is busy: the batch, send_recv, has not ended on this rank",
+        "legal: one shard"};
+    for (uint32_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        must_fail(&usual, &i, misuses, i == 11 ? CW_USAGE : CW_PROGRAM_FAILED, texts[i]);
+}
+
+/* ---- random programs ------------------------------------------------------------------------- */
+
+/* Rounds of all-to-alls and of sends between random pairs, which all ranks know; each waits for its
+ * handles at moments of its own. */
+static void random_program(int rank, void *arg)
+{
+    enum { ROUNDS = 5 };
+    struct world *const world = arg;
+    const uint32_t own = (uint32_t)rank, ranks = world->ranks;
+    const uint64_t seed = *(const uint64_t *)world->program;
+    struct cw_rng calls = cw_rng_seeded(seed, 1), delays = cw_rng_seeded(seed, 2 + (uint64_t)rank);
+    struct dist_work *work = NULL;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct dist_p2p_op ops[3 * RANKS_MAX];
+        uint32_t tags[3 * RANKS_MAX], count = 0;
+        for (uint32_t k = 0; k < 6; k++) {
+            const uint32_t from = cw_rng_below(&calls, ranks), to = cw_rng_below(&calls, ranks);
+            const uint64_t n = 1 + cw_rng_below(&calls, cw_rng_below(&calls, 2) ? 30 : 3000);
+            tags[count] = round + 2 * (k % 4);
+            if (from == to || (from != own && to != own))
+                continue;
+            ops[count] = from == own ? (struct dist_p2p_op){DIST_SEND,
+                                                            filled(world, n, own, tags[count]), to}
+                                     : (struct dist_p2p_op){DIST_RECV, zeros(world, n), from};
+            count++;
+        }
+        struct dist_work *const before = work;
+        work = count > 0 ? dist_batch_isend_irecv(NULL, ops, count) : NULL;
+        if (before != NULL)
+            dist_wait(before);
+        if (work != NULL && cw_rng_below(&delays, 2) == 0) {
+            dist_wait(work);
+            note_time(world, rank);
+            work = NULL;
+            for (uint32_t i = 0; i < count; i++)
+                if (ops[i].op == DIST_RECV)
+                    expect_part(world, ops[i].tensor, 0, ops[i].tensor->shard_elems, ops[i].peer,
+                                tags[i], 0);
+        }
+    }
+    if (work != NULL)
+        dist_wait(work);
+}
+
+static void random_programs_do_the_same_in_every_mode(void **state)
+{
+    (void)state;
+    static const struct machine ways[] = {{0, NULL, NULL, 0, CW_CONSERVATIVE, 2},
+                                          {0, NULL, NULL, 0, CW_OPTIMISTIC, 3},
+                                          {0, NULL, NULL, 0, CW_ADAPTIVE, 2},
+                                          {0, NULL, NULL, 0, CW_STRESS, 2}};
+    const uint64_t first = random_from_environment("MESSAGES_SEED", 1);
+    const uint64_t seeds = random_from_environment("MESSAGES_SEEDS", 3);
+    for (uint64_t seed = first; seed < first + seeds; seed++) {
+        struct machine machine = usual;
+        machine.ranks = 2 + seed % 4;
+        machine.mapper = seed % 3 == 0 ? "all_pes" : "leader_only";
+        machine.threads = seed % 2 == 0 ? 1 : 32;
+        struct world *const expected = must_run(&machine, &seed, random_program);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            machine.sync = ways[i].sync;
+            machine.workers = ways[i].workers;
+            struct world *const got = must_run(&machine, &seed, random_program);
+            if (got->trace_hash != expected->trace_hash ||
+                memcmp(got->time_ps, expected->time_ps, sizeof got->time_ps) != 0)
+                fail_msg("seed %llu, %s on %u workers: another trace, or other times",
+                         (unsigned long long)seed, cw_sync_name[ways[i].sync], ways[i].workers);
+            free_world(got);
+        }
+        free_world(expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_comes_to_its_place),
+        cmocka_unit_test(equal_parts_take_the_time_of_equal_blocks),
+        cmocka_unit_test(nothing_to_move_takes_no_time),
+        cmocka_unit_test(one_pair_takes_the_time_of_a_lone_send),
+        cmocka_unit_test(a_batch_moves_several_tensors_at_once),
+        cmocka_unit_test(ends_that_do_not_agree_are_named),
+        cmocka_unit_test(misuses_are_refused),
+        cmocka_unit_test(random_programs_do_the_same_in_every_mode),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
