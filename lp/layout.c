@@ -71,8 +71,7 @@ void lp_layout_init(struct lp_model *m, const struct hw_config *hw, const struct
             needs.peers * (sizeof(struct lp_peer) + LP_EARLY_PER_PEER * sizeof(struct lp_early)));
     m->cube.backlog_offset = m->cube.pe_bytes;
     if (needs.launches > 0)
-        m->cube.pe_bytes = round_up_to_word(m->cube.pe_bytes + sizeof(struct lp_backlog) +
-                                            needs.launches * sizeof(uint32_t));
+        m->cube.pe_bytes += sizeof(struct lp_backlog) + needs.launches * sizeof(struct lp_queued);
     m->cube.state_bytes = m->cube.pe_offset + m->pes * m->cube.pe_bytes;
     for (enum hw_port port = 0; port < HW_PORTS; port++)
         m->router.of_port[port] = (uint8_t)hw_port_router(hw, port);

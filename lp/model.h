@@ -306,8 +306,12 @@ struct lp_one_sided {
 /* Kernels that wait for the PE, in order of their launch messages; there only if lp_needs.launches
  * says so. */
 struct lp_backlog {
-    uint32_t count;
-    uint32_t launch[]; /* [lp_needs.launches] numbers */
+    uint64_t count;
+    struct lp_queued {
+        int64_t since_ps;
+        uint32_t launch; /* its number */
+        uint32_t reserved;
+    } at[]; /* [lp_needs.launches] */
 };
 
 /* Requests to a memory, of sends and puts, whose grant was taken back: as many may be in flight. */

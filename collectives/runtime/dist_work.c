@@ -181,6 +181,16 @@ void dist_drop_works(struct dist *dist)
         memset(dist->groups[i].calls, 0, dist->groups[i].size * sizeof *dist->groups[i].calls);
 }
 
+const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])
+{
+    const char *const group = work->group->name;
+    (void)snprintf(text, DIST_WORK_NAME_BYTES, "%s%s%scall %llu (%s)",
+                   group[0] != '\0' ? "group " : "", group, group[0] != '\0' ? ", " : "",
+                   (unsigned long long)work->number,
+                   ccl_collective_name(work->submissions[work->first_rank].collective));
+    return text;
+}
+
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank)
 {
     if (dist->part_count == dist->part_capacity) {

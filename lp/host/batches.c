@@ -5,6 +5,7 @@
  */
 #include "lp/host/batches.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static struct lp_batch *batch_create(const struct lp_batches *batches, int64_t n
 static void batch_free(struct lp_batch *batch)
 {
     lp_batch_times_free(&batch->times);
+    free(batch->name);
     free(batch);
 }
 
@@ -101,6 +103,12 @@ bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t no
     return true;
 }
 
+bool lp_batches_name(const struct lp_batches *batches, const char *name)
+{
+    batches->current->name = strdup(name);
+    return batches->current->name != NULL;
+}
+
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number)
 {
     struct lp_batch *at = batches->first;
@@ -137,4 +145,14 @@ uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
                                              .dirs = batch->dirs,
                                              .of = batch};
     return ++launches->last;
+}
+
+const char *lp_launch_name(const struct lp_launch *launch, char text[LP_LAUNCH_NAME_BYTES])
+{
+    char number[24];
+    (void)snprintf(number, sizeof number, "batch %u", launch->batch);
+    (void)snprintf(text, LP_LAUNCH_NAME_BYTES, "kernel %.64s of %.150s, rank %u",
+                   launch->kernel->name, launch->of->name != NULL ? launch->of->name : number,
+                   launch->args.rank);
+    return text;
 }

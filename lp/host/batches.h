@@ -17,6 +17,7 @@
 struct lp_batch {
     struct lp_batch_times times;
     const struct lp_dirs *dirs; /* of its launches */
+    char *name;                 /* lp_batch_options.name; NULL: it has none */
     bool held;                  /* it does not end, though it is answered */
     bool cuts_streams;          /* lp_batch_options.cuts_streams */
     uint32_t number;            /* from 1; 0: of messages without a kernel */
@@ -46,11 +47,16 @@ bool lp_batches_are_in_flight(const struct lp_batches *batches);
  * of launches; if none is in flight, m->first_batch is its number. False: out of memory. */
 bool lp_batches_begin(struct lp_batches *batches, struct lp_model *m, int64_t now_ps,
                       bool launches);
+/* Names batches->current. False: out of memory. */
+bool lp_batches_name(const struct lp_batches *batches, const char *name);
 /* The batch with this number; NULL: it has ended. */
 struct lp_batch *lp_batches_find(const struct lp_batches *batches, uint32_t number);
 /* Adds a launch of batches->current to the table, or finds its latest one, if that says the same.
  * Returns its number; 0: out of memory. */
 uint32_t lp_batches_add_launch(struct lp_batches *batches, struct lp_model *m,
                                const struct tl_kernel *kernel, const struct tl_args *args);
+/* For reports: "kernel ring of group tp0, call 3 (all_reduce), rank 2". */
+enum { LP_LAUNCH_NAME_BYTES = 256 };
+const char *lp_launch_name(const struct lp_launch *launch, char text[LP_LAUNCH_NAME_BYTES]);
 
 #endif

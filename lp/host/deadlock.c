@@ -2,11 +2,13 @@
  * deadlock.c: the wait-for graph of the kernels when nothing can move any more (deadlock.h). Reads
  * the LPs' states between drains.
  *
- * A node of the graph is a PE. A context that waits for another PE gives its PE an edge: from an
- * empty queue to the sender, from a full ring to the receiver, from a wait for a notification to
- * the PE that should send it. A receive from several directions has an edge for each direction that
- * still lacks a tile. Of a receive from any direction these are all, although one tile would do. A
- * join or a barrier has none: it waits for contexts of its own PE, which have edges of their own.
+ * A node of the graph is a PE with the kernel that it runs, or a kernel that waits for its PE. A
+ * context that waits for another PE gives its PE an edge: from an empty queue to the sender, from a
+ * full ring to the receiver, from a wait for a notification to the PE that should send it. If a
+ * kernel of the same batch waits for that PE, the edge goes to this kernel, whose own edge goes to
+ * the PE. A receive from several directions has an edge for each direction that still lacks a tile.
+ * Of a receive from any direction these are all, although one tile would do. A join or a barrier
+ * has none: it waits for contexts of its own PE, which have edges of their own.
  */
 #include "lp/host/deadlock.h"
 
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #include "core/os/text_stream.h"
+#include "lp/host/batches.h"
 #include "lp/host/wait_graph.h"
 #include "lp/kernel/tl_call.h"
 #include "lp/queues/queue_ends.h"
@@ -79,38 +82,151 @@ static const struct lp_kernel *waiting_kernel(const struct lp_model *m, const st
                                 : &lp_context(m, state, 0)->kernel;
 }
 
-/* The graph, its edges to be freed with `first`. False: out of memory. */
-static bool build_wait_graph(const struct lp_model *m, const struct cw_sim *sim,
-                             struct wait_graph *graph, uint32_t **first, uint32_t *waiting)
+/* ---- the graph ------------------------------------------------------------------------------- */
+
+/* Nodes up to `pes` are PEs, further ones the kernels that wait for a PE, in order of their PEs. */
+struct waits {
+    const struct lp_model *m;
+    const struct cw_sim *sim;
+    uint32_t pes;
+    uint32_t *queued; /* [pes + 1] kernels that wait for PEs before this one */
+    uint32_t running; /* kernels that have begun, and not ended */
+    bool of_batches;  /* there are kernels of several batches */
+    struct wait_graph graph;
+    uint32_t *first, *to; /* the graph's */
+    size_t room;          /* of `to` */
+};
+
+static const struct lp_queued *queued_at(const struct lp_model *m, const struct lp_pe *state,
+                                         uint32_t *count)
 {
-    const uint32_t count = hw_pe_count(&m->hw);
-    const size_t most = (size_t)count * m->needs.contexts * HW_DIRS_MAX;
-    uint32_t *edges = NULL, used = 0;
-    size_t room = 0;
-    *waiting = 0;
-    *first = malloc(((size_t)count + 1) * sizeof **first);
-    if (*first == NULL || most >= UINT32_MAX)
-        return false;
-    for (uint32_t pe = 0; pe < count; pe++) {
-        const struct lp_pe *state = pe_state(m, sim, pe);
-        (*first)[pe] = used;
-        if (used + (size_t)m->needs.contexts * HW_DIRS_MAX > room) {
-            room = 2 * room + 1024;
-            uint32_t *more = realloc(edges, room * sizeof *more);
-            if (more == NULL) {
-                free(edges);
-                return false;
-            }
-            edges = more;
-        }
-        *waiting += runs_kernel(m, state);
-        for (uint32_t i = 0; runs_kernel(m, state) && i < m->needs.contexts; i++)
-            used += awaited_peers(m, pe, &lp_context(m, state, i)->kernel, edges + used);
+    *count = m->needs.launches > 0 ? (uint32_t)lp_backlog(m, state)->count : 0;
+    return *count > 0 ? lp_backlog(m, state)->at : NULL;
+}
+
+static const struct lp_launch *running_launch(const struct lp_model *m, const struct lp_pe *state)
+{
+    return lp_launch_of(m, lp_context(m, state, 0)->kernel.launch);
+}
+
+/* The PE of a node. */
+static uint32_t pe_of(const struct waits *w, uint32_t node)
+{
+    uint32_t low = 0, high = w->pes - 1; /* the last PE before which no more than these wait */
+    if (node < w->pes)
+        return node;
+    while (low < high) {
+        const uint32_t middle = high - (high - low) / 2;
+        if (w->queued[middle] <= node - w->pes)
+            low = middle;
+        else
+            high = middle - 1;
     }
-    (*first)[count] = used;
-    *graph = (struct wait_graph){count, *first, edges};
+    return low;
+}
+
+/* The launch of a node's kernel; the PE runs one. */
+static const struct lp_launch *launch_of_node(const struct waits *w, uint32_t node)
+{
+    const uint32_t pe = pe_of(w, node);
+    const struct lp_pe *const state = pe_state(w->m, w->sim, pe);
+    if (node < w->pes)
+        return running_launch(w->m, state);
+    return lp_launch_of(w->m, lp_backlog(w->m, state)->at[node - w->pes - w->queued[pe]].launch);
+}
+
+/* The node for which a kernel of this batch waits that needs something from the PE. */
+static uint32_t node_of_peer(const struct waits *w, uint32_t pe, uint32_t batch)
+{
+    const struct lp_pe *const state = pe_state(w->m, w->sim, pe);
+    uint32_t count;
+    const struct lp_queued *const queued = queued_at(w->m, state, &count);
+    if (count > 0 && running_launch(w->m, state)->batch == batch)
+        return pe;
+    for (uint32_t i = 0; i < count; i++)
+        if (lp_launch_of(w->m, queued[i].launch)->batch == batch)
+            return w->pes + w->queued[pe] + i;
+    return pe;
+}
+
+/* Room for so many edges more. */
+static bool reserve_edges(struct waits *w, uint32_t used, size_t more)
+{
+    if (used + more <= w->room)
+        return true;
+    const size_t room = 2 * w->room + more + 1024;
+    uint32_t *const to = realloc(w->to, room * sizeof *to);
+    if (to == NULL)
+        return false;
+    w->to = to;
+    w->room = room;
     return true;
 }
+
+/* Counts kernels, and sees whether they are of several batches. False: out of memory. */
+static bool count_kernels(struct waits *w)
+{
+    uint32_t batch = 0;
+    w->queued = calloc((size_t)w->pes + 1, sizeof *w->queued);
+    for (uint32_t pe = 0; pe < w->pes && w->queued != NULL; pe++) {
+        const struct lp_pe *const state = pe_state(w->m, w->sim, pe);
+        uint32_t count;
+        (void)queued_at(w->m, state, &count);
+        w->queued[pe + 1] = w->queued[pe] + count;
+        if (!runs_kernel(w->m, state))
+            continue;
+        w->running++;
+        const uint32_t own = running_launch(w->m, state)->batch;
+        w->of_batches |= count > 0 || (batch != 0 && batch != own);
+        batch = own;
+    }
+    return w->queued != NULL;
+}
+
+/* False: out of memory. Ended with free_waits() in any case. */
+static bool build_wait_graph(struct waits *w)
+{
+    const struct lp_model *const m = w->m;
+    const size_t most = (size_t)m->needs.contexts * HW_DIRS_MAX;
+    uint32_t used = 0;
+    if (!count_kernels(w) || w->pes * most + w->queued[w->pes] >= UINT32_MAX)
+        return false;
+    const uint32_t nodes = w->pes + w->queued[w->pes];
+    w->first = malloc(((size_t)nodes + 1) * sizeof *w->first);
+    if (w->first == NULL)
+        return false;
+    for (uint32_t pe = 0; pe < w->pes; pe++) {
+        const struct lp_pe *const state = pe_state(m, w->sim, pe);
+        w->first[pe] = used;
+        if (!runs_kernel(m, state))
+            continue;
+        if (!reserve_edges(w, used, most))
+            return false;
+        const uint32_t batch = running_launch(m, state)->batch, begin = used;
+        for (uint32_t i = 0; i < m->needs.contexts; i++)
+            used += awaited_peers(m, pe, &lp_context(m, state, i)->kernel, w->to + used);
+        for (uint32_t i = begin; i < used; i++)
+            w->to[i] = node_of_peer(w, w->to[i], batch);
+    }
+    if (!reserve_edges(w, used, nodes - w->pes))
+        return false;
+    for (uint32_t node = w->pes; node < nodes; node++) {
+        w->first[node] = used;
+        w->to[used++] = pe_of(w, node);
+    }
+    w->first[nodes] = used;
+    w->graph = (struct wait_graph){nodes, w->first, w->to};
+    return true;
+}
+
+static void free_waits(struct waits *w)
+{
+    free(w->queued);
+    free(w->first);
+    free(w->to);
+}
+
+/* ---- kernels and their waits ----------------------------------------------------------------- */
 
 static void print_pe(FILE *out, const struct lp_model *m, uint32_t pe)
 {
@@ -175,123 +291,212 @@ static void print_wait(FILE *out, const struct lp_model *m, uint32_t pe,
     fputs(tl_source_text(kernel->source, at, sizeof at), out);
 }
 
-static bool visit_wait(const struct lp_model *m, const struct cw_sim *sim, uint32_t pe,
-                       const struct lp_kernel *kernel,
-                       void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
+/* The text of a wait, to be freed; NULL: out of memory. */
+static char *text_of_wait(const struct lp_model *m, uint32_t pe, const struct lp_kernel *kernel)
 {
-    const bool runs = kernel->wait == LP_WAIT_NONE || kernel->wait == LP_WAIT_START;
     char *text = NULL;
     size_t bytes = 0;
     FILE *const out = text_stream_open(&text, &bytes);
     if (out == NULL)
-        return false;
+        return NULL;
     print_wait(out, m, pe, kernel, no_pe);
-    if (fclose(out) == 0 && text != NULL) {
-        const struct lp_launch *const launch = lp_launch_of(m, kernel->launch);
-        visit(arg, &(struct lp_waiting){.pe = pe,
-                                        .rank = launch->args.rank,
-                                        .kernel = launch->kernel->name,
-                                        .state = text,
-                                        .since_ps = runs ? cw_sim_now(sim) : kernel->wait_ps});
-    }
+    if (fclose(out) == 0)
+        return text;
     free(text);
-    return true;
+    return NULL;
+}
+
+struct visitor {
+    const struct lp_model *m;
+    const struct cw_sim *sim;
+    void (*visit)(void *arg, const struct lp_waiting *waiting);
+    void *arg;
+};
+
+/* The kernel of a context, or a stream of it. False: out of memory. */
+static bool visit_kernel(const struct visitor *v, uint32_t pe, const struct lp_kernel *kernel)
+{
+    const struct lp_launch *const launch = lp_launch_of(v->m, kernel->launch);
+    const bool runs = kernel->wait == LP_WAIT_NONE || kernel->wait == LP_WAIT_START;
+    char *const text = text_of_wait(v->m, pe, kernel);
+    if (text != NULL)
+        v->visit(v->arg,
+                 &(struct lp_waiting){.pe = pe,
+                                      .rank = launch->args.rank,
+                                      .kernel = launch->kernel->name,
+                                      .state = text,
+                                      .since_ps = runs ? cw_sim_now(v->sim) : kernel->wait_ps});
+    free(text);
+    return text != NULL;
+}
+
+/* The kernels that wait for the PE. */
+static void visit_queued(const struct visitor *v, uint32_t pe, const struct lp_pe *state)
+{
+    char name[LP_LAUNCH_NAME_BYTES], text[LP_LAUNCH_NAME_BYTES + 40];
+    uint32_t count;
+    const struct lp_queued *const queued = queued_at(v->m, state, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lp_launch *const launch = lp_launch_of(v->m, queued[i].launch);
+        (void)snprintf(text, sizeof text, "waits for its PE, which runs %s",
+                       lp_launch_name(running_launch(v->m, state), name));
+        v->visit(v->arg, &(struct lp_waiting){.pe = pe,
+                                              .rank = launch->args.rank,
+                                              .kernel = launch->kernel->name,
+                                              .state = text,
+                                              .since_ps = queued[i].since_ps});
+    }
 }
 
 void lp_waiting_visit(const struct lp_model *m, const struct cw_sim *sim,
                       void (*visit)(void *arg, const struct lp_waiting *waiting), void *arg)
 {
-    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++)
+    const struct visitor v = {m, sim, visit, arg};
+    for (uint32_t pe = 0; pe < hw_pe_count(&m->hw); pe++) {
+        const struct lp_pe *const state = pe_state(m, sim, pe);
         for (uint32_t i = 0; i < m->needs.contexts; i++) {
-            const struct lp_kernel *const kernel = &lp_context(m, pe_state(m, sim, pe), i)->kernel;
-            if (kernel->launch != 0 && !visit_wait(m, sim, pe, kernel, visit, arg))
+            const struct lp_kernel *const kernel = &lp_context(m, state, i)->kernel;
+            if (kernel->launch != 0 && !visit_kernel(&v, pe, kernel))
                 return;
         }
+        visit_queued(&v, pe, state);
+    }
 }
 
-/* The PE, and its wait for `peer`. */
-static void print_pe_and_wait(FILE *out, const struct lp_model *m, const struct cw_sim *sim,
-                              uint32_t pe, uint32_t peer)
+/* ---- the report ------------------------------------------------------------------------------ */
+
+/* "PE 0.1.2", and the kernel where there are several batches: ", kernel ring of batch 3, rank 2,".
+ */
+static void print_node(FILE *out, const struct waits *w, uint32_t node)
 {
+    char name[LP_LAUNCH_NAME_BYTES];
     fputs("PE ", out);
-    print_pe(out, m, pe);
-    fputc(' ', out);
-    print_wait(out, m, pe, waiting_kernel(m, pe_state(m, sim, pe), pe, peer), peer);
+    print_pe(out, w->m, pe_of(w, node));
+    if (w->of_batches)
+        fprintf(out, ", %s,", lp_launch_name(launch_of_node(w, node), name));
 }
 
-static void print_cycle(FILE *out, const struct lp_model *m, const struct cw_sim *sim,
-                        const uint32_t *cycle, uint32_t length)
+/* The wait of the node's kernel for the PE `peer`. */
+static void print_wait_of(FILE *out, const struct waits *w, uint32_t node, uint32_t peer)
 {
+    char name[LP_LAUNCH_NAME_BYTES];
+    const uint32_t pe = pe_of(w, node);
+    if (node < w->pes)
+        print_wait(out, w->m, pe, waiting_kernel(w->m, pe_state(w->m, w->sim, pe), pe, peer), peer);
+    else
+        fprintf(out, "waits for its PE, which runs %s",
+                lp_launch_name(launch_of_node(w, pe), name));
+}
+
+static void print_node_and_wait(FILE *out, const struct waits *w, uint32_t node, uint32_t peer)
+{
+    print_node(out, w, node);
+    fputc(' ', out);
+    print_wait_of(out, w, node, peer);
+}
+
+/* Begins with a PE, since a cycle's lowest node comes first. A kernel that waits for its PE is
+ * followed by the one that the PE runs. */
+static void print_cycle(FILE *out, const struct waits *w, const uint32_t *cycle, uint32_t length)
+{
+    const char *const separator = w->of_batches ? "; " : ", ";
     const uint32_t shown = length < 12 ? length : 12;
     fprintf(out, "a cycle of %u: ", length);
     for (uint32_t i = 0; i < shown; i++) {
-        print_pe_and_wait(out, m, sim, cycle[i], cycle[(i + 1) % length]);
-        fputs(", ", out);
+        const uint32_t next = cycle[(i + 1) % length];
+        if (i > 0 && cycle[i - 1] >= w->pes) {
+            fputs(", which ", out);
+            print_wait_of(out, w, cycle[i], pe_of(w, next));
+        } else {
+            print_node_and_wait(out, w, cycle[i], pe_of(w, next));
+        }
+        if (cycle[i] < w->pes || i + 1 == shown)
+            fputs(separator, out);
     }
     fprintf(out, "%sback to PE ", shown < length ? "... " : "");
-    print_pe(out, m, cycle[0]);
+    print_pe(out, w->m, cycle[0]);
 }
 
 /* None of the PEs that this PE waits for runs a kernel: they have finished, or were never
  * launched. */
-static bool is_orphan(const struct lp_model *m, const struct cw_sim *sim,
-                      const struct wait_graph *graph, uint32_t pe)
+static bool is_orphan(const struct waits *w, uint32_t pe)
 {
-    if (!runs_kernel(m, pe_state(m, sim, pe)))
+    if (!runs_kernel(w->m, pe_state(w->m, w->sim, pe)))
         return false;
-    for (uint32_t i = graph->first[pe]; i < graph->first[pe + 1]; i++)
+    for (uint32_t i = w->first[pe]; i < w->first[pe + 1]; i++)
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): `first` counts entries of `to` */
-        if (runs_kernel(m, pe_state(m, sim, graph->to[i])))
+        if (w->to[i] >= w->pes || runs_kernel(w->m, pe_state(w->m, w->sim, w->to[i])))
             return false;
     return true;
 }
 
-static void print_orphans(FILE *out, const struct lp_model *m, const struct cw_sim *sim,
-                          const struct wait_graph *graph)
+enum { ORPHANS_SHOWN = 4 };
+
+static void print_orphans(FILE *out, const struct waits *w)
 {
     uint32_t shown = 0, all = 0;
-    for (uint32_t pe = 0; pe < graph->count; pe++) {
-        if (!is_orphan(m, sim, graph, pe) || all++ >= 4)
+    for (uint32_t pe = 0; pe < w->pes; pe++) {
+        if (!is_orphan(w, pe) || all++ >= ORPHANS_SHOWN)
             continue;
-        const uint32_t peers = graph->first[pe + 1] - graph->first[pe];
+        const uint32_t peers = w->first[pe + 1] - w->first[pe];
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): as in is_orphan() */
-        const uint32_t peer = peers > 0 ? graph->to[graph->first[pe]] : no_pe;
+        const uint32_t peer = peers > 0 ? w->to[w->first[pe]] : no_pe;
         fputs(shown++ ? "; " : "", out);
-        print_pe_and_wait(out, m, sim, pe, peers == 1 ? peer : no_pe);
+        print_node_and_wait(out, w, pe, peers == 1 ? peer : no_pe);
         if (peers != 1)
             continue;
         fputs(": its peer, PE ", out);
-        print_pe(out, m, peer);
-        fputs(pe_state(m, sim, peer)->batch == pe_state(m, sim, pe)->batch ? ", has finished"
-                                                                           : ", runs no kernel",
+        print_pe(out, w->m, peer);
+        fputs(pe_state(w->m, w->sim, peer)->batch == pe_state(w->m, w->sim, pe)->batch
+                  ? ", has finished"
+                  : ", runs no kernel",
               out);
     }
     if (all > shown)
         fprintf(out, "; and %u more", all - shown);
+    for (uint32_t node = w->pes; node < w->graph.count; node++) {
+        if (node - w->pes == ORPHANS_SHOWN) {
+            fprintf(out, "; and %u more for theirs", w->graph.count - node);
+            return;
+        }
+        fputs("; ", out);
+        print_node_and_wait(out, w, node, no_pe);
+    }
+}
+
+static void print_cause(FILE *out, const struct waits *w, const uint32_t *cycle, uint32_t length)
+{
+    bool shares_pe = false;
+    for (uint32_t i = 0; i < length; i++)
+        shares_pe |= cycle[i] >= w->pes;
+    const uint32_t queued = w->queued[w->pes];
+    fprintf(out, "IpcqDeadlock: %u kernel%s", w->running, w->running == 1 ? " waits" : "s wait");
+    if (queued > 0)
+        fprintf(out, ", %u more %s for a PE", queued, queued == 1 ? "waits" : "wait");
+    fputs(" and nothing is left to happen: ", out);
+    if (length > 0)
+        print_cycle(out, w, cycle, length);
+    else
+        print_orphans(out, w);
+    fputs(shares_pe
+              ? ". Kernels that share PEs must be launched in the same order on all of them, or "
+                "have PEs of their own"
+              : ". Each send needs a receive on the other side, in the opposite direction",
+          out);
 }
 
 static void print_summary(FILE *out, const struct lp_model *m, const struct cw_sim *sim)
 {
-    struct wait_graph graph = {0};
-    uint32_t *first, *cycle = NULL, waiting, length = 0;
-    if (!build_wait_graph(m, sim, &graph, &first, &waiting) ||
-        !wait_graph_shortest_cycle(&graph, &cycle, &length)) {
+    struct waits w = {.m = m, .sim = sim, .pes = hw_pe_count(&m->hw)};
+    uint32_t *cycle = NULL, length = 0;
+    if (build_wait_graph(&w) && wait_graph_shortest_cycle(&w.graph, &cycle, &length))
+        print_cause(out, &w, cycle, length);
+    else
         fputs("IpcqDeadlock: kernels wait and nothing is left to happen (no memory for the "
               "wait-for graph)",
               out);
-        goto done;
-    }
-    fprintf(out, "IpcqDeadlock: %u kernel%s and nothing is left to happen: ", waiting,
-            waiting == 1 ? " waits" : "s wait");
-    if (length > 0)
-        print_cycle(out, m, sim, cycle, length);
-    else
-        print_orphans(out, m, sim, &graph);
-    fputs(". Each send needs a receive on the other side, in the opposite direction", out);
-done:
     free(cycle);
-    free((uint32_t *)(uintptr_t)graph.to);
-    free(first);
+    free_waits(&w);
 }
 
 int lp_deadlock_report(const struct lp_model *m, const struct cw_sim *sim, struct cw_error *error)

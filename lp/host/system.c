@@ -471,7 +471,8 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
         system->launched_count = 0;
     if (!begin_batch(system, true) ||
         !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,
-                                    rank_count(&system->model)))
+                                    rank_count(&system->model)) ||
+        (options->name != NULL && !lp_batches_name(&system->batches, options->name)))
         return machine_out_of_memory(error);
     system->batches.current->dirs = options->dirs;
     system->batches.current->cuts_streams =

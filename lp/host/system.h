@@ -102,6 +102,7 @@ struct lp_batch_options {
     bool cuts_streams;
     /* The directions of its kernels (lp_plan_dirs()), which outlive it. NULL: the PE's. */
     const struct lp_dirs *dirs;
+    const char *name; /* for reports, copied: "group tp0, call 3 (all_reduce)"; NULL: none */
 };
 /*
  * Starts a batch of launches, all submitted at this moment. Then submits one KernelLaunchMsg per

@@ -110,10 +110,11 @@ static void begin_waiting_kernels(struct lp_view *view, uint32_t pe)
     const struct lp_backlog *const backlog = lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
     while (backlog->count > 0 && !is_busy(view, pe)) {
         cw_check(view->ctx, backlog->count <= view->m->needs.launches);
-        const uint32_t launch = backlog->launch[0], count = backlog->count - 1;
+        const uint32_t launch = backlog->at[0].launch;
+        const uint64_t count = backlog->count - 1;
         *CW_MUT(view->ctx, &backlog->count) = count;
-        for (uint32_t i = 0; i < count; i++)
-            *CW_MUT(view->ctx, &backlog->launch[i]) = backlog->launch[i + 1];
+        for (uint64_t i = 0; i < count; i++)
+            *CW_MUT(view->ctx, &backlog->at[i]) = backlog->at[i + 1];
         begin_kernel(view, pe, launch);
     }
 }
@@ -127,7 +128,8 @@ void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
             lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
         cw_check(view->ctx, view->m->needs.launches > 0);
         cw_check(view->ctx, backlog->count < view->m->needs.launches);
-        *CW_MUT(view->ctx, &backlog->launch[backlog->count]) = launch;
+        *CW_MUT(view->ctx, &backlog->at[backlog->count]) =
+            (struct lp_queued){.since_ps = cw_now(view->ctx), .launch = launch};
         ++*CW_MUT(view->ctx, &backlog->count);
     }
     if (view->m->needs.launches > 0)

@@ -3,6 +3,7 @@
  * kernels that wait for their PE, times of each batch, and a host that runs in steps.
  */
 #include "lp/host/batches.h"
+#include "lp/host/deadlock.h"
 #include "test/support/test_lp_support.h"
 
 enum { LONG_NS = 1000, SHORT_NS = 300, BACKLOG = 3 };
@@ -221,6 +222,108 @@ static void a_batch_s_streams_are_cut_as_it_says(void **state)
     assert_int_equal(2 * events_of_loads(false, true), plain + cut);
 }
 
+/* ---- deadlocks ------------------------------------------------------------------------------- */
+
+static struct machine *machine_with_notifications(void)
+{
+    struct machine *m = machine_with_puts(1, 1);
+    m->hw.corner_count = 1;
+    m->hw.pe_per_corner = 2;
+    m->needs.launches = BACKLOG;
+    return m;
+}
+
+static void submit_to(struct machine *m, uint32_t batch, uint32_t pe, const struct line *script)
+{
+    const struct part part = {pe, script};
+    lp_system_return_to_batch(m->system, batch);
+    submit_scripts(m, &part, 1);
+}
+
+static const struct lp_batch_options tp0 = {.name = "group tp0, call 3 (all_reduce)"};
+
+/* Two groups call in opposite orders on the two PEs that they share. */
+static void groups_in_opposite_orders_are_a_cycle_that_names_both(void **state)
+{
+    (void)state;
+    static const struct line receives[] = {RECV(HW_DIR_INTRA_E, 16), DONE},
+                             sends[] = {SEND(HW_DIR_INTRA_W, 16), DONE};
+    static const struct line waits[] = {WAIT_NOTIFY(0, 1), DONE}, notifies[] = {NOTIFY(1, 1), DONE};
+    static const enum cw_sync modes[] = {CW_SEQUENTIAL, CW_ADAPTIVE, CW_OPTIMISTIC};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        struct machine *m = machine_with_notifications();
+        m->engine.sync = modes[i];
+        machine_start(m);
+        begin_scripts_with(m, tp0);
+        const uint32_t first = lp_system_hold_batch(m->system);
+        begin_scripts(m);
+        const uint32_t second = lp_system_hold_batch(m->system);
+        submit_to(m, first, 0, receives);
+        submit_to(m, second, 0, notifies);
+        submit_to(m, second, 1, waits);
+        submit_to(m, first, 1, sends);
+        assert_int_equal(lp_system_drain(m->system, &m->error), CW_PROGRAM_FAILED);
+        assert_string_equal(
+            first_line_of_error(m),
+            "IpcqDeadlock: 2 kernels wait, 2 more wait for a PE and nothing is left to happen: a "
+            "cycle of 4: PE 0.0.0, kernel script of group tp0, call 3 (all_reduce), rank 0, waits "
+            "for data from intra_E; PE 0.0.1, kernel script of group tp0, call 3 (all_reduce), "
+            "rank 0, waits for its PE, which runs kernel script of batch 2, rank 0, which waits "
+            "for a notification from PE 0.0.0, tag 1; PE 0.0.0, kernel script of batch 2, rank 0, "
+            "waits for its PE, which runs kernel script of group tp0, call 3 (all_reduce), rank 0; "
+            "back to PE 0.0.0. Kernels that share PEs must be launched in the same order on all of "
+            "them, or have PEs of their own");
+        machine_free(m);
+    }
+}
+
+/* The kernels that wait, as a caller is shown them. */
+struct shown {
+    uint32_t count;
+    char state[4][256];
+    int64_t since_ps[4];
+};
+
+static void show(void *arg, const struct lp_waiting *waiting)
+{
+    struct shown *const shown = arg;
+    assert_true(shown->count < 4);
+    snprintf(shown->state[shown->count], sizeof shown->state[0], "%s", waiting->state);
+    shown->since_ps[shown->count++] = waiting->since_ps;
+}
+
+static void kernels_wait_behind_one_that_waits_forever(void **state)
+{
+    (void)state;
+    static const struct line waits[] = {WAIT_NOTIFY(0, 1), DONE};
+    struct machine *m = machine_with_notifications();
+    struct shown shown = {0};
+    machine_start(m);
+    submit(m, 1, waits);
+    begin_scripts_with(m, tp0);
+    for (uint32_t i = 0; i < 2; i++)
+        submit_to(m, lp_system_current_batch(m->system), 1, takes_short);
+    assert_int_equal(lp_system_drain(m->system, &m->error), CW_PROGRAM_FAILED);
+    assert_string_equal(
+        first_line_of_error(m),
+        "IpcqDeadlock: 1 kernel waits, 2 more wait for a PE and nothing is left to happen: PE "
+        "0.0.1, kernel script of batch 1, rank 0, waits for a notification from PE 0.0.0, tag 1: "
+        "its peer, PE 0.0.0, runs no kernel; PE 0.0.1, kernel script of group tp0, call 3 "
+        "(all_reduce), rank 0, waits for its PE, which runs kernel script of batch 1, rank 0; PE "
+        "0.0.1, kernel script of group tp0, call 3 (all_reduce), rank 0, waits for its PE, which "
+        "runs kernel script of batch 1, rank 0. Each send needs a receive on the other side, in "
+        "the opposite direction");
+    lp_waiting_visit(lp_system_model(m->system), lp_system_sim(m->system), show, &shown);
+    assert_int_equal(shown.count, 3);
+    assert_string_equal(shown.state[0], "waits for a notification from PE 0.0.0, tag 1");
+    for (uint32_t i = 1; i < 3; i++) {
+        assert_string_equal(shown.state[i],
+                            "waits for its PE, which runs kernel script of batch 1, rank 0");
+        assert_true(shown.since_ps[i] > 0 && shown.since_ps[i] <= shown.since_ps[0]);
+    }
+    machine_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +332,8 @@ int main(void)
         cmocka_unit_test(phases_are_of_the_batch_that_is_asked),
         cmocka_unit_test(a_batch_s_own_stores_count),
         cmocka_unit_test(a_batch_s_streams_are_cut_as_it_says),
+        cmocka_unit_test(groups_in_opposite_orders_are_a_cycle_that_names_both),
+        cmocka_unit_test(kernels_wait_behind_one_that_waits_forever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
