@@ -29,7 +29,7 @@ struct gemm {
     uint64_t n_elem;         /* of the all-reduce */
     struct dp_policy policy; /* of its tensors; products run on PE 0 of the cubes that have one */
     const struct ccl_algorithm *algorithm; /* of the all-reduce; NULL: there is none */
-    struct matmul_job job;
+    struct compute_job job;
     struct matmul_beside beside;
     uint32_t collective_phases;
     struct tensor **operands;  /* [ranks] */
@@ -335,9 +335,9 @@ static int run_both_size(struct bench_session *session, uint64_t n_elem, struct 
                         .algorithm = algorithm};
     if (algorithm == NULL)
         return error->exit_code;
-    gemm.job = (struct matmul_job){.shape = options->gemm,
-                                   .tcm = (uint32_t)collective_tcm(algorithm, &call),
-                                   .kernel = algorithm->kernel};
+    gemm.job = (struct compute_job){.shape = options->gemm,
+                                    .tcm = (uint32_t)collective_tcm(algorithm, &call),
+                                    .kernel = algorithm->kernel};
     if (!matmul_beside(&gemm.beside, algorithm->kernel))
         return gemm_refuse(error,
                            "no room beside this algorithm's kernel"); /* prepare() has looked */

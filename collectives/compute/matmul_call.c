@@ -14,7 +14,7 @@ static const struct ccl_algorithm matmul_algorithm = {
 static const struct ccl_algorithm staged_algorithm = {
     .name = "matmul", .collective = CCL_MATMUL, .kernel = &matmul_staged_kernel};
 
-static struct submission product(struct tensor *operands, const struct matmul_job *job)
+static struct submission product(struct tensor *operands, const struct compute_job *job)
 {
     return (struct submission){.collective = CCL_MATMUL,
                                .in = operands,
@@ -27,20 +27,20 @@ static struct submission product(struct tensor *operands, const struct matmul_jo
                                                 : &staged_algorithm};
 }
 
-struct dist_work *dist_matmul_async(struct tensor *operands, const struct matmul_job *job)
+struct dist_work *dist_matmul_async(struct tensor *operands, const struct compute_job *job)
 {
     const struct submission submission = product(operands, job);
     return dist_submit(&submission);
 }
 
-void dist_matmul(struct tensor *operands, const struct matmul_job *job)
+void dist_matmul(struct tensor *operands, const struct compute_job *job)
 {
     const struct submission submission = product(operands, job);
     dist_submit_and_wait(&submission);
 }
 
 static struct submission beside(struct tensor *tensor, enum redop op, struct tensor *operands,
-                                const struct matmul_job *job, const struct tl_kernel *kernel)
+                                const struct compute_job *job, const struct tl_kernel *kernel)
 {
     return (struct submission){.collective = CCL_ALL_REDUCE,
                                .in = tensor,
@@ -53,7 +53,7 @@ static struct submission beside(struct tensor *tensor, enum redop op, struct ten
 
 struct dist_work *dist_all_reduce_beside_async(struct tensor *tensor, enum redop op,
                                                struct tensor *operands,
-                                               const struct matmul_job *job,
+                                               const struct compute_job *job,
                                                const struct tl_kernel *kernel)
 {
     const struct submission submission = beside(tensor, op, operands, job, kernel);
@@ -61,7 +61,7 @@ struct dist_work *dist_all_reduce_beside_async(struct tensor *tensor, enum redop
 }
 
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
-                            const struct matmul_job *job, const struct tl_kernel *kernel)
+                            const struct compute_job *job, const struct tl_kernel *kernel)
 {
     const struct submission submission = beside(tensor, op, operands, job, kernel);
     dist_submit_and_wait(&submission);

@@ -5,7 +5,7 @@
 #ifndef COLLECTIVES_MATMUL_CALL_H
 #define COLLECTIVES_MATMUL_CALL_H
 
-#include "collectives/compute/matmul.h"
+#include "collectives/compute/compute.h"
 #include "collectives/runtime/tensor.h"
 
 struct dist_work;
@@ -16,13 +16,13 @@ struct dist_work;
  * `kernel` is matmul_beside()'s. Job and kernel must outlive the call. The forms that do not wait
  * return a handle for dist_wait() (dist_call.h).
  */
-void dist_matmul(struct tensor *operands, const struct matmul_job *job);
+void dist_matmul(struct tensor *operands, const struct compute_job *job);
 void dist_all_reduce_beside(struct tensor *tensor, enum redop op, struct tensor *operands,
-                            const struct matmul_job *job, const struct tl_kernel *kernel);
-struct dist_work *dist_matmul_async(struct tensor *operands, const struct matmul_job *job);
+                            const struct compute_job *job, const struct tl_kernel *kernel);
+struct dist_work *dist_matmul_async(struct tensor *operands, const struct compute_job *job);
 struct dist_work *dist_all_reduce_beside_async(struct tensor *tensor, enum redop op,
                                                struct tensor *operands,
-                                               const struct matmul_job *job,
+                                               const struct compute_job *job,
                                                const struct tl_kernel *kernel);
 
 #endif

@@ -79,3 +79,56 @@ bool matmul_verify(const struct matmul_shape *shape, enum dtype dtype, uint64_t 
     free(b.element);
     return filled;
 }
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Elements of the stream in f32; `raw`: room for them in their type. */
+static void take(enum dtype dtype, uint64_t seed, uint64_t first, void *raw, float *to,
+                 uint32_t count)
+{
+    input_fill(dtype, seed, first, raw, count);
+    dtype_to_f32(dtype, to, raw, count);
+}
+
+/* A row of the block: each sum in order of the inner dimension. */
+static void sum_row(const struct matmul_shape *s, const float *a, const float *b, float *sum)
+{
+    memset(sum, 0, s->n * sizeof *sum);
+    for (uint32_t l = 0; l < s->k; l++)
+        for (uint32_t j = 0; j < s->n; j++)
+            sum[j] += a[l] * b[(size_t)l * s->n + j];
+}
+
+bool compute_verify(const struct compute_job *job, uint32_t index, uint64_t seed, uint64_t first,
+                    struct ccl_arithmetic arithmetic, const void *result, uint64_t *wrong)
+{
+    const enum dtype dtype = job->wish.dtype;
+    const size_t itemsize = dtype_bytes(dtype);
+    const struct compute_block block = compute_block_of(job, index);
+    const struct matmul_shape *const s = &block.shape;
+    const struct matrix c = {.rows = s->m, .columns = s->n, .tile = s->tile};
+    const uint32_t longest = s->k > s->n ? s->k : s->n;
+    const uint64_t first_b = first + (uint64_t)job->wish.m * s->k;
+    uint8_t *const raw = malloc(longest * itemsize);
+    float *const a = malloc(s->k * sizeof *a), *const sum = malloc(s->n * sizeof *sum);
+    float *const b = malloc((size_t)s->k * s->n * sizeof *b);
+    const bool room = raw != NULL && a != NULL && sum != NULL && b != NULL;
+    *wrong = 0;
+    for (uint32_t l = 0; room && l < s->k; l++)
+        take(dtype, seed, first_b + (uint64_t)l * job->wish.n + block.column, raw,
+             b + (size_t)l * s->n, s->n);
+    for (uint32_t i = 0; room && i < s->m; i++) {
+        take(dtype, seed, first + (uint64_t)(block.row + i) * s->k, raw, a, s->k);
+        sum_row(s, a, b, sum);
+        dtype_from_f32(dtype_of_results(dtype, arithmetic), raw, sum, s->n);
+        for (uint32_t j = 0; j < s->n; j++)
+            *wrong += memcmp(raw + j * itemsize,
+                             (const uint8_t *)result + matmul_verify_place(&c, i, j) * itemsize,
+                             itemsize) != 0;
+    }
+    free(raw);
+    free(a);
+    free(sum);
+    free(b);
+    return room;
+}

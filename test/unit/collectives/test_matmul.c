@@ -67,11 +67,13 @@ static void multiply(const struct matmul_shape *s, enum dtype dtype, uint64_t se
     pack(sum, s->m, s->n, s->tile, dtype, c);
 }
 
+#define SHAPE(m_, n_, k_, tile_)                                                                   \
+    {                                                                                              \
+        .m = (m_), .n = (n_), .k = (k_), .tile = (tile_)                                           \
+    }
 static const struct matmul_shape shapes[] = {
-    {1, 1, 1, 1, MATMUL_STREAMED},    {1, 1, 12, 5, MATMUL_STREAMED},
-    {12, 12, 12, 4, MATMUL_STREAMED}, {5, 7, 9, 4, MATMUL_STREAMED},
-    {12, 5, 11, 3, MATMUL_STREAMED},  {3, 12, 2, 12, MATMUL_STREAMED},
-    {12, 12, 12, 1, MATMUL_STREAMED}, {7, 11, 12, 12, MATMUL_STREAMED}};
+    SHAPE(1, 1, 1, 1),   SHAPE(1, 1, 12, 5),  SHAPE(12, 12, 12, 4), SHAPE(5, 7, 9, 4),
+    SHAPE(12, 5, 11, 3), SHAPE(3, 12, 2, 12), SHAPE(12, 12, 12, 1), SHAPE(7, 11, 12, 12)};
 
 static void products_of_all_shapes_and_types_are_what_the_triple_loop_gives(void **state)
 {
@@ -107,8 +109,7 @@ static void each_wrong_element_is_counted(void **state)
 static void another_tile_is_another_rounding(void **state)
 {
     (void)state;
-    const struct matmul_shape fine = {12, 1, 12, 1, MATMUL_STREAMED},
-                              coarse = {12, 1, 12, 12, MATMUL_STREAMED};
+    const struct matmul_shape fine = SHAPE(12, 1, 12, 1), coarse = SHAPE(12, 1, 12, 12);
     uint8_t a[SIDE * DTYPE_BYTES_MAX], b[SIDE * DTYPE_BYTES_MAX];
     /* with one column and tiles of one row, both layouts of B and C are the same, and of A not */
     multiply(&fine, DTYPE_BF16, 3, 0, a);
