@@ -60,10 +60,10 @@ static inline uint32_t ccl_rank_on(const struct ccl_ranks *ranks, uint32_t sip)
                                                                           : UINT32_MAX;
 }
 
-/* The rank's PE within its SIP, where ranks are PEs. */
+/* The rank's PE within its SIP, where ranks are PEs; else its first. */
 static inline uint32_t ccl_pe_of(const struct ccl_ranks *ranks, uint32_t rank)
 {
-    return ranks->per_sip ? rank % ranks->per_sip : 0;
+    return ranks->per_sip ? rank % ranks->per_sip : ranks->first_pe;
 }
 
 #define CCL_RANK_PER_PE "rank_per_pe" /* a mapper's name */

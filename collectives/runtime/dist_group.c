@@ -79,6 +79,14 @@ static int check_spec(const struct dist *dist, const struct dist_group *group,
         if (spec->ranks[i] >= ranks)
             return cw_error_set(error, CW_USAGE, "group %s has rank %u; there are %u ranks",
                                 group->name, spec->ranks[i], ranks);
+    const struct hw_config *const hw = &dist->options.config->hw;
+    const uint32_t pes = hw_pes(hw), first = spec->first_pe, last = first + spec->pes - 1;
+    if (spec->pes > 0 && (first > last || last >= hw_cubes(hw) * pes ||
+                          (first / pes != last / pes && (first % pes > 0 || spec->pes % pes > 0))))
+        return cw_error_set(error, CW_USAGE,
+                            "group %s has the PEs %u to %u of each SIP, which has %u; legal are "
+                            "whole cubes, of %u PEs, or PEs of one cube",
+                            group->name, first, last, hw_cubes(hw) * pes, pes);
     if (dist->options.config->ccl.ranks.per_sip > 0)
         return cw_error_set(error, CW_USAGE,
                             "group %s: a group's ranks are SIPs, and with the mapper "
@@ -254,6 +262,11 @@ struct dist_group *dist_group_at(struct dist *dist, uint32_t number)
 
 const char *dist_group_name(const struct dist_group *group) { return group->name; }
 uint32_t dist_group_size(const struct dist_group *group) { return group->size; }
+
+struct dp_policy dist_group_policy(const struct dist_group *group)
+{
+    return install_plan_policy(group->plans);
+}
 
 uint32_t dist_group_rank(const struct dist_group *group)
 {

@@ -70,7 +70,7 @@ static struct tensor *place_tensor(const struct rehearsal *r, uint32_t rank, uin
     const uint64_t cubes = policy.num_cubes != 0 ? policy.num_cubes : hw_cubes(hw);
     const uint64_t pes = policy.num_pes != 0 ? policy.num_pes : hw_pes(hw);
     if (cubes * pes == 1)
-        policy.only_pe = plan.pe_of_sip;
+        policy.first_pe = plan.pe_of_sip;
     const struct tensor_shape shape = {policy.cube == DP_ROW_WISE ? cubes : 1,
                                        policy.pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
     return tensor_create(r->space, plan.sip, shape, (enum dtype)r->call->dtype, &policy, error);

@@ -32,7 +32,9 @@ struct dp_policy dist_scratch_policy(const struct install_plans *plans)
     return (struct dp_policy){.cube = DP_REPLICATE,
                               .pe = DP_REPLICATE,
                               .num_cubes = lanes || members ? 0 : 1,
-                              .num_pes = (lanes || members) && apart == 1 ? 0 : 1};
+                              .num_pes = (lanes || members) && apart == 1 ? 0 : 1,
+                              .first_pe =
+                                  lanes || members ? 0 : install_plan_of(plans, 0).pe_of_sip};
 }
 
 uint64_t dist_scratch_bytes(const struct install_plans *plans,

@@ -94,9 +94,8 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
     const struct tensor_shape shape = {policy->cube == DP_ROW_WISE ? cubes : 1,
                                        policy->pe == DP_COLUMN_WISE ? pes * n_elem : n_elem};
     struct dp_policy own = *policy;
-    if (dist->world.plans != NULL &&
-        cubes * pes == 1) /* a rank that is a PE has its tensors there */
-        own.only_pe = install_plan_of(dist->world.plans, (uint32_t)mp_rank()).pe_of_sip;
+    if (dist->world.plans != NULL && cubes * pes == 1 && policy->first_pe == 0)
+        own.first_pe = install_plan_of(dist->world.plans, (uint32_t)mp_rank()).pe_of_sip;
     const int device = ahbm_current_device();
     struct tensor *tensor =
         tensor_create(dist->space, device < 0 ? 0 : (uint32_t)device, shape, dtype, &own, &error);

@@ -129,12 +129,14 @@ int dist_get_world_size(void); /* in a process group */
  *   dist_group_at()    the i-th of dist_options.groups; NULL: there are fewer
  *   dist_new_group()   the one of these ranks, in this order
  *   dist_group_rank()  the calling worker's rank in the group; UINT32_MAX: it is not in it
+ *   dist_group_policy() how tensors are laid out for the PEs that take part in its algorithm
  */
 struct dist_group;
 struct dist_group *dist_group_at(struct dist *dist, uint32_t number);
 struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count);
 const char *dist_group_name(const struct dist_group *group);
 uint32_t dist_group_size(const struct dist_group *group);
+struct dp_policy dist_group_policy(const struct dist_group *group);
 uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);

@@ -61,9 +61,34 @@ static struct ccl_call call_of_plan(const struct install_plans *plans, uint32_t 
                              .world_size = plans->world_size};
 }
 
+/* The PEs of a SIP that the ranks have: the first one's number, cubes, and PEs in each. */
+struct share {
+    uint32_t first, cubes, pes;
+    bool all;
+};
+static struct share share_of(const struct install_plans *plans)
+{
+    const struct ccl_ranks *const ranks = &plans->config->ranks;
+    const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
+    if (ranks->pes == 0 || ranks->pes == cubes * pes)
+        return (struct share){0, cubes, pes, true};
+    const bool whole = ranks->first_pe % pes == 0 && ranks->pes % pes == 0;
+    return (struct share){ranks->first_pe, whole ? ranks->pes / pes : 1, whole ? pes : ranks->pes,
+                          false};
+}
+
+/* A mapper sees a rank's share as the beginning of its SIP. */
 static bool takes_part(const struct install_plans *plans, const struct ccl_call *call,
                        uint32_t cube, uint32_t pe)
 {
+    const struct share share = share_of(plans);
+    if (!share.all) {
+        const uint32_t at = cube * hw_pes(plans->hw) + pe - share.first; /* wraps below it */
+        if (at >= share.cubes * share.pes)
+            return false;
+        cube = at / share.pes;
+        pe = at % share.pes;
+    }
     return plans->mapper != NULL
                ? CCL_HOOK("mapper", plans->mapper, (plans->hw, call->rank, cube, pe))
                : CCL_HOOK("takes_part()", plans->algorithm->takes_part, (call, cube, pe));
@@ -291,6 +316,12 @@ static int wire(struct install_plans *plans, const char **key, struct cw_error *
     }
     const bool by_machine =
         plans->logical.kind == LOGICAL_NONE && plans->algorithm->neighbors == NULL;
+    if (by_machine && !share_of(plans).all)
+        return cw_error_set(error, CW_USAGE,
+                            "%s takes all PEs of a SIP, and the group has lanes %u to %u; legal: "
+                            "all, or an algorithm with queues of its own",
+                            plans->algorithm_name, plans->config->ranks.first_pe,
+                            plans->config->ranks.first_pe + plans->config->ranks.pes - 1);
     code = find_lanes(plans, !by_machine, key, error);
     if (code != CW_OK)
         return code;
@@ -345,7 +376,8 @@ static int wire_threads(struct install_plans *plans, struct cw_error *error)
  * is one shard of each of the schedule's ranks. */
 static struct program_request lanes_of(const struct install_plans *plans)
 {
-    const uint32_t cubes = hw_cubes(plans->hw), pes = hw_pes(plans->hw);
+    const struct share share = share_of(plans);
+    const uint32_t cubes = share.cubes, pes = share.pes;
     const bool all = strcmp(plans->config->mapper, "all_pes") == 0;
     const bool first = strcmp(plans->config->mapper, "pe0_all_cubes") == 0;
     const uint32_t lanes = plans->algorithm->machine.members ? 1
@@ -734,17 +766,18 @@ static bool has_own_shard(const struct install_plans *plans, uint32_t cube, uint
     if (plans->algorithm->schedule == NULL)
         return install_plan_participates(plans, 0, cube, pe);
     const struct program_request request = lanes_of(plans);
-    const uint32_t pe_of_sip = cube * hw_pes(plans->hw) + pe;
-    return pe_of_sip % request.lanes_apart == 0 && pe_of_sip / request.lanes_apart < request.lanes;
+    const uint32_t at = cube * hw_pes(plans->hw) + pe - share_of(plans).first;
+    return at % request.lanes_apart == 0 && at / request.lanes_apart < request.lanes;
 }
 
 /* The first PEs of the first cubes, or one PE, which the rank's plan names: what a policy can say.
  */
 static bool policy_of_lanes(const struct install_plans *plans, struct dp_policy *policy)
 {
-    const uint32_t pes = hw_pes(plans->hw), *const pe = plans->lane_pe;
+    const struct share share = share_of(plans);
+    const uint32_t pes = share.pes, *const pe = plans->lane_pe;
     uint32_t of_cube = 0;
-    while (of_cube < plans->lanes && of_cube < pes && pe[of_cube] == of_cube)
+    while (of_cube < plans->lanes && of_cube < pes && pe[of_cube] == share.first + of_cube)
         of_cube++;
     if (plans->lanes == 1)
         of_cube = 1;
@@ -752,17 +785,19 @@ static bool policy_of_lanes(const struct install_plans *plans, struct dp_policy 
         return false;
     const uint32_t cubes = plans->lanes / of_cube;
     for (uint32_t i = 0; i < plans->lanes && plans->lanes > 1; i++)
-        if (pe[i] != i / of_cube * pes + i % of_cube)
+        if (pe[i] != share.first + i / of_cube * pes + i % of_cube)
             return false;
     *policy = (struct dp_policy){.cube = DP_ROW_WISE,
                                  .pe = of_cube > 1 ? DP_COLUMN_WISE : DP_REPLICATE,
-                                 .num_cubes = cubes < hw_cubes(plans->hw) ? cubes : 0,
+                                 .num_cubes = cubes < share.cubes ? cubes : 0,
                                  .num_pes = of_cube < pes || of_cube == 1 ? of_cube : 0};
     return true;
 }
 
-struct dp_policy install_plan_policy(const struct install_plans *plans)
+/* As if the ranks' share were all of a SIP. */
+static struct dp_policy policy_of_share(const struct install_plans *plans)
 {
+    const struct share share = share_of(plans);
     const struct dp_policy one = {
         .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
     const struct dp_policy rows = {.cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_pes = 1};
@@ -778,15 +813,28 @@ struct dp_policy install_plan_policy(const struct install_plans *plans)
         return one;
     if (plans->algorithm->machine.lanes)
         return plans->wiring != NULL ? one : rows;
-    for (uint32_t cube = 0; cube < hw_cubes(plans->hw); cube++)
-        for (uint32_t pe = 0; pe < hw_pes(plans->hw); pe++)
-            if (has_own_shard(plans, cube, pe)) {
-                count++;
-                beyond_pe0 += pe > 0;
-            }
+    for (uint32_t i = 0; i < share.cubes * share.pes; i++)
+        if (has_own_shard(plans, (share.first + i) / hw_pes(plans->hw),
+                          (share.first + i) % hw_pes(plans->hw))) {
+            count++;
+            beyond_pe0 += i % share.pes > 0;
+        }
     if (plans->algorithm->machine.pe_shards || beyond_pe0 > 0)
         return (struct dp_policy){.cube = DP_ROW_WISE, .pe = DP_COLUMN_WISE};
-    if (count == 1 && has_own_shard(plans, 0, 0))
+    if (count == 1 &&
+        has_own_shard(plans, share.first / hw_pes(plans->hw), share.first % hw_pes(plans->hw)))
         return one;
     return rows;
+}
+
+struct dp_policy install_plan_policy(const struct install_plans *plans)
+{
+    const struct share share = share_of(plans);
+    struct dp_policy policy = policy_of_share(plans);
+    if (share.all)
+        return policy;
+    policy.first_pe = share.first;
+    policy.num_cubes = policy.num_cubes > 0 ? policy.num_cubes : share.cubes;
+    policy.num_pes = policy.num_pes > 0 ? policy.num_pes : share.pes;
+    return policy;
 }

@@ -134,7 +134,7 @@ int layout_check(const struct layout_need *need, uint32_t rank, const struct ten
         return error->exit_code;
     if (need->together && tensor_parts(in) < in->shard_count)
         return refuse(need, rank, in, "the copies of a part would be added up", error);
-    if (out == NULL || (layout_is_alike(in, out) && in->policy.only_pe == out->policy.only_pe))
+    if (out == NULL || (layout_is_alike(in, out) && in->policy.first_pe == out->policy.first_pe))
         return CW_OK;
     char has[LAYOUT_NAME_BYTES], wants[LAYOUT_NAME_BYTES];
     return cw_error_set(error, CW_USAGE,

@@ -126,18 +126,19 @@ static void give(struct heap *heap, uint64_t start)
 static bool check_policy(const struct tensor_space *space, struct dp_policy *policy,
                          struct cw_error *error)
 {
+    const uint32_t cube = policy->first_pe / space->pes, pe = policy->first_pe % space->pes;
     policy->num_cubes = policy->num_cubes ? policy->num_cubes : space->cubes;
     policy->num_pes = policy->num_pes ? policy->num_pes : space->pes;
     if (policy->cube != DP_ROW_WISE && policy->cube != DP_REPLICATE)
         (void)cw_error_set(error, CW_USAGE, "dp_policy: cube: row_wise or replicate is legal");
     else if (policy->pe != DP_COLUMN_WISE && policy->pe != DP_REPLICATE)
         (void)cw_error_set(error, CW_USAGE, "dp_policy: pe: column_wise or replicate is legal");
-    else if (policy->num_cubes > space->cubes)
-        (void)cw_error_set(error, CW_USAGE, "dp_policy: %u cubes, but a SIP has %u",
-                           policy->num_cubes, space->cubes);
-    else if (policy->num_pes > space->pes)
-        (void)cw_error_set(error, CW_USAGE, "dp_policy: %u PEs, but a cube has %u", policy->num_pes,
-                           space->pes);
+    else if (policy->num_cubes > space->cubes - cube)
+        (void)cw_error_set(error, CW_USAGE, "dp_policy: %u cubes from cube %u on, but a SIP has %u",
+                           policy->num_cubes, cube, space->cubes);
+    else if (policy->num_pes > space->pes - pe)
+        (void)cw_error_set(error, CW_USAGE, "dp_policy: %u PEs from PE %u on, but a cube has %u",
+                           policy->num_pes, pe, space->pes);
     else
         return true;
     return false;
@@ -189,7 +190,7 @@ static void tensor_place_shards(const struct tensor_space *space, struct tensor 
         policy->cube == DP_ROW_WISE ? tensor->shape.rows / policy->num_cubes * row_bytes : 0;
     const uint64_t pe_bytes = by_columns ? row_bytes / policy->num_pes : 0;
     for (uint32_t i = 0; i < tensor->shard_count; i++) {
-        const uint32_t at = policy->only_pe; /* of a single shard, else 0 */
+        const uint32_t at = policy->first_pe;
         const uint32_t cube = i / policy->num_pes + at / space->pes;
         const uint32_t pe = i % policy->num_pes + at % space->pes;
         const uint32_t index = by_columns ? cube * space->pes + pe : cube;
@@ -234,7 +235,7 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
     tensor->window_va = tensor->va_base;
     const uint32_t per_cube = tensor->policy.pe == DP_COLUMN_WISE ? space->pes : 1;
     const uint64_t places =
-        ((uint64_t)tensor->policy.only_pe / space->pes + tensor->policy.num_cubes) *
+        ((uint64_t)tensor->policy.first_pe / space->pes + tensor->policy.num_cubes) *
         per_cube; /* < 2^32, of less than 2^32 bytes: no overflow */
     heap->next_va +=
         tensor_round_up(places * tensor->shard_bytes, space->page_bytes) + space->page_bytes;

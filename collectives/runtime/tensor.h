@@ -29,7 +29,8 @@ enum dp_placement {
 struct dp_policy {
     enum dp_placement cube, pe;
     uint32_t num_cubes, num_pes; /* this many, the first of the SIP or of each cube; 0: all */
-    uint32_t only_pe; /* of a single shard: its PE's number in the SIP, where ranks are PEs */
+    uint32_t first_pe; /* the first shard's PE, by its number in the SIP: they are counted from its
+                          cube, and in each cube from its PE */
 };
 
 struct tensor_shape {

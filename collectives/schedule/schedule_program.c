@@ -103,12 +103,13 @@ struct schedule_program *schedule_program_create(const struct program_request *r
     p->ranks = &request->ccl->ranks;
     p->lanes = request->lanes;
     p->lanes_apart = request->lanes_apart;
-    p->pes_of_sip = hw_cubes(request->hw) * hw_pes(request->hw);
+    const uint32_t pitch = hw_cubes(request->hw) * hw_pes(request->hw);
+    p->pes_of_sip = p->ranks->pes > 0 ? p->ranks->pes : pitch;
     p->pes_of_rank = p->pes_of_sip / s->members;
     p->rank_count = s->rank_count;
     for (uint32_t r = 0, places = 0; r < s->rank_count; places += places_of_rank(p, r), r++) {
-        p->rank[r].first_pe =
-            ccl_sip_of(p->ranks, r / s->members) * p->pes_of_sip + r % s->members * p->pes_of_rank;
+        p->rank[r].first_pe = ccl_sip_of(p->ranks, r / s->members) * pitch + p->ranks->first_pe +
+                              r % s->members * p->pes_of_rank;
         p->rank[r].first_place = places;
     }
     find_blocks(p);
@@ -156,13 +157,16 @@ uint32_t schedule_program_thread(const struct schedule_program *program, uint32_
 {
     if (group_rank >= program->rank_count / program->schedule->members)
         return UINT32_MAX;
+    const uint32_t at = pe_of_sip - program->ranks->first_pe; /* wraps below it */
+    if (at >= program->pes_of_sip)
+        return UINT32_MAX;
     const uint32_t rank = schedule_program_rank(program, group_rank, pe_of_sip);
-    const uint32_t number = pe_of_sip % program->pes_of_rank;
+    const uint32_t number = at % program->pes_of_rank;
     if (program->lanes == 0)
         return number < program->rank[rank].thread_count ? number : UINT32_MAX;
-    if (pe_of_sip % program->lanes_apart != 0 || pe_of_sip / program->lanes_apart >= program->lanes)
+    if (at % program->lanes_apart != 0 || at / program->lanes_apart >= program->lanes)
         return UINT32_MAX;
-    return thread_of_lane(program, rank, pe_of_sip / program->lanes_apart);
+    return thread_of_lane(program, rank, at / program->lanes_apart);
 }
 
 uint32_t schedule_program_homes(const struct schedule_program *program, uint32_t group_rank,

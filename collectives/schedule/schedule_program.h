@@ -92,10 +92,10 @@ struct schedule_launch {
 
 struct schedule_program {
     const struct schedule *schedule;
-    struct schedule_launch launch; /* of equal blocks */
-    uint32_t lanes;                /* of each SIP; 0: each rank has one shard */
-    uint32_t lanes_apart;          /* PEs from a lane to the next */
-    uint32_t pes_of_sip, pes_of_rank;
+    struct schedule_launch launch;     /* of equal blocks */
+    uint32_t lanes;                    /* of each SIP; 0: each rank has one shard */
+    uint32_t lanes_apart;              /* PEs from a lane to the next */
+    uint32_t pes_of_sip, pes_of_rank;  /* those that the ranks have (struct ccl_ranks) */
     uint32_t blocks[SCHEDULE_BUFFERS]; /* of each buffer: schedule.h, "Parts" */
     uint32_t
         chunks[SCHEDULE_BUFFERS]; /* of a block, as the kernel sees it: in a lane, of its part */
@@ -149,7 +149,9 @@ static inline uint32_t schedule_program_rank(const struct schedule_program *prog
                                              uint32_t group_rank, uint32_t pe_of_sip)
 {
     const uint32_t members = program->schedule->members;
-    return members == 1 ? group_rank : group_rank * members + pe_of_sip / program->pes_of_rank;
+    return members == 1 ? group_rank
+                        : group_rank * members +
+                              (pe_of_sip - program->ranks->first_pe) / program->pes_of_rank;
 }
 /* The thread of that rank that the PE carries out; UINT32_MAX: it carries out none. */
 uint32_t schedule_program_thread(const struct schedule_program *program, uint32_t group_rank,

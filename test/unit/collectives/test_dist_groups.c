@@ -51,8 +51,10 @@ struct program {
     const char *algorithm, *topology; /* of the SIPs */
     mp_worker_fn worker;
     uint64_t seed;
+    const struct dist_group_spec *specs;
     uint32_t groups;
     bool groups_only;
+    const char *fails; /* the program is to fail, with these words; NULL: it is not */
 };
 
 static struct world *run(const struct program *program, const struct way *way)
@@ -70,7 +72,7 @@ static struct world *run(const struct program *program, const struct way *way)
     world->groups = program->groups;
     const struct dist_options options = {
         .config = world->config,
-        .groups = specs,
+        .groups = program->specs,
         .group_count = program->groups,
         .groups_only = program->groups_only,
         .machine = {.engine = {.sync = way->sync,
@@ -78,7 +80,12 @@ static struct world *run(const struct program *program, const struct way *way)
                                .tuning.stress_rate_p32 = UINT64_C(1) << 29}}};
     world->dist = must_create(&options);
     struct cw_error error;
-    if (dist_spawn(world->dist, program->worker, world, &error) != CW_OK)
+    const int code = dist_spawn(world->dist, program->worker, world, &error);
+    if (program->fails != NULL) {
+        assert_int_equal(code, CW_PROGRAM_FAILED);
+        if (strstr(cw_error_text(&error), program->fails) == NULL)
+            fail_msg("%s", cw_error_text(&error));
+    } else if (code != CW_OK)
         fail_msg("%s, %s: %s", program->algorithm, program->topology, error.text);
     struct cw_stats stats;
     cw_sim_stats(lp_system_sim(dist_system(world->dist)), &stats);
@@ -165,7 +172,8 @@ static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
 {
     (void)state;
     const struct way way = {CW_SEQUENTIAL, 1};
-    struct program program = {"ring_allreduce", "fully_connected", low_alone, 0, GROUPS, true};
+    struct program program = {
+        "ring_allreduce", "fully_connected", low_alone, 0, specs, GROUPS, true, NULL};
     struct world *const alone = run(&program, &way);
     program.worker = low_and_high;
     struct world *const both = run(&program, &way);
@@ -175,6 +183,49 @@ static void groups_on_sips_of_their_own_take_the_time_of_one(void **state)
     }
     free_world(alone);
     free_world(both);
+}
+
+/* ---- opposite orders ------------------------------------------------------------------------- */
+
+/* Ranks of both groups call in opposite orders; nobody waits in between. */
+static void opposite_orders(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    struct dist_group *const groups[] = {group_of(world, 0), group_of(world, 1)};
+    struct dist_work *work[2];
+    if (dist_group_rank(groups[0]) == UINT32_MAX)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const int g = rank % 2 == 0 ? i : 1 - i;
+        const struct dp_policy policy = dist_group_policy(groups[g]);
+        struct tensor *const t = dist_tensor_zeros(1000, DTYPE_F32, &policy);
+        work[i] = dist_all_reduce_async(groups[g], t, REDOP_SUM);
+    }
+    dist_wait(work[0]);
+    dist_wait(work[1]);
+}
+
+static const struct dist_group_spec on_shared_pes[] = {{.name = "a", .ranks = low, .count = 4},
+                                                       {.name = "b", .ranks = low, .count = 4}};
+static const struct dist_group_spec on_own_pes[] = {
+    {.name = "a", .ranks = low, .count = 4, .first_pe = 0, .pes = 4},
+    {.name = "b", .ranks = low, .count = 4, .first_pe = 4, .pes = 4}};
+
+static void opposite_orders_end_on_pes_of_their_own_alone(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1};
+    struct program program = {.algorithm = "ring_allreduce",
+                              .topology = "ring_1d",
+                              .worker = opposite_orders,
+                              .specs = on_own_pes,
+                              .groups = 2,
+                              .groups_only = true};
+    free_world(run(&program, &way));
+    program.specs = on_shared_pes;
+    program.fails = "IpcqDeadlock";
+    free_world(run(&program, &way));
 }
 
 /* ---- random programs ------------------------------------------------------------------------- */
@@ -243,8 +294,10 @@ static void random_programs_do_the_same_in_every_mode(void **state)
                                         topologies[seed / 5 % 4],
                                         random_program,
                                         seed,
+                                        specs,
                                         seed % 5 < 3 ? GROUPS : 2,
-                                        false};
+                                        false,
+                                        NULL};
         struct world *const expected = run(&program, &sequential);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct world *const got = run(&program, &ways[i]);
@@ -263,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_on_sips_of_their_own_take_the_time_of_one),
+        cmocka_unit_test(opposite_orders_end_on_pes_of_their_own_alone),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
