@@ -132,11 +132,13 @@ struct dist {
     struct dist_part *parts; /* [part_count] to be launched, in order */
     size_t part_count, part_capacity;
     uint64_t submissions;   /* ever */
-    uint32_t waits_alone;   /* ranks that wait for their own end of a work */
+    uint32_t waits_alone;   /* ranks that wait for their own end of a work, or for a time */
     int64_t now_ps;         /* the host's time */
     struct dist_part *ends; /* [end_count] parts whose kernels have answered, in order of time; from
                                end_at on later than the host's time */
     size_t end_count, end_capacity, end_at;
+    int64_t *alarms; /* [alarm_count] later times for which ranks wait, in no order */
+    size_t alarm_count;
     uint32_t *launched; /* [PEs of a SIP] that run the rank's kernel: room for a launch */
     struct tensor_space *space;
     struct tensor **owned; /* the workers' tensors: freed when all workers have ended */

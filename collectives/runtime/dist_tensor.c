@@ -118,10 +118,15 @@ static void begin_write(struct dist *dist, const char *call, const struct tensor
 
 void dist_fill_input(struct tensor *tensor, uint64_t seed)
 {
+    dist_fill_input_as(tensor, seed, (uint32_t)mp_rank());
+}
+
+void dist_fill_input_as(struct tensor *tensor, uint64_t seed, uint32_t rank)
+{
     struct dist *dist = dist_current();
     struct cw_error error;
     begin_write(dist, "dist_fill_input", tensor);
-    if (contents_fill_input(&dist->contents, tensor, seed, (uint32_t)mp_rank(), &error) != CW_OK)
+    if (contents_fill_input(&dist->contents, tensor, seed, rank, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }
 

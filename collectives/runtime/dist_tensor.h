@@ -15,6 +15,8 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
 /* Fills the rank's tensor from the seed's stream (COMMANDS.md, "Inputs"): at once, or with
  * host_copy: simulated before the next collective begins. */
 void dist_fill_input(struct tensor *tensor, uint64_t seed);
+/* The same with the values of another rank: the calling rank's number in a group, say. */
+void dist_fill_input_as(struct tensor *tensor, uint64_t seed, uint32_t rank);
 
 /*
  * Copies the program's own values into the rank's tensor (tensor.copy_), and a tensor's values into

@@ -174,6 +174,7 @@ void dist_drop_works(struct dist *dist)
     dist->works = dist->spare = NULL;
     dist_drop_pending(dist);
     dist->part_count = dist->end_count = dist->end_at = 0;
+    dist->alarm_count = 0;
     dist->waits_alone = 0;
     dist->failed = false;
     memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
@@ -222,6 +223,45 @@ bool dist_reserve_ends(struct dist *dist, size_t parts)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
+/* A rank's wait for a time. */
+struct alarm_wait {
+    struct dist *dist;
+    int64_t t_ps;
+};
+
+/* The next time at which ranks continue that wait for one; CW_TIME_MAX: none does. */
+static int64_t next_alarm(const struct dist *dist)
+{
+    int64_t next = CW_TIME_MAX;
+    for (size_t i = 0; i < dist->alarm_count; i++)
+        if (dist->alarms[i] < next)
+            next = dist->alarms[i];
+    return next;
+}
+
+/* Each time once, however many ranks wait for it. False: out of memory. */
+static bool set_alarm(struct dist *dist, int64_t t_ps)
+{
+    for (size_t i = 0; i < dist->alarm_count; i++)
+        if (dist->alarms[i] == t_ps)
+            return true;
+    int64_t *const alarms = realloc(dist->alarms, (dist->alarm_count + 1) * sizeof *alarms);
+    if (alarms == NULL)
+        return false;
+    dist->alarms = alarms;
+    alarms[dist->alarm_count++] = t_ps;
+    return true;
+}
+
+static void drop_alarms(struct dist *dist)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < dist->alarm_count; i++)
+        if (dist->alarms[i] > dist->now_ps)
+            dist->alarms[kept++] = dist->alarms[i];
+    dist->alarm_count = kept;
+}
+
 /* A rank's wait for the end of a work, its own or everybody's. */
 struct waiting {
     struct dist_work *work;
@@ -265,6 +305,31 @@ void dist_wait_for_work(struct dist_work *work, bool all)
     work->dist->waits_alone += !all;
     mp_wait_until(&(struct mp_wait){has_ended, describe_work, NULL, &waiting});
     work->dist->waits_alone -= !all;
+}
+
+static bool is_time(const void *arg)
+{
+    const struct alarm_wait *const wait = arg;
+    return !wait->dist->failed && wait->dist->now_ps >= wait->t_ps;
+}
+
+/* Nothing but a failure keeps the time from coming. */
+static void describe_alarm(const void *arg, char *text, size_t size)
+{
+    snprintf(text, size, "until %lld ps", (long long)((const struct alarm_wait *)arg)->t_ps);
+}
+
+void dist_wait_until_ps(int64_t t_ps)
+{
+    struct dist *const dist = dist_current();
+    struct alarm_wait wait = {dist, t_ps};
+    if (dist->now_ps >= t_ps)
+        return;
+    if (!set_alarm(dist, t_ps))
+        mp_fail(CW_NO_RESOURCE, "dist_wait_until_ps: out of memory");
+    dist->waits_alone++;
+    mp_wait_until(&(struct mp_wait){is_time, describe_alarm, NULL, &wait});
+    dist->waits_alone--;
 }
 
 /* The oldest call of a rank of the world that has not ended there; *count: how many there are. */
@@ -371,11 +436,15 @@ static int take_ends(struct dist *dist, int64_t t_ps, struct cw_error *error)
     return code;
 }
 
-/* The host's time becomes the next one at which a rank's kernels have answered. */
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The host's time becomes the next one at which a rank's kernels have answered, or for which a rank
+ * waits. */
 static int take_instant(struct dist *dist, struct cw_error *error)
 {
-    const int64_t t_ps = next_end_ps(dist);
+    const int64_t t_ps = earlier(next_end_ps(dist), next_alarm(dist));
     dist->now_ps = t_ps > dist->now_ps ? t_ps : dist->now_ps;
+    drop_alarms(dist);
     lp_system_set_now(dist->system, dist->now_ps);
     int code = take_ends(dist, t_ps, error);
     for (struct dist_work *at = dist->works; at != NULL && code == CW_OK; at = at->next)
@@ -405,17 +474,20 @@ static bool advance(struct dist *dist, struct cw_error *error)
         struct dist_work *const alone = alone_in_flight(dist);
         if (alone != NULL)
             return run_to_end(dist, alone, error) == CW_OK;
-        const int64_t next_ps = lp_system_next_ps(dist->system);
+        const int64_t next_ps = lp_system_next_ps(dist->system), alarm_ps = next_alarm(dist);
+        if (alarm_ps < CW_TIME_MAX && next_ps >= alarm_ps)
+            break;
         if (next_ps == CW_TIME_MAX && lacks_ranks(dist))
             return false;
         if (next_ps == CW_TIME_MAX) {
             (void)dist_drain(dist, error); /* says which kernels wait for each other */
             return false;
         }
-        if (dist_run_until(dist, next_ps + lp_system_reaction_ps(dist->system), error) != CW_OK)
+        const int64_t end_ps = next_ps + lp_system_reaction_ps(dist->system);
+        if (dist_run_until(dist, earlier(end_ps, alarm_ps), error) != CW_OK)
             return false;
     }
-    return dist->end_count > 0 && take_instant(dist, error) == CW_OK;
+    return (dist->end_count > 0 || dist->alarm_count > 0) && take_instant(dist, error) == CW_OK;
 }
 
 bool dist_advance(void *arg, struct cw_error *error)

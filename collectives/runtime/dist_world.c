@@ -393,6 +393,7 @@ void dist_free(struct dist *dist)
     contents_free(&dist->contents);
     free(dist->parts);
     free(dist->ends);
+    free(dist->alarms);
     free(dist->launched);
     free(dist);
 }

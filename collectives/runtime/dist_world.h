@@ -140,6 +140,8 @@ struct dp_policy dist_group_policy(const struct dist_group *group);
 uint32_t dist_group_rank(const struct dist_group *group);
 /* The simulated time at the host, in ps: of the calling worker's latest wait, or call's end. */
 int64_t dist_time_ps(void);
+/* Returns at this time at the host; at once, if it is over. */
+void dist_wait_until_ps(int64_t t_ps);
 /* The SIP that a rank is to be on: its number, if the algorithm's `mate` or `package` do not say
  * otherwise. */
 int dist_device_of(int rank);

@@ -205,6 +205,70 @@ static void a_call_that_nobody_waits_for_is_carried_out(void **state)
                       "make it any more"));
 }
 
+/* ---- waits for a time ------------------------------------------------------------------------ */
+
+enum { LATER_PS = 7000001 };
+
+/* Each rank makes its call as much later as the program says, counted from the first. */
+static void calls_later(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const int64_t later_ps = *(const int64_t *)world->program;
+    begin(rank);
+    struct tensor *const tensor = filled(1000, (float)rank);
+    const int64_t begin_ps = dist_time_ps();
+    dist_wait_until_ps(begin_ps + later_ps);
+    assert_int_equal(dist_time_ps(), begin_ps + later_ps);
+    dist_wait_until_ps(begin_ps); /* it is over */
+    assert_int_equal(dist_time_ps(), begin_ps + later_ps);
+    dist_wait(dist_all_reduce_async(NULL, tensor, REDOP_SUM));
+    note_time(world, rank);
+    expect_sums(tensor, 1000, 0 + 1 + 2 + 3, RANKS);
+}
+
+static void a_later_call_ends_as_much_later(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
+    const int64_t none = 0, later = LATER_PS;
+    struct world *const first = run_on("ring_allreduce", &way, &none, calls_later);
+    struct world *const then = run_on("ring_allreduce", &way, &later, calls_later);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        assert_int_equal(then->time_ps[rank][0], first->time_ps[rank][0] + later);
+    free_world(first);
+    free_world(then);
+}
+
+/* Ranks look at the clock while a call is in flight: every 300 ns, each at moments of its own. */
+static void looks_at_the_clock(int rank, void *arg)
+{
+    struct world *const world = arg;
+    begin(rank);
+    struct tensor *const tensor = filled(1000, (float)rank);
+    const int64_t begin_ps = dist_time_ps();
+    struct dist_work *const work = dist_all_reduce_async(NULL, tensor, REDOP_SUM);
+    for (int64_t i = 1; i <= 6; i++) {
+        dist_wait_until_ps(begin_ps + i * (300000 + rank));
+        assert_int_equal(dist_time_ps(), begin_ps + i * (300000 + rank));
+    }
+    dist_wait(work);
+    note_time(world, rank);
+}
+
+static void waits_for_a_time_change_no_call(void **state)
+{
+    (void)state;
+    const struct way way = {CW_SEQUENTIAL, 1, BACKLOG};
+    const int64_t none = 0;
+    struct world *const without = run_on("ring_allreduce", &way, &none, calls_later);
+    struct world *const with = run_on("ring_allreduce", &way, NULL, looks_at_the_clock);
+    assert_int_equal(with->trace_hash, without->trace_hash);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        assert_int_equal(with->time_ps[rank][0], without->time_ps[rank][0]);
+    free_world(without);
+    free_world(with);
+}
+
 /* ---- random programs ------------------------------------------------------------------------- */
 
 /* The same calls on every rank; each waits for its handles at moments of its own. */
@@ -242,6 +306,11 @@ static void random_program(int rank, void *arg)
         } else {
             expect_sums(tensor[i], n[i], sum[i], RANKS);
             work[i] = dist_all_reduce_async(NULL, tensor[i], REDOP_MAX); /* changes nothing */
+        }
+        if (cw_rng_below(&own, 3) == 0) {
+            const int64_t t_ps = dist_time_ps() + cw_rng_below(&own, 8000000);
+            dist_wait_until_ps(t_ps);
+            assert_int_equal(dist_time_ps(), t_ps);
         }
         const uint32_t early = cw_rng_below(&own, TENSORS);
         if (work[early] != NULL && cw_rng_below(&own, 2) == 0) {
@@ -294,6 +363,8 @@ int main(void)
         cmocka_unit_test(a_later_call_takes_its_turn_on_the_same_pes),
         cmocka_unit_test(each_rank_continues_when_its_own_kernels_have_ended),
         cmocka_unit_test(a_call_that_nobody_waits_for_is_carried_out),
+        cmocka_unit_test(a_later_call_ends_as_much_later),
+        cmocka_unit_test(waits_for_a_time_change_no_call),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
