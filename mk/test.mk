@@ -68,10 +68,11 @@ stress: setup ## the engine's workers under a scheduler that tries thousands of 
 	@EXPLORE_SEEDS=$(EXPLORE_ASAN_SEEDS) test/run-tests.sh $(STRESS_ASAN)
 
 NIGHTLY := $(foreach t,parallel harsh,test/unit/core/test_core_$t)
+NIGHTLY_CALLS := $(BUILD)/check/test/unit/collectives/test_dist_results
 nightly: setup-test ## clang, analyzers, bare machines, random models, schedules, aarch64, calls that fail: over an hour (NIGHTLY_ROUNDS=0: without end)
 	@$(SUBMAKE) clang
 	@$(SUBMAKE) analyze
-	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%) $(BUILD)/check/cubewarp $(BUILD)/check/test/integration/test_sweep
+	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%) $(NIGHTLY_CALLS) $(BUILD)/check/cubewarp $(BUILD)/check/test/integration/test_sweep
 	@$(SUBMAKE) VARIANT=asan $(NIGHTLY:%=$(BUILD)/asan/%)
 	@$(SUBMAKE) VARIANT=tsan $(NIGHTLY:%=$(BUILD)/tsan/%)
 	@$(SUBMAKE) VARIANT=explore $(STRESS)
@@ -88,7 +89,7 @@ SEEDS_OPTIONS ?=
 nightly-seeds: setup ## 100,000 seeds of each kind of random model and schedule, in shards; goes on where it ended (SEEDS_OPTIONS="--seconds 1200 --part 1/4")
 	@.ci/setup.sh git python3
 	@$(SUBMAKE) VARIANT=explore $(filter-out %/test_alloc_faults,$(STRESS))
-	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%)
+	@$(SUBMAKE) VARIANT=check $(NIGHTLY:%=$(BUILD)/check/%) $(NIGHTLY_CALLS)
 	@test/long/seeds.py --seeds $(SEEDS) $(SEEDS_OPTIONS)
 
 # Every call of the commands that write, from each place, with AddressSanitizer.

@@ -143,7 +143,6 @@ static uint32_t launched_pes(const struct dist_work *work, const struct ccl_call
 
 /* ---- tensors on their places ----------------------------------------------------------------- */
 
-/* A rank's tensor is on the rank's SIP. */
 static int refuse_sip(const struct tensor *tensor, uint32_t rank, uint32_t sip,
                       struct cw_error *error)
 {
@@ -429,16 +428,15 @@ static int prepare_work(struct dist_work *work, struct cw_error *error)
     return code == CW_OK ? dist_take_scratch(work, &call, error) : code;
 }
 
-/* The tensors that a batch receives are about to be overwritten. */
-static int keep_before_batch(const struct dist_work *work, uint32_t rank, struct cw_error *error)
+/* The call's tensors are about to be overwritten. */
+static int keep_before(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     const struct submission *const submission = &work->submissions[rank];
     struct tensor *tensor;
     bool changes;
     int code = CW_OK;
-    for (uint32_t i = 0;
-         work->alone && code == CW_OK && dist_tensor_of(submission, i, &tensor, &changes); i++)
-        if (changes)
+    for (uint32_t i = 0; code == CW_OK && dist_tensor_of(submission, i, &tensor, &changes); i++)
+        if (changes || (tensor == submission->in && dist_changes_input(work, rank)))
             code = dist_keep_results(work->dist, dist_world_rank(work->group, rank), tensor,
                                      submission->order, error);
     return code;
@@ -447,20 +445,14 @@ static int keep_before_batch(const struct dist_work *work, uint32_t rank, struct
 static int ready_part(const struct dist_part *part, struct cw_error *error)
 {
     struct dist_work *const work = part->work;
-    const struct submission *const submission = &work->submissions[part->rank];
-    const uint32_t world_rank = dist_world_rank(work->group, part->rank);
     int code = dist_check_alike(work, part->rank, error);
     if (code == CW_OK)
         code = dist_check_shared(work, part->rank, error);
     if (code == CW_OK)
-        code = dist_keep_results(work->dist, world_rank, submission->out, submission->order, error);
-    if (code == CW_OK && dist_changes_input(work, part->rank))
-        code = dist_keep_results(work->dist, world_rank, submission->in, submission->order, error);
+        code = keep_before(work, part->rank, error);
     if (code == CW_OK)
-        code = keep_before_batch(work, part->rank, error);
-    if (code == CW_OK)
-        code = dist_scale_operand(part->work, part->rank, error);
-    return code == CW_OK ? dist_fill_buffers(part->work, part->rank, error) : code;
+        code = dist_scale_operand(work, part->rank, error);
+    return code == CW_OK ? dist_fill_buffers(work, part->rank, error) : code;
 }
 
 static int launch_part(const struct dist_part *part, struct cw_error *error)
@@ -643,9 +635,24 @@ static int check_same(const struct dist_work *work, const struct ccl_call *call,
     return CW_OK;
 }
 
+static bool uses_freed_tensor(const struct submission *submission)
+{
+    struct tensor *tensor;
+    bool changes;
+    for (uint32_t i = 0; dist_tensor_of(submission, i, &tensor, &changes); i++)
+        if (tensor != NULL && tensor->space == NULL)
+            return true;
+    return false;
+}
+
+/* A rank's tensors are there, on the rank's SIP. */
 static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
-    const struct tensor *tensor = launch_tensor(&work->submissions[rank]);
+    const struct submission *const submission = &work->submissions[rank];
+    const struct tensor *tensor = launch_tensor(submission);
+    if (uses_freed_tensor(submission))
+        return cw_error_set(error, CW_PROGRAM_FAILED, "%s: a tensor of rank %u has been freed",
+                            ccl_collective_name(submission->collective), rank);
     const uint32_t sip = install_plan_of(work->group->plans, rank).sip;
     return tensor == NULL || tensor->sip == sip ? CW_OK : refuse_sip(tensor, rank, sip, error);
 }
@@ -790,6 +797,7 @@ void dist_submit_and_wait(const struct submission *submission)
 
 void dist_wait(struct dist_work *work)
 {
+    dist_check_handle(dist_current(), work);
     dist_wait_for_work(work, false);
     dist_release_work(work);
 }

@@ -32,7 +32,7 @@ struct submission {
     enum redop op;
     double scalar;  /* of REDOP_PREMULSUM */
     uint32_t root;  /* rank, of a broadcast */
-    uint64_t order; /* among the submissions of all ranks, from 1; set by dist_submit() */
+    uint64_t order; /* among the submissions of all ranks, from 1; 0: the rank has waited for it */
     struct dist_messages *messages; /* the call's own; NULL: equal blocks, or none */
     /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
      */
@@ -84,7 +84,7 @@ struct dist_work {
     struct tensor **tensors;               /* [group's size] the results */
     struct tensor **scratch;               /* [group's size] or all NULL */
     uint8_t **kept;                        /* [group's size] of dist_scale.c */
-    uint8_t **results;                     /* [group's size] of dist_results.c; NULL: none */
+    uint8_t **results;                     /* [group's size][2] of dist_results.c; NULL: none */
     uint32_t *left;                        /* [group's size] kernels that have not answered */
     int64_t *done_ps;                      /* [group's size] the last has; INT64_MAX: not yet */
     bool *submits;                         /* [group's size] the rank's part is in */
@@ -220,6 +220,8 @@ const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAM
 bool dist_add_part(struct dist *dist, struct dist_work *work, uint32_t rank);
 /* Returns when the work has ended on the calling rank, or on all. */
 void dist_wait_for_work(struct dist_work *work, bool all);
+/* Ends the worker that waits for a handle that is none. */
+void dist_check_handle(const struct dist *dist, const struct dist_work *work);
 /* The calling rank needs the work no more. */
 void dist_release_work(struct dist_work *work);
 /* No worker can continue: launches, and runs the machine until one can. False: none ever will;

@@ -89,6 +89,8 @@ static const char *number_name(const struct dist_work *work, char text[NUMBER_BY
 void dist_check_idle(const struct dist *dist, const char *call, const struct tensor *tensor,
                      bool reads)
 {
+    if (tensor->space == NULL)
+        mp_fail(CW_PROGRAM_FAILED, "%s: the tensor has been freed", call);
     for (const struct dist_work *at = dist->works; at != NULL; at = at->next) {
         const uint32_t rank = part_in_flight(at, (uint32_t)mp_rank(), UINT64_MAX);
         char number[NUMBER_BYTES];
@@ -147,10 +149,25 @@ int dist_check_shared(const struct dist_work *work, uint32_t rank, struct cw_err
 
 /* ---- results that are kept ------------------------------------------------------------------- */
 
-/* Of the rank's result, the shards one after the other. */
-static uint8_t *kept_shard(const struct dist_work *work, uint32_t rank, uint32_t shard)
+/* What a call leaves on a rank: its result, and that of a product beside it; NULL: none. */
+enum { RESULTS = 2 };
+static const struct tensor *result_of(const struct dist_work *work, uint32_t rank, uint32_t result)
 {
-    return work->results[rank] + shard * work->submissions[rank].out->shard_bytes;
+    const struct submission *const submission = &work->submissions[rank];
+    return result == 0                               ? submission->out
+           : submission->operands != submission->out ? submission->operands
+                                                     : NULL;
+}
+
+static uint8_t **kept(const struct dist_work *work, uint32_t rank, uint32_t result)
+{
+    return &work->results[RESULTS * rank + result];
+}
+
+static uint8_t *kept_shard(const struct dist_work *work, uint32_t rank, uint32_t result,
+                           uint32_t shard)
+{
+    return *kept(work, rank, result) + shard * result_of(work, rank, result)->shard_bytes;
 }
 
 static bool are_asked_for(const struct dist *dist, const struct tensor *tensor)
@@ -158,80 +175,90 @@ static bool are_asked_for(const struct dist *dist, const struct tensor *tensor)
     return dist->data != NULL && dist->options.completed != NULL && tensor != NULL;
 }
 
-/* The call's result on the rank is this tensor, and nothing is kept of it. */
-static bool lacks_copy(const struct dist_work *work, uint32_t rank, const struct tensor *tensor)
+/* The call leaves this tensor on the rank, and nothing is kept of it. */
+static bool lacks_copy(const struct dist_work *work, uint32_t rank, uint32_t result,
+                       const struct tensor *tensor)
 {
-    return rank != UINT32_MAX && work->submissions[rank].out == tensor &&
-           work->results[rank] == NULL;
+    return rank != UINT32_MAX && result_of(work, rank, result) == tensor &&
+           *kept(work, rank, result) == NULL;
 }
 
-static bool make_room(struct dist_work *work, uint32_t rank, const struct tensor *tensor)
+static bool make_room(struct dist_work *work, uint32_t rank, uint32_t result)
 {
-    work->results[rank] = malloc((size_t)tensor->shard_count * tensor->shard_bytes + 1);
-    work->keeps_results |= work->results[rank] != NULL;
-    return work->results[rank] != NULL;
+    const struct tensor *const tensor = result_of(work, rank, result);
+    uint8_t **const to = kept(work, rank, result);
+    *to = malloc((size_t)tensor->shard_count * tensor->shard_bytes + 1);
+    work->keeps_results |= *to != NULL;
+    return *to != NULL;
+}
+
+/* Copies a result now, or (batch) when kernels of that batch begin. */
+static int keep(struct dist_work *work, uint32_t rank, uint32_t result, uint32_t batch,
+                struct cw_error *error)
+{
+    struct data_pass *const data = work->dist->data;
+    const struct tensor *const tensor = result_of(work, rank, result);
+    int code = make_room(work, rank, result) ? CW_OK : dist_no_memory(error);
+    for (uint32_t i = 0; i < tensor->shard_count && code == CW_OK; i++) {
+        const struct data_take take = {.pe = tensor->shard[i].pe_index,
+                                       .batch = batch,
+                                       .offset = tensor->hbm_offset,
+                                       .bytes = tensor->shard_bytes,
+                                       .to = kept_shard(work, rank, result, i)};
+        if (batch == 0)
+            data_pass_read(data, take.pe, take.offset, take.to, take.bytes);
+        else
+            code = data_take_add(data, &take, error);
+    }
+    return code;
 }
 
 int dist_keep_results(struct dist *dist, uint32_t world_rank, const struct tensor *tensor,
                       uint64_t before, struct cw_error *error)
 {
-    for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL; at != NULL;
-         at = at->next) {
+    int code = CW_OK;
+    for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL;
+         at != NULL && code == CW_OK; at = at->next) {
         const uint32_t rank = part_of(at, world_rank, before);
-        if (!lacks_copy(at, rank, tensor) || !has_ended_on(at, rank))
-            continue;
-        if (!make_room(at, rank, tensor))
-            return dist_no_memory(error);
-        for (uint32_t i = 0; i < tensor->shard_count; i++)
-            data_pass_read(dist->data, tensor->shard[i].pe_index, tensor->hbm_offset,
-                           kept_shard(at, rank, i), tensor->shard_bytes);
+        for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
+            if (lacks_copy(at, rank, i, tensor) && has_ended_on(at, rank))
+                code = keep(at, rank, i, 0, error);
     }
-    return CW_OK;
+    return code;
 }
 
 int dist_keep_at_start(const struct dist_work *work, uint32_t rank, struct cw_error *error)
 {
     struct dist *const dist = work->dist;
     const uint32_t world_rank = dist_world_rank(work->group, rank);
-    const struct submission *const own = &work->submissions[rank];
-    const struct tensor *const tensor = own->out;
-    for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL; at != NULL;
-         at = at->next) {
-        const uint32_t earlier = part_of(at, world_rank, own->order);
-        if (!lacks_copy(at, earlier, tensor))
-            continue;
-        if (!make_room(at, earlier, tensor))
-            return dist_no_memory(error);
-        for (uint32_t i = 0; i < tensor->shard_count; i++) {
-            const struct data_take take = {.pe = tensor->shard[i].pe_index,
-                                           .batch = work->batch,
-                                           .offset = tensor->hbm_offset,
-                                           .bytes = tensor->shard_bytes,
-                                           .to = kept_shard(at, earlier, i)};
-            if (data_take_add(dist->data, &take, error) != CW_OK)
-                return error->exit_code;
+    int code = CW_OK;
+    for (uint32_t own = 0; own < RESULTS; own++) {
+        const struct tensor *const tensor = result_of(work, rank, own);
+        for (struct dist_work *at = are_asked_for(dist, tensor) ? dist->works : NULL;
+             at != NULL && code == CW_OK; at = at->next) {
+            const uint32_t earlier = part_of(at, world_rank, work->submissions[rank].order);
+            for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
+                if (lacks_copy(at, earlier, i, tensor))
+                    code = keep(at, earlier, i, work->batch, error);
         }
     }
-    return CW_OK;
+    return code;
 }
 
-/* Copies that no kernel has made so far. */
-static void make_copies(const struct dist_work *work, uint32_t rank)
+/* Copies that no kernel has made so far; and the tensor gets what is kept, if it is wanted. */
+static int exchange(const struct dist_work *work, uint32_t rank, uint32_t result, bool wanted,
+                    struct cw_error *error)
 {
-    const struct tensor *const tensor = work->submissions[rank].out;
-    for (uint32_t i = 0; work->results[rank] != NULL && i < tensor->shard_count; i++)
-        data_take_now(work->dist->data, tensor->shard[i].pe_index, kept_shard(work, rank, i));
-}
-
-static int exchange_result(const struct dist_work *work, uint32_t rank, struct cw_error *error)
-{
-    const struct tensor *const tensor = work->submissions[rank].out;
+    struct data_pass *const data = work->dist->data;
+    const struct tensor *const tensor = result_of(work, rank, result);
     int code = CW_OK;
-    make_copies(work, rank);
-    for (uint32_t i = 0; work->results[rank] != NULL && i < tensor->shard_count && code == CW_OK;
-         i++)
-        code = data_pass_exchange(work->dist->data, tensor->shard[i].pe_index, tensor->hbm_offset,
-                                  kept_shard(work, rank, i), tensor->shard_bytes, error);
+    for (uint32_t i = 0; i < tensor->shard_count && code == CW_OK; i++) {
+        uint8_t *const shard = kept_shard(work, rank, result, i);
+        data_take_now(data, tensor->shard[i].pe_index, shard);
+        if (wanted)
+            code = data_pass_exchange(data, tensor->shard[i].pe_index, tensor->hbm_offset, shard,
+                                      tensor->shard_bytes, error);
+    }
     return code;
 }
 
@@ -242,17 +269,23 @@ int dist_exchange_results(struct dist_work *work, struct cw_error *error)
         return CW_OK;
     /* fills that were put off are of what the ranks hold now */
     int code = contents_settle(&dist->contents, lp_system_sim(dist->system), error);
-    for (uint32_t rank = 0; rank < work->group->size && code == CW_OK; rank++)
-        code = exchange_result(work, rank, error);
+    for (uint32_t rank = 0; rank < work->group->size; rank++)
+        for (uint32_t i = 0; i < RESULTS && code == CW_OK; i++)
+            if (*kept(work, rank, i) != NULL)
+                code = exchange(work, rank, i, true, error);
     return code;
 }
 
 void dist_drop_results(struct dist_work *work)
 {
-    for (uint32_t rank = 0; work->keeps_results && rank < work->group->size; rank++) {
-        make_copies(work, rank);
-        free(work->results[rank]);
-        work->results[rank] = NULL;
-    }
+    for (uint32_t rank = 0; work->keeps_results && rank < work->group->size; rank++)
+        for (uint32_t i = 0; i < RESULTS; i++) {
+            struct cw_error ignored;
+            uint8_t **const copy = kept(work, rank, i);
+            if (*copy != NULL)
+                (void)exchange(work, rank, i, false, &ignored);
+            free(*copy);
+            *copy = NULL;
+        }
     work->keeps_results = false;
 }

@@ -15,7 +15,8 @@ void dist_free_tensors(struct dist *dist)
 {
     contents_drop(&dist->contents);
     for (size_t i = 0; i < dist->owned_count; i++) {
-        dist_unmap_tensor(dist, dist->owned[i]);
+        if (dist->owned[i]->space != NULL)
+            dist_unmap_tensor(dist, dist->owned[i]);
         tensor_free(dist->owned[i]);
     }
     dist->recycled |= dist->owned_count > 0;
@@ -114,6 +115,21 @@ static void begin_write(struct dist *dist, const char *call, const struct tensor
         code = dist_note_fill(dist, tensor, &error);
     if (code != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
+}
+
+void dist_tensor_free(struct tensor *tensor)
+{
+    struct dist *const dist = dist_current();
+    struct cw_error error;
+    dist_check_idle(dist, "dist_tensor_free", tensor, false);
+    int code = dist_keep_results(dist, (uint32_t)mp_rank(), tensor, UINT64_MAX, &error);
+    if (code == CW_OK) /* fills that were put off are of the tensor, not of its successor */
+        code = contents_settle(&dist->contents, lp_system_sim(dist->system), &error);
+    if (code != CW_OK)
+        mp_fail(code, "%s", cw_error_text(&error));
+    dist_unmap_tensor(dist, tensor);
+    tensor_give_range(tensor); /* calls that have not ended on other ranks still name the tensor */
+    dist->recycled = true;
 }
 
 void dist_fill_input(struct tensor *tensor, uint64_t seed)

@@ -12,6 +12,8 @@ struct dist;
 /* A zeroed tensor of n_elem elements per shard on the current device (ahbm_set_device). It belongs
  * to the world. */
 struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct dp_policy *policy);
+/* Gives its memory back before the world ends: other tensors may be there from here on. */
+void dist_tensor_free(struct tensor *tensor);
 /* Fills the rank's tensor from the seed's stream (COMMANDS.md, "Inputs"): at once, or with
  * host_copy: simulated before the next collective begins. */
 void dist_fill_input(struct tensor *tensor, uint64_t seed);

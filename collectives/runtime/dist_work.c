@@ -52,7 +52,7 @@ static struct dist_work *create_work(uint32_t ranks)
     work->tensors = calloc(ranks, sizeof *work->tensors);
     work->scratch = calloc(ranks, sizeof(struct tensor *));
     work->kept = calloc(ranks, sizeof(uint8_t *));
-    work->results = calloc(ranks, sizeof(uint8_t *));
+    work->results = calloc(ranks, 2 * sizeof(uint8_t *));
     work->left = calloc(ranks, sizeof *work->left);
     work->done_ps = calloc(ranks, sizeof *work->done_ps);
     work->submits = calloc(ranks, sizeof *work->submits);
@@ -132,9 +132,22 @@ uint32_t dist_work_ranks(const struct dist_work *work)
     return work->alone ? 1 : work->group->size;
 }
 
+void dist_check_handle(const struct dist *dist, const struct dist_work *work)
+{
+    const struct dist_work *at = dist->works;
+    while (at != NULL && at != work)
+        at = at->next;
+    const uint32_t rank = at != NULL ? dist_rank_in(at->group, (uint32_t)mp_rank()) : UINT32_MAX;
+    if (rank == UINT32_MAX || !at->submits[rank] || at->submissions[rank].order == 0)
+        mp_fail(CW_PROGRAM_FAILED,
+                "dist_wait: not a handle of this rank's that it has yet to wait for; legal: "
+                "each handle once, on the rank that made the call");
+}
+
 void dist_release_work(struct dist_work *work)
 {
     struct dist *const dist = work->dist;
+    work->submissions[dist_rank_in(work->group, (uint32_t)mp_rank())].order = 0;
     if (--work->holders > 0)
         return;
     drop_messages(work);

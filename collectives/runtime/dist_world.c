@@ -367,9 +367,9 @@ void dist_free(struct dist *dist)
 {
     if (!dist)
         return;
-    dist_free_tensors(dist);
     if (dist->world.calls != NULL)
         dist_drop_works(dist);
+    dist_free_tensors(dist);
     free(dist->owned);
     tensor_space_free(dist->space);
     barrier_free(dist->init_barrier);

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "collectives/runtime/dist_check.h"
 #include "collectives/runtime/dist_internal.h"
 
 struct host_copy {
@@ -111,14 +112,33 @@ static int submit_all(struct dist *dist, bool maps, struct cw_error *error)
     return submitted == 0 ? CW_OK : dist_drain(dist, error);
 }
 
+/* The machine runs until it is idle, which it must not do beside kernels whose ends the host may
+ * react to. */
+static int check_idle(const struct dist *dist, struct cw_error *error)
+{
+    for (const struct dist_work *at = dist->works; at != NULL; at = at->next)
+        if (at->launched > 0 && at->complete_ps > dist->now_ps) {
+            (void)cw_error_set(error, CW_USAGE,
+                               "a tensor was made or filled for the next call while call %llu, %s, "
+                               "had not ended on all ranks; legal: instant, or calls that wait",
+                               (unsigned long long)at->number,
+                               ccl_collective_name(at->submissions[at->first_rank].collective));
+            return dist_refuse(dist->options.config, "defaults.host_copy", error);
+        }
+    return CW_OK;
+}
+
 int dist_drain_copies(struct dist *dist, struct cw_error *error)
 {
     if (dist->copy_count == 0)
         return CW_OK;
+    if (check_idle(dist, error) != CW_OK)
+        return error->exit_code;
     qsort(dist->copies, dist->copy_count, sizeof *dist->copies, by_place);
     int code = submit_all(dist, true, error);
     if (code == CW_OK)
         code = submit_all(dist, false, error);
     dist->copy_count = 0;
+    dist->now_ps = cw_sim_now(lp_system_sim(dist->system));
     return code;
 }

@@ -298,11 +298,18 @@ struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uin
         error);
 }
 
+void tensor_give_range(struct tensor *tensor)
+{
+    if (tensor->space != NULL)
+        give(&tensor->space->heap[tensor->sip], tensor->hbm_offset);
+    tensor->space = NULL;
+}
+
 void tensor_free(struct tensor *tensor)
 {
     if (!tensor)
         return;
-    give(&tensor->space->heap[tensor->sip], tensor->hbm_offset);
+    tensor_give_range(tensor);
     free(tensor);
 }
 

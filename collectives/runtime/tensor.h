@@ -49,9 +49,9 @@ struct tensor_shard {
 struct tensor_space;
 
 struct tensor {
-    struct tensor_space *space;
-    enum dtype dtype;    /* of a tensor of bytes: none */
-    uint32_t item_bytes; /* of an element */
+    struct tensor_space *space; /* NULL: its range has been given back */
+    enum dtype dtype;           /* of a tensor of bytes: none */
+    uint32_t item_bytes;        /* of an element */
     struct tensor_shape shape;
     struct dp_policy policy; /* with both numbers filled in */
     uint32_t sip;
@@ -82,7 +82,8 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
  */
 struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
                                    const struct dp_policy *policy, struct cw_error *error);
-void tensor_free(struct tensor *tensor); /* gives its range back; accepts NULL */
+void tensor_give_range(struct tensor *tensor); /* its memory is free, `space` is NULL; once */
+void tensor_free(struct tensor *tensor);       /* the same, and the tensor itself; accepts NULL */
 
 /* Parts that are not copies of each other. */
 uint32_t tensor_parts(const struct tensor *tensor);

@@ -36,6 +36,7 @@ struct world {
     struct config *config;
     struct dist *dist;
     const void *program;
+    bool copies; /* by the host, in simulated time */
     int (*check)(struct world *world, const struct dist_completion *completion);
     uint32_t completed; /* calls */
     uint64_t trace_hash;
@@ -55,8 +56,9 @@ static void run(struct world *world, const char *algorithm, const struct way *wa
                 mp_worker_fn worker, const char *fails)
 {
     static const char *const sets[] = {"system.sips.count=4", "sip.cube_mesh.w=1",
-                                       "sip.cube_mesh.h=1"};
-    const struct config_request request = {.algorithm = algorithm, .sets = sets, .set_count = 3};
+                                       "sip.cube_mesh.h=1", "defaults.host_copy=simulated"};
+    const struct config_request request = {
+        .algorithm = algorithm, .sets = sets, .set_count = world->copies ? 4 : 3};
     world->config = must_load(&request);
     const struct dist_options options = {
         .config = world->config,
@@ -72,7 +74,7 @@ static void run(struct world *world, const char *algorithm, const struct way *wa
     const int code = dist_spawn(world->dist, worker, world, &error);
     if (code != CW_OK && fails == NULL)
         fail_msg("%s", error.text);
-    assert_int_equal(code, fails != NULL ? CW_PROGRAM_FAILED : CW_OK);
+    assert_int_equal(code, fails == NULL ? CW_OK : world->copies ? CW_USAGE : CW_PROGRAM_FAILED);
     if (fails != NULL && strstr(error.text, fails) == NULL)
         fail_msg("\"%s\" does not have \"%s\"", error.text, fails);
     struct cw_stats stats;
@@ -108,6 +110,9 @@ static struct tensor *filled(uint32_t n, int32_t first)
 enum touch {
     FILL,
     WRITE,
+    FREE,
+    FREED,
+    WAIT_TWICE,
     READ_RESULT,
     READ_INPUT,
     READ_SCALED_INPUT,
@@ -133,7 +138,16 @@ static void touches(int rank, void *arg)
         dist_fill_input(tensor, 1);
     else if (touch == WRITE)
         fill(tensor, 0);
-    else if (touch == READ_RESULT)
+    else if (touch == FREE)
+        dist_tensor_free(tensor);
+    else if (touch == FREED || touch == WAIT_TWICE) {
+        dist_wait(work);
+        dist_barrier();
+        if (touch == FREED) {
+            dist_tensor_free(tensor);
+            work = dist_all_reduce_async(NULL, tensor, REDOP_SUM);
+        }
+    } else if (touch == READ_RESULT)
         dist_tensor_copy_to(tensor, DTYPE_INT32, values, 8);
     else if (touch == READ_INPUT)
         dist_tensor_copy_to(tensor, DTYPE_INT32, values, 8);
@@ -151,27 +165,30 @@ static void tensors_of_calls_in_flight_are_busy(void **state)
     (void)state;
     static const struct {
         const char *algorithm, *fails; /* NULL: it is legal */
+        uint32_t completed;
     } cases[TOUCHES] = {
         [FILL] = {"ring_allreduce",
                   "dist_fill_input: the tensor is busy: call 0, all_reduce, has not ended on this "
                   "rank; legal: after dist_wait() for it"},
         [WRITE] = {"ring_allreduce", "dist_tensor_copy_from: the tensor is busy: call 0"},
+        [FREE] = {"ring_allreduce", "dist_tensor_free: the tensor is busy: call 0"},
+        [FREED] = {"ring_allreduce", "all_reduce: a tensor of rank 0 has been freed", 2},
+        [WAIT_TWICE] = {"ring_allreduce", "legal: each handle once, on the rank that made the call",
+                        2},
         [READ_RESULT] = {"ring_allreduce", "dist_tensor_copy_to: the tensor is busy: call 0"},
-        [READ_INPUT] = {"ring_allreduce", NULL},
+        [READ_INPUT] = {"ring_allreduce", NULL, 1},
         [READ_SCALED_INPUT] = {"ring_allreduce",
                                "dist_tensor_copy_to: the tensor is busy: call 0, reduce_scatter"},
         [SHARE_SCALED] =
             {"ring_allreduce",
              "rank 0: all_gather uses a tensor of call 0, all_reduce, which has not ended on the "
              "rank; the host scales the values of all_reduce; legal: after dist_wait() for call 0"},
-        [SHARE_INPUT] = {"ring_allreduce", NULL},
+        [SHARE_INPUT] = {"ring_allreduce", NULL, 2},
         [SHARE_SCHEDULE] = {"ring_rs_ag", "several PEs share the steps of all_reduce"}};
     for (enum touch touch = FILL; touch < TOUCHES; touch++) {
         struct world world = {.program = &touch};
         run(&world, cases[touch].algorithm, &sequential, touches, cases[touch].fails);
-        assert_int_equal(world.completed, cases[touch].fails != NULL ? 0
-                                          : touch == READ_INPUT      ? 1
-                                                                     : 2);
+        assert_int_equal(world.completed, cases[touch].completed);
     }
 }
 
@@ -180,6 +197,7 @@ static void tensors_of_calls_in_flight_are_busy(void **state)
 enum overwrite {
     BY_WRITE,
     BY_FILL,
+    BY_SUCCESSOR,
     BY_SUM,
     BY_AVERAGE,
     BY_SCALED_SUM,
@@ -200,6 +218,10 @@ static void overwrites(int rank, void *arg)
         break;
     case BY_FILL:
         dist_fill_input(tensor, 1);
+        break;
+    case BY_SUCCESSOR:
+        dist_tensor_free(tensor);
+        fill(dist_tensor_zeros(RANKS * 8, DTYPE_INT32, &one), 9);
         break;
     case BY_SUM:
         dist_wait(dist_all_reduce_async(NULL, tensor, REDOP_SUM));
@@ -230,14 +252,37 @@ static int check_broadcast(struct world *world, const struct dist_completion *co
     return CW_OK;
 }
 
+static void fills_and_calls(int rank, void *arg)
+{
+    (void)arg;
+    begin(rank);
+    struct tensor *const tensor = filled(8, rank), *const other = filled(8, 0);
+    dist_wait(dist_broadcast_async(NULL, tensor, 0));
+    fill(other, 1);
+    dist_wait(dist_broadcast_async(NULL, other, 0));
+}
+
 static void a_result_that_is_overwritten_at_once_is_verified(void **state)
 {
     (void)state;
     for (enum overwrite overwrite = BY_WRITE; overwrite < OVERWRITES; overwrite++) {
         struct world world = {.program = &overwrite, .check = check_broadcast};
         run(&world, "ring_allreduce", &sequential, overwrites, NULL);
-        assert_int_equal(world.completed, overwrite <= BY_FILL ? 1 : 2);
+        assert_int_equal(world.completed, overwrite <= BY_SUCCESSOR ? 1 : 2);
     }
+}
+
+static void copies_beside_a_call_in_flight_are_refused(void **state)
+{
+    (void)state;
+    const enum overwrite overwrite = BY_SCALED_SUM, late = BY_SUCCESSOR;
+    struct world world = {.program = &late, .copies = true};
+    run(&world, "ring_allreduce", &sequential, overwrites, NULL); /* nothing is called */
+    world = (struct world){.program = &overwrite, .copies = true, .check = check_broadcast};
+    run(&world, "ring_allreduce", &sequential, overwrites, NULL); /* nothing is copied */
+    run(&world, "ring_allreduce", &sequential, fills_and_calls,
+        "defaults.host_copy=simulated: a tensor was made or filled for the next call while call 0, "
+        "broadcast, had not ended on all ranks; legal: instant, or calls that wait");
 }
 
 /* Whichever rank leaves first, its average is divided by then. */
@@ -562,6 +607,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_of_calls_in_flight_are_busy),
         cmocka_unit_test(a_result_that_is_overwritten_at_once_is_verified),
+        cmocka_unit_test(copies_beside_a_call_in_flight_are_refused),
         cmocka_unit_test(an_average_is_one_as_soon_as_a_rank_continues),
         cmocka_unit_test(random_programs_are_verified_in_every_mode),
     };
