@@ -563,7 +563,9 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
         .world_size = work->group->size,
         .op = first->op,
         .root = first->root,
-        .beside = first->kernel != NULL};
+        .beside = first->kernel != NULL,
+        .message_count = dist_count_messages(work),
+        .work = work};
     lp_system_release_batch(dist->system, work->batch);
     work->batch = 0;
     if (code == CW_OK && dist->options.completed != NULL) {

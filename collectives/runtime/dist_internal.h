@@ -242,6 +242,8 @@ uint32_t dist_messages_threads(const struct dist_messages *messages, uint32_t ra
 /* The i-th tensor of a submission; *changes: it is written. False: there are no more. */
 bool dist_tensor_of(const struct submission *submission, uint32_t i, struct tensor **tensor,
                     bool *changes);
+/* dist_completion.message_count of a work that has ended. */
+uint64_t dist_count_messages(const struct dist_work *work);
 /* The rank's sizes of an all-to-all agree with those of all ranks that have called it. */
 int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_error *error);
 /* Finds the other ends of a rank's sends and receives, and compares them. */

@@ -226,6 +226,54 @@ int dist_check_splits(const struct dist_work *work, uint32_t rank, struct cw_err
     return CW_OK;
 }
 
+/* ---- what has been moved --------------------------------------------------------------------- */
+
+uint64_t dist_count_messages(const struct dist_work *work)
+{
+    const struct dist_messages *const first = work->submissions[work->first_rank].messages;
+    if (first == NULL)
+        return 0;
+    return work->alone ? first->list.receive_count
+                       : (uint64_t)work->group->size * work->group->size;
+}
+
+/* Of a batch, in which whole tensors are sent. */
+static struct dist_moved moved_alone(const struct dist_work *work, uint32_t i)
+{
+    const struct dist_messages *const m = work->submissions[work->first_rank].messages;
+    const struct schedule_message *const message = &m->list.receive[i];
+    return (struct dist_moved){.from = message->peer,
+                               .to = work->first_rank,
+                               .result = m->received[message->number],
+                               .input_elems = message->elems,
+                               .count = message->elems};
+}
+
+/* Elements of a rank's tensor before a message of an all-to-all. */
+static uint64_t elems_before(const struct schedule_message *list, uint32_t message)
+{
+    const uint32_t itemsize = tl_itemsize(list[message].dtype);
+    return itemsize > 0 ? (list[message].pa - list[0].pa) / itemsize : 0;
+}
+
+struct dist_moved dist_moved(const struct dist_completion *completion, uint64_t message)
+{
+    const struct dist_work *const work = completion->work;
+    const uint32_t size = work->group->size;
+    if (work->alone)
+        return moved_alone(work, (uint32_t)message);
+    const uint32_t from = (uint32_t)(message % size), to = (uint32_t)(message / size);
+    const struct schedule_message *const sent = work->submissions[from].messages->list.send;
+    return (struct dist_moved){.from = from,
+                               .to = to,
+                               .result = work->tensors[to],
+                               .input_elems = elems_before(sent, size - 1) + sent[size - 1].elems,
+                               .first_in = elems_before(sent, to),
+                               .first_out =
+                                   elems_before(work->submissions[to].messages->list.receive, from),
+                               .count = sent[to].elems};
+}
+
 /* ---- sends and receives ---------------------------------------------------------------------- */
 
 /* A send without its receive, or the reverse. */

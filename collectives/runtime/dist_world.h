@@ -35,7 +35,20 @@ struct dist_completion {
     enum redop op;
     uint32_t root; /* of a broadcast */
     bool beside;   /* a matrix product ran beside it */
+    /* Messages of sizes of their own: of an uneven all-to-all, from each rank to each, by receiver;
+     * of CCL_SEND_RECV, those that one rank has received. 0: the call has none. */
+    uint64_t message_count;
+    const struct dist_work *work; /* for dist_moved() */
 };
+
+/* What a message has moved, per shard. Ranks are the group's. */
+struct dist_moved {
+    uint32_t from, to;
+    const struct tensor *result; /* NULL: an uneven all-to-all's that has no elements here */
+    uint64_t input_elems;        /* of a shard of the sender's tensor */
+    uint64_t first_in, first_out, count;
+};
+struct dist_moved dist_moved(const struct dist_completion *completion, uint64_t message);
 
 /* A process group beside the world, which is known when the world is created. */
 struct dist_group_spec {

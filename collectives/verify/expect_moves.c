@@ -1,7 +1,7 @@
 /*
- * expect_moves.c: compares results of collectives that only move data (expect_moves.h), some
- * elements at a time. The shards of all ranks are cut into equal parts, one for each worker of the
- * engine. A worker writes its own part's figures only.
+ * expect_moves.c: compares results of calls that only move data (expect_moves.h), some elements at
+ * a time. Blocks of all ranks' shards are shared evenly among the workers of the engine. A worker
+ * writes its own figures only.
  */
 #include "collectives/verify/expect_moves.h"
 
@@ -26,23 +26,17 @@ struct moves_comparison {
     struct moves_part *parts; /* [workers] */
 };
 
-/* Elements of a shard of the result, and the elements of a rank's input that they must equal. */
-struct moved {
-    uint32_t from;          /* rank */
-    uint64_t at, to, count; /* the first of the input's shard, and of the result's; how many */
-};
-
-static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t rank,
-                                uint32_t shard, struct moved moved, struct moves_part *part)
+static int expect_moves_compare(const struct moves_comparison *comparison, uint32_t shard,
+                                struct expect_part moved, struct moves_part *part)
 {
     _Alignas(16) uint8_t found[STEP * DTYPE_BYTES_MAX], expected[STEP * DTYPE_BYTES_MAX];
     const struct expect_moves *const moves = comparison->moves;
     const size_t itemsize = dtype_bytes(moves->dtype);
-    const uint64_t first = input_first(moved.from, moves->shards, shard, moves->n_elem) + moved.at;
+    const uint64_t first = input_first(moved.from, moves->shards, shard, moved.n_elem) + moved.at;
     for (uint64_t done = 0; done < moved.count;) {
         const uint64_t left = moved.count - done, count = left < STEP ? left : STEP;
-        const int code = comparison->read(comparison->arg, rank, shard, moved.to + done, count,
-                                          found, &part->error);
+        const int code = comparison->read(comparison->arg, moved.result, shard, moved.to + done,
+                                          count, found, &part->error);
         if (code != CW_OK)
             return code;
         input_fill(moves->dtype, moves->seed, first + done, expected, count);
@@ -53,42 +47,52 @@ static int expect_moves_compare(const struct moves_comparison *comparison, uint3
     return CW_OK;
 }
 
-/* The i-th block of a rank's result. */
-static struct moved moved_block(const struct expect_moves *moves, uint32_t rank, uint32_t i)
+/* Blocks of a rank's result: of an all-gather and an all-to-all, of all ranks' inputs. */
+static uint32_t blocks_of(const struct expect_moves *moves)
 {
-    const uint64_t n = moves->n_elem, block = n / moves->ranks;
-    if (moves->collective == CCL_ALL_GATHER)
-        return (struct moved){.from = i, .to = i * n, .count = n};
-    if (moves->collective == CCL_ALL_TO_ALL)
-        return (struct moved){.from = i, .at = rank * block, .to = i * block, .count = block};
-    return (struct moved){.from = moves->root, .count = n};
+    return moves->collective == CCL_BROADCAST ? 1 : moves->ranks;
 }
 
-/* A shard of a rank; of an all-gather and an all-to-all it has blocks of all ranks' inputs. */
-static int compare_shard(const struct moves_comparison *comparison, uint32_t rank, uint32_t shard,
-                         struct moves_part *part)
+/* A block of a rank's result. */
+static struct expect_part moved_block(const struct expect_moves *moves, uint32_t rank, uint32_t i)
 {
-    const struct expect_moves *const moves = comparison->moves;
-    const uint32_t blocks = moves->collective == CCL_BROADCAST ? 1 : moves->ranks;
-    for (uint32_t i = 0; i < blocks; i++) {
-        const int code =
-            expect_moves_compare(comparison, rank, shard, moved_block(moves, rank, i), part);
-        if (code != CW_OK)
-            return code;
+    const uint64_t n = moves->n_elem, block = n / moves->ranks;
+    struct expect_part moved = {.result = rank, .from = i, .n_elem = n, .count = n};
+    if (moves->collective == CCL_BROADCAST)
+        moved.from = moves->root;
+    if (moves->collective == CCL_ALL_GATHER)
+        moved.to = i * n;
+    if (moves->collective == CCL_ALL_TO_ALL) {
+        moved.at = rank * block;
+        moved.to = i * block;
+        moved.count = block;
     }
-    return CW_OK;
+    return moved;
+}
+
+static uint64_t parts_of(const struct expect_moves *moves)
+{
+    return moves->part != NULL ? moves->part_count : (uint64_t)moves->ranks * blocks_of(moves);
+}
+
+static struct expect_part part_at(const struct expect_moves *moves, uint64_t i)
+{
+    const uint32_t blocks = blocks_of(moves);
+    return moves->part != NULL ? moves->part[i]
+                               : moved_block(moves, (uint32_t)(i / blocks), (uint32_t)(i % blocks));
 }
 
 static void compare_part(void *arg, uint32_t worker)
 {
     const struct moves_comparison *const comparison = arg;
+    const struct expect_moves *const moves = comparison->moves;
     struct moves_part *const part = &comparison->parts[worker];
-    const uint32_t shards = comparison->moves->shards;
-    const uint64_t all = (uint64_t)comparison->moves->ranks * shards;
+    const uint64_t all = parts_of(moves) * moves->shards;
     const uint64_t end = all * (worker + 1) / comparison->workers;
     int code = CW_OK;
     for (uint64_t i = all * worker / comparison->workers; i < end && code == CW_OK; i++)
-        code = compare_shard(comparison, (uint32_t)(i / shards), (uint32_t)(i % shards), part);
+        code = expect_moves_compare(comparison, (uint32_t)(i % moves->shards),
+                                    part_at(moves, i / moves->shards), part);
     part->error.exit_code = code;
 }
 

@@ -17,8 +17,9 @@
 #include "test/support/test_dist_support.h"
 
 #include "collectives/runtime/distributed.h"
+#include "collectives/verify/expect_moves.h"
 
-enum { RANKS_MAX = 6, TIMES = 8, SETS = 7, N_MAX = 30000, BACKLOG = 4 };
+enum { RANKS_MAX = 6, TIMES = 8, SETS = 7, N_MAX = 30000, BACKLOG = 4, SEED = 11 };
 
 struct machine {
     uint32_t ranks;
@@ -30,21 +31,75 @@ struct machine {
 static const struct machine usual = {4, "leader_only", "pairwise_all_to_all", 32, CW_SEQUENTIAL, 1};
 
 struct world {
-    struct config *config;
+    struct config *config, *config_of_group;
     struct dist *dist;
     uint32_t ranks;
     const void *program;
     int64_t time_ps[RANKS_MAX][TIMES]; /* at which a rank has continued */
     uint32_t times[RANKS_MAX];
     uint64_t trace_hash;
+    bool verifies;            /* tensors are filled from the seed's stream */
+    uint64_t messages, moved; /* of calls that have ended; elements of these */
     int code;
     char text[2000];
 };
+
+struct seen {
+    struct world *world;
+    const struct dist_completion *completion;
+};
+
+static int read_message(void *arg, uint32_t result, uint32_t shard, uint64_t first, uint64_t count,
+                        void *dst, struct cw_error *error)
+{
+    const struct seen *const seen = arg;
+    const struct dist_moved moved = dist_moved(seen->completion, result);
+    return dist_read(seen->world->dist, moved.result, shard, first, count, dst, error);
+}
+
+/* All elements are those of the seed's stream. */
+static void verify(struct world *world, const struct dist_completion *completion)
+{
+    const uint32_t shards = dist_facts(world->dist)->parts > 1 ? dist_facts(world->dist)->parts : 1;
+    struct expect_part *const part = calloc(completion->message_count + 1, sizeof *part);
+    for (uint64_t i = 0; i < completion->message_count; i++) {
+        const struct dist_moved moved = dist_moved(completion, i);
+        part[i] = (struct expect_part){.result = (uint32_t)i,
+                                       .from = moved.from,
+                                       .n_elem = moved.input_elems,
+                                       .at = moved.first_in,
+                                       .to = moved.first_out,
+                                       .count = moved.count};
+        world->messages++;
+        world->moved += moved.count;
+    }
+    const struct expect_moves moves = {.shards = shards,
+                                       .dtype = DTYPE_INT32,
+                                       .seed = SEED,
+                                       .part = part,
+                                       .part_count = completion->message_count};
+    struct seen seen = {world, completion};
+    struct cw_error error;
+    uint64_t wrong = 1;
+    assert_int_equal(expect_moves_verify(&moves, read_message, &seen, &wrong, &error), CW_OK);
+    assert_int_equal(wrong, 0);
+    free(part);
+}
+
+static int completed(void *arg, const struct dist_completion *completion, struct cw_error *error)
+{
+    struct world *const world = arg;
+    (void)error;
+    if (world->verifies)
+        verify(world, completion);
+    return CW_OK;
+}
 
 static struct world *run_on(const struct machine *machine, const void *program, mp_worker_fn worker)
 {
     char set[SETS][80];
     const char *sets[SETS];
+    static const uint32_t ranks[] = {4, 1, 3};
     uint32_t count = 0;
     snprintf(set[count++], 80, "system.sips.count=%u", machine->ranks);
     snprintf(set[count++], 80, "sip.cube_mesh.w=2");
@@ -59,11 +114,20 @@ static struct world *run_on(const struct machine *machine, const void *program, 
     const struct config_request request = {
         .algorithm = machine->algorithm, .sets = sets, .set_count = count};
     struct world *const world = calloc(1, sizeof *world);
+    const struct config_request of_group = {
+        .algorithm = usual.algorithm, .sets = sets, .set_count = count};
     world->config = must_load(&request);
+    world->config_of_group = must_load(&of_group);
     world->program = program;
     world->ranks = machine->ranks;
+    const struct dist_group_spec group = {
+        .name = "odd", .ranks = ranks, .count = 3, .config = world->config_of_group};
     const struct dist_options options = {
         .config = world->config,
+        .groups = &group,
+        .group_count = machine->ranks == RANKS_MAX ? 1 : 0,
+        .completed = completed,
+        .arg = world,
         .machine = {.engine = {.sync = machine->sync,
                                .worker_count = machine->workers,
                                .tuning.stress_rate_p32 = UINT64_C(1) << 29},
@@ -82,6 +146,7 @@ static void free_world(struct world *world)
 {
     dist_free(world->dist);
     config_free(world->config);
+    config_free(world->config_of_group);
     free(world);
 }
 
@@ -334,6 +399,115 @@ static void a_batch_moves_several_tensors_at_once(void **state)
         machine.threads = i < 2 ? 32 : 1;
         machine.ranks = i == 2 ? 6 : 3;
         free_world(must_run(&machine, NULL, batches));
+    }
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* In the group of the world's ranks 4, 1 and 3, while the world reduces on rings of its own. */
+static void in_a_group(int rank, void *arg)
+{
+    struct world *const world = arg;
+    static const uint32_t of_world[] = {4, 1, 3};
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    struct dist_group *const group = dist_group_at(world->dist, 0);
+    const uint32_t own = dist_group_rank(group);
+    struct tensor *const sum = zeros(world, 300);
+    struct dist_work *const all = dist_all_reduce_async(NULL, sum, REDOP_MAX);
+    if (own < 3) {
+        uint64_t in[3], out[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            in[i] = 10 * own + i;
+            out[i] = 10 * i + own;
+        }
+        struct tensor *const input = filled(world, 30 * own + 3, own, 1), *const output = zeros(
+                                                                              world, 30 + 3 * own);
+        dist_wait(dist_all_to_all_v_async(group, output, out, input, in));
+        for (uint32_t s = 0, at = 0; s < 3; at += out[s++])
+            expect_part(world, output, at, out[s], s, 1, 10 * s * own + own * (own - 1) / 2);
+        struct tensor *const sent = filled(world, 700, own, 2), *const received = zeros(world, 700);
+        const struct dist_p2p_op ops[] = {{DIST_SEND, sent, (own + 1) % 3},
+                                          {DIST_RECV, received, (own + 2) % 3}};
+        dist_wait(dist_batch_isend_irecv(group, ops, 2));
+        expect_part(world, received, 0, 700, (own + 2) % 3, 2, 0);
+        assert_int_equal(of_world[own], rank);
+    }
+    dist_wait(all);
+}
+
+static void without_its_end(int rank, void *arg)
+{
+    struct world *const world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if (rank == 1)
+        dist_wait(dist_irecv(dist_group_at(world->dist, 0), zeros(world, 9), 2));
+}
+
+static void from_outside(int rank, void *arg)
+{
+    struct world *const world = arg;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    if (rank == 0)
+        (void)dist_isend(dist_group_at(world->dist, 0), zeros(world, 9), 2);
+}
+
+static void groups_have_messages_of_their_own(void **state)
+{
+    (void)state;
+    static const struct machine rings = {RANKS_MAX, "leader_only", "ring_allreduce",
+                                         32,        CW_SEQUENTIAL, 1};
+    free_world(must_run(&rings, NULL, in_a_group));
+    must_fail(&rings, NULL, without_its_end, CW_PROGRAM_FAILED,
+              "odd: rank 1 receives 9 elements of int32 from rank 2, which does not send them");
+    must_fail(&rings, NULL, from_outside, CW_PROGRAM_FAILED, "rank 0 is not in the group odd");
+}
+
+/* ---- verification ---------------------------------------------------------------------------- */
+
+/* An all-to-all of which rank r sends 3 r + 100 d elements to rank d; then a batch in which each
+ * rank sends one tensor to the next rank and two to the one after it. */
+static void fills_and_moves(int rank, void *arg)
+{
+    struct world *const world = arg;
+    const uint64_t ranks = world->ranks, own = (uint64_t)rank;
+    uint64_t in[RANKS_MAX], out[RANKS_MAX], in_sum = 0, out_sum = 0;
+    world->verifies = true;
+    dist_init_process_group("ahbm");
+    ahbm_set_device(rank);
+    for (uint64_t i = 0; i < ranks; i++) {
+        in_sum += in[i] = 3 * own + 100 * i;
+        out_sum += out[i] = 3 * i + 100 * own;
+    }
+    struct tensor *const input = zeros(world, in_sum);
+    dist_fill_input(input, SEED);
+    dist_all_to_all_v(zeros(world, out_sum), out, input, in);
+    struct dist_p2p_op ops[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint32_t apart = 1 + (i % 3 > 0), to = ((uint32_t)own + apart) % world->ranks;
+        ops[i] = (struct dist_p2p_op){
+            i < 3 ? DIST_SEND : DIST_RECV, zeros(world, 500 + i % 3),
+            i < 3 ? to : ((uint32_t)own + world->ranks - apart) % world->ranks};
+        if (i < 3)
+            dist_fill_input(ops[i].tensor, SEED);
+    }
+    dist_wait(dist_batch_isend_irecv(NULL, ops, 6));
+}
+
+static void messages_are_verified(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct machine machine = usual;
+        machine.mapper = i == 0 ? "leader_only" : "all_pes";
+        machine.ranks = 5;
+        struct world *const world = must_run(&machine, NULL, fills_and_moves);
+        assert_int_equal(world->messages, 5 * 5 + 5 * 3);
+        assert_int_equal(world->moved, 5 * 3 * (0 + 1 + 2 + 3 + 4) + 5 * 100 * (0 + 1 + 2 + 3 + 4) +
+                                           5 * (500 + 501 + 502));
+        free_world(world);
     }
 }
 
@@ -623,6 +797,8 @@ int main(void)
         cmocka_unit_test(nothing_to_move_takes_no_time),
         cmocka_unit_test(one_pair_takes_the_time_of_a_lone_send),
         cmocka_unit_test(a_batch_moves_several_tensors_at_once),
+        cmocka_unit_test(groups_have_messages_of_their_own),
+        cmocka_unit_test(messages_are_verified),
         cmocka_unit_test(ends_that_do_not_agree_are_named),
         cmocka_unit_test(misuses_are_refused),
         cmocka_unit_test(random_programs_do_the_same_in_every_mode),
