@@ -197,6 +197,14 @@ void lp_cause_sent(struct cw_ctx *ctx, enum lp_event_type type, struct lp_sender
                                      .rarely = LP_TAG_BY_ENTITY});
 }
 
+void lp_cause_began(struct cw_ctx *ctx, struct lp_sender message, int64_t since_ps)
+{
+    struct lp_cause_list *const list = &lp_cause_notes.flight;
+    const int64_t now_ps = cw_now(ctx);
+    add_part(list, LP_PART_PE, now_ps - since_ps);
+    lp_cause_flight_sent(ctx, ctx->event->lp, (enum lp_event_type)0, message, now_ps);
+}
+
 void lp_cause_credit_sent(struct cw_ctx *ctx, uint32_t to_lp, struct lp_sender sender,
                           int64_t at_ps, uint32_t pe)
 {

@@ -13,7 +13,9 @@
  * sees them, and nothing but records is made of them. So they need no undo.
  *
  * Some records belong to no event: the last part of a load or a copy that was known earlier than
- * the other part (type LP_EVENT_DMA_DONE), and a piece of a transfer that ends on its way (type 0).
+ * the other part (type LP_EVENT_DMA_DONE), a piece of a transfer that ends on its way (type 0), and
+ * the start of a kernel that has waited for its PE (type 0; it names the launch message, and its
+ * step is LP_PART_PE).
  *
  * If the host does not ask, nothing here is called.
  */
@@ -37,14 +39,17 @@ struct lp_cause {
 _Static_assert(sizeof(struct lp_cause) == 64, "a record is at most 64 bytes, without padding");
 
 /* LP_RECORD_WAITED: a kernel that has waited looks again, now. A kernel that looks in vain
- * continues to wait since the same time. */
+ * continues to wait since the same time. Or a kernel begins (LP_WAIT_PE), which may not have
+ * waited, on a machine where kernels may wait for their PE. */
 struct lp_waited {
     int64_t since_ps;
     uint32_t pe;  /* global index */
     uint8_t wait; /* enum lp_wait */
     uint8_t context;
-    uint8_t dir;  /* of data, credits: the direction; of notifications: the tag */
-    uint8_t call; /* enum tl_call_kind */
+    uint8_t dir;    /* of data, credits: the direction; of notifications: the tag */
+    uint8_t call;   /* enum tl_call_kind */
+    uint32_t batch; /* of the kernel */
+    uint32_t reserved;
 };
 #pragma GCC diagnostic pop
 
@@ -217,5 +222,7 @@ void lp_cause_sent(struct cw_ctx *ctx, enum lp_event_type type, struct lp_sender
 void lp_cause_credit_sent(struct cw_ctx *ctx, uint32_t to_lp, struct lp_sender sender,
                           int64_t at_ps, uint32_t pe);
 void lp_cause_waited(struct cw_ctx *ctx, const struct lp_waited *waited);
+/* A kernel begins that has waited for its PE since the event of this launch message. */
+void lp_cause_began(struct cw_ctx *ctx, struct lp_sender message, int64_t since_ps);
 
 #endif

@@ -189,6 +189,7 @@ enum lp_wait {
     LP_WAIT_JOIN,    /* for the contexts it has forked */
     LP_WAIT_BARRIER, /* for the other contexts of its PE */
     LP_WAIT_START,   /* for its turn in this event: just forked, or released by another context */
+    LP_WAIT_PE,      /* for its PE, before it begins; in records alone */
 };
 
 /* The kernel's latest call: an operation that is carried out step by step (tl_call.h). */
@@ -309,9 +310,9 @@ struct lp_backlog {
     uint64_t count;
     struct lp_queued {
         int64_t since_ps;
-        uint32_t launch; /* its number */
-        uint32_t reserved;
-    } at[]; /* [lp_needs.launches] */
+        uint32_t launch; /* its number, */
+        uint32_t number; /* and its message's, the low bits */
+    } at[];              /* [lp_needs.launches] */
 };
 
 /* Requests to a memory, of sends and puts, whose grant was taken back: as many may be in flight. */

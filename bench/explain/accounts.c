@@ -20,8 +20,8 @@
 struct accounts {
     const struct hw_config *hw;
     uint32_t count, cubes;
-    uint32_t *place;         /* [count] by PE: 1 + the number of its account; 0: none */
-    struct account *account; /* [count] */
+    struct account **latest; /* [count] by PE: the account of its latest kernel; NULL: none */
+    struct account *account; /* [count], taken first */
     struct sync_u64 used;    /* accounts that were begun; added to by any worker */
 };
 
@@ -34,9 +34,9 @@ struct accounts *accounts_create(const struct hw_config *hw)
     accounts->hw = hw;
     accounts->count = count;
     accounts->cubes = hw->sip_count * hw_cubes(hw);
-    accounts->place = calloc(count, sizeof *accounts->place);
+    accounts->latest = calloc(count, sizeof(struct account *));
     accounts->account = aligned_alloc(_Alignof(struct account), count * sizeof *accounts->account);
-    if (accounts->place != NULL && accounts->account != NULL) {
+    if (accounts->latest != NULL && accounts->account != NULL) {
         accounts_clear(accounts);
         return accounts;
     }
@@ -44,35 +44,57 @@ struct accounts *accounts_create(const struct hw_config *hw)
     return NULL;
 }
 
+/* A PE's accounts. */
+static void forget(struct account **latest)
+{
+    for (struct account *at = *latest, *before; at != NULL; at = before) {
+        before = at->before;
+        if (at->is_extra)
+            free(at);
+    }
+    *latest = NULL;
+}
+
 void accounts_free(struct accounts *accounts)
 {
     if (accounts == NULL)
         return;
-    free(accounts->place);
+    for (uint32_t pe = 0; accounts->latest != NULL && pe < accounts->count; pe++)
+        forget(&accounts->latest[pe]);
+    free(accounts->latest);
     free(accounts->account);
     free(accounts);
 }
 
 void accounts_clear(struct accounts *accounts)
 {
-    memset(accounts->place, 0, accounts->count * sizeof *accounts->place);
+    for (uint32_t pe = 0; pe < accounts->count; pe++)
+        forget(&accounts->latest[pe]);
     sync_store_release(&accounts->used, 0);
 }
 
+/* Without memory the PE's latest account goes on. */
 static __attribute__((noinline)) struct account *begin_account(struct accounts *accounts,
-                                                               uint32_t pe)
+                                                               uint32_t pe, uint32_t batch)
 {
-    const uint32_t at = (uint32_t)sync_add_relaxed(&accounts->used, 1);
-    accounts->place[pe] = 1 + at;
-    accounts->account[at] = (struct account){.start_ps = INT64_MAX};
-    return &accounts->account[at];
+    const uint64_t at = sync_add_relaxed(&accounts->used, 1);
+    const bool is_extra = at >= accounts->count;
+    struct account *const own =
+        is_extra ? aligned_alloc(_Alignof(struct account), sizeof *own) : &accounts->account[at];
+    if (own == NULL)
+        return accounts->latest[pe];
+    *own = (struct account){.start_ps = INT64_MAX,
+                            .batch = batch,
+                            .is_extra = is_extra,
+                            .before = accounts->latest[pe]};
+    accounts->latest[pe] = own;
+    return own;
 }
 
 static inline struct account *account_of(struct accounts *accounts, uint32_t pe)
 {
-    const uint32_t place = accounts->place[pe];
-    return __builtin_expect(place != 0, 1) ? &accounts->account[place - 1]
-                                           : begin_account(accounts, pe);
+    struct account *const latest = accounts->latest[pe];
+    return __builtin_expect(latest != NULL, 1) ? latest : begin_account(accounts, pe, 0);
 }
 
 /* A kernel's own time, up to its next event. */
@@ -154,8 +176,22 @@ static enum account_wait kind_of(const struct lp_waited *waited)
     }
 }
 
+/* The PE's next kernel. */
+static void begin_kernel(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
+{
+    struct account *const own = begin_account(accounts, waited->pe, waited->batch);
+    if (own == NULL || own->batch != waited->batch)
+        return;
+    own->start_ps = own->busy_ps = now_ps;
+    own->pe_ps = now_ps - waited->since_ps;
+}
+
 void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct lp_waited *waited)
 {
+    if (waited->wait == LP_WAIT_PE) {
+        begin_kernel(accounts, now_ps, waited);
+        return;
+    }
     struct account *const own = account_of(accounts, waited->pe);
     if (waited->context != 0)
         return;
@@ -169,8 +205,10 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
 
 uint32_t accounts_count(const struct accounts *accounts) { return accounts->count; }
 
-const struct account *accounts_of(const struct accounts *accounts, uint32_t pe)
+const struct account *accounts_of(const struct accounts *accounts, uint32_t pe, uint32_t batch)
 {
-    const uint32_t place = accounts->place[pe];
-    return place != 0 ? &accounts->account[place - 1] : NULL;
+    const struct account *own = accounts->latest[pe];
+    while (own != NULL && own->batch != 0 && own->batch != batch)
+        own = own->before;
+    return own;
 }

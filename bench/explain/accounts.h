@@ -1,6 +1,7 @@
 /*
- * accounts.h: for each PE the time that its kernel spent in calls, in blocks, and waiting, summed
- * while a collective runs. A PE's account is written by the worker that owns its cube.
+ * accounts.h: for each kernel the time that it spent in calls, in blocks, and waiting, summed while
+ * it runs. A PE has an account for each batch of which it runs a kernel. It is written by the
+ * worker that owns the PE's cube.
  */
 #ifndef BENCH_ACCOUNTS_H
 #define BENCH_ACCOUNTS_H
@@ -35,7 +36,11 @@ struct account {
     int64_t data_ps[HW_DIRS_MAX];
     int64_t wait_ps[ACCOUNT_WAITS];
     int64_t start_ps, end_ps; /* of the kernel; start INT64_MAX: none ran */
+    int64_t pe_ps;            /* it waited for its PE before */
     struct account_work streams;
+    struct account *before; /* of the kernel before it on the PE */
+    uint32_t batch;         /* 0: unknown, on a machine where no kernel waits for its PE */
+    bool is_extra;          /* allocated by itself */
 };
 
 struct accounts;
@@ -53,7 +58,7 @@ void accounts_take_wait(struct accounts *accounts, int64_t now_ps, const struct 
 
 /* Between drains. */
 uint32_t accounts_count(const struct accounts *accounts);
-/* NULL: nothing has happened at this PE. */
-const struct account *accounts_of(const struct accounts *accounts, uint32_t pe);
+/* NULL: nothing has happened at this PE for this batch. */
+const struct account *accounts_of(const struct accounts *accounts, uint32_t pe, uint32_t batch);
 
 #endif

@@ -33,6 +33,7 @@ const char *const explain_share_name[EXPLAIN_SHARES] = {
     [EXPLAIN_DMA_ASYNC] = "wait for an asynchronous move",
     [EXPLAIN_NOTIFY] = "wait for a notification",
     [EXPLAIN_STREAMS] = "wait for streams",
+    [EXPLAIN_KERNEL] = "wait for another group's kernel",
     [EXPLAIN_OTHER] = "other",
 };
 
@@ -174,7 +175,7 @@ static int64_t calls_ps(const struct lp_model *m, uint32_t pe,
 static struct explain_kernel kernel_of(const struct lp_model *m, uint32_t pe,
                                        const struct account *own)
 {
-    struct explain_kernel kernel = {.ps = own->end_ps - own->start_ps};
+    struct explain_kernel kernel = {.ps = own->end_ps - own->start_ps + own->pe_ps};
     const struct account_work *const work = &own->own;
     int64_t *const share_ps = kernel.share_ps;
     share_ps[EXPLAIN_LOAD] = own->wait_ps[ACCOUNT_LOAD];
@@ -188,6 +189,7 @@ static struct explain_kernel kernel_of(const struct lp_model *m, uint32_t pe,
     share_ps[EXPLAIN_DMA_ASYNC] = own->wait_ps[ACCOUNT_ASYNC];
     share_ps[EXPLAIN_NOTIFY] = own->wait_ps[ACCOUNT_NOTIFY];
     share_ps[EXPLAIN_STREAMS] = own->wait_ps[ACCOUNT_STREAMS];
+    share_ps[EXPLAIN_KERNEL] = own->pe_ps;
     for (enum hw_dir dir = 0; dir < HW_DIRS_MAX; dir++) {
         kernel.data_ps[dir] = own->data_ps[dir];
         share_ps[EXPLAIN_DATA] += own->data_ps[dir];
@@ -254,13 +256,13 @@ static int64_t block_ps(const struct lp_model *m, uint32_t pe, const struct acco
     }
 }
 
-static void fill_shares(const struct explainer *explainer, const struct lp_model *m,
+static void fill_shares(const struct explainer *explainer, const struct lp_model *m, uint32_t batch,
                         struct explain *explain)
 {
     for (uint32_t i = 0; i < EXPLAIN_BLOCKS; i++)
         explain->block[i].node = explained_block[i];
     for (uint32_t pe = 0; pe < accounts_count(explainer->accounts); pe++) {
-        const struct account *const own = accounts_of(explainer->accounts, pe);
+        const struct account *const own = accounts_of(explainer->accounts, pe, batch);
         if (own == NULL || own->start_ps == INT64_MAX)
             continue;
         const struct explain_kernel kernel = kernel_of(m, pe, own);
@@ -485,34 +487,42 @@ static void fill_limits(struct sums *sums, struct path *path)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* The first kernel to start, and the last to end in other SIPs than the last of all. */
-static void find_ends(const struct explainer *explainer, const struct lp_model *m,
-                      const struct lp_times *times, struct path_end *first, struct path_end *other)
+/* The kernels of a batch between which its path lies. */
+struct ends {
+    struct path_end first;       /* to be launched: to start, or to wait for its PE */
+    struct path_end last, other; /* to end: of all; of the other SIPs */
+};
+
+static struct ends find_ends(const struct explainer *explainer, const struct lp_model *m,
+                             uint32_t batch, const struct lp_times *times)
 {
     const uint32_t sip = hw_place_of(&m->hw, times->last_end_pe).sip;
-    *first = (struct path_end){times->last_end_pe, times->first_start_ps};
-    *other = (struct path_end){0, INT64_MIN};
+    struct ends ends = {.first = {times->last_end_pe, times->first_start_ps},
+                        .last = {times->last_end_pe, times->last_end_ps},
+                        .other = {0, INT64_MIN}};
+    struct path_end *const first = &ends.first, *const other = &ends.other;
     for (uint32_t pe = accounts_count(explainer->accounts); pe-- > 0;) {
-        const struct account *const own = accounts_of(explainer->accounts, pe);
+        const struct account *const own = accounts_of(explainer->accounts, pe, batch);
         if (own == NULL || own->start_ps == INT64_MAX)
             continue;
-        if (own->start_ps == times->first_start_ps)
-            first->pe = pe;
+        const int64_t launch_ps = own->start_ps - own->pe_ps;
+        if (launch_ps <= first->ps)
+            *first = (struct path_end){pe, launch_ps};
         if (own->end_ps >= other->ps && hw_place_of(&m->hw, pe).sip != sip)
             *other = (struct path_end){pe, own->end_ps};
     }
+    return ends;
 }
 
 static void fill_path(const struct explainer *explainer, const struct lp_model *m,
-                      const struct lp_times *times, struct explain *explain)
+                      const struct ends *ends, struct explain *explain)
 {
     struct path path;
     if (!cause_log_is_whole(explainer->log)) {
         explain->lost = "the causes of so many events do not fit in memory (--max-memory)";
         return;
     }
-    path_walk(m, explainer->log, times->last_end_pe, times->first_start_ps, times->last_end_ps,
-              &path);
+    path_walk(m, explainer->log, ends->last, ends->first.ps, &path);
     struct sums sums = {.m = m, .explain = explain};
     path_visit(m, &path, take_part, &sums);
     explain->has_path = path.whole && sums.all_ps == explain->time_ps;
@@ -520,28 +530,28 @@ static void fill_path(const struct explainer *explainer, const struct lp_model *
     explain->leg_count = path.count;
     qsort(explain->part, explain->part_count, sizeof *explain->part, by_part_time);
     fill_places(&sums);
-    struct path_end first, other;
-    find_ends(explainer, m, times, &first, &other);
-    (void)path_find_ends(m, &path, first, other);
+    (void)path_find_ends(m, &path, ends->first, ends->other);
     fill_limits(&sums, &path);
     free(sums.place);
     path_free(&path);
 }
 
-struct explain *explain_collective(struct explainer *explainer, struct lp_system *system)
+struct explain *explain_collective(struct explainer *explainer, struct lp_system *system,
+                                   uint32_t batch)
 {
     const struct lp_model *const m = lp_system_model(system);
-    const struct lp_times *const times = lp_system_times(system);
+    const struct lp_times *const times = lp_system_times_of(system, batch);
     struct explain *const explain = calloc(1, sizeof *explain);
     if (explain == NULL)
         return NULL;
     const struct hw_place place = hw_place_of(&m->hw, times->last_end_pe);
-    explain->time_ps = times->last_end_ps - times->first_start_ps;
+    const struct ends ends = find_ends(explainer, m, batch, times);
+    explain->time_ps = ends.last.ps - ends.first.ps;
     explain->slowest_pe = times->last_end_pe;
     explain->slowest_rank = place.sip;
     snprintf(explain->slowest_place, sizeof explain->slowest_place, "%u.%u.%u", place.sip,
              place.cube, place.pe);
-    fill_shares(explainer, m, explain);
-    fill_path(explainer, m, times, explain);
+    fill_shares(explainer, m, batch, explain);
+    fill_path(explainer, m, &ends, explain);
     return explain;
 }

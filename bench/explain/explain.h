@@ -1,7 +1,8 @@
 /*
  * explain.h: where the time of a collective goes: the shares of a kernel's time, the use of the
  * blocks of PEs, and the critical path with the thing that limits it. The explainer listens to a
- * machine (struct lp_cause_sink) and explains each of its collectives.
+ * machine (struct lp_cause_sink) and explains each of its collectives. A collective's time counts
+ * from the launch of its first kernel, which may have waited for its PE.
  *
  * Times are simulated, in ps. All figures count committed events, so they are the same for
  * any number of threads.
@@ -26,12 +27,13 @@ enum explain_share {
     EXPLAIN_DMA_ASYNC, /* waits for an operation that it has begun with a handle */
     EXPLAIN_NOTIFY,    /* waits for a notification */
     EXPLAIN_STREAMS,   /* waits for its streams */
-    EXPLAIN_OTHER,     /* the rest: polling, slot access, static costs */
+    EXPLAIN_KERNEL, /* waits for its PE, which runs another group's kernel, or an earlier call's */
+    EXPLAIN_OTHER,  /* the rest: polling, slot access, static costs */
     EXPLAIN_SHARES
 };
 
 struct explain_kernel {
-    int64_t ps; /* from the kernel's start to its end */
+    int64_t ps; /* from the kernel's launch to its end */
     int64_t share_ps[EXPLAIN_SHARES];
     int64_t data_ps[HW_DIRS_MAX]; /* EXPLAIN_DATA by direction */
 };
@@ -75,7 +77,7 @@ enum { EXPLAIN_LIMITS = 4 };
 
 /* Where the time of one collective went. */
 struct explain {
-    int64_t time_ps; /* from the first kernel's start to the last one's end */
+    int64_t time_ps; /* from the first kernel's launch to the last one's end */
     uint32_t kernels, slowest_pe, slowest_rank;
     char slowest_place[32];
     char dir_name[HW_DIRS_MAX][24]; /* of the slowest kernel; "" where it has none */
@@ -107,9 +109,10 @@ struct lp_cause_sink explainer_sink(struct explainer *explainer);
  * and for those after it. Between drains. */
 void explainer_expect(struct explainer *explainer, uint32_t calls);
 
-/* Explains the last collective of the machine; between drains. The caller frees it. NULL: out of
- * memory. */
-struct explain *explain_collective(struct explainer *explainer, struct lp_system *system);
+/* Explains the collective of this batch, which has not ended; between drains. The caller frees it.
+ * NULL: out of memory. */
+struct explain *explain_collective(struct explainer *explainer, struct lp_system *system,
+                                   uint32_t batch);
 
 extern const char *const explain_share_name[EXPLAIN_SHARES];
 

@@ -40,6 +40,9 @@ const char *explain_part_name(const struct explain_part *part, char *text, size_
     case PATH_LAUNCH:
         snprintf(text, bytes, "launch, static");
         break;
+    case PATH_KERNEL:
+        snprintf(text, bytes, "wait for another group's kernel");
+        break;
     default:
         snprintf(text, bytes, "jitter and waits");
     }

@@ -247,6 +247,51 @@ static struct moment moment_of_event(struct walk *walk, const struct spot *event
     return moment;
 }
 
+/* A kernel that has waited for its PE begins here. */
+static bool is_start(const struct lp_cause_entry *entry)
+{
+    return entry->type == 0 && entry->steps > 0 && lp_step_is_part(entry->step[0]) &&
+           lp_step_part(entry->step[0]) == LP_PART_PE;
+}
+
+/* The start of the kernel, if it has begun in the event whose handler sent this entry. */
+static struct lp_cause_entry start_in_event(struct walk *walk, uint32_t lp,
+                                            const struct lp_cause_entry *entry)
+{
+    struct lp_cause_entry at = *entry;
+    if (walk->m->needs.launches == 0)
+        return none;
+    do
+        at = cause_log_before(walk->log, lp, &at);
+    while (at.place != 0 && at.now_ps == entry->now_ps && at.by_entity == entry->by_entity &&
+           at.by_number == entry->by_number && at.by_type == entry->by_type && !is_start(&at));
+    return at.place != 0 && at.now_ps == entry->now_ps && is_start(&at) ? at : none;
+}
+
+/* The moment from which on an entry's delay counts: of the event whose handler sent it; of a kernel
+ * that began in that event, of its start; of this start, when the launch was there. */
+static struct moment cause_of(struct walk *walk, uint32_t lp, const struct lp_cause_entry *entry)
+{
+    struct spot event = {.lp = lp,
+                         .ps = entry->now_ps,
+                         .entity = entry->by_entity,
+                         .number = entry->by_number,
+                         .type = entry->by_type};
+    if (is_start(entry)) {
+        event = (struct spot){.lp = lp,
+                              .ps = entry->now_ps - lp_step_ps(entry->step),
+                              .entity = entry->entity,
+                              .number = entry->number,
+                              .type = LP_EVENT_PE_CPU};
+    } else {
+        const struct lp_cause_entry start = start_in_event(walk, lp, entry);
+        if (start.place != 0)
+            return (struct moment){
+                .ps = start.now_ps, .entry = start, .lp = lp, .end = start.steps};
+    }
+    return moment_of_event(walk, &event);
+}
+
 /* The leg that ends at a moment, and the moment at which it begins. */
 static struct path_leg leg_to(struct walk *walk, const struct moment *moment, struct moment *before)
 {
@@ -276,12 +321,9 @@ static struct path_leg leg_to(struct walk *walk, const struct moment *moment, st
             return leg;
         }
     }
-    const struct spot event = {.lp = moment->lp,
-                               .ps = entry->now_ps,
-                               .entity = entry->by_entity,
-                               .number = entry->by_number,
-                               .type = entry->by_type};
-    *before = moment_of_event(walk, &event);
+    if (is_start(entry))
+        leg.from_ps = entry->now_ps - lp_step_ps(entry->step);
+    *before = cause_of(walk, moment->lp, entry);
     return leg;
 }
 
@@ -301,20 +343,16 @@ static struct lp_cause_entry end_of_kernel(const struct lp_model *m, struct caus
 static struct moment end_of(struct walk *walk, const struct path_end *end)
 {
     const struct lp_cause_entry last = end_of_kernel(walk->m, walk->log, end->pe, end->ps);
-    const struct spot event = {.lp = 1 + end->pe / walk->m->pes,
-                               .ps = end->ps,
-                               .entity = last.by_entity,
-                               .number = last.by_number,
-                               .type = last.by_type};
-    return last.place != 0 ? moment_of_event(walk, &event) : (struct moment){.ps = end->ps};
+    return last.place != 0 ? cause_of(walk, 1 + end->pe / walk->m->pes, &last)
+                           : (struct moment){.ps = end->ps};
 }
 
-void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
-               int64_t to_ps, struct path *path)
+void path_walk(const struct lp_model *m, struct cause_log *log, struct path_end last,
+               int64_t from_ps, struct path *path)
 {
-    *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = to_ps};
+    *path = (struct path){.log = log, .from_ps = from_ps, .to_ps = last.ps};
     struct walk walk = {.m = m, .log = log, .path = path};
-    struct moment moment = end_of(&walk, &(struct path_end){pe, to_ps});
+    struct moment moment = end_of(&walk, &last);
     if (moment.entry.place == 0)
         return;
     while (moment.ps > from_ps && moment.entry.place != 0) {
@@ -396,12 +434,7 @@ static struct moment rival_of(struct walk *walk, const struct path_leg *leg, str
         rival->after_link = false;
         rival->from_ps = entry->now_ps;
         rival->to_ps = entry->now_ps + path_steps_ps(walk->m, walk->log, rival);
-        const struct spot event = {.lp = leg->lp,
-                                   .ps = entry->now_ps,
-                                   .entity = entry->by_entity,
-                                   .number = entry->by_number,
-                                   .type = entry->by_type};
-        return moment_of_event(walk, &event);
+        return cause_of(walk, leg->lp, entry);
     }
     if (entry->type == LP_EVENT_DMA_DONE)
         moment.entry = other_part(walk->log, leg);

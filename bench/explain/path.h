@@ -10,6 +10,9 @@
  * the time from the first kernel's start to the last kernel's end. A leg that began before the
  * first start is cut there.
  *
+ * A kernel that has waited for its PE began when the kernel before it ended. The path of its batch
+ * does not lead into that kernel: its leg is the wait, and begins when its own launch was there.
+ *
  * A leg's end may have had a second cause, which was there earlier: a rival. It decides if the path
  * gets faster and the rival does not:
  *   - a transfer that has waited for a link had come there by itself;
@@ -37,6 +40,7 @@ enum path_class {
     PATH_SLOT,   /* a tile's way into its slot, or out of it */
     PATH_POLL,
     PATH_LAUNCH, /* launch_static_ns, launch_together */
+    PATH_KERNEL, /* a kernel waits for its PE, which runs another one */
     PATH_REST,   /* no name: jitter, and waits in a machine with jitter */
     PATH_CLASSES
 };
@@ -83,18 +87,18 @@ struct path {
     int64_t injected_ps; /* when that kernel's launch message came from the host */
 };
 
-/* Walks from the end of the kernel on this PE at `to_ps` to `from_ps`. The path is valid as long as
- * the log stays as it is. */
-void path_walk(const struct lp_model *m, struct cause_log *log, uint32_t pe, int64_t from_ps,
-               int64_t to_ps, struct path *path);
-/* A kernel's start or end. */
+/* A kernel's launch or end. */
 struct path_end {
     uint32_t pe;
     int64_t ps; /* INT64_MIN: there is no such kernel */
 };
-/* Continues the path to launch messages, before the first kernel's start, which on a faster machine
- * is earlier, too; and leads to the end of the kernel that ended last in the other SIPs. False: out
- * of memory. */
+/* Walks from the end of this kernel to `from_ps`. The path is valid as long as the log stays as it
+ * is. */
+void path_walk(const struct lp_model *m, struct cause_log *log, struct path_end last,
+               int64_t from_ps, struct path *path);
+/* Continues the path to launch messages, before the first kernel's launch, which on a faster
+ * machine is earlier, too; and leads to the end of the kernel that ended last in the other SIPs.
+ * False: out of memory. */
 bool path_find_ends(const struct lp_model *m, struct path *path, struct path_end first_start,
                     struct path_end other_end);
 /* Looks for the rival of a leg; after path_find_ends(). Legs move. */

@@ -509,7 +509,7 @@ int bench_row_finish(struct bench_session *session, struct result_row *row, uint
     row_work_busiest(session, row);
     if (session->explainer != NULL) {
         free(row->explain);
-        row->explain = explain_collective(session->explainer, dist_system(session->dist));
+        row->explain = explain_collective(session->explainer, dist_system(session->dist), batch);
         if (row->explain == NULL)
             return cw_error_memory(error, "the explanation");
     }

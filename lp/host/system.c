@@ -465,9 +465,10 @@ int lp_system_begin_batch(struct lp_system *system, const struct lp_batch_option
                             "the machine has run %u launches, and the next batch may need more "
                             "numbers than 2^32 - 1; run the others in a process of their own",
                             (unsigned)system->model.launches.last);
-    if (system->options.causes.begin != NULL)
+    const bool is_idle = !lp_batches_are_in_flight(&system->batches);
+    if (is_idle && system->options.causes.begin != NULL)
         trace_causes(system, system->options.causes.begin(system->options.causes.arg));
-    if (!lp_batches_are_in_flight(&system->batches))
+    if (is_idle)
         system->launched_count = 0;
     if (!begin_batch(system, true) ||
         !lp_batch_times_name_phases(&system->batches.current->times, options->kernel,

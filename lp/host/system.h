@@ -17,8 +17,9 @@
 /*
  * Receives why each event comes when it comes: struct lp_cause and struct lp_waited (lp/causes.h),
  * as commit records of kind `kind`, on the worker that owns the LP of the event that emitted them.
- * The records of one LP come in the total order. `begin` is called before each batch of launches,
- * on the host's thread. It returns whether the causes of this batch are wanted.
+ * The records of one LP come in the total order. `begin` is called before each batch of launches
+ * that begins on an idle machine, on the host's thread. It returns whether causes are wanted of
+ * this batch and of all that begin before the machine is idle again.
  */
 struct lp_cause_sink {
     bool (*begin)(void *arg);

@@ -47,7 +47,8 @@ static void note_waited(const struct tl *tl)
                                                        .wait = tl->kernel->wait,
                                                        .context = (uint8_t)tl->context,
                                                        .dir = notified ? call->tag : call->dir,
-                                                       .call = call->kind});
+                                                       .call = call->kind,
+                                                       .batch = tl->p->batch});
 }
 
 static void run_context(struct lp_view *view, uint32_t pe, uint32_t context)
@@ -74,6 +75,19 @@ static void run_started_contexts(struct lp_view *view, uint32_t pe)
         }
 }
 
+/* For who asks: since when the kernel that begins has waited for its PE. */
+static __attribute__((noinline, cold)) void note_began(const struct tl *tl,
+                                                       const struct lp_queued *queued)
+{
+    struct cw_ctx *const ctx = tl->view->ctx;
+    if (lp_traces_causes(tl->view->m) && queued->since_ps < cw_now(ctx))
+        lp_cause_began(ctx, (struct lp_sender){0, queued->number}, queued->since_ps);
+    lp_cause_waited(ctx, &(struct lp_waited){.since_ps = queued->since_ps,
+                                             .pe = lp_pe_index(tl->view, tl->pe),
+                                             .wait = LP_WAIT_PE,
+                                             .batch = tl->launch->batch});
+}
+
 /* Whether PE_DMA sends chunks on their own while this kernel has the PE. */
 static bool goes_in_chunks(const struct lp_model *m, const struct lp_launch *launch)
 {
@@ -81,8 +95,9 @@ static bool goes_in_chunks(const struct lp_model *m, const struct lp_launch *lau
 }
 
 /* The kernel runs until it waits or has ended. */
-static void begin_kernel(struct lp_view *view, uint32_t pe, uint32_t launch)
+static void begin_kernel(struct lp_view *view, uint32_t pe, struct lp_queued queued)
 {
+    const uint32_t launch = queued.launch;
     struct tl tl = tl_view_of(view, pe, 0);
     cw_check(view->ctx, lp_has_launch(view->m, launch));
     *tl.kernel = (struct lp_kernel){.launch = launch};
@@ -91,6 +106,8 @@ static void begin_kernel(struct lp_view *view, uint32_t pe, uint32_t launch)
     *CW_MUT(view->ctx, &tl.p->batch) = tl.launch->batch;
     if (__builtin_expect(tl.p->dma.whole_chunks != goes_in_chunks(view->m, tl.launch), 0))
         CW_MUT(view->ctx, &tl.p->dma)->whole_chunks = tl.launch->cuts_streams;
+    if (lp_notes_waits(view->m) && view->m->needs.launches > 0)
+        note_began(&tl, &queued);
     tl_emit_mark(&tl, LP_MARK_START, 0);
     tl.local_ps += view->m->hw.launch_static_ps;
     tl_note_part(&tl, LP_PART_STATIC, view->m->hw.launch_static_ps);
@@ -110,26 +127,26 @@ static void begin_waiting_kernels(struct lp_view *view, uint32_t pe)
     const struct lp_backlog *const backlog = lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
     while (backlog->count > 0 && !is_busy(view, pe)) {
         cw_check(view->ctx, backlog->count <= view->m->needs.launches);
-        const uint32_t launch = backlog->at[0].launch;
+        const struct lp_queued queued = backlog->at[0];
         const uint64_t count = backlog->count - 1;
         *CW_MUT(view->ctx, &backlog->count) = count;
         for (uint64_t i = 0; i < count; i++)
             *CW_MUT(view->ctx, &backlog->at[i]) = backlog->at[i + 1];
-        begin_kernel(view, pe, launch);
+        begin_kernel(view, pe, queued);
     }
 }
 
 void tl_launch(struct lp_view *view, uint32_t pe, uint32_t launch)
 {
+    const struct lp_queued queued = {cw_now(view->ctx), launch, (uint32_t)view->ctx->event->number};
     if (!is_busy(view, pe)) {
-        begin_kernel(view, pe, launch);
+        begin_kernel(view, pe, queued);
     } else {
         const struct lp_backlog *const backlog =
             lp_backlog(view->m, lp_pe(view->m, view->cube, pe));
         cw_check(view->ctx, view->m->needs.launches > 0);
         cw_check(view->ctx, backlog->count < view->m->needs.launches);
-        *CW_MUT(view->ctx, &backlog->at[backlog->count]) =
-            (struct lp_queued){.since_ps = cw_now(view->ctx), .launch = launch};
+        *CW_MUT(view->ctx, &backlog->at[backlog->count]) = queued;
         ++*CW_MUT(view->ctx, &backlog->count);
     }
     if (view->m->needs.launches > 0)
