@@ -51,7 +51,7 @@ static enum tl_status run_roofline(struct tl *tl, void *frame)
     const uint32_t chunks = chunk_count(job);
     TL_BEGIN(&f->line);
     if (job->pe_work_ps > 0) {
-        TL_CALL(&f->line, tl_work_async(tl, job->wish.block, job->pe_work_ps));
+        TL_CALL(&f->line, tl_work_async(tl, job->request.block, job->pe_work_ps));
         f->work = tl_begun(tl);
     }
     for (f->chunk = 0; f->chunk < chunks + TL_HANDLES; f->chunk++) {
@@ -73,7 +73,7 @@ static enum tl_status run_time(struct tl *tl, void *frame)
 {
     struct time_frame *const f = frame;
     TL_BEGIN(&f->line);
-    TL_CALL(&f->line, tl_work(tl, TL_BLOCK_PE, compute_job(tl)->wish.time_ps));
+    TL_CALL(&f->line, tl_work(tl, TL_BLOCK_PE, compute_job(tl)->request.time_ps));
     TL_END(&f->line);
 }
 
@@ -87,7 +87,7 @@ const struct tl_kernel *compute_kernel(const struct compute_job *job)
     static const struct tl_kernel *const kernels[] = {[COMPUTE_PRODUCT] = &matmul_kernel,
                                                       [COMPUTE_ROOFLINE] = &roofline_kernel,
                                                       [COMPUTE_TIME] = &time_kernel};
-    return kernels[job->wish.kind];
+    return kernels[job->request.kind];
 }
 
 /* ---- blocks of a product --------------------------------------------------------------------- */
@@ -168,16 +168,17 @@ void compute_fill(const struct compute_job *job, uint32_t index, uint64_t seed, 
                            .columns = s->n,
                            .high = deep,
                            .wide = s->tile};
-    uint8_t *const after_a = fill_part(&a, job->wish.dtype, seed, shard);
-    (void)fill_part(&b, job->wish.dtype, seed, after_a);
+    uint8_t *const after_a = fill_part(&a, job->request.dtype, seed, shard);
+    (void)fill_part(&b, job->request.dtype, seed, after_a);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-static int refuse_product(const struct compute_wish *wish, const char *why, struct cw_error *error)
+static int refuse_product(const struct compute_request *request, const char *why,
+                          struct cw_error *error)
 {
-    return cw_error_set(error, CW_USAGE, "a product of %u x %u x %u of %s: %s", wish->m, wish->n,
-                        wish->k, dtype_name(wish->dtype), why);
+    return cw_error_set(error, CW_USAGE, "a product of %u x %u x %u of %s: %s", request->m,
+                        request->n, request->k, dtype_name(request->dtype), why);
 }
 
 static bool has_f32_sums(enum dtype dtype) { return dtype_is_narrow(dtype) || dtype == DTYPE_F32; }
@@ -186,15 +187,15 @@ static bool has_f32_sums(enum dtype dtype) { return dtype_is_narrow(dtype) || dt
  */
 static uint32_t columns_for(const struct compute_job *job, uint32_t rows)
 {
-    const uint32_t columns = job->wish.count / rows;
-    return job->wish.count % rows > 0 ? 0 : columns < job->wish.n ? columns : job->wish.n;
+    const uint32_t columns = job->request.count / rows;
+    return job->request.count % rows > 0 ? 0 : columns < job->request.n ? columns : job->request.n;
 }
 
 /* The tiles for the job's blocks with the least estimate, if it is below *least_ps. */
 static void choose_tiles(const struct hw_config *hw, uint64_t tcm_bytes, uint32_t rows,
                          uint32_t columns, struct compute_job *job, int64_t *least_ps)
 {
-    const size_t itemsize = dtype_bytes(job->wish.dtype);
+    const size_t itemsize = dtype_bytes(job->request.dtype);
     struct compute_job tried = *job;
     tried.rows = rows;
     tried.columns = columns;
@@ -225,17 +226,17 @@ static void choose_tiles(const struct hw_config *hw, uint64_t tcm_bytes, uint32_
 static int plan_product(const struct hw_config *hw, uint64_t tcm_bytes, struct compute_job *job,
                         struct cw_error *error)
 {
-    const struct compute_wish *const wish = &job->wish;
-    const uint32_t count = wish->count;
+    const struct compute_request *const request = &job->request;
+    const uint32_t count = request->count;
     int64_t least_ps = INT64_MAX;
-    if (wish->m == 0 || wish->n == 0 || wish->k == 0 || wish->m > COMPUTE_SIDE_MAX ||
-        wish->n > COMPUTE_SIDE_MAX || wish->k > COMPUTE_SIDE_MAX)
-        return refuse_product(wish, "legal are sides from 1 to 16777216", error);
-    if (!has_f32_sums(wish->dtype))
-        return refuse_product(wish, "legal are f16, bf16, f32, fp8_e4m3 and fp8_e5m2", error);
-    job->shape =
-        (struct matmul_shape){.m = wish->m, .n = wish->n, .k = wish->k, .sums = MATMUL_SUMS_F32};
-    for (uint32_t rows = 1; rows <= count && rows <= wish->m; rows++)
+    if (request->m == 0 || request->n == 0 || request->k == 0 || request->m > COMPUTE_SIDE_MAX ||
+        request->n > COMPUTE_SIDE_MAX || request->k > COMPUTE_SIDE_MAX)
+        return refuse_product(request, "legal are sides from 1 to 16777216", error);
+    if (!has_f32_sums(request->dtype))
+        return refuse_product(request, "legal are f16, bf16, f32, fp8_e4m3 and fp8_e5m2", error);
+    job->shape = (struct matmul_shape){
+        .m = request->m, .n = request->n, .k = request->k, .sums = MATMUL_SUMS_F32};
+    for (uint32_t rows = 1; rows <= count && rows <= request->m; rows++)
         if (columns_for(job, rows) > 0)
             choose_tiles(hw, tcm_bytes, rows, columns_for(job, rows), job, &least_ps);
     if (least_ps == INT64_MAX)
@@ -251,52 +252,54 @@ static int plan_product(const struct hw_config *hw, uint64_t tcm_bytes, struct c
 static int plan_roofline(const struct hw_config *hw, uint64_t tcm_bytes, struct compute_job *job,
                          struct cw_error *error)
 {
-    const struct compute_wish *const wish = &job->wish;
-    const bool math = wish->block == TL_BLOCK_MATH;
+    const struct compute_request *const request = &job->request;
+    const bool math = request->block == TL_BLOCK_MATH;
     const struct hw_rate rate = math ? hw->math_cycle : hw->gemm_cycle;
     const uint64_t per_cycle = math ? hw->math_lanes : 2ull * hw->gemm_m * hw->gemm_n * hw->gemm_k;
-    const uint64_t cycles = divided_up(divided_up(wish->flops, wish->count), per_cycle);
+    const uint64_t cycles = divided_up(divided_up(request->flops, request->count), per_cycle);
     const __uint128_t ps = ((__uint128_t)cycles * rate.num + rate.den - 1) / rate.den;
-    if (wish->block == TL_BLOCK_PE)
+    if (request->block == TL_BLOCK_PE)
         return cw_error_set(error, CW_USAGE, "a roofline is of PE_GEMM or of PE_MATH");
-    if (wish->flops == 0 && wish->bytes == 0)
+    if (request->flops == 0 && request->bytes == 0)
         return cw_error_set(error, CW_USAGE, "a roofline of no flops and no bytes");
-    job->pe_bytes = divided_up(wish->bytes, wish->count);
+    job->pe_bytes = divided_up(request->bytes, request->count);
     job->chunk_bytes =
         tcm_bytes / TL_HANDLES < CHUNK_BYTES ? (uint32_t)(tcm_bytes / TL_HANDLES) : CHUNK_BYTES;
-    if (wish->bytes > 0 && job->chunk_bytes == 0)
+    if (request->bytes > 0 && job->chunk_bytes == 0)
         return cw_error_set(error, CW_USAGE,
                             "a roofline needs some TCM beside the receive rings (memory.tcm_kib)");
     if (ps > CW_TIME_MAX / 4 || chunk_count(job) < job->pe_bytes / CHUNK_BYTES)
         return cw_error_set(error, CW_USAGE, "a roofline of %llu flops and %llu bytes is too large",
-                            (unsigned long long)wish->flops, (unsigned long long)wish->bytes);
+                            (unsigned long long)request->flops, (unsigned long long)request->bytes);
     job->pe_work_ps = (int64_t)ps;
-    job->pes = wish->count;
+    job->pes = request->count;
     return CW_OK;
 }
 
-int compute_job_of(const struct hw_config *hw, const struct compute_wish *wish, uint64_t tcm_bytes,
-                   uint32_t hbm, struct compute_job *job, struct cw_error *error)
+int compute_job_of(const struct hw_config *hw, const struct compute_request *request,
+                   uint64_t tcm_bytes, uint32_t hbm, struct compute_job *job,
+                   struct cw_error *error)
 {
     const uint32_t pes = hw_cubes(hw) * hw_pes(hw);
-    *job = (struct compute_job){.wish = *wish, .hbm = hbm};
-    if (wish->first >= pes || wish->count > pes - wish->first)
+    *job = (struct compute_job){.request = *request, .hbm = hbm};
+    if (request->first >= pes || request->count > pes - request->first)
         return cw_error_set(error, CW_USAGE, "PEs %u to %llu of a SIP that has 0 to %u",
-                            wish->first, (unsigned long long)wish->first + wish->count - 1,
+                            request->first, (unsigned long long)request->first + request->count - 1,
                             pes - 1);
-    if (wish->count == 0)
-        job->wish.count = pes - wish->first;
-    if (wish->kind == COMPUTE_PRODUCT)
+    if (request->count == 0)
+        job->request.count = pes - request->first;
+    if (request->kind == COMPUTE_PRODUCT)
         return plan_product(hw, tcm_bytes, job, error);
-    if (wish->kind == COMPUTE_ROOFLINE)
+    if (request->kind == COMPUTE_ROOFLINE)
         return plan_roofline(hw, tcm_bytes, job, error);
-    job->pes = job->wish.count;
-    if (wish->kind == COMPUTE_TIME && wish->time_ps >= 0 && wish->time_ps <= CW_TIME_MAX / 4)
+    job->pes = job->request.count;
+    if (request->kind == COMPUTE_TIME && request->time_ps >= 0 &&
+        request->time_ps <= CW_TIME_MAX / 4)
         return CW_OK;
     return cw_error_set(error, CW_USAGE,
                         "a computation of kind %u, of %lld ps: legal are products "
                         "(0), rooflines (1) and times (2) from 0 ps on",
-                        (unsigned)wish->kind, (long long)wish->time_ps);
+                        (unsigned)request->kind, (long long)request->time_ps);
 }
 
 /* ---- what it costs --------------------------------------------------------------------------- */
@@ -304,7 +307,7 @@ int compute_job_of(const struct hw_config *hw, const struct compute_wish *wish, 
 /* However C is cut into blocks. */
 static struct hw_bound product_bound(const struct hw_config *hw, const struct compute_job *job)
 {
-    const uint32_t count = job->wish.count;
+    const uint32_t count = job->request.count;
     struct hw_bound least = {.ps = INT64_MAX};
     for (uint32_t rows = 1; rows <= count && rows <= job->shape.m; rows++) {
         struct compute_job cut = *job;
@@ -313,7 +316,7 @@ static struct hw_bound product_bound(const struct hw_config *hw, const struct co
         if (cut.columns == 0)
             continue;
         const struct matmul_shape block = largest_block(&cut);
-        const struct hw_bound bound = matmul_bound(hw, &block, dtype_bytes(job->wish.dtype));
+        const struct hw_bound bound = matmul_bound(hw, &block, dtype_bytes(job->request.dtype));
         if (bound.ps < least.ps)
             least = bound;
     }
@@ -322,12 +325,12 @@ static struct hw_bound product_bound(const struct hw_config *hw, const struct co
 
 struct hw_bound compute_bound(const struct hw_config *hw, const struct compute_job *job)
 {
-    struct hw_bound bound = {.ps = job->wish.time_ps, .by = "time"};
-    if (job->wish.kind == COMPUTE_PRODUCT)
+    struct hw_bound bound = {.ps = job->request.time_ps, .by = "time"};
+    if (job->request.kind == COMPUTE_PRODUCT)
         return product_bound(hw, job);
-    if (job->wish.kind == COMPUTE_ROOFLINE) {
+    if (job->request.kind == COMPUTE_ROOFLINE) {
         bound.ps = job->pe_work_ps;
-        bound.by = job->wish.block == TL_BLOCK_MATH ? "pe_math" : "pe_gemm";
+        bound.by = job->request.block == TL_BLOCK_MATH ? "pe_math" : "pe_gemm";
         matmul_bound_bytes(&bound, hw, HW_LINK_HBM, job->pe_bytes);
         matmul_bound_bytes(&bound, hw, HW_LINK_PE_NOC, job->pe_bytes);
         matmul_bound_bytes(&bound, hw, HW_LINK_TCM, job->pe_bytes);
@@ -337,17 +340,17 @@ struct hw_bound compute_bound(const struct hw_config *hw, const struct compute_j
 
 double compute_flops(const struct compute_job *job)
 {
-    const struct compute_wish *const wish = &job->wish;
-    return wish->kind == COMPUTE_PRODUCT    ? 2.0 * wish->m * wish->n * wish->k
-           : wish->kind == COMPUTE_ROOFLINE ? (double)wish->flops
-                                            : 0;
+    const struct compute_request *const request = &job->request;
+    return request->kind == COMPUTE_PRODUCT    ? 2.0 * request->m * request->n * request->k
+           : request->kind == COMPUTE_ROOFLINE ? (double)request->flops
+                                               : 0;
 }
 
 double compute_events(const struct ccl_call *call, const struct compute_job *job)
 {
     const struct matmul_shape block = largest_block(job);
-    const double of_pe = job->wish.kind == COMPUTE_PRODUCT ? matmul_events(&block, call)
-                         : job->wish.kind == COMPUTE_ROOFLINE
+    const double of_pe = job->request.kind == COMPUTE_PRODUCT ? matmul_events(&block, call)
+                         : job->request.kind == COMPUTE_ROOFLINE
                              ? chunk_count(job) * (1 + cost_load_events(call, job->chunk_bytes))
                              : 1;
     return job->pes * (cost_launch_events(call->hw, false) + of_pe);

@@ -15,7 +15,7 @@ enum compute_kind {
 };
 
 /* What is asked for. */
-struct compute_wish {
+struct compute_request {
     enum compute_kind kind;
     uint32_t first,
         count;        /* PEs of the SIP, in order of (cube, PE); count 0: all from `first` on */
@@ -33,10 +33,10 @@ struct compute_wish {
  * has the rows of A and the columns of B that it needs. 0 x 0: each PE has a product of its own.
  */
 struct compute_job {
-    struct compute_wish wish;
+    struct compute_request request;
     struct matmul_shape shape; /* of the whole product, with a PE's tiles */
     uint32_t rows, columns;    /* of blocks */
-    uint32_t pes;              /* that run it, from wish.first on */
+    uint32_t pes;              /* that run it, from request.first on */
     uint64_t pe_bytes;         /* of a roofline: of each PE, */
     int64_t pe_work_ps;        /* and the work of its block, without overheads */
     uint32_t tcm, hbm;         /* where its places are in TCM; a roofline's bytes in the slice */
@@ -47,10 +47,11 @@ struct compute_job {
 /*
  * The job for what is asked for, with `tcm_bytes` of each TCM from offset 0 on, and PE memory that
  * may be read from offset `hbm` of each slice on. A product's blocks and tiles are those with the
- * least estimated time. An enum cw_exit; CW_USAGE: the wish cannot be fulfilled, and why.
+ * least estimated time. An enum cw_exit; CW_USAGE: the request cannot be fulfilled, and why.
  */
-int compute_job_of(const struct hw_config *hw, const struct compute_wish *wish, uint64_t tcm_bytes,
-                   uint32_t hbm, struct compute_job *job, struct cw_error *error);
+int compute_job_of(const struct hw_config *hw, const struct compute_request *request,
+                   uint64_t tcm_bytes, uint32_t hbm, struct compute_job *job,
+                   struct cw_error *error);
 
 /* The block of a product at PE first + index: its shape, and where it begins in C. */
 struct compute_block {

@@ -123,7 +123,7 @@ uint64_t matmul_steps(const struct matmul_shape *s)
 static struct matmul_shape shape_of(const struct tl *tl)
 {
     const struct compute_job *const job = job_of(tl);
-    return compute_block_of(job, tl_program_id(tl) - job->wish.first).shape;
+    return compute_block_of(job, tl_program_id(tl) - job->request.first).shape;
 }
 
 static struct step step_at(const struct tl *tl, uint32_t number)

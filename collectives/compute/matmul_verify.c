@@ -102,20 +102,20 @@ static void sum_row(const struct matmul_shape *s, const float *a, const float *b
 bool compute_verify(const struct compute_job *job, uint32_t index, uint64_t seed, uint64_t first,
                     struct ccl_arithmetic arithmetic, const void *result, uint64_t *wrong)
 {
-    const enum dtype dtype = job->wish.dtype;
+    const enum dtype dtype = job->request.dtype;
     const size_t itemsize = dtype_bytes(dtype);
     const struct compute_block block = compute_block_of(job, index);
     const struct matmul_shape *const s = &block.shape;
     const struct matrix c = {.rows = s->m, .columns = s->n, .tile = s->tile};
     const uint32_t longest = s->k > s->n ? s->k : s->n;
-    const uint64_t first_b = first + (uint64_t)job->wish.m * s->k;
+    const uint64_t first_b = first + (uint64_t)job->request.m * s->k;
     uint8_t *const raw = malloc(longest * itemsize);
     float *const a = malloc(s->k * sizeof *a), *const sum = malloc(s->n * sizeof *sum);
     float *const b = malloc((size_t)s->k * s->n * sizeof *b);
     const bool room = raw != NULL && a != NULL && sum != NULL && b != NULL;
     *wrong = 0;
     for (uint32_t l = 0; room && l < s->k; l++)
-        take(dtype, seed, first_b + (uint64_t)l * job->wish.n + block.column, raw,
+        take(dtype, seed, first_b + (uint64_t)l * job->request.n + block.column, raw,
              b + (size_t)l * s->n, s->n);
     for (uint32_t i = 0; room && i < s->m; i++) {
         take(dtype, seed, first + (uint64_t)(block.row + i) * s->k, raw, a, s->k);

@@ -8,7 +8,7 @@
 #include "collectives/compute/compute.h"
 
 /*
- * Computes the block of C at PE wish.first + index from the inputs alone, which are where
+ * Computes the block of C at PE request.first + index from the inputs alone, which are where
  * compute_fill() says. *wrong becomes the number of elements of `result`, a block in the layout of
  * its shard, that have other bits. False: out of memory.
  */

@@ -18,18 +18,19 @@
 enum { ISSUE = 3000, WAIT = 2000, THERE = 45015, BACK = 5015, INTO_TCM = 1001 };
 enum { TCM_BYTES = 1 << 19, REGION_VA = 1 << 28, REGION_PA = 1 << 22, SEED = 7, FIRST = 1000 };
 
-static struct compute_job job_of(const struct hw_config *hw, struct compute_wish wish)
+static struct compute_job job_of(const struct hw_config *hw, struct compute_request request)
 {
     struct compute_job job;
     struct cw_error error;
-    if (compute_job_of(hw, &wish, TCM_BYTES, 0, &job, &error) != CW_OK)
+    if (compute_job_of(hw, &request, TCM_BYTES, 0, &job, &error) != CW_OK)
         fail_msg("%s", error.text);
     return job;
 }
 
-static struct compute_wish product(uint32_t m, uint32_t n, uint32_t k, enum dtype dtype)
+static struct compute_request product(uint32_t m, uint32_t n, uint32_t k, enum dtype dtype)
 {
-    return (struct compute_wish){.kind = COMPUTE_PRODUCT, .m = m, .n = n, .k = k, .dtype = dtype};
+    return (struct compute_request){
+        .kind = COMPUTE_PRODUCT, .m = m, .n = n, .k = k, .dtype = dtype};
 }
 
 /* One cube, whose PE_FETCH_STOREs take the time that they take by default. */
@@ -45,12 +46,13 @@ static struct machine *computer(bool with_data)
 static void run_job(struct machine *m, const struct compute_job *job, int64_t *ps)
 {
     uint32_t pe[64];
-    const struct tl_args args = {.dtype = (uint8_t)(job->wish.dtype ? job->wish.dtype : DTYPE_F32),
+    const struct tl_args args = {.dtype =
+                                     (uint8_t)(job->request.dtype ? job->request.dtype : DTYPE_F32),
                                  .n_elem = 1,
                                  .region = {m->region[0]},
                                  .more = job};
     for (uint32_t i = 0; i < job->pes; i++)
-        pe[i] = job->wish.first + i;
+        pe[i] = job->request.first + i;
     m->op_count = 0;
     const struct lp_batch_options options = {.kernel = compute_kernel(job)};
     assert_int_equal(lp_system_begin_batch(m->system, &options, &m->error), CW_OK);
@@ -64,15 +66,15 @@ static void run_job(struct machine *m, const struct compute_job *job, int64_t *p
 }
 
 /* On a machine that is idle but for it. */
-static int64_t alone_ps(struct compute_wish wish, enum hw_contention contention)
+static int64_t alone_ps(struct compute_request request, enum hw_contention contention)
 {
     struct machine *const m = computer(false);
     m->hw.contention = contention;
-    const struct compute_job job = job_of(&m->hw, wish);
+    const struct compute_job job = job_of(&m->hw, request);
     int64_t ps;
-    if (wish.kind == COMPUTE_PRODUCT)
+    if (request.kind == COMPUTE_PRODUCT)
         m->region[0] = (struct tl_region){REGION_VA, REGION_PA,
-                                          compute_shard_elems(&job) * dtype_bytes(wish.dtype)};
+                                          compute_shard_elems(&job) * dtype_bytes(request.dtype)};
     machine_start(m);
     run_job(m, &job, &ps);
     assert_true(ps >= compute_bound(&m->hw, &job).ps);
@@ -87,10 +89,10 @@ static void a_time_is_exact(void **state)
     (void)state;
     static const int64_t times_ps[] = {0, 1, 999, 123456789, 3600 * INT64_C(1000000000000)};
     for (size_t i = 0; i < COUNT_OF(times_ps); i++)
-        assert_int_equal(alone_ps((struct compute_wish){.kind = COMPUTE_TIME,
-                                                        .first = (uint32_t)i,
-                                                        .count = 1,
-                                                        .time_ps = times_ps[i]},
+        assert_int_equal(alone_ps((struct compute_request){.kind = COMPUTE_TIME,
+                                                           .first = (uint32_t)i,
+                                                           .count = 1,
+                                                           .time_ps = times_ps[i]},
                                   HW_CONTENTION_MESSAGE),
                          times_ps[i]);
 }
@@ -99,12 +101,12 @@ static void a_time_is_exact(void **state)
 static void a_product_of_one_tile_is_its_loads_its_product_and_its_store(void **state)
 {
     (void)state;
-    struct compute_wish wish = product(16, 16, 16, DTYPE_F16);
-    wish.count = 1;
+    struct compute_request request = product(16, 16, 16, DTYPE_F16);
+    request.count = 1;
     const int64_t loads = ISSUE + THERE + 2 * 8000 + BACK + INTO_TCM;
     const int64_t dot = ISSUE + 1000 + 1024 * 1000 / 512 + 8000 + 1000 + 1000 + 512 * 1000 / 512;
     for (enum hw_contention c = HW_CONTENTION_MESSAGE; c <= HW_CONTENTION_CHUNK; c++)
-        assert_int_equal(alone_ps(wish, c), loads + dot + ISSUE + 8000 + THERE + BACK);
+        assert_int_equal(alone_ps(request, c), loads + dot + ISSUE + 8000 + THERE + BACK);
 }
 
 static int64_t longer(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -125,12 +127,12 @@ static void a_roofline_takes_what_takes_longer(void **state)
                                                      (int64_t)bytes[b] * 1000 / 64
                                                : issued;
             const int64_t work = cycles[c] > 0 ? ISSUE + 8000 + (int64_t)cycles[c] * 1000 : 0;
-            const struct compute_wish wish = {.kind = COMPUTE_ROOFLINE,
-                                              .count = 1,
-                                              .block = TL_BLOCK_GEMM,
-                                              .flops = 2 * 4096 * cycles[c],
-                                              .bytes = bytes[b]};
-            assert_int_equal(alone_ps(wish, HW_CONTENTION_MESSAGE),
+            const struct compute_request request = {.kind = COMPUTE_ROOFLINE,
+                                                    .count = 1,
+                                                    .block = TL_BLOCK_GEMM,
+                                                    .flops = 2 * 4096 * cycles[c],
+                                                    .bytes = bytes[b]};
+            assert_int_equal(alone_ps(request, HW_CONTENTION_MESSAGE),
                              work > 0 ? longer(loads + WAIT, work) : loads);
         }
 }
@@ -139,14 +141,14 @@ static void a_roofline_takes_what_takes_longer(void **state)
 static void a_roofline_of_pe_math_is_cut_over_its_pes(void **state)
 {
     (void)state;
-    const struct compute_wish wish = {
+    const struct compute_request request = {
         .kind = COMPUTE_ROOFLINE, .count = 4, .block = TL_BLOCK_MATH, .flops = 4001};
     struct machine *const m = computer(false);
-    const struct compute_job job = job_of(&m->hw, wish);
+    const struct compute_job job = job_of(&m->hw, request);
     assert_int_equal(job.pe_work_ps, 1001000);
     assert_int_equal(job.pes, 4);
     machine_free(m);
-    struct compute_wish one = wish;
+    struct compute_request one = request;
     one.count = 1;
     assert_int_equal(alone_ps(one, HW_CONTENTION_MESSAGE), ISSUE + 4000 + 4001000);
 }
@@ -158,11 +160,12 @@ static void a_large_product_takes_about_its_estimate(void **state)
     static const uint32_t sides[][3] = {{1024, 1024, 1024}, {64, 2048, 512}, {512, 512, 2048}};
     for (size_t i = 0; i < COUNT_OF(sides); i++) {
         struct machine *const m = computer(false);
-        const struct compute_wish wish = product(sides[i][0], sides[i][1], sides[i][2], DTYPE_BF16);
-        const struct compute_job job = job_of(&m->hw, wish);
+        const struct compute_request request =
+            product(sides[i][0], sides[i][1], sides[i][2], DTYPE_BF16);
+        const struct compute_job job = job_of(&m->hw, request);
         const struct compute_block block = compute_block_of(&job, 0);
         const int64_t estimate_ps = matmul_estimate_ps(&m->hw, &block.shape, 2);
-        const int64_t ps = alone_ps(wish, HW_CONTENTION_MESSAGE);
+        const int64_t ps = alone_ps(request, HW_CONTENTION_MESSAGE);
         assert_in_range(ps * 100 / estimate_ps, 90, 110);
         machine_free(m);
     }
@@ -174,13 +177,13 @@ static void a_product_s_bound_is_that_of_the_best_blocks(void **state)
 {
     (void)state;
     const struct hw_config hw = default_machine();
-    struct compute_wish wish = product(1024, 1024, 1024, DTYPE_F16);
-    wish.count = 4;
-    struct compute_job job = job_of(&hw, wish);
+    struct compute_request request = product(1024, 1024, 1024, DTYPE_F16);
+    request.count = 4;
+    struct compute_job job = job_of(&hw, request);
     assert_int_equal(compute_bound(&hw, &job).ps, 65536000);
     assert_string_equal(compute_bound(&hw, &job).by, "pe_gemm");
-    wish.m = wish.n = 64; /* 32 x 32 each: 2 x 2 x 64 cycles, and 131,072 bytes: 2,048 ns */
-    job = job_of(&hw, wish);
+    request.m = request.n = 64; /* 32 x 32 each: 2 x 2 x 64 cycles, and 131,072 bytes: 2,048 ns */
+    job = job_of(&hw, request);
     assert_int_equal(compute_bound(&hw, &job).ps, 2048000);
     assert_string_equal(compute_bound(&hw, &job).by, "hbm");
     assert_true(compute_flops(&job) == 2.0 * 64 * 64 * 1024);
@@ -189,7 +192,7 @@ static void a_product_s_bound_is_that_of_the_best_blocks(void **state)
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 /* On 16 PEs of two cubes. */
-static void check_bits(struct compute_wish wish, enum cw_sync sync, uint32_t workers)
+static void check_bits(struct compute_request request, enum cw_sync sync, uint32_t workers)
 {
     static const uint32_t one[] = {0, 0}, two[] = {0, 1};
     struct machine *const m = computer(true);
@@ -197,8 +200,8 @@ static void check_bits(struct compute_wish wish, enum cw_sync sync, uint32_t wor
     m->cube_worker = workers == 1 ? one : two;
     m->engine.sync = sync;
     m->engine.worker_count = workers;
-    const struct compute_job job = job_of(&m->hw, wish);
-    const size_t itemsize = dtype_bytes(wish.dtype);
+    const struct compute_job job = job_of(&m->hw, request);
+    const size_t itemsize = dtype_bytes(request.dtype);
     const uint64_t bytes = compute_shard_elems(&job) * itemsize;
     uint8_t *const shard = calloc(1, bytes);
     int64_t ps;
@@ -207,7 +210,7 @@ static void check_bits(struct compute_wish wish, enum cw_sync sync, uint32_t wor
     for (uint32_t i = 0; i < job.pes; i++) {
         compute_fill(&job, i, SEED, FIRST, shard);
         assert_int_equal(
-            data_pass_write(m->data, job.wish.first + i, REGION_PA, shard, bytes, &m->error),
+            data_pass_write(m->data, job.request.first + i, REGION_PA, shard, bytes, &m->error),
             CW_OK);
     }
     run_job(m, &job, &ps);
@@ -216,21 +219,21 @@ static void check_bits(struct compute_wish wish, enum cw_sync sync, uint32_t wor
     for (uint32_t i = 0; i < job.pes; i++) {
         const struct compute_block block = compute_block_of(&job, i);
         uint64_t wrong = 99;
-        data_pass_read(m->data, job.wish.first + i,
+        data_pass_read(m->data, job.request.first + i,
                        REGION_PA + matmul_result(&block.shape) * itemsize, shard,
                        (size_t)block.shape.m * block.shape.n * itemsize);
         assert_true(
             compute_verify(&job, i, SEED, FIRST, (struct ccl_arithmetic){0}, shard, &wrong));
         if (wrong > 0)
-            fail_msg("%u x %u x %u of %s: PE %u has %llu wrong elements", wish.m, wish.n, wish.k,
-                     dtype_name(wish.dtype), i, (unsigned long long)wrong);
+            fail_msg("%u x %u x %u of %s: PE %u has %llu wrong elements", request.m, request.n,
+                     request.k, dtype_name(request.dtype), i, (unsigned long long)wrong);
         shard[0] ^= 1;
         assert_true(
             compute_verify(&job, i, SEED, FIRST, (struct ccl_arithmetic){0}, shard, &wrong));
         assert_int_equal(wrong, 1);
         elements += (uint64_t)block.shape.m * block.shape.n;
     }
-    assert_int_equal(elements, (uint64_t)wish.m * wish.n);
+    assert_int_equal(elements, (uint64_t)request.m * request.n);
     free(shard);
     machine_free(m);
 }
@@ -244,10 +247,11 @@ static void products_have_the_specified_bits(void **state)
                                         DTYPE_FP8_E5M2};
     for (size_t i = 0; i < COUNT_OF(sides); i++)
         for (size_t d = 0; d < COUNT_OF(dtypes); d++) {
-            struct compute_wish wish = product(sides[i][0], sides[i][1], sides[i][2], dtypes[d]);
-            wish.first = (uint32_t)(i + d);
-            wish.count = 1 + (uint32_t)(i * d) % 7;
-            check_bits(wish, CW_SEQUENTIAL, 1);
+            struct compute_request request =
+                product(sides[i][0], sides[i][1], sides[i][2], dtypes[d]);
+            request.first = (uint32_t)(i + d);
+            request.count = 1 + (uint32_t)(i * d) % 7;
+            check_bits(request, CW_SEQUENTIAL, 1);
         }
     check_bits(product(50, 60, 70, DTYPE_F16), CW_STRESS, 1);
     check_bits(product(50, 60, 70, DTYPE_BF16), CW_OPTIMISTIC, 2);
@@ -288,37 +292,38 @@ static void blocks_make_up_the_product(void **state)
     const struct hw_config hw = default_machine();
     uint64_t seed = 1;
     for (uint32_t n = 0; n < 200; n++) {
-        struct compute_wish wish = product(0, 0, 64, DTYPE_F16);
-        wish.m = 1 + (uint32_t)((seed = seed * 6364136223846793005u + 1) >> 58);
-        wish.n = 1 + (uint32_t)((seed = seed * 6364136223846793005u + 1) >> 57);
-        wish.count = 1 + (uint32_t)((seed = seed * 6364136223846793005u + 1) >> 59);
-        const struct compute_job job = job_of(&hw, wish);
+        struct compute_request request = product(0, 0, 64, DTYPE_F16);
+        request.m = 1 + (uint32_t)((seed = seed * 6364136223846793005u + 1) >> 58);
+        request.n = 1 + (uint32_t)((seed = seed * 6364136223846793005u + 1) >> 57);
+        request.count = 1 + (uint32_t)((seed = seed * 6364136223846793005u + 1) >> 59);
+        const struct compute_job job = job_of(&hw, request);
         static uint8_t covered[64][128];
         memset(covered, 0, sizeof covered);
-        assert_true(job.pes >= 1 && job.pes <= wish.count && job.pes == job.rows * job.columns);
+        assert_true(job.pes >= 1 && job.pes <= request.count && job.pes == job.rows * job.columns);
         for (uint32_t i = 0; i < job.pes; i++) {
             const struct compute_block b = compute_block_of(&job, i);
-            assert_true(b.shape.m == wish.m / job.rows || b.shape.m == wish.m / job.rows + 1);
-            assert_true(b.shape.n == wish.n / job.columns || b.shape.n == wish.n / job.columns + 1);
+            assert_true(b.shape.m == request.m / job.rows || b.shape.m == request.m / job.rows + 1);
+            assert_true(b.shape.n == request.n / job.columns ||
+                        b.shape.n == request.n / job.columns + 1);
             assert_true(b.shape.m > 0 && b.shape.n > 0 && b.shape.k == 64);
             assert_true(matmul_elems(&b.shape) <= compute_shard_elems(&job));
             for (uint32_t y = 0; y < b.shape.m; y++)
                 for (uint32_t x = 0; x < b.shape.n; x++)
                     covered[b.row + y][b.column + x]++;
         }
-        for (uint32_t y = 0; y < wish.m; y++)
-            for (uint32_t x = 0; x < wish.n; x++)
+        for (uint32_t y = 0; y < request.m; y++)
+            for (uint32_t x = 0; x < request.n; x++)
                 assert_int_equal(covered[y][x], 1);
     }
 }
 
-static void refused(struct compute_wish wish, uint64_t tcm_bytes, const char *text)
+static void refused(struct compute_request request, uint64_t tcm_bytes, const char *text)
 {
     const struct hw_config hw = default_machine();
     struct compute_job job;
     struct cw_error error;
     error.text[0] = 0;
-    if (compute_job_of(&hw, &wish, tcm_bytes, 0, &job, &error) != CW_USAGE)
+    if (compute_job_of(&hw, &request, tcm_bytes, 0, &job, &error) != CW_USAGE)
         fail_msg("accepted: expected \"%s\"", text);
     if (strstr(error.text, text) == NULL)
         fail_msg("expected \"%s\", got \"%s\"", text, error.text);
@@ -330,24 +335,26 @@ static void what_cannot_be_computed_is_refused(void **state)
     const struct hw_config hw = default_machine();
     const uint32_t pes = hw_cubes(&hw) * hw_pes(&hw);
     char text[100];
-    struct compute_wish wish = product(0, 1, 1, DTYPE_F16);
-    refused(wish, TCM_BYTES, "a product of 0 x 1 x 1 of f16: legal are sides from 1 to 16777216");
-    wish = product(1, 1, COMPUTE_SIDE_MAX + 1, DTYPE_F16);
-    refused(wish, TCM_BYTES, "legal are sides");
+    struct compute_request request = product(0, 1, 1, DTYPE_F16);
+    refused(request, TCM_BYTES,
+            "a product of 0 x 1 x 1 of f16: legal are sides from 1 to 16777216");
+    request = product(1, 1, COMPUTE_SIDE_MAX + 1, DTYPE_F16);
+    refused(request, TCM_BYTES, "legal are sides");
     refused(product(1, 1, 1, DTYPE_INT8), TCM_BYTES, "legal are f16, bf16, f32, fp8_e4m3");
     refused(product(1, 1, 1, DTYPE_F64), TCM_BYTES, "legal are f16, bf16, f32, fp8_e4m3");
-    wish = product(16, 16, 16, DTYPE_F16);
-    wish.count = 1; /* of f16: two tiles of A, two of B, one of C */
-    refused(wish, 5 * 512 - 1, "do not fit into 2559 bytes of TCM");
+    request = product(16, 16, 16, DTYPE_F16);
+    request.count = 1; /* of f16: two tiles of A, two of B, one of C */
+    refused(request, 5 * 512 - 1, "do not fit into 2559 bytes of TCM");
     snprintf(text, sizeof text, "PEs %u to %u of a SIP that has 0 to %u", pes, pes, pes - 1);
-    refused((struct compute_wish){.kind = COMPUTE_TIME, .first = pes, .count = 1}, TCM_BYTES, text);
-    refused((struct compute_wish){.kind = COMPUTE_TIME, .first = 1, .count = pes}, TCM_BYTES,
+    refused((struct compute_request){.kind = COMPUTE_TIME, .first = pes, .count = 1}, TCM_BYTES,
+            text);
+    refused((struct compute_request){.kind = COMPUTE_TIME, .first = 1, .count = pes}, TCM_BYTES,
             "of a SIP that has");
-    refused((struct compute_wish){.kind = COMPUTE_TIME, .time_ps = -1}, TCM_BYTES, "of -1 ps");
-    refused((struct compute_wish){.kind = 3}, TCM_BYTES, "of kind 3");
-    refused((struct compute_wish){.kind = COMPUTE_ROOFLINE, .block = TL_BLOCK_GEMM}, TCM_BYTES,
+    refused((struct compute_request){.kind = COMPUTE_TIME, .time_ps = -1}, TCM_BYTES, "of -1 ps");
+    refused((struct compute_request){.kind = 3}, TCM_BYTES, "of kind 3");
+    refused((struct compute_request){.kind = COMPUTE_ROOFLINE, .block = TL_BLOCK_GEMM}, TCM_BYTES,
             "no flops and no bytes");
-    refused((struct compute_wish){.kind = COMPUTE_ROOFLINE, .flops = 1}, TCM_BYTES,
+    refused((struct compute_request){.kind = COMPUTE_ROOFLINE, .flops = 1}, TCM_BYTES,
             "of PE_GEMM or of PE_MATH");
 }
 
