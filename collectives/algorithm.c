@@ -248,7 +248,7 @@ bool ccl_adds_all_shards(const struct ccl_algorithm *algorithm)
 const char *ccl_collective_name(enum ccl_collective collective)
 {
     static const char *const name[CCL_COLLECTIVES] = {
-        "all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier",
-        "all_to_all", "matmul",         "reduce",     "custom",    "send_recv"};
+        "all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier", "all_to_all",
+        "matmul",     "reduce",         "custom",     "send_recv", "compute"};
     return (unsigned)collective < CCL_COLLECTIVES ? name[collective] : "?";
 }

@@ -26,6 +26,7 @@ enum ccl_collective {
     CCL_REDUCE,     /* rank `root` has the sum; what the others end with is not specified */
     CCL_CUSTOM,     /* what an MSCCL XML file's steps give, which is none of the others */
     CCL_SEND_RECV,  /* no collective: sends and receives of one rank (dist_messages.h) */
+    CCL_COMPUTE,    /* no collective: what one rank computes by itself (compute_call.h) */
     CCL_COLLECTIVES
 };
 const char *ccl_collective_name(enum ccl_collective collective); /* "all_reduce" */

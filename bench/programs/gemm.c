@@ -15,7 +15,7 @@
 #include "collectives/choice/cost_times.h"
 #include "collectives/data/input.h"
 #include "collectives/hook.h"
-#include "collectives/compute/matmul_call.h"
+#include "collectives/compute/compute_call.h"
 #include "collectives/compute/matmul_verify.h"
 #include "collectives/verify/bound.h"
 

@@ -77,16 +77,16 @@ static enum tl_status run_time(struct tl *tl, void *frame)
     TL_END(&f->line);
 }
 
-static const struct tl_kernel roofline_kernel = {
+const struct tl_kernel compute_roofline_kernel = {
     .name = "roofline", .frame_bytes = sizeof(struct roofline_frame), .run = run_roofline};
-static const struct tl_kernel time_kernel = {
+const struct tl_kernel compute_time_kernel = {
     .name = "time", .frame_bytes = sizeof(struct time_frame), .run = run_time};
 
 const struct tl_kernel *compute_kernel(const struct compute_job *job)
 {
     static const struct tl_kernel *const kernels[] = {[COMPUTE_PRODUCT] = &matmul_kernel,
-                                                      [COMPUTE_ROOFLINE] = &roofline_kernel,
-                                                      [COMPUTE_TIME] = &time_kernel};
+                                                      [COMPUTE_ROOFLINE] = &compute_roofline_kernel,
+                                                      [COMPUTE_TIME] = &compute_time_kernel};
     return kernels[job->request.kind];
 }
 
@@ -281,7 +281,7 @@ int compute_job_of(const struct hw_config *hw, const struct compute_request *req
                    struct cw_error *error)
 {
     const uint32_t pes = hw_cubes(hw) * hw_pes(hw);
-    *job = (struct compute_job){.request = *request, .hbm = hbm};
+    *job = (struct compute_job){.request = *request, .hbm = (uint32_t)hbm};
     if (request->first >= pes || request->count > pes - request->first)
         return cw_error_set(error, CW_USAGE, "PEs %u to %llu of a SIP that has 0 to %u",
                             request->first, (unsigned long long)request->first + request->count - 1,
@@ -290,6 +290,11 @@ int compute_job_of(const struct hw_config *hw, const struct compute_request *req
         job->request.count = pes - request->first;
     if (request->kind == COMPUTE_PRODUCT)
         return plan_product(hw, tcm_bytes, job, error);
+    if (request->kind == COMPUTE_ROOFLINE && hbm > UINT32_MAX - CHUNK_BYTES)
+        return cw_error_set(error, CW_USAGE,
+                            "a roofline reads HBM after the receive rings, whose end at %llu is "
+                            "beyond 4 GiB",
+                            (unsigned long long)hbm);
     if (request->kind == COMPUTE_ROOFLINE)
         return plan_roofline(hw, tcm_bytes, job, error);
     job->pes = job->request.count;

@@ -79,6 +79,7 @@ double compute_flops(const struct compute_job *job);
  * and dtype. */
 double compute_events(const struct ccl_call *call, const struct compute_job *job);
 
+extern const struct tl_kernel compute_roofline_kernel, compute_time_kernel;
 const struct tl_kernel *compute_kernel(const struct compute_job *job);
 
 #endif

@@ -109,6 +109,27 @@ static uint32_t planned_pes(struct dist_group *group, uint32_t rank, const uint3
     return group->planned_count[rank];
 }
 
+/* Of a group that may have no plans. */
+static uint32_t sip_of_rank(const struct dist_work *work, uint32_t rank)
+{
+    return ccl_sip_of(&work->dist->options.config->ccl.ranks, dist_world_rank(work->group, rank));
+}
+
+/* A row of the SIP's PEs. */
+static uint32_t pes_of_computation(const struct dist_work *work, uint32_t rank,
+                                   const uint32_t **pes)
+{
+    const struct submission *const submission = &work->submissions[rank];
+    const struct hw_config *const hw = &work->group->config->hw;
+    const uint32_t first =
+        hw_pe_index(hw, (struct hw_place){sip_of_rank(work, rank), 0, 0}) + submission->first_pe;
+    uint32_t *const out = work->dist->launched;
+    for (uint32_t i = 0; i < submission->pes; i++)
+        out[i] = first + i;
+    *pes = out;
+    return submission->pes;
+}
+
 /* The PEs of the rank's SIP that run the kernel, in order of (cube, pe), until the next call;
  * returns how many. The plans name the PEs of the configured algorithm; an algorithm for another
  * collective names its own. */
@@ -119,6 +140,8 @@ static uint32_t launched_pes(const struct dist_work *work, const struct ccl_call
     const struct ccl_algorithm *const algorithm = work->algorithm;
     uint32_t *const out = group->dist->launched;
     const struct submission *const submission = &work->submissions[call->rank];
+    if (submission->pes > 0)
+        return pes_of_computation(work, call->rank, pes);
     const struct tensor *shards = algorithm == submission->algorithm ? submission->operands
                                   : algorithm->machine.lanes         ? launch_tensor(submission)
                                                                      : NULL;
@@ -227,7 +250,7 @@ static int check_size(const struct dist_work *work, const struct ccl_call *call,
 static int validate_group(const struct dist_work *work, struct cw_error *error)
 {
     const struct tensor_group group = {work->tensors, work->group->size};
-    if (work->submitted < work->group->size)
+    if (work->submitted < work->group->size || work->group->plans == NULL)
         return CW_OK;
     for (uint32_t rank = 0; rank < group.ranks; rank++)
         if (group.tensor[rank] == NULL)
@@ -284,7 +307,7 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
                         ? &submission->messages->launch
                         : &install_plans_program(work->group->plans)->launch;
     dist_map_regions(work, rank, &args);
-    if (submission->operands != NULL) {
+    if (submission->more != NULL) {
         const struct tensor *operands = submission->operands;
         if (args.more != NULL)
             return cw_error_set(error, CW_USAGE,
@@ -292,8 +315,9 @@ static int launch_rank(struct dist_work *work, uint32_t rank, struct cw_error *e
                                 "that of %s leaves no room for it; use lrab_hierarchical_allreduce",
                                 algorithm->name);
         args.more = submission->more;
-        args.region[DIST_OPERANDS_REGION] =
-            (struct tl_region){operands->window_va, operands->hbm_offset, operands->shard_bytes};
+        if (operands != NULL)
+            args.region[DIST_OPERANDS_REGION] = (struct tl_region){
+                operands->window_va, operands->hbm_offset, operands->shard_bytes};
     }
     const uint32_t *pes;
     uint32_t count = launched_pes(work, &call, &pes);
@@ -335,7 +359,7 @@ static int check_written(const struct dist_work *work, struct cw_error *error)
     const struct dist_group *const group = work->group;
     const struct ccl_algorithm *const algorithm = work->algorithm;
     if (!plugin_is_path(group->config->ccl.module) || algorithm->schedule != NULL ||
-        algorithm != install_plan_of(group->plans, 0).algorithm)
+        group->plans == NULL || algorithm != install_plan_of(group->plans, 0).algorithm)
         return CW_OK;
     for (uint32_t rank = 0; rank < group->size; rank++) {
         const struct submission *const submission = &work->submissions[rank];
@@ -563,6 +587,8 @@ int dist_finish_work(struct dist_work *work, struct cw_error *error)
         .world_size = work->group->size,
         .op = first->op,
         .root = first->root,
+        .first_rank = dist_world_rank(work->group, work->first_rank),
+        .computation = first->more,
         .beside = first->kernel != NULL,
         .message_count = dist_count_messages(work),
         .work = work};
@@ -655,7 +681,8 @@ static int check_tensor_sip(const struct dist_work *work, uint32_t rank, struct 
     if (uses_freed_tensor(submission))
         return cw_error_set(error, CW_PROGRAM_FAILED, "%s: a tensor of rank %u has been freed",
                             ccl_collective_name(submission->collective), rank);
-    const uint32_t sip = install_plan_of(work->group->plans, rank).sip;
+    const uint32_t sip = work->group->plans != NULL ? install_plan_of(work->group->plans, rank).sip
+                                                    : sip_of_rank(work, rank);
     return tensor == NULL || tensor->sip == sip ? CW_OK : refuse_sip(tensor, rank, sip, error);
 }
 
@@ -739,9 +766,9 @@ static int submit(struct dist_work *work, uint32_t rank, const struct submission
     int code = check_tensor_sip(work, rank, error);
     if (code == CW_OK)
         code = check_same(work, &call, error);
-    if (code == CW_OK && submission->operands != NULL)
+    if (code == CW_OK && submission->more != NULL)
         code = dist_check_product(dist->options.config, error);
-    if (code == CW_OK && call.collective != CCL_MATMUL)
+    if (code == CW_OK && call.collective != CCL_MATMUL && call.collective != CCL_COMPUTE)
         code = check_call(work, &call, error);
     if (code == CW_OK && !dist_add_part(dist, work, rank))
         code = dist_no_memory(error);

@@ -285,3 +285,40 @@ struct dist_group *dist_new_group(const uint32_t *ranks, uint32_t count)
             "was created; legal: those of dist_options.groups",
             count);
 }
+
+/* ---- groups of one rank ---------------------------------------------------------------------- */
+
+void dist_free_groups_of_one(struct dist *dist)
+{
+    for (uint32_t i = 0; dist->own != NULL && i < dist->facts.world_size; i++)
+        free(dist->own[i].calls);
+    free(dist->own);
+    free(dist->own_ranks);
+    dist->own = NULL;
+    dist->own_ranks = NULL;
+}
+
+struct dist_group *dist_group_of_one(struct dist *dist, uint32_t world_rank)
+{
+    static const uint32_t sorted[1] = {0};
+    const uint32_t ranks = dist->facts.world_size;
+    if (dist->own == NULL) {
+        dist->own = calloc(ranks, sizeof *dist->own);
+        dist->own_ranks = malloc(ranks * sizeof *dist->own_ranks);
+        for (uint32_t i = 0; dist->own_ranks != NULL && i < ranks; i++)
+            dist->own_ranks[i] = i;
+    }
+    if (dist->own == NULL || dist->own_ranks == NULL)
+        return NULL;
+    struct dist_group *const group = &dist->own[world_rank];
+    if (group->calls == NULL) {
+        group->dist = dist;
+        snprintf(group->name, sizeof group->name, "rank %u", world_rank);
+        group->size = 1;
+        group->ranks = &dist->own_ranks[world_rank];
+        group->sorted = sorted;
+        group->config = dist->options.config;
+        group->calls = calloc(1, sizeof *group->calls);
+    }
+    return group->calls != NULL ? group : NULL;
+}

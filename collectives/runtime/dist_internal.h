@@ -34,10 +34,10 @@ struct submission {
     uint32_t root;  /* rank, of a broadcast */
     uint64_t order; /* among the submissions of all ranks, from 1; 0: the rank has waited for it */
     struct dist_messages *messages; /* the call's own; NULL: equal blocks, or none */
-    /* A computation beside the collective, or alone: a matrix product (matmul_call.h). NULL: none.
-     */
-    struct tensor *operands;               /* region DIST_OPERANDS_REGION of the launches */
-    const void *more;                      /* of the launches: the computation's job */
+    /* A computation beside the collective, or alone (compute_call.h); more NULL: none. */
+    struct tensor *operands; /* region DIST_OPERANDS_REGION of the launches; NULL: none */
+    const void *more;        /* of the launches: the computation's job */
+    uint32_t first_pe, pes;  /* of the SIP, that it is launched on; pes 0: those of the operands */
     const struct tl_kernel *kernel;        /* of both together; NULL: the algorithm's */
     const struct ccl_algorithm *algorithm; /* of the computation alone; NULL: the collective's */
 };
@@ -119,6 +119,9 @@ struct dist {
     struct dist_group *groups;    /* [group_count] beside the world */
     uint32_t group_count;
     struct lp_plan *composed; /* of the plans of all groups; NULL: there is the world alone */
+    struct dist_group *own;   /* [world_size] of one rank each, for computations; NULL: none yet */
+    uint32_t *own_ranks;      /* [world_size] their lists */
+    struct dist_kept *kept;   /* that kernels may still read; freed with the world */
     struct barrier *init_barrier, *end_barrier;
     bool installed;
     bool open;                     /* there is a process group */
@@ -154,6 +157,11 @@ struct dist {
     struct cw_event strict_event;  /* that emitted it */
 };
 
+/* Memory of malloc() that begins so, and is freed with the world. */
+struct dist_kept {
+    struct dist_kept *next;
+};
+
 int dist_no_memory(struct cw_error *error);
 /* Tells the program around the workers that a stretch of the host's time has ended. */
 void dist_phase_end(const struct dist *dist, const char *name);
@@ -181,6 +189,10 @@ uint32_t dist_rank_in(const struct dist_group *group, uint32_t world_rank);
 uint32_t dist_world_rank(const struct dist_group *group, uint32_t rank);
 /* The group; of NULL, the calling worker's world. */
 struct dist_group *dist_group_or_world(struct dist_group *group);
+/* Of one rank of the world, without queues: for calls that need no other rank. NULL: out of memory.
+ */
+struct dist_group *dist_group_of_one(struct dist *dist, uint32_t world_rank);
+void dist_free_groups_of_one(struct dist *dist);
 
 /* ---- dist_call.c ----------------------------------------------------------------------------- */
 
@@ -257,6 +269,8 @@ void dist_drop_pending(struct dist *dist);
 
 /* ---- dist_tensor.c --------------------------------------------------------------------------- */
 
+/* The host is about to write into the tensor; ends the worker that may not. */
+void dist_begin_write(struct dist *dist, const char *call, const struct tensor *tensor);
 /* Frees the workers' tensors: all workers have ended. */
 void dist_free_tensors(struct dist *dist);
 

@@ -105,8 +105,7 @@ struct tensor *dist_tensor_zeros(uint64_t n_elem, enum dtype dtype, const struct
     mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }
 
-/* Ends the worker that may not write into the tensor now. */
-static void begin_write(struct dist *dist, const char *call, const struct tensor *tensor)
+void dist_begin_write(struct dist *dist, const char *call, const struct tensor *tensor)
 {
     struct cw_error error;
     dist_check_idle(dist, call, tensor, false);
@@ -141,7 +140,7 @@ void dist_fill_input_as(struct tensor *tensor, uint64_t seed, uint32_t rank)
 {
     struct dist *dist = dist_current();
     struct cw_error error;
-    begin_write(dist, "dist_fill_input", tensor);
+    dist_begin_write(dist, "dist_fill_input", tensor);
     if (contents_fill_input(&dist->contents, tensor, seed, rank, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", cw_error_text(&error));
 }
@@ -180,7 +179,7 @@ void dist_tensor_copy_from(struct tensor *tensor, enum dtype dtype, const void *
     struct dist *const dist = dist_current();
     struct cw_error error;
     check_buffer("dist_tensor_copy_from", tensor, dtype, n_elem);
-    begin_write(dist, "dist_tensor_copy_from", tensor);
+    dist_begin_write(dist, "dist_tensor_copy_from", tensor);
     if (dist->data != NULL && write_shards(dist, tensor, src, &error) != CW_OK)
         mp_fail(error.exit_code, "%s", error.text);
 }

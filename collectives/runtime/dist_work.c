@@ -193,6 +193,7 @@ void dist_drop_works(struct dist *dist)
     memset(dist->world.calls, 0, dist->world.size * sizeof *dist->world.calls);
     for (uint32_t i = 0; i < dist->group_count; i++)
         memset(dist->groups[i].calls, 0, dist->groups[i].size * sizeof *dist->groups[i].calls);
+    dist_free_groups_of_one(dist);
 }
 
 const char *dist_work_name(const struct dist_work *work, char text[DIST_WORK_NAME_BYTES])

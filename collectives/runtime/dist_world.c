@@ -387,6 +387,11 @@ void dist_free(struct dist *dist)
     for (uint32_t i = 0; i < dist->group_count; i++)
         dist_free_group(&dist->groups[i]);
     free(dist->groups);
+    dist_free_groups_of_one(dist);
+    for (struct dist_kept *at = dist->kept, *next; at != NULL; at = next) {
+        next = at->next;
+        free(at);
+    }
     lp_plan_free(dist->composed);
     lp_plan_free(dist->kernels_plan);
     free(dist->copies);

@@ -33,8 +33,10 @@ struct dist_completion {
                                       none: each is NULL */
     uint32_t world_size;           /* the group's size */
     enum redop op;
-    uint32_t root; /* of a broadcast */
-    bool beside;   /* a matrix product ran beside it */
+    uint32_t root;           /* of a broadcast */
+    uint32_t first_rank;     /* of the world, that made the call first; of a computation, its own */
+    const void *computation; /* of a computation: its struct compute_job; else NULL */
+    bool beside;             /* a matrix product ran beside it */
     /* Messages of sizes of their own: of an uneven all-to-all, from each rank to each, by receiver;
      * of CCL_SEND_RECV, those that one rank has received. 0: the call has none. */
     uint64_t message_count;

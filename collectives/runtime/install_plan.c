@@ -476,7 +476,7 @@ static int wire_schedule(struct install_plans *plans, const char **key, struct c
 
 const struct schedule_program *install_plans_program(const struct install_plans *plans)
 {
-    return plans->program;
+    return plans != NULL ? plans->program : NULL;
 }
 
 static int resolve_names(struct install_plans *plans, const char **key, struct cw_error *error)

@@ -94,7 +94,7 @@ const struct lp_wiring *install_plans_wiring(const struct install_plans *plans);
 uint32_t install_plans_rings(const struct install_plans *plans);
 /* PEs of a cube up to the last one that has such rings: they share the cube's SRAM. */
 uint32_t install_plans_pes_of_cube(const struct install_plans *plans);
-/* The steps of an algorithm that is a schedule; NULL: it is none. */
+/* The steps of an algorithm that is a schedule; NULL: it is none, or there are no plans. */
 const struct schedule_program *install_plans_program(const struct install_plans *plans);
 /* Refuses tensors that the configured validator does not accept, where the configured algorithm or
  * its automatic choice carries out the call. */

@@ -76,6 +76,8 @@ static struct range gap(const struct tensor_space *space, const struct heap *hea
     return (struct range){start, end > start ? end - start : 0};
 }
 
+uint64_t tensor_space_begin(const struct tensor_space *space) { return space->first_bytes; }
+
 uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip)
 {
     uint64_t most = 0;

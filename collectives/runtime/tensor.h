@@ -68,6 +68,8 @@ struct tensor {
  */
 struct tensor_space *tensor_space_create(const struct hw_config *hw, uint64_t reserved_bytes);
 void tensor_space_free(struct tensor_space *space); /* after its tensors; accepts NULL */
+/* Where the heaps begin in each slice. */
+uint64_t tensor_space_begin(const struct tensor_space *space);
 /* The longest range that a tensor could still take in each slice of a SIP. */
 uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
 

@@ -612,6 +612,8 @@ int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_erro
 
 void lp_system_set_now(struct lp_system *system, int64_t now_ps) { system->host_now_ps = now_ps; }
 
+uint64_t lp_system_free_tcm(const struct lp_system *system) { return system->model.tcm_free_bytes; }
+
 int64_t lp_system_reaction_ps(const struct lp_system *system)
 {
     const struct hw_config *const hw = &system->model.hw;

@@ -132,6 +132,8 @@ int lp_system_submit_launches(struct lp_system *system, const uint32_t *pe, uint
  */
 void lp_system_set_now(struct lp_system *system, int64_t now_ps);
 int64_t lp_system_reaction_ps(const struct lp_system *system);
+/* Of each TCM, in front of the receive rings that have been named there. */
+uint64_t lp_system_free_tcm(const struct lp_system *system);
 int64_t lp_system_next_ps(const struct lp_system *system);
 int lp_system_inject(struct lp_system *system, struct cw_error *error);
 int lp_system_run_until(struct lp_system *system, int64_t end_ps, struct cw_error *error);
