@@ -140,8 +140,8 @@ static int rehearse_scratch(const struct rehearsal *r, struct cw_error *error)
     const struct dp_policy policy = dist_scratch_policy(r->plans);
     struct cw_error found;
     struct tensor *const scratch =
-        bytes > 0 ? tensor_create_bytes(r->space, install_plan_of(r->plans, 0).sip, bytes, &policy,
-                                        &found)
+        bytes > 0 ? tensor_create_bytes(r->space, install_plan_of(r->plans, 0).sip, bytes, 0,
+                                        &policy, &found)
                   : NULL;
     if (bytes > 0 && scratch == NULL)
         return cw_error_set(error, (enum cw_exit)found.exit_code, "scratch of %s: %s",

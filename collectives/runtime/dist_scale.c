@@ -15,7 +15,8 @@ static struct scaling scaling_of_rank(const struct dist_work *work, uint32_t ran
     if (dist->data == NULL || submission->in == NULL)
         return (struct scaling){.multiplies = false};
     const uint64_t operands =
-        work->group->size * (dist->facts.parts > 0 ? 1 : tensor_parts(submission->in));
+        work->group->size *
+        (install_plans_lanes(work->group->plans) > 0 ? 1 : tensor_parts(submission->in));
     return scaling_of(submission->in->dtype, submission->op, submission->scalar, operands);
 }
 

@@ -14,12 +14,30 @@
 #include "collectives/schedule/schedule_program.h"
 
 static struct tensor *scratch_on(const struct dist_work *work, uint32_t rank, uint64_t bytes,
-                                 struct cw_error *error)
+                                 uint64_t from, struct cw_error *error)
 {
     const struct install_plans *const plans = work->group->plans;
     const struct dp_policy policy = dist_scratch_policy(plans);
-    return tensor_create_bytes(work->dist->space, install_plan_of(plans, rank).sip, bytes, &policy,
-                               error);
+    return tensor_create_bytes(work->dist->space, install_plan_of(plans, rank).sip, bytes, from,
+                               &policy, error);
+}
+
+/* A place that is free on all ranks, of which some may have allocated more by now than others; 0:
+ * there is none, or each rank's scratch is its own. */
+static uint64_t common_place(const struct dist_work *work, uint64_t bytes)
+{
+    const struct install_plans *const plans = work->group->plans;
+    uint64_t place = 0;
+    if (work->algorithm->machine.scratch_bytes == NULL)
+        return 0;
+    for (uint32_t rank = 0, alike = 0; alike < work->group->size && place < UINT64_MAX;
+         rank = (rank + 1) % work->group->size) {
+        const uint64_t found =
+            tensor_space_place(work->dist->space, install_plan_of(plans, rank).sip, bytes, place);
+        alike = found == place ? alike + 1 : 1;
+        place = found;
+    }
+    return place < UINT64_MAX ? place : 0;
 }
 
 struct dp_policy dist_scratch_policy(const struct install_plans *plans)
@@ -81,8 +99,9 @@ int dist_take_scratch(struct dist_work *work, const struct ccl_call *call, struc
     if (algorithm->machine.scratch_bytes == NULL && algorithm->schedule == NULL)
         return CW_OK;
     const uint64_t bytes = dist_scratch_bytes(work->group->plans, algorithm, call);
+    const uint64_t place = bytes > 0 ? common_place(work, bytes) : 0;
     for (uint32_t rank = 0; rank < work->group->size && bytes > 0; rank++) {
-        work->scratch[rank] = scratch_on(work, rank, bytes, error);
+        work->scratch[rank] = scratch_on(work, rank, bytes, place, error);
         if (work->scratch[rank] == NULL) {
             char text[sizeof error->text];
             memcpy(text, error->text, sizeof text);

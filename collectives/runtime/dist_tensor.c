@@ -121,13 +121,11 @@ void dist_tensor_free(struct tensor *tensor)
     struct dist *const dist = dist_current();
     struct cw_error error;
     dist_check_idle(dist, "dist_tensor_free", tensor, false);
-    int code = dist_keep_results(dist, (uint32_t)mp_rank(), tensor, UINT64_MAX, &error);
-    if (code == CW_OK) /* fills that were put off are of the tensor, not of its successor */
-        code = contents_settle(&dist->contents, lp_system_sim(dist->system), &error);
-    if (code != CW_OK)
-        mp_fail(code, "%s", cw_error_text(&error));
+    if (dist_keep_results(dist, (uint32_t)mp_rank(), tensor, UINT64_MAX, &error) != CW_OK)
+        mp_fail(error.exit_code, "%s", cw_error_text(&error));
     dist_unmap_tensor(dist, tensor);
-    tensor_give_range(tensor); /* calls that have not ended on other ranks still name the tensor */
+    tensor_give_range(
+        tensor); /* calls in flight on other ranks, and fills, still name the tensor */
     dist->recycled = true;
 }
 

@@ -88,7 +88,33 @@ uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip)
     return most / space->page_bytes * space->page_bytes;
 }
 
-/* False: no gap is long enough, or (capacity left unchanged) out of memory. */
+/* The gap that has the first place for this many bytes, from a byte on, which becomes the place's.
+ * heap->count + 1: there is none. */
+static uint32_t find_place(const struct tensor_space *space, const struct heap *heap,
+                           uint64_t bytes, uint64_t *from)
+{
+    for (uint32_t i = 0; i <= heap->count; i++) {
+        const struct range found = gap(space, heap, i);
+        const uint64_t end = found.start + found.bytes;
+        const uint64_t start = found.start > *from ? found.start : *from;
+        if (start <= end && end - start >= bytes) {
+            *from = start;
+            return i;
+        }
+    }
+    return heap->count + 1;
+}
+
+uint64_t tensor_space_place(const struct tensor_space *space, uint32_t sip, uint64_t bytes,
+                            uint64_t from)
+{
+    const struct heap *const heap = &space->heap[sip];
+    const uint32_t i = find_place(space, heap, tensor_round_up(bytes, space->page_bytes), &from);
+    return i <= heap->count ? from : UINT64_MAX;
+}
+
+/* At the first place from *start on, which becomes the place. False: no gap is long enough, or
+ * (capacity left unchanged) out of memory. */
 static bool tensor_take(const struct tensor_space *space, struct heap *heap, uint64_t bytes,
                         uint64_t *start)
 {
@@ -100,17 +126,13 @@ static bool tensor_take(const struct tensor_space *space, struct heap *heap, uin
         heap->used = used;
         heap->capacity = capacity;
     }
-    for (uint32_t i = 0; i <= heap->count; i++) {
-        const struct range free_range = gap(space, heap, i);
-        if (free_range.bytes < bytes)
-            continue;
-        memmove(&heap->used[i + 1], &heap->used[i], (heap->count - i) * sizeof heap->used[0]);
-        heap->used[i] = (struct range){free_range.start, bytes};
-        heap->count++;
-        *start = free_range.start;
-        return true;
-    }
-    return false;
+    const uint32_t i = find_place(space, heap, bytes, start);
+    if (i > heap->count)
+        return false;
+    memmove(&heap->used[i + 1], &heap->used[i], (heap->count - i) * sizeof heap->used[0]);
+    heap->used[i] = (struct range){*start, bytes};
+    heap->count++;
+    return true;
 }
 
 static void give(struct heap *heap, uint64_t start)
@@ -248,7 +270,8 @@ static bool tensor_allocate(struct tensor_space *space, struct tensor *tensor,
     return true;
 }
 
-/* A tensor with sip, dtype, item_bytes, shape and policy as in `wanted`, placed. */
+/* A tensor with sip, dtype, item_bytes, shape and policy as in `wanted`, placed at its hbm_offset
+ * or after it. */
 static struct tensor *tensor_make(struct tensor_space *space, const struct tensor *wanted,
                                   struct cw_error *error)
 {
@@ -292,12 +315,16 @@ struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct te
 }
 
 struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
-                                   const struct dp_policy *policy, struct cw_error *error)
+                                   uint64_t from, const struct dp_policy *policy,
+                                   struct cw_error *error)
 {
-    return tensor_make(
-        space,
-        &(struct tensor){.item_bytes = 1, .shape = {1, bytes}, .policy = *policy, .sip = sip},
-        error);
+    return tensor_make(space,
+                       &(struct tensor){.item_bytes = 1,
+                                        .shape = {1, bytes},
+                                        .policy = *policy,
+                                        .sip = sip,
+                                        .hbm_offset = from},
+                       error);
 }
 
 void tensor_give_range(struct tensor *tensor)

@@ -72,6 +72,9 @@ void tensor_space_free(struct tensor_space *space); /* after its tensors; accept
 uint64_t tensor_space_begin(const struct tensor_space *space);
 /* The longest range that a tensor could still take in each slice of a SIP. */
 uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
+/* The first place for this many bytes in each slice of a SIP, from a place on; UINT64_MAX: none. */
+uint64_t tensor_space_place(const struct tensor_space *space, uint32_t sip, uint64_t bytes,
+                            uint64_t from);
 
 /*
  * Places a tensor. NULL: CW_USAGE, the shape does not divide by the policy, or the policy has more
@@ -80,10 +83,11 @@ uint64_t tensor_space_left(const struct tensor_space *space, uint32_t sip);
 struct tensor *tensor_create(struct tensor_space *space, uint32_t sip, struct tensor_shape shape,
                              enum dtype dtype, const struct dp_policy *policy,
                              struct cw_error *error);
-/* Memory without a type: a tensor of this many bytes in each shard, one on each PE of the policy.
- */
+/* Memory without a type: a tensor of this many bytes in each shard, one on each PE of the policy,
+ * at the first place from byte `from` of the slices on. */
 struct tensor *tensor_create_bytes(struct tensor_space *space, uint32_t sip, uint64_t bytes,
-                                   const struct dp_policy *policy, struct cw_error *error);
+                                   uint64_t from, const struct dp_policy *policy,
+                                   struct cw_error *error);
 void tensor_give_range(struct tensor *tensor); /* its memory is free, `space` is NULL; once */
 void tensor_free(struct tensor *tensor);       /* the same, and the tensor itself; accepts NULL */
 

@@ -21,10 +21,27 @@
 #include "collectives/data/input.h"
 #include "collectives/runtime/distributed.h"
 
-enum { RANKS = 4, SMALL = 3, TENSORS = 5, STEPS = 20, N_MAX = 300, BACKLOG = 3 };
+enum {
+    RANKS = 4,
+    SETS = 3,
+    GROUPS = 4,
+    SMALL = 3,
+    TENSORS = 5,
+    STEPS = 20,
+    N_MAX = 300,
+    BACKLOG = 3
+};
 
 static const struct dp_policy one = {
     .cube = DP_ROW_WISE, .pe = DP_REPLICATE, .num_cubes = 1, .num_pes = 1};
+
+/* Sets of groups that are all ranks: the world, rows, columns. */
+static const uint32_t members[GROUPS][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}};
+static const struct dist_group_spec specs[GROUPS] = {
+    {.name = "row 0", .ranks = members[0], .count = 2},
+    {.name = "row 1", .ranks = members[1], .count = 2},
+    {.name = "column 0", .ranks = members[2], .count = 2},
+    {.name = "column 1", .ranks = members[3], .count = 2}};
 
 struct way {
     enum cw_sync sync;
@@ -37,6 +54,7 @@ struct world {
     struct dist *dist;
     const void *program;
     bool copies; /* by the host, in simulated time */
+    bool groups; /* there are those above */
     int (*check)(struct world *world, const struct dist_completion *completion);
     uint32_t completed; /* calls */
     uint64_t trace_hash;
@@ -62,6 +80,8 @@ static void run(struct world *world, const char *algorithm, const struct way *wa
     world->config = must_load(&request);
     const struct dist_options options = {
         .config = world->config,
+        .groups = specs,
+        .group_count = world->groups ? GROUPS : 0,
         .machine = {.engine = {.sync = way->sync,
                                .worker_count = way->workers,
                                .tuning.stress_rate_p32 = UINT64_C(1) << 29},
@@ -285,6 +305,31 @@ static void copies_beside_a_call_in_flight_are_refused(void **state)
         "broadcast, had not ended on all ranks; legal: instant, or calls that wait");
 }
 
+/* The root allocates, and calls, before the others do: scratch takes the same place on all ranks.
+ */
+static void allocates_early(int rank, void *arg)
+{
+    int32_t values[8];
+    (void)arg;
+    begin(rank);
+    struct tensor *const tensor = filled(8, rank);
+    dist_wait(dist_broadcast_async(NULL, tensor, 0));
+    struct tensor *const input = filled(RANKS * 8, 0), *const output = filled(8, 0);
+    dist_wait(dist_reduce_scatter_async(NULL, output, input, REDOP_SUM));
+    dist_tensor_copy_to(output, DTYPE_INT32, values, 8);
+    for (int32_t i = 0; i < 8; i++)
+        if (values[i] != RANKS * (8 * rank + i))
+            mp_fail(CW_PROGRAM_FAILED, "element %d is %d", i, values[i]);
+}
+
+static void scratch_is_alike_on_ranks_that_are_apart(void **state)
+{
+    (void)state;
+    struct world world = {NULL};
+    run(&world, "ring_allreduce", &sequential, allocates_early, NULL);
+    assert_int_equal(world.completed, 2);
+}
+
 /* Whichever rank leaves first, its average is divided by then. */
 static void averages(int rank, void *arg)
 {
@@ -319,6 +364,7 @@ enum kind { ALL_REDUCE, SCALED, AVERAGE, BROADCAST, GATHER, SCATTER, BARRIER, KI
 /* Tensors 0 to SMALL - 1 have n elements, the others as many for each rank. Before the call each
  * rank may write new numbers into tensors of its own choice. */
 struct step {
+    uint32_t set; /* of groups, which all make the call */
     enum kind kind;
     enum redop op;
     uint32_t small, large, root;
@@ -328,9 +374,11 @@ struct step {
 
 struct program {
     uint64_t seed;
-    uint32_t n;
+    uint32_t n, calls; /* calls: of all groups */
+    bool groups;
+    uint32_t step_of[SETS][STEPS]; /* the step of a set's n-th call */
     bool scheduled; /* for a schedule: calls in flight share no tensor, and its queues carry no
-                       all-gather */
+        all-gather */
     struct step step[STEPS];
     /* What each rank's tensors hold after each step, if nothing is in flight. */
     int32_t holds[STEPS][RANKS][TENSORS][RANKS * N_MAX];
@@ -365,17 +413,31 @@ static uint32_t reduced(const struct step *step, uint32_t a, uint32_t b)
                                    : a + b;
 }
 
-/* Of an element of a tensor of all ranks; a rank's factor is its number and 2. */
-static int32_t reduction(const struct step *step, uint32_t tensor, uint32_t i,
+/* The group of a set that a rank is in; GROUPS: the world. */
+static uint32_t group_of(uint32_t set, uint32_t rank)
+{
+    return set == 0 ? GROUPS : set == 1 ? rank / 2 : 2 + rank % 2;
+}
+
+static uint32_t size_of(uint32_t group) { return group == GROUPS ? RANKS : 2; }
+
+static uint32_t member(uint32_t group, uint32_t i)
+{
+    return group == GROUPS ? i : members[group][i];
+}
+
+/* Of an element of a tensor of all ranks of a group; a rank's factor is its number and 2. */
+static int32_t reduction(const struct step *step, uint32_t group, uint32_t tensor, uint32_t i,
                          int32_t before[RANKS][TENSORS][RANKS * N_MAX])
 {
     uint32_t sum = 0;
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
+    for (uint32_t m = 0; m < size_of(group); m++) {
+        const uint32_t rank = member(group, m);
         const uint32_t factor = step->kind == SCALED ? rank + 2 : 1;
         const uint32_t value = (uint32_t)before[rank][tensor][i] * factor;
-        sum = rank == 0 ? value : reduced(step, sum, value);
+        sum = m == 0 ? value : reduced(step, sum, value);
     }
-    return step->kind == AVERAGE ? (int32_t)sum / RANKS : (int32_t)sum;
+    return step->kind == AVERAGE ? (int32_t)sum / (int32_t)size_of(group) : (int32_t)sum;
 }
 
 /* One step on all ranks, on what they hold. */
@@ -386,22 +448,24 @@ static void interpret(const struct program *program, const struct step *step,
     const uint32_t n = program->n;
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         int32_t *const small = after[rank][step->small], *const large = after[rank][step->large];
+        const uint32_t group = group_of(step->set, rank);
+        const uint32_t root = member(group, step->root % size_of(group));
         for (uint32_t i = 0; i < n; i++)
             switch (step->kind) {
             case ALL_REDUCE:
             case SCALED:
             case AVERAGE:
-                small[i] = reduction(step, step->small, i, before);
+                small[i] = reduction(step, group, step->small, i, before);
                 break;
             case BROADCAST:
-                small[i] = before[step->root][step->small][i];
+                small[i] = before[root][step->small][i];
                 break;
             case GATHER:
                 for (uint32_t from = 0; from < RANKS; from++)
                     large[from * n + i] = before[from][step->small][i];
                 break;
             case SCATTER:
-                small[i] = reduction(step, step->large, rank * n + i, before);
+                small[i] = reduction(step, group, step->large, rank * n + i, before);
                 break;
             default:
                 break;
@@ -409,22 +473,28 @@ static void interpret(const struct program *program, const struct step *step,
     }
 }
 
-static struct program *random_program(uint64_t seed, bool scheduled)
+static struct program *random_program(uint64_t seed, bool scheduled, bool groups)
 {
+    uint32_t calls[SETS] = {0};
     static const enum redop ops[] = {REDOP_SUM, REDOP_MAX, REDOP_MIN};
     struct program *const program = calloc(1, sizeof *program);
     struct cw_rng rng = cw_rng_seeded(seed, 1);
     assert_non_null(program);
     program->seed = seed;
     program->scheduled = scheduled;
+    program->groups = groups;
     program->n = 1 + cw_rng_below(&rng, N_MAX);
     static int32_t before[RANKS][TENSORS][RANKS * N_MAX];
     memset(before, 0, sizeof before);
     for (uint32_t s = 0; s < STEPS; s++) {
         struct step *const step = &program->step[s];
         step->kind = (enum kind)cw_rng_below(&rng, KINDS);
-        if (scheduled && step->kind == GATHER)
+        step->set = groups ? cw_rng_below(&rng, SETS) : 0;
+        if ((scheduled && step->kind == GATHER) ||
+            (step->set > 0 && (step->kind == GATHER || step->kind == SCATTER)))
             step->kind = ALL_REDUCE;
+        program->calls += step->set == 0 ? 1 : 2;
+        program->step_of[step->set][calls[step->set]++] = s;
         step->op = step->kind == ALL_REDUCE || step->kind == SCATTER ? ops[cw_rng_below(&rng, 3)]
                                                                      : REDOP_SUM;
         step->small = cw_rng_below(&rng, SMALL);
@@ -455,21 +525,27 @@ static uint32_t result_of(const struct step *step)
 static int check_results(struct world *world, const struct dist_completion *completion)
 {
     const struct program *const program = world->program;
-    const struct step *const step = &program->step[completion->number];
+    uint32_t group = 0;
+    while (group < GROUPS && (completion->group == NULL || !program->groups ||
+                              completion->group != dist_group_at(world->dist, group)))
+        group++;
+    const uint32_t s = program->step_of[group == GROUPS ? 0 : 1 + group / 2][completion->number];
+    const struct step *const step = &program->step[s];
     static int32_t values[RANKS * N_MAX];
     const uint32_t result = result_of(step), n = elements(program, result);
     if (step->kind == BARRIER)
         return CW_OK;
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        const int32_t *const expected = program->holds[completion->number][rank][result];
+    assert_int_equal(completion->world_size, size_of(group));
+    for (uint32_t m = 0; m < size_of(group); m++) {
+        const uint32_t rank = member(group, m);
+        const int32_t *const expected = program->holds[s][rank][result];
         struct cw_error error;
-        if (dist_read(world->dist, completion->tensors[rank], 0, 0, n, values, &error) != CW_OK)
+        if (dist_read(world->dist, completion->tensors[m], 0, 0, n, values, &error) != CW_OK)
             fail_msg("%s", error.text);
         for (uint32_t i = 0; i < n; i++)
             if (values[i] != expected[i])
-                fail_msg("seed %llu, call %llu, rank %u: element %u of %u is %d instead of %d",
-                         (unsigned long long)program->seed, (unsigned long long)completion->number,
-                         rank, i, n, values[i], expected[i]);
+                fail_msg("seed %llu, step %u, rank %u: element %u of %u is %d instead of %d",
+                         (unsigned long long)program->seed, s, rank, i, n, values[i], expected[i]);
     }
     return CW_OK;
 }
@@ -489,24 +565,26 @@ static void wait_for_users(struct handles *handles, uint32_t tensors)
         }
 }
 
-static struct dist_work *call(const struct step *step, int rank, struct tensor *const *tensor)
+static struct dist_work *call(const struct step *step, int rank, struct tensor *const *tensor,
+                              struct dist_group *group)
 {
     struct tensor *const small = tensor[step->small], *const large = tensor[step->large];
     switch (step->kind) {
     case ALL_REDUCE:
-        return dist_all_reduce_async(NULL, small, step->op);
+        return dist_all_reduce_async(group, small, step->op);
     case SCALED:
-        return dist_all_reduce_scaled_async(NULL, small, rank + 2);
+        return dist_all_reduce_scaled_async(group, small, rank + 2);
     case AVERAGE:
-        return dist_all_reduce_async(NULL, small, REDOP_AVG);
+        return dist_all_reduce_async(group, small, REDOP_AVG);
     case BROADCAST:
-        return dist_broadcast_async(NULL, small, step->root);
+        return dist_broadcast_async(group, small,
+                                    step->root % size_of(group_of(step->set, (uint32_t)rank)));
     case GATHER:
-        return dist_all_gather_async(NULL, large, small);
+        return dist_all_gather_async(group, large, small);
     case SCATTER:
-        return dist_reduce_scatter_async(NULL, small, large, step->op);
+        return dist_reduce_scatter_async(group, small, large, step->op);
     default:
-        return dist_barrier_async(NULL);
+        return dist_barrier_async(group);
     }
 }
 
@@ -558,7 +636,9 @@ static void runs_steps(int rank, void *arg)
         const bool scaled = step->kind == SCALED || step->kind == AVERAGE;
         if (scaled || program->scheduled || step->blocks)
             wait_for_users(&handles, used_by(step));
-        struct dist_work *const work = call(step, rank, tensor);
+        const uint32_t g = group_of(step->set, (uint32_t)rank);
+        struct dist_work *const work =
+            call(step, rank, tensor, g < GROUPS ? dist_group_at(world->dist, g) : NULL);
         if (step->blocks || (scaled && s % 2 == 0)) {
             dist_wait(work);
         } else {
@@ -585,14 +665,15 @@ static void random_programs_are_verified_in_every_mode(void **state)
     const uint64_t seeds = random_from_environment("RESULT_SEEDS", 3);
     for (uint64_t seed = first; seed < first + seeds; seed++) {
         const char *const algorithm = algorithms[seed % 3];
-        struct program *const program = random_program(seed, seed % 3 == 2);
-        struct world expected = {.program = program, .check = check_results};
+        const bool groups = seed % 3 != 1 && seed / 3 % 2 == 1;
+        struct program *const program = random_program(seed, seed % 3 == 2, groups);
+        struct world expected = {.program = program, .groups = groups, .check = check_results};
         run(&expected, algorithm, &sequential, runs_steps, NULL);
-        assert_int_equal(expected.completed, STEPS);
+        assert_int_equal(expected.completed, program->calls);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            struct world got = {.program = program, .check = check_results};
+            struct world got = {.program = program, .groups = groups, .check = check_results};
             run(&got, algorithm, &ways[i], runs_steps, NULL);
-            if (got.completed != STEPS || got.trace_hash != expected.trace_hash ||
+            if (got.completed != expected.completed || got.trace_hash != expected.trace_hash ||
                 memcmp(got.time_ps, expected.time_ps, sizeof got.time_ps) != 0)
                 fail_msg("seed %llu, %s, %s on %u workers: another trace, or other times",
                          (unsigned long long)seed, algorithm, cw_sync_name[ways[i].sync],
@@ -608,6 +689,7 @@ int main(void)
         cmocka_unit_test(tensors_of_calls_in_flight_are_busy),
         cmocka_unit_test(a_result_that_is_overwritten_at_once_is_verified),
         cmocka_unit_test(copies_beside_a_call_in_flight_are_refused),
+        cmocka_unit_test(scratch_is_alike_on_ranks_that_are_apart),
         cmocka_unit_test(an_average_is_one_as_soon_as_a_rank_continues),
         cmocka_unit_test(random_programs_are_verified_in_every_mode),
     };
